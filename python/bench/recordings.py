@@ -2,7 +2,7 @@
 
     python python/bench/recordings.py [--records 20000] [--vocabulary 32000] [--bug NAME]..
 
-Chains of one draft. The target's rows are (rank + 2.7)^-1.1 in an order of their own, with Gaussian noise of 0.5 on the
+Chains of one draft. The target's rows are (rank + 2.7)^-1.1, rotated at random, with Gaussian noise of 0.5 on the
 logarithm; the proposal has noise of 0.8 more. Rows are stored in float16. DRAFTPROOF_PROGRAM names the program.
 """
 
@@ -26,7 +26,7 @@ RARE = 2.0**-20
 
 
 def moved(p: Any, gains: Any) -> Any:
-    """A share of the mass of p moved to the tokens of a mask."""
+    """Returns p with SHARE of the mass moved to the tokens of a mask."""
     mass = float(p[gains].sum())
     if not 0 < mass < 1:
         return p
@@ -53,7 +53,7 @@ def draw(random: Any, weights: Any) -> int:
 
 
 def record(path: Path, bug: str, vocabulary: int, records: int, seed: int) -> dict[str, float]:
-    """Writes a recording. Returns the mean of p(most likely token) and N KL of this token alone after a move to it."""
+    """Writes a recording. Returns the mean of p(most likely token), and N KL of this token if SHARE moves to it."""
     target, residual = BUGS[bug]
     random, falling = np.random.default_rng(seed), -1.1 * np.log(np.arange(vocabulary) + 2.7, dtype=np.float32)
     top = entropy = 0.0

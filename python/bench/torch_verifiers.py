@@ -1,17 +1,16 @@
-"""Times draftproof.torch beside torch's own sampling and beside the C++ form of each function, in one run.
+"""Times draftproof.torch with torch's sampling and with the C++ form of each function, in one run.
 
     python python/bench/torch_verifiers.py [--device cuda] [--threads 1] [--batch 64] [--repeats 15]
 
 A round calls every function once and then starts `draftproof bench` once for all C++ forms, so other load on the
-machine meets both. A cell is the best of the rounds. On one CPU thread both sides count processor time of that thread;
-with more threads, or on a device, torch is timed by the wall clock.
+machine affects both. A cell is the best of the rounds. On one CPU thread both sides count processor time of that
+thread; with more threads, or on a device, torch is timed by the wall clock.
 
 torch   B rows of float32 probabilities, as `calls` makes them; a decision is one row of the batch. On a device that has
         the library of kernels, functions of one position are timed twice, as written in torch and by their kernel, and
-        so is the operator alone, which checks nothing and does not wait for the device
-C++     the benchmarks that `CPP` names: one decision at a time on rows of float32 with the same distribution, plan
-included and
-        nothing kept. `cold` ones read rows from memory, `step_cost` ones from the cache
+        so is the operator without the function, which checks nothing and does not wait for the device
+C++     the benchmarks that `CPP` names: one decision at a time on rows of float32 with the same distribution, with its
+        plan and without a cache of plans. `cold` ones read rows from memory, `step_cost` ones from the cache
 
 A program without benchmarks, as in a wheel, leaves the C++ column empty.
 """

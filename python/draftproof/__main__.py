@@ -1,8 +1,8 @@
 """`python -m draftproof ARGUMENTS` and the console script `draftproof`: the program, and verbs written in Python.
 
-One file in, everything out. A module or subpackage of this package is a verb under its own name (`_` written as `-`)
-if its file binds `main` at top level, by `def` or by `from ... import`. `main(argv)` gets the arguments after the verb
-and returns an exit code. The file is read for that and not imported, so a call of the program loads no other module.
+A module or subpackage of this package is a verb under its name (`_` written as `-`) if its file binds `main` at top
+level, by `def` or by `from ... import`. `main(argv)` gets the arguments after the verb and returns an exit code. Files
+are parsed to find this out and not imported, so that a start of the program loads no other module.
 Every other first argument goes to the program.
 """
 
@@ -21,7 +21,7 @@ from .program import BAD_INPUT, ProgramNotFound, find
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a verb of this package, or becomes the program where the system can replace a process.
+    """Runs a verb of this package, else the program: by `execv` on POSIX, as a subprocess elsewhere.
 
     arguments: as in sys.argv[1:], which is used if None.
 
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def verb_source(word: str) -> Path | None:
-    """The file of the verb that a first argument names, None if it names none.
+    """Returns the source file of the verb `word`, or None if there is no such verb.
 
     Cost: reads one file.
     """

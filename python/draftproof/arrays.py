@@ -1,4 +1,4 @@
-"""Rows of a request as the arrays that a function takes, and what it gives back as tokens."""
+"""Converts the rows of a request to the arrays that a function takes, and its return value to tokens."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Rows:
     legal: NDArray[np.int32] | None = None  # [b, P, V] under a grammar
 
     def parts(self) -> Iterator[Ints]:
-        """The rows as consecutive batches, so that the first dimension of a random array says which rows it is for:
-        the numbers of rows, of drafts, and of drafts and rows together differ from each other and from products of
-        other dimensions."""
+        """Yields the row numbers of consecutive batches. In a batch the numbers of rows, of drafts, and of drafts plus
+        rows differ from each other and from products of other dimensions, so that the first dimension of a random
+        array identifies the rows that it belongs to."""
         n, vocabulary = self.drafts.shape[1], self.p.shape[2]
         taken = {k * v for k in (1, n, n + 1) for v in (1, n, n + 1, vocabulary)} - {1}
         at, count = 0, len(self.p)
@@ -53,7 +53,7 @@ class Argument:
     __slots__ = ("_before", "_memory", "key", "name", "value")
 
     def __init__(self, name: str, array: NDArray[Any], value: Any, memory: Any, before: Any) -> None:
-        """memory    a numpy array on the same elements, or an object to compare with `before`"""
+        """memory: the elements of `value`; before: a copy of them from before the call, to find changes."""
         self.name, self.value, self._memory, self._before = name, value, memory, before
         self.key = array.tobytes()
 
@@ -84,10 +84,10 @@ class Argument:
 
 
 class Arguments:
-    """Makes what a function takes out of numpy arrays. Equal arrays are one object for all calls, for as long as no
-    call changes it."""
+    """Converts numpy arrays to the arguments of a function. `kept` caches them, so that calls with equal arrays share
+    one object."""
 
-    MOST_BYTES = 1 << 26  # of arrays that are kept
+    MOST_BYTES = 1 << 26  # limit of the cache
 
     def __init__(self, kind: str, dtype: str, device: str) -> None:
         self._kept: dict[tuple[str, tuple[int, ...], bytes], Argument] = {}
@@ -123,11 +123,11 @@ class Arguments:
         self._make = make
 
     def new(self, name: str, array: NDArray[Any]) -> Argument:
-        """The argument of that name, in memory of its own."""
+        """Returns a new argument with a copy of `array`."""
         return self._make(name, array)
 
     def kept(self, name: str, array: NDArray[Any]) -> Argument:
-        """The same, for calls whose arrays come again."""
+        """Returns the cached argument for a name and equal elements, which the first call makes."""
         key = name, array.shape, array.tobytes()
         argument = self._kept.get(key)
         if argument is None:
@@ -140,7 +140,7 @@ class Arguments:
 
 
 def kind_of(fn: Callable[..., Any]) -> str:
-    """`torch` if code that `fn` reaches names torch or something of it, else `numpy`."""
+    """Returns `torch` if the code that `fn` can reach refers to torch or to an object of torch, else `numpy`."""
     for _, thing in objects_of(fn):
         owner = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
         if str(owner).split(".")[0] == "torch":
@@ -149,8 +149,8 @@ def kind_of(fn: Callable[..., Any]) -> str:
 
 
 def _host(value: Any) -> Any:
-    """A numpy array of a tensor on any device, or of an array of another library in the host's memory; other values as
-    they are."""
+    """Returns tensors on any device, and arrays of other libraries in host memory, as numpy arrays; other values are
+    returned unchanged."""
     if hasattr(value, "detach"):
         return value.detach().cpu().numpy()
     if hasattr(value, "__dlpack__") and not isinstance(value, (np.ndarray, np.generic)):
@@ -162,7 +162,7 @@ LARGEST_TOKEN = 2**31 - 1
 
 
 def tokens_of(output: Any) -> list[int]:
-    """The tokens that a call for one row gave: a number, a sequence, an array; -1 after their end is dropped.
+    """Returns the tokens of a call for one row. `output` is a number, a sequence or an array; trailing -1 are dropped.
 
     Raises: TypeError for anything else.
     """
@@ -194,9 +194,9 @@ def tokens_of(output: Any) -> list[int]:
 
 
 def tokens_of_batch(output: Any, rows: int, level: str) -> list[list[int]]:
-    """The same for `rows` rows: an array [rows, n + 1], (array, counts) or a list of lists; at level position [rows].
+    """Returns the tokens of each row. `output`: [rows, n + 1], at level position [rows]; (array, counts); or lists.
 
-    Raises: TypeError if there are not as many rows.
+    Raises: TypeError if the number of rows differs.
     """
     counts: list[int] | None = None
     if isinstance(output, tuple) and len(output) >= 2 and hasattr(_host(output[0]), "__len__"):

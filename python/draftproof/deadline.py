@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-SILENCE = 60.0  # seconds of a call, where the check has no limit
+SILENCE = 60.0  # most seconds of a call if the check has no time limit
 AGAIN = 0.05  # seconds between two attempts to end a call that catches every exception
 
 
@@ -24,15 +24,15 @@ class Ended(BaseException):
 
 
 class Deadline:
-    """The time that a check has. `over` is empty as long as it goes on, and then says why it ended.
+    """The time limit of a check. `over` is empty while the check runs, then the reason why it ended.
 
-    In the main thread SIGALRM ends a call, also one that sleeps, but no C code that looks for no signals. A check in
-    another thread runs its calls in a worker thread, which is left behind if a call does not end.
+    In the main thread SIGALRM ends a call, also one that sleeps, but not C code that does not check for signals. A
+    check in another thread runs its calls in a worker thread, which is abandoned if a call does not end.
     """
 
     def __init__(self, seconds: float | None, calls: Callable[[], int] = lambda: 0, silence: float = SILENCE) -> None:
-        """seconds   of the whole check; None: no limit, and `silence` seconds for a call
-        calls     number of calls so far: calls that go on are not silent
+        """seconds   limit of the whole check; None: no limit, but `silence` seconds for each call
+        calls     returns the number of calls so far; when it changes, a new call has begun
         """
         if seconds is not None and not 0 < seconds < float("inf"):
             raise ValueError(f"time_limit: got {seconds}, expected a number of seconds above 0")
@@ -113,7 +113,7 @@ class Deadline:
     def watching(self, stop: Callable[[], None]) -> Iterator[None]:
         """Until the context ends, calls end at the deadline, and the user's interrupts end them.
 
-        stop    is called once when the time is over outside of a call
+        stop    is called when the time is over, and on an interrupt outside of a call
         """
         before: dict[int, Any] = {}
 

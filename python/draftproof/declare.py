@@ -1,4 +1,4 @@
-"""adapter: what a plain Python function is, as a program under test."""
+"""adapter: declares a plain Python function as a program under test."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ def adapter(
     races: bool | None = None,
     batch_invariant: bool = False,
 ) -> Subject:
-    """Declares what `fn` is; `check`, `distribution`, `replay`, `gates` and `acceptance` take the same arguments.
+    """Declares `fn` as a program under test. `check`, `distribution`, `replay`, `gates`, `acceptance` take the same
+    arguments.
 
     level       fn takes                                                       and returns
     chain       p [L + 1, V], q [L, V], drafts [L]                             accepted drafts, then one more token
     position    p [V], q [V], drafts [K]; q [K, V] if proposals differ         one token
     tree        p [n + 1, V], q [n, V], drafts [n], parents [n]                accepted drafts, then one more token
 
-    p is the target's distribution after the context and after each draft, q the proposal that each draft was drawn
-    from.
+    p is the target's distribution after the context and after each draft, q the proposal of each draft.
     batched     all arrays have a leading dimension B; tokens [B, n + 1] with -1 after their end, or (tokens, counts).
-                A parameter `lengths` gets the number of drafts of each row; without it all rows of a batch have as many
-    drafts      the draft sampling that fn is written for, of `draftproof list`
+                A parameter `lengths` gets the number of drafts of each row; without it these numbers are equal
+    drafts      the draft sampling that fn is written for, by a name that `draftproof list` shows
     logits      p and q are natural logarithms of probabilities
     arrays      `torch`, `numpy` or `list`; `torch` if fn names torch, else `numpy`
     dtype       float32, float64, float16 or bfloat16 (the last with torch)
@@ -64,10 +64,10 @@ def adapter(
     generate    a whole engine: generate(target [V, V], proposal [V, V], length, drafts) -> text of `length` tokens;
                 row t is the distribution after token t, and the text starts after token 0. With `memory=n` the
                 tables are [V, .., V], n + 1 times: target[a, b] is the row after the tokens a b, and the text starts
-                after n tokens 0; what is not rolled back shows there
-                with fn None a drafter or an engine is declared alone, and only sampled
-    end_tokens  tokens below 32 with which a text of `generate` or a step of fn ends: nothing follows one. Steps are
-                compared on vocabularies of at most 4 tokens, where no other end token occurs
+                after n tokens 0, so that an engine that does not roll back its state emits other texts
+                If fn is None, a drafter or an engine is declared without a verifier, and only sampled
+    end_tokens  tokens below 32 that end a text of `generate` or a step of fn: no token follows them. Steps are
+                compared on vocabularies of at most 4 tokens, so end tokens from 4 on do not occur there
     greedy      `first` or `last`: fn emits the likeliest token of each row, of equally likely ones the first or the
                 last, instead of a draw; its tokens are compared in the proof tier
     grammar     fn takes one more argument, legal, of bool and the shape of p: the tokens that a grammar allows after
@@ -75,13 +75,13 @@ def adapter(
                 removed, divided by the rest of its mass. Such a function is proved on small models, and not sampled
     select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the
                 number of first drafts that are verified, or a flag for each draft. It is proved on small batches, with
-                token and block verification and sample-and-match (docs/selection.md); it is a function of its view
-    select_cut  `before_verification`: the verifier sees the kept drafts alone; `after_with_token`, `after`: it sees
+                token and block verification and sample-and-match (docs/selection.md); it must depend on its view alone
+    select_cut  `before_verification`: the verifier gets only the kept drafts; `after_with_token`, `after`: it gets
                 all, and its output ends with its token after the last kept draft, or with that draft
-    select_trees, select_matching_alone  the policy chooses from trees too; it is for sample-and-match alone
+    select_trees, select_matching_alone  the policy also chooses from trees; it is only for sample-and-match
     tolerance   total variation from the target that an approximate rule admits
     batch_invariant  fn promises that a row has the same bits in every batch
-    races       arrays of V uniforms are drawn as races of exponentials; None finds out whether fn draws such arrays
+    races       whether an array of V uniforms is drawn as exp(-clock), a race of exponentials; None: if fn draws some
 
     Parameters `rng` and `generator` of fn get a numpy Generator and a torch.Generator.
     Raises: ValueError if fn holds a random generator that cannot be replaced, or no function is given.
@@ -118,7 +118,7 @@ def adapter(
         most_vocabulary=most_vocabulary,
         ragged=not batched or "lengths" in names,
         tolerance=tolerance,
-        batch_invariant=batch_invariant or not batched,  # rows are calls of their own
+        batch_invariant=batch_invariant or not batched,  # each row is a separate call
         end_tokens=tuple(int(token) for token in end_tokens),
         memory=memory,
         greedy=greedy,

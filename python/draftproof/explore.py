@@ -31,10 +31,10 @@ def distribution(
     time_limit: float | None = None,
     **declared: Any,
 ) -> Distribution:
-    """The exact distribution of the tokens that `fn` emits on the rows p and q, in the shapes of `adapter`.
+    """Returns the exact distribution of the tokens that `fn` emits on the rows p and q, in the shapes of `adapter`.
 
-    drafts    the drafted tokens; or `iid`, and the result is averaged over drafts from q: a chain whose rows do not
-              depend on the drafts, or one position with one draft
+    drafts    the drafted tokens; or `iid`: the result is averaged over drafts from q, for a chain whose rows do not
+              depend on the drafts or for one position with one draft
     Cost: some hundred calls for each tuple of drafts.
     Raises: ValueError for entries that are not finite, ProgramError for other rows that are not probabilities;
     FunctionFailed if fn raises on every input.
@@ -59,7 +59,7 @@ def distribution(
     if predictions is not None:
         question["predictions"] = predictions
     deadline = Deadline(time_limit, lambda: subject.calls)
-    # A function that fails in the rehearsal is called all the same, because it may take rows of these sizes alone.
+    # A function that fails in the rehearsal is called nevertheless, because it may only accept rows of these sizes.
     with deadline.watching(lambda: None), contextlib.suppress(FunctionFailed):
         rehearse(subject, deadline)
     subject.rows = subject.answered = 0

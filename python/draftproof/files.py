@@ -1,4 +1,4 @@
-"""Where a file is to be written: a regular file may be replaced, and nothing else ever is."""
+"""Writes files so that they replace regular files only, and only when they are complete."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _KINDS = {
 
 
 def replaceable(path: Path) -> Path:
-    """The file to write where `path` is named: itself, or what a symbolic link leads to, so that the link stays.
+    """Returns the file to write for `path`: itself, or the target of a symbolic link, so that the link stays.
 
-    Raises: FileExistsError if a directory, a device, a FIFO, a socket or a link to nothing is there.
+    Raises: FileExistsError if `path` is a directory, a device, a FIFO, a socket or a dangling link.
     """
     try:
         mode = os.stat(path).st_mode
@@ -37,7 +37,7 @@ def replaceable(path: Path) -> Path:
 
 @contextmanager
 def written(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """A new file that takes the place of `path` once it is whole and on the disk. Raises: as `replaceable`."""
+    """Opens a new file that replaces `path` after it is complete and synced to disk. Raises: as `replaceable`."""
     path = replaceable(path)
     fresh = replaceable(path.with_name(path.name + ".new"))
     with fresh.open(mode, encoding=None if "b" in mode else "utf-8") as file:

@@ -1,4 +1,4 @@
-"""check and replay: the gate on plain Python functions."""
+"""check and replay run the gate on plain Python functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from draftproof.results import Interrupted, Refuted, Verdict, verdict_of
 from draftproof.serve import ask, tell
 from draftproof.subject import Declaration, Subject
 
-_NEVER = 1_000_000  # seconds for one answer: `Deadline` ends calls
+_NEVER = 1_000_000  # seconds that the program waits for an answer; `Deadline` ends calls instead
 
 # Defaults for arguments of `check` that are None; the pytest plug-in sets them for a test run.
 DEFAULTS: dict[str, Any] = {"profile": "quick", "seed": 1, "share": None, "gates": None}
@@ -40,22 +40,22 @@ def check(
     progress: bool | None = None,
     **declared: Any,
 ) -> Verdict:
-    """Holds `fn` to the gate and returns the verdict.
+    """Runs the gate on `fn` and returns the verdict.
 
-    tier         of proof, edge and sampled; None: all that fn can serve
+    tier         of proof, edge and sampled; None: all that fn supports
     profile      quick, pr or nightly: how many models and trials; quick if None
-    models       of the proof tier; predictions: random sequences that must hold, for each input
-    instance     models to ask first, as a counterexample prints them
+    models       number of models of the proof tier; predictions: random sequences to confirm, for each input
+    instance     models to check first, in the form of counterexamples
     time_limit   seconds of the whole check; checks without a verdict by then are undecided. None: no limit, but a
                  call that does not return within 60 s ends the check
-    share        of the false-alarm probability of 1e-9 of a whole build, among `gates` sampled gates
-    keep         failing instances are kept in .draftproof/failures.json and asked first the next time
+    share        part of a build's false-alarm probability of 1e-9, which `gates` sampled gates divide
+    keep         failing instances are stored in .draftproof/failures.json and checked first the next time
     progress     a line on standard error, from the first second on; None: if that is a terminal
     declared     arguments of `adapter`
 
     Raises: Refuted, an AssertionError, unless all tiers passed or were skipped; nothing with raises=False.
     FunctionFailed if fn raises, or returns no tokens, on every input; UnknownRandomness if fn draws by an operator that
-    has no replacement; Interrupted with what is known after Ctrl-C; ProgramError if the program gives no verdict.
+    has no replacement; Interrupted with the results so far after Ctrl-C; ProgramError if the program gives no verdict.
     """
     subject = fn if isinstance(fn, Subject) else adapter(fn, drafts, **declared)
     declaration = subject.declaration
@@ -88,15 +88,15 @@ def check(
         except ProgramError as error:
             if error.exit_code != 2 or not known:
                 raise
-            store.forget(declaration.name)  # they are of an earlier function of the same name
+            store.forget(declaration.name)  # `known` belongs to an earlier function of the same name
             document = verdict_in(asked)
-    except Ended:  # before the first question
+    except Ended:  # before the program started
         document = {"gates": []}
     except ProgramError as error:
         if subject.error is not None and "fails on every input" in error.message:
             raise failed(subject, subject.fn) from subject.error
         raise
-    if deadline.over:  # tiers that were not begun
+    if deadline.over:  # tiers that did not start are undecided
         begun = [gate["tier"] for gate in document["gates"]]
         unasked = [one for one in tiers or ("proof", "edge", "sampled") if one not in begun]
         document["gates"] += [{"tier": one, "status": "undecided", "note": deadline.over} for one in unasked]
@@ -133,7 +133,7 @@ def replay(
     time_limit: float | None = None,
     **declared: Any,
 ) -> str:
-    """The checks of the proof tier on one instance and the distribution on each of its drafts, as text.
+    """Returns, as text, the checks of the proof tier on one instance and the distribution for each of its drafts.
 
     Raises: FunctionFailed, UnknownRandomness; Ended after `time_limit` seconds; ProgramError.
     """

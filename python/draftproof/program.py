@@ -38,7 +38,7 @@ class ProgramError(RuntimeError):
 
 
 class ProgramNotFound(RuntimeError):
-    """There is no executable program at any of the places that `find` looks at."""
+    """`find` found no executable program."""
 
 
 def meaning(exit_code: int) -> str:
@@ -68,8 +68,8 @@ def find() -> Path:
     1. the file that the environment variable DRAFTPROOF_PROGRAM names, also a script that starts the program,
     2. `bin/draftproof` in the installed package,
     3. `build/default/draftproof` in the checkout that the package lies in,
-    4. `draftproof` in a folder of PATH. Scripts are passed over: the package installs one of that name, and that one
-       looks for the program here.
+    4. `draftproof` in a folder of PATH. Scripts are skipped, because the package installs a script of that name, which
+       calls this function.
 
     Raises: ProgramNotFound with the places looked at.
     """
@@ -99,7 +99,7 @@ def run(arguments: Sequence[str | os.PathLike[str]], *, check: bool = True, inpu
 
     arguments: a command of the program and its options, as in `["prove", "k_seq"]`.
     check: False returns `{"exit_code": code, "message": text}` where ProgramError would be raised.
-    input: what the program reads from standard input, nothing if None.
+    input: text for the program's standard input, empty if None.
 
     Raises: ProgramError for every exit code that is not a verdict, and for output that does not parse as JSON.
     ProgramNotFound.

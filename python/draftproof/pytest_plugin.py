@@ -25,14 +25,14 @@ def gates(
 ) -> Callable[..., None]:
     """A test function with one case for each tier. `options` are those of `draftproof.check` and `draftproof.adapter`.
 
-    A tier that fn cannot serve is skipped with the reason.
+    A tier that fn does not support is skipped with the reason.
     """
     import pytest
 
     @pytest.mark.draftproof
     @pytest.mark.parametrize("tier", list(tiers))
     def gate(tier: str, request: pytest.FixtureRequest) -> None:
-        """Holds a verifier to one tier."""
+        """Runs one tier of the gate on a verifier."""
         __tracebackhide__ = True
         from draftproof.gate import check
         from draftproof.results import Refuted

@@ -1,7 +1,7 @@
-"""The first calls of a function: whether it can be judged at all.
+"""Calls a function on a few rows before a check, to report a function that fails on all inputs.
 
-A function that fails on all of its inputs says nothing about a distribution. It is called on a few rows before anything
-is judged: one whose draft is rejected, one whose draft is accepted, and two between.
+Such a function has no distribution to check. The draft is rejected in one row, accepted in another one, and in two more
+rows either can happen.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from draftproof.wire import Arrays, Fields
 
 
 def rehearse(subject: Subject, deadline: Deadline) -> None:
-    """Calls the function, and leaves no trace in the counts of `subject`.
+    """Calls the function, and resets the counts of `subject` afterwards.
 
     Raises: FunctionFailed if no call gave tokens; UnknownRandomness; Ended.
     """
@@ -32,7 +32,7 @@ def rehearse(subject: Subject, deadline: Deadline) -> None:
         subject.error = None
         deadline.call(subject.answer, fields, arrays)
         if not subject.answered and subject.declaration.level == "position" and "drafts" in arrays:
-            # The distribution of the drafts may have a proposal for each.
+            # The draft sampling may have a separate proposal row for each draft.
             arrays = arrays | {"q": np.repeat(arrays["q"], arrays["drafts"].shape[1], axis=1)}
             deadline.call(subject.answer, fields, arrays)
         hint = _hint(subject)
@@ -64,7 +64,7 @@ def _named(fn: Callable[..., Any]) -> str:
 
 
 def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any], list[str]]]:
-    """Requests as the program sends them, the function that answers each, and the arguments that it gets."""
+    """Returns requests like the program's, with the function that answers each and the names of its arguments."""
     declared, requests = subject.declaration, []
     vocabulary = min(3, declared.most_vocabulary or 3)
     drafts = max(1, declared.fewest_drafts)
@@ -75,7 +75,7 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
     rows = [(one, two), (middle, middle), (other, middle), (middle, other)]  # every draft of the first is token 1
     if vocabulary == 1:
         rows = [([1.0], [1.0])] * 4
-    dtype = declared.dtype if declared.dtype != "bfloat16" else "float32"  # as bfloat16 comes
+    dtype = declared.dtype if declared.dtype != "bfloat16" else "float32"  # requests have bfloat16 rows in float32
     with np.errstate(divide="ignore"):
         table = np.log(np.array(rows)) if declared.rows == "logits" else np.array(rows)
     p, q = (np.tile(table[:, None, i], (1, drafts + 1 - i, 1)).astype(dtype) for i in (0, 1))
@@ -87,7 +87,7 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
     fields = {"id": 0, "vocabulary": vocabulary, "randomness": declared.randomness[0]}
     if "verify" in declared.functions:
         position = declared.level == "position"
-        if position:  # drafts without replacement need a proposal for each of them
+        if position:  # drafts without replacement need several tokens with q > 0
             p, q = (np.concatenate([a[2:], a[2:]]) for a in (p, q))
         arrays: Arrays = {
             "p": p[:, :1] if position else p,

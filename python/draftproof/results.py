@@ -24,8 +24,8 @@ class Finding:
     work: int = 0
     evidence: str = ""
     counterexample: str = ""
-    distance: float | None = None  # total variation from the target, of the distribution that departs most
-    limit: float | None = None  # what rounding explains of it
+    distance: float | None = None  # largest total variation between a distribution and the target
+    limit: float | None = None  # the distance that rounding explains
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", Status(self.status))
@@ -33,7 +33,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class TierResult:
-    """One tier: its worst status, the calls or trials it took, and why if it was skipped."""
+    """One tier: its worst status, the calls or trials it took, and a note, which says why a tier was skipped."""
 
     tier: str
     status: str
@@ -83,10 +83,10 @@ def axes_of(axes: Any) -> Any:
 
 @dataclass(frozen=True)
 class Verdict(Table):
-    """The gate's answer on one function.
+    """The result of the gate for one function.
 
     draws    every kind of draw that the function made, with the number of calls that made it
-    notes    what a reader should know of how it was run
+    notes    remarks on how the function was run
     """
 
     name: str
@@ -95,7 +95,7 @@ class Verdict(Table):
     notes: tuple[str, ...] = ()
     calls: int = 0
     seed: int = 1
-    again: str = ""  # how to ask for a counterexample again; {} stands for it
+    again: str = ""  # the call that replays a counterexample; {} stands for the counterexample
     document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -141,7 +141,7 @@ class Verdict(Table):
         lines = [f"{self.name}: {self.status}"]
         for tier in self.tiers:
             lines.append(f"  {tier.tier:8} {tier.status}" + (f"  {tier.note}" if tier.note else ""))
-            undecided: dict[str, list[Finding]] = {}  # by the reason
+            undecided: dict[str, list[Finding]] = {}  # findings by reason
             for finding in tier.findings:
                 if finding.status == UNDECIDED:
                     undecided.setdefault(finding.evidence, []).append(finding)
@@ -173,7 +173,7 @@ class Refuted(AssertionError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user interrupted a check. `verdict` has what was known."""
+    """The user interrupted a check. `verdict` has the results so far."""
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__(str(verdict))
@@ -187,15 +187,15 @@ class Outcome:
     tokens: tuple[int, ...]
     status: str
     probability: float
-    text: str = ""  # the probability as a fraction or a multiple of 2^-bits where it is one
+    text: str = ""  # the probability as a fraction or a multiple of 2^-bits, if it is exactly that
 
 
 @dataclass(frozen=True)
 class Distribution(Table):
     """The exact distribution of a function on given rows.
 
-    limit       total variation that the number formats explain
-    unexplored  probability of branches that were cut
+    limit       total variation from the target that rounding explains
+    unexplored  probability of the branches that were not enumerated
     state       settled, cut, unsettled or not_a_function
     predicted   random sequences whose predicted result was confirmed
     """
@@ -248,7 +248,7 @@ class Distribution(Table):
 def verdict_of(
     document: dict[str, Any], draw_log: Iterable[tuple[DrawEntry, int]], *, name: str = "", **rest: Any
 ) -> Verdict:
-    """The verdict in a document of `draftproof check`."""
+    """Returns the verdict in a JSON document of `draftproof check`."""
     gates = document["gates"]
     tiers = []
     for gate in gates:

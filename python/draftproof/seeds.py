@@ -2,9 +2,9 @@
 
 A generator with a seed gives the same numbers each time. Two cases:
 
-    the seed comes from replaced numbers    the generator reads the tape; a second one with this seed reads the same
+    the seed comes from replaced numbers    the generator reads the tape; another one with the same seed reads the same
                                             places
-    the seed is the same in every call      its numbers are the generator's own, and no tape changes them
+    the seed is the same in every call      the generator is not replaced
 
 `SeedBook` separates the two by calls on independent tapes. If a seed is uniform over n values, some value comes three
 times in m calls with probability at most m^3 / 6 / n^2: 3e-10 for the 2^31 values of usual seeds and 2,000 calls.
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
-ENOUGH = 3  # calls on independent tapes that use a seed, from where it is the same in every call
+ENOUGH = 3  # a seed that so many calls on independent tapes use counts as the same in every call
 MOST_REHEARSALS = 12  # calls on independent tapes for one input
 
 
@@ -34,7 +34,7 @@ class SeedBook:
 
     def __init__(self) -> None:
         self.counts: Counter[Hashable] = Counter()
-        self.met: set[Hashable] = set()  # in the call that runs
+        self.met: set[Hashable] = set()  # seeds of the running call
 
     def is_fixed(self, seed: Hashable) -> bool:
         """Whether the seed is known to be the same in every call. Notes that this call uses it."""
@@ -50,7 +50,7 @@ class SeedBook:
 
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
-        """A call on a tape of its own, whose seeds are counted."""
+        """The context of a call on an independent tape, whose seeds are counted."""
         self.met.clear()
         try:
             yield

@@ -45,7 +45,7 @@ class Selection:
 
     requests  one `Drafted` for each request of the batch
     budget    most drafts that are verified, over all requests
-    cost      of a verification of 0, 1, .. drafts; the last entry stands for more
+    cost      cost of verifying 0, 1, .. drafts; the last entry applies to larger numbers, too
     """
 
     requests: tuple[Drafted, ...]
@@ -62,7 +62,7 @@ def padded(
     view: Selection, values: Callable[[Drafted], Any] = before_drafts, beyond: float = 0.0
 ) -> np.ndarray[Any, np.dtype[np.float32]]:
     """values(request) as one row for each request, float32 [requests, most drafts of a request]: the array that
-    engines rank. Entries behind a request's drafts are `beyond`."""
+    engines rank. Entries after a request's drafts are `beyond`."""
     rows = np.full((len(view.requests), max(len(request.drafts) for request in view.requests)), beyond, np.float32)
     for row, request in zip(rows, view.requests, strict=True):
         n = len(request.drafts)
@@ -93,8 +93,8 @@ def view_of(fields: Fields, arrays: str) -> Selection:
 
 
 def kept_of(chosen: Sequence[Any], fields: Fields) -> list[list[int]]:
-    """1 for each draft that is kept, by request. Raises: ValueError if `chosen` has another shape, or keeps a draft
-    without the one before it."""
+    """Returns for each request 1 for each draft that is kept, else 0. Raises: ValueError if `chosen` has another shape,
+    or keeps a draft without its parent."""
     requests = fields["requests"]
     if len(chosen) != len(requests):
         raise ValueError(f"got choices for {len(chosen)} requests, expected {len(requests)}")

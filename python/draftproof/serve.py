@@ -1,4 +1,4 @@
-"""One run of the program with a Python function as its adapter: the program connects to a socket and asks."""
+"""Runs the program with a Python function as its adapter: the program connects to a socket and sends requests."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ask(
 
 
 def tell(subject: Subject, arguments: Sequence[str], *, deadline: Deadline | None = None) -> str:
-    """The same, and returns what the program prints for people."""
+    """Runs the program like `ask` but without `--json`, and returns the text that it prints."""
     exit_code, text, errors = _served(subject, arguments, "", deadline, None)
     if not text:
         program.document_of(exit_code, text, errors)
@@ -72,7 +72,7 @@ def _served(
                 if run.poll() is not None:
                     break
                 continue
-            # Closing writes what is left of an answer, which a host that hung up does not take.
+            # Closing flushes the rest of an answer, which fails if the program has closed the connection.
             gone = contextlib.suppress(BrokenPipeError, ConnectionResetError)
             with gone, connection, connection.makefile("rwb") as stream:
                 connection.settimeout(None)
@@ -80,13 +80,13 @@ def _served(
         for file in (output, errors):
             file.seek(0)
         said = output.read().decode()
-        if deadline.over and run.returncode < 0 and not said:  # it had not begun to listen for signals
+        if deadline.over and run.returncode < 0 and not said:  # SIGINT came before the program handled it
             raise Ended(deadline.over)
         return run.returncode, said, errors.read().decode(errors="replace")
 
 
 def _converse(subject: Subject, stream: BinaryIO, deadline: Deadline, shown: _Progress) -> None:
-    """Answers until the host says bye or hangs up."""
+    """Answers requests until the program sends `bye` or closes the connection."""
     try:
         message: tuple[Fields, Arrays] = subject.declaration.hello(), {}
         while True:
@@ -101,17 +101,17 @@ def _converse(subject: Subject, stream: BinaryIO, deadline: Deadline, shown: _Pr
                 message = {"type": "error", "id": request[0]["id"], "message": ended.reason, "stopped": True}, {}
             shown.update()
     except (BrokenPipeError, ConnectionResetError, WireError):
-        return  # the host hung up; what it found is in its document
+        return  # the program closed the connection; its document has the results
 
 
 def _stop(run: subprocess.Popen[bytes]) -> None:
-    """Asks the program to end with what it found."""
+    """Sends SIGINT, at which the program ends with its results so far."""
     with contextlib.suppress(OSError):
         run.send_signal(signal.SIGINT)
 
 
 def _end(run: subprocess.Popen[bytes], listener: socket.socket) -> None:
-    listener.close()  # the program would wait for an answer to another connection
+    listener.close()  # otherwise the program could connect again and wait for an answer
     if run.poll() is None:
         run.terminate()
         try:
@@ -122,7 +122,7 @@ def _end(run: subprocess.Popen[bytes], listener: socket.socket) -> None:
 
 
 class _Progress:
-    """A line on standard error: calls and seconds so far. By itself on a terminal, after a second."""
+    """A line on standard error, from the first second on: calls and seconds so far. By default only on a terminal."""
 
     def __init__(self, subject: Subject, wanted: bool | None) -> None:
         self._subject, self._wanted = subject, sys.stderr.isatty() if wanted is None else wanted

@@ -1,6 +1,6 @@
-"""Failing instances of earlier runs, in .draftproof/failures.json of the working folder. They are asked first.
+"""Failing instances of earlier runs, in .draftproof/failures.json of the working folder. They are checked first.
 
-A folder or file that cannot be used costs the kept instances, never the verdict: functions here raise no OSError.
+Functions here raise no OSError: a folder or file that cannot be used costs the stored instances, not the verdict.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _FILE = Path(".draftproof") / "failures.json"
 
 
 def failures(name: str) -> list[str]:
-    """Instances on which the function of this name failed; none where the file cannot be read, as `keep` says."""
+    """Returns the instances on which the function of this name failed; empty if the file cannot be read."""
     return _read()[0].get(name, [])
 
 
 def keep(name: str, failing: list[str], *, asked: bool) -> str:
-    """Notes the failing instances of a run; without any, what was kept is dropped if it was `asked`.
+    """Stores the failing instances of a run. A run without any drops the stored instances if it checked them (`asked`).
 
-    Returns: what could not be read or kept, and why; empty if nothing.
+    Returns: why the file could not be read or written; empty on success.
     """
     content, fault = _read()
     known = content.get(name, [])
@@ -35,12 +35,12 @@ def keep(name: str, failing: list[str], *, asked: bool) -> str:
 
 
 def forget(name: str) -> str:
-    """Drops what was kept. Returns: as `keep`."""
+    """Drops the stored instances of a function. Returns: as `keep`."""
     return keep(name, [], asked=True)
 
 
 def _read() -> tuple[dict[str, list[str]], str]:
-    """The instances by function, and what is wrong with the file. A file with a fault is never written."""
+    """Returns the instances by function, and the fault of the file, if any. A file with a fault is never written."""
     try:
         if not stat.S_ISREG(_FILE.stat().st_mode):  # reading from a pipe would wait for a writer
             return {}, _fault("something that is not a file")
@@ -62,7 +62,7 @@ def _write(content: dict[str, list[str]]) -> str:
     part = None
     try:
         _FILE.parent.mkdir(exist_ok=True)
-        file = _FILE.resolve()  # of a link the file that it leads to
+        file = _FILE.resolve()  # follows a symbolic link, so that the link stays
         handle, part = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "w") as stream:
             json.dump({name: texts for name, texts in content.items() if texts}, stream, indent=1)

@@ -104,7 +104,7 @@ class _Numbers:
         self._tape, self._seeds = arrays.get("tape"), arrays.get("seeds")
         self.scripted = self._tape is not None
         self._values = [] if self._tape is None else self._tape.tolist()
-        # A request of one number everywhere asks for tokens alone, whichever row a number is for.
+        # If all numbers of a tape are equal, it does not matter to which row a draw belongs.
         same = self._tape is not None and self._tape.shape[1] >= 8 and self._tape.min() == self._tape.max() >= 0
         self._constant = self._values[0][0] if same else None
         self.lengths = arrays.get("lengths", np.ones(len(arrays.get("q", ())), np.int32)).astype(np.int64)
@@ -158,7 +158,7 @@ class _Numbers:
         """Generators for the parameters `rng` and `generator` of a function."""
         made: dict[str, Any] = {}
         if "rng" in names:
-            made["rng"] = numpy_generators.default_rng(seed)  # of the tape, if there is one
+            made["rng"] = numpy_generators.default_rng(seed)  # draws from the tape, if there is one
         if "generator" in names:
             import torch
 
@@ -167,7 +167,7 @@ class _Numbers:
             made["generator"] = torch.Generator(self._subject.device)
             if self.scripted:
                 _torch_numbers.mark(made["generator"])
-            else:  # a new generator has the same seed each time: without one of the host, torch's own
+            else:  # torch gives every new generator the same seed
                 made["generator"].manual_seed(int(torch.randint(2**62, ())) if seed is None else seed)
         return made
 
@@ -177,7 +177,7 @@ class _Numbers:
         return self.tapes[-1] if self.tapes else None
 
     def ended(self) -> list[Answer]:
-        """Of the last rows, those that ran out of tape or drew from weights without mass, as answers; by row."""
+        """Returns an answer for each of the last rows: TAPE_SHORT, NO_MASS (weights without mass), or an empty one."""
         if self._tape is None:
             return []
         tape = self.tapes[-1]
@@ -188,7 +188,7 @@ class _Numbers:
         ]
 
     def forget(self) -> None:
-        """The last rows are to be run again."""
+        """Drops the tape of the last rows, which are run again."""
         if self._tape is not None:
             self.tapes.pop()
 
@@ -211,7 +211,7 @@ class _Numbers:
 
 
 def parameters_of(fn: Callable[..., Any]) -> frozenset[str]:
-    """Names of the parameters of `fn`; none where Python cannot tell."""
+    """Names of the parameters of `fn`; empty if Python has no signature of it."""
     try:
         return frozenset(inspect.signature(fn).parameters)
     except (TypeError, ValueError):
@@ -226,7 +226,7 @@ class Subject:
     batched         fn takes and gives a leading batch dimension
     races           uniform arrays of V entries are drawn as races (tape.py)
     every_operator  torch runs under the dispatch mode that sees every operator (intercept/torch_operators.py)
-    answered        rows that had tokens, of `rows` rows; `error` is the last exception of a row without
+    answered        how many of `rows` rows had tokens; `error` is the last exception of the others
     """
 
     fn: Callable[..., Any]
@@ -234,7 +234,7 @@ class Subject:
     arrays: str = "numpy"
     batched: bool = False
     races: bool = False
-    finds_races: bool = False  # `races` is to be found by a call
+    finds_races: bool = False  # the rehearsal determines `races`
     compiled: bool = True  # fn may call code of torch.compile
     draft: Callable[..., Any] | None = None
     generate: Callable[..., Any] | None = None
@@ -242,7 +242,7 @@ class Subject:
     device: str = "cpu"
     draw_log: Counter[DrawEntry] = field(default_factory=Counter)
     calls: int = 0
-    alone: str = ""  # why rows of a batch were run one at a time; empty: they were not
+    alone: str = ""  # why rows of a batch were run one at a time; empty if they were not
     every_operator: bool = True
     book: SeedBook = field(default_factory=SeedBook)
     rows: int = 0
@@ -259,7 +259,7 @@ class Subject:
         return self._names.get(id(fn), frozenset())
 
     def answer(self, fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays]:
-        """The reply to a request. Raises: UnknownRandomness, which is no row's fault."""
+        """Returns the reply to a request. Raises: UnknownRandomness, which concerns the function, not one row."""
         given = bool(arrays.keys() & {"tape", "seeds"}) or fields["type"] == "generate"
         with intercept.replaced() if given else nullcontext():
             calls, before = self.calls, None if self.every_operator or not given else torch_operators.state()
@@ -372,7 +372,7 @@ class Subject:
             if tape is not None:
                 if tape.refused is not None:
                     raise tape.refused
-                if tape.one is not None and tape.one.short:  # the function caught it
+                if tape.one is not None and tape.one.short:  # the function caught TapeShort
                     return Answer(status=TAPE_SHORT)
             return Answer(tokens_of(output))
         except UnknownRandomness:
@@ -405,7 +405,7 @@ class Subject:
         return _Numbers(self, {"vocabulary": vocabulary}, {"tape": tape, "lengths": lengths})
 
     def _rehearse(self, key: tuple[bytes, ...], call: Callable[[], Any]) -> bool:
-        """Whether a seed of the last call is the same in every call: calls the function on other numbers."""
+        """Whether a seed of the last call is the same in every call, which calls on other numbers show."""
         book, met = self.book, set(self.book.met)
         if key in self._rehearsed or not book.undecided():
             return False
@@ -424,7 +424,7 @@ class Subject:
         if not self.batched:
             kept = self._arguments.kept
             return [self._one(fn, [kept("q", q[i])], [wanted], numbers, i) for i in range(len(q))]
-        # With numbers of the host a batch is one row: an array of V numbers could be taken for one of each row.
+        # With tapes a batch has one row: in a larger batch, V numbers could be mistaken for one number per row.
         parts = np.split(np.arange(len(q)), len(q) if numbers.scripted else 1)
 
         def give(part: Ints) -> tuple[list[Argument], dict[str, Argument]]:
@@ -483,7 +483,7 @@ class Subject:
     def _call_batch(
         self, fn: Callable[..., Any], give: _Give, more: list[Any], part: Ints, numbers: _Numbers
     ) -> list[Answer] | None:
-        """The answers of a batch; None: its rows are to be run alone."""
+        """Returns the answers of a batch, or None if its rows must be run one by one."""
         given, named = give(part)
         values = [*[argument.value for argument in given], *more]
         try:

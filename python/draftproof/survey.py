@@ -71,7 +71,7 @@ def acceptance(
     progress: bool | None = None,
     **declared: Any,
 ) -> Acceptance:
-    """Runs `fn` on draft tuples of a capture, and the verifiers named in `beside` on as many.
+    """Runs `fn` on draft tuples of a capture, and the verifiers named in `beside` on equally many.
 
     capture    file or family that `draftproof survey` takes
     k          numbers of drafts; a function of level chain decides on one
@@ -81,7 +81,7 @@ def acceptance(
     Cost: `tuples` calls of fn for each k. Raises: ProgramError, UnknownRandomness.
     """
     subject = fn if isinstance(fn, Subject) else adapter(fn, drafts, **declared)
-    name = subject.declaration.name + "@python"  # apart from a registered verifier of the same name
+    name = subject.declaration.name + "@python"  # differs from the name of a registered verifier
     subject = replace(subject, declaration=replace(subject.declaration, name=name))
     counts = [k] if isinstance(k, int) else list(k)
     arguments = ["survey", os.fspath(capture), "--seed", str(seed), "--tuples", str(tuples), "--instances", "0"]

@@ -1,7 +1,7 @@
 """The random numbers of one call of a function, given by the host, and the log of what the function drew.
 
 A tape has b rows of m places. A place holds one number v in [0, 1), or a negative one that forces an outcome. The
-n-th draw of a row takes the n-th place. The kind of a draw says what v becomes; `docs/adapters.md` has the table.
+n-th draw of a row takes the n-th place. The kind of a draw determines what v becomes; `docs/adapters.md` has the table.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ Ints = npt.NDArray[np.int64]
 Rows = Ints | Sequence[int] | int
 Log = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Floats, list[str]]
 
-MOST_BEYOND = 4096  # calls for numbers after the end of a row's tape, before a loop is taken to have no end
+MOST_BEYOND = 4096  # draws after the end of a row's tape, from which on a loop counts as endless
 
 
 class Tape:
     """Random numbers for b rows, and their log.
 
-    `one` is the tape of the single row where b is 1, else None. Interceptors that have one row draw there: its plain
-    numbers are ten times faster than arrays of one entry.
+    `one` is the tape of the single row if b = 1, else None. Stand-ins then draw from it, because plain Python numbers
+    are ten times faster than arrays of one entry.
 
     A row that draws more than m numbers is `short`: it gets zeros (clocks of 1, the first cell with weight), and no
     more is logged. A row that draws from weights without mass is `massless`, has a text in `faults`, and gets cell 0.
     A call ends by TapeShort or NoMass as soon as all of its rows are short or massless.
 
-    lengths    drafts of each row of a batch, [b]: they say which elements of an array belong to which row
-    constant   the number that every draw of a batch gets whose rows are unknown; None: such a draw is an error
+    lengths    number of drafts of each row, [b], which determines the elements of an array that belong to the row
+    constant   the number for draws that cannot be assigned to rows; None: such a draw is an error
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Tape:
         draw_log: list[DrawEntry],
         book: SeedBook,
     ) -> Tape:
-        """The tape of one row whose numbers are checked. Many tapes share streams and draw log."""
+        """Returns the tape of one row whose numbers were checked. Many tapes share streams and draw log."""
         tape = cls.__new__(cls)
         tape._start(vocabulary, races, streams, draw_log, book)
         tape.rows, tape.places = 1, len(values)
@@ -115,15 +115,15 @@ class Tape:
         self.compiled = True  # whether the function may call code of torch.compile
         self.every_operator = True  # whether torch runs under the dispatch mode
         self.draw_log = draw_log
-        self.refused: UnknownRandomness | None = None  # by an interceptor, also where the function caught it
+        self.refused: UnknownRandomness | None = None  # kept, because the function may catch the exception
         self.one = None
         self.constant: float | None = None
-        self.seeded: dict[Hashable, Any] = {}  # generators with a seed: a SeededSource, or one to draw from instead
+        self.seeded: dict[Hashable, Any] = {}  # by generator: its SeededSource, or a generator that is not replaced
         self._streams = streams
 
     @property
     def source(self) -> SeededSource | None:
-        """The seeded generator that the next numbers are of; None: numbers are new."""
+        """The seeded generator that the next numbers belong to; None: they belong to no seeded generator."""
         return self._source if self.one is None else self.one.source
 
     @source.setter
@@ -134,9 +134,9 @@ class Tape:
             self.one.source = source
 
     def single(self, operator: str, shape: Sequence[int] = ()) -> RowTape:
-        """Returns the tape for draws that name no row: that of the one row, or one of the constant number.
+        """Returns a tape for draws that identify no row: the tape of the only row, or a tape of `constant` alone.
 
-        Raises: RowsUnclear for a batch of other numbers.
+        Raises: RowsUnclear for several rows without `constant`.
         """
         if self.one is not None:
             return self.one
@@ -153,7 +153,7 @@ class Tape:
 
     @property
     def short(self) -> npt.NDArray[np.bool_]:
-        """Rows that wanted more than m numbers, [b]."""
+        """Rows that drew more than m numbers, [b]."""
         return self._short if self.one is None else np.array([self.one.short])
 
     @property
@@ -168,7 +168,7 @@ class Tape:
             return self._faults
         return {0: self.one.fault} if self.one.fault else {}
 
-    # Draws of many rows at once. Each row is named once.
+    # Draws for many rows at once. Each row occurs once in `rows`.
 
     def coins(self, rows: Rows, n: int, bits: int, stream: str = "") -> Floats:
         """n uniforms for each of `rows`, multiples of 2^-bits: [len(rows), n]. Raises: TapeShort."""
@@ -213,7 +213,7 @@ class Tape:
     def clocks(self, rows: Rows, n: int, stream: str = "", bits: int = 53) -> Floats:
         """A race of n exponentials of rate 1 for each of `rows`: [len(rows), n]. Raises: TapeShort.
 
-        `bits` is the significand of the noise. The host takes the error of the weights that it finds from there.
+        `bits`: significant bits of the clocks. The host derives the error of the weights that it infers from them.
         """
         if self.one is not None:
             return np.array([self.one.clocks(n, bits, stream)])
@@ -236,7 +236,7 @@ class Tape:
     def log(self) -> Log:
         """Returns `draw_counts` int32 [b], `draws` int32 [sum, 4], `weights` float64 and names of streams, as `result`.
 
-        Weights of a draw without mass are zeros, since the protocol admits others in rows of status 4 alone.
+        Weights without mass are logged as zeros, because the protocol admits invalid weights only in rows of status 4.
         """
         streams = list(self._streams)[1:]
         if self.one is not None:
@@ -264,7 +264,7 @@ class Tape:
     def _take(
         self, rows: Rows, n: int, draw: tuple[int, int, int, int], weights: Floats | None = None
     ) -> tuple[Floats, Ints]:
-        """The next n numbers of each row, and the rows as an index. Beyond the tape zeros, for clocks a forced 1."""
+        """The next n numbers of each row, and the rows as an index. Beyond the tape: 0, for clocks a forced 1."""
         at = np.atleast_1d(np.asarray(rows, np.int64))
         if self._source is not None:
             source, self._source = self._source, None
@@ -308,7 +308,7 @@ class Tape:
         return NoMass("; ".join(f"row {row}: {text}" for row, text in sorted(self._faults.items())[:4]))
 
     def _forced(self, v: Floats, n: int, wanted: npt.NDArray[np.bool_], what: str) -> Ints:
-        """Outcomes that negative numbers name. Raises: ValueError for one that does not exist."""
+        """Returns the outcomes that negative numbers force. Raises: ValueError for one that does not exist."""
         cell = -v - 1
         wrong = wanted & (v < 0) & ~((cell >= 0) & (cell < n) & (cell == np.floor(cell)))
         if wrong.any():

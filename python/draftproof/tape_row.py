@@ -1,6 +1,6 @@
-"""The tape of one row, in plain Python numbers: a call of one row has no array of numpy on its way.
+"""The tape of one row in plain Python numbers, which are faster than numpy arrays of one entry.
 
-Also the log entries of a call's draws, and the reasons why a call cannot continue.
+Also the log entries of a call's draws, and the exceptions that end a call.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Draw = tuple[int, int, int, int]  # kind, size, bits, stream: a line of the prot
 
 
 def clock_of(v: float) -> float:
-    """The exponential of rate 1 that v means. math's logarithm: numpy's depends on where a number lies in an array."""
+    """Returns the exponential of rate 1 for v, by math, since numpy's log1p depends on a number's index in an array."""
     return -v if v < 0 else -math.log1p(-v)
 
 
@@ -33,9 +33,9 @@ def mass_fault(weights: Sequence[float]) -> str:
 class DrawEntry(NamedTuple):
     """One random operator of a call. Equal calls have equal entries, so that they can be counted."""
 
-    operator: str  # as its library names it: aten::rand, numpy.random.Generator.random
-    dtype: str  # of the result: float32, int64
-    shape: tuple[int, ...]  # of the result
+    operator: str  # its name in the library: aten::rand, numpy.random.Generator.random
+    dtype: str  # dtype of the result: float32, int64
+    shape: tuple[int, ...]  # shape of the result
     generator: str  # "global" or "given"
     kind: str  # coin, pick, clock, integer; hash: an integer below 2^16 or more; race: drawn as a race
 
@@ -45,7 +45,7 @@ class DrawEntry(NamedTuple):
 
 
 class TapeShort(Exception):
-    """All rows of a call want more random numbers than the tape has."""
+    """All rows of a call draw more random numbers than the tape has."""
 
 
 class NoMass(ValueError, RuntimeError):
@@ -78,8 +78,8 @@ class UnknownRandomness(Exception):
 class RowTape:
     """Random numbers of one row, in order of use, and the log of what was drawn.
 
-    A place is one number v of the tape: in [0, 1), or negative to force an outcome. While `source` is set, numbers are
-    those of a seeded generator: a number that was drawn there before takes no new place.
+    A place is one number v of the tape: in [0, 1), or negative to force an outcome. While `source` is set, the numbers
+    belong to a seeded generator: a number that was drawn from it before is repeated and takes no new place.
     """
 
     __slots__ = ("at", "draws", "fault", "known", "number_of", "places", "short", "source", "values", "weights")
@@ -87,7 +87,7 @@ class RowTape:
     def __init__(self, values: Sequence[float], number_of: Callable[[str], int]) -> None:
         self.values = values
         self.places = len(values)
-        self.number_of = number_of  # of a stream
+        self.number_of = number_of  # returns the number of a stream
         self.at = 0
         self.short = False
         self.fault = ""
@@ -117,7 +117,7 @@ class RowTape:
             if key in self.known:
                 return self.known[key]
             v = self.known[key] = self.take(draw)
-            if draw[0] == INTEGER:  # the host takes all numbers of an integer for one
+            if draw[0] == INTEGER:  # the host treats all v of an integer as equal, so its middle is stored
                 self.known[key] = ((-v - 1 if v < 0 else math.floor(v * draw[1])) + 0.5) / draw[1]
             elif v < 0:
                 self.known[key] = -math.expm1(v) if draw[0] == CLOCK else 0.0
@@ -170,7 +170,7 @@ class RowTape:
         else:
             cell = bisect_right(sums, v * total)
             cell = cell if cell < len(sums) else bisect_left(sums, total)  # v * total was rounded up to the sum
-        if self.source is not None and new:  # the host takes all numbers of a cell for one
+        if self.source is not None and new:  # the host treats all v of a cell as equal, so its middle is stored
             self.known[self.source.root, self.source.at - 1] = (sums[cell] - weights[cell] / 2) / total
         return cell
 
@@ -180,7 +180,7 @@ class RowTape:
         draw = (CLOCK, n, bits, self.number_of(stream))
         if self.source is not None:
             known = [(self.source.root, self.source.at + i) in self.known for i in range(n)]
-            if any(known) and not all(known):  # the log has the entries of a race together
+            if any(known) and not all(known):  # the log has no entry for a part of a race
                 raise UnknownRandomness("a race of a seeded generator", "some of its numbers were drawn before")
             return [clock_of(v) for v in [self.take(draw) for _ in range(n)]]
         if last > self.places:

@@ -18,7 +18,7 @@ _NAMES = {np.dtype(_TYPES[name]): name for name in ("F32", "F64", "F16", "I32", 
 
 
 class WireError(Exception):
-    """The other side closed the connection in a message, or sent none."""
+    """The other side closed the connection within a message, or sent bytes that are not a message."""
 
 
 def read_frame(stream: BinaryIO) -> tuple[Fields, Arrays] | None:
@@ -59,7 +59,7 @@ def _array(memory: bytes, offset: int, shape: list[int], name: str) -> NDArray[A
 
 
 def frame(fields: Fields, arrays: Arrays) -> bytes:
-    """The bytes of a message. Wide elements come first and blanks fill the header, so each array is aligned."""
+    """The bytes of a message. Wide elements come first and spaces pad the header, so each array is aligned."""
     header: Fields = {"__metadata__": {"message": json.dumps(fields)}}
     ordered = sorted(arrays.items(), key=lambda item: -item[1].itemsize)
     offset = 0

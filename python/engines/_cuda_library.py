@@ -1,4 +1,4 @@
-"""An engine's kernels behind a .cu file of this folder: compiled by nvcc from its headers, called by ctypes."""
+"""Compiles a .cu file of this folder, a C interface to an engine's kernels, by nvcc, and calls it by ctypes."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def architecture() -> str:
 
 
 def build(file: str, root: Path, includes: Sequence[str], defines: Sequence[str] = ()) -> Path:
-    """The library of `file`, kept in `root`; one of equal text, folders of headers (below `root`), defined names and
-    architecture is not compiled again. Raises: Missing."""
+    """Returns the library of `file`, in `root`. It is compiled again only if the text, the folders of headers (below
+    `root`), the defined names or the architecture changed. Raises: Missing."""
     source, wanted = Path(__file__).with_name(file), architecture()
     made_of = source.read_bytes() + repr((includes, defines, wanted)).encode()
     result = root / f"{source.stem.strip('_')}-{hashlib.sha256(made_of).hexdigest()[:12]}.so"

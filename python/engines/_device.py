@@ -1,4 +1,4 @@
-"""The device that kernels of engines run on, and draws there, which the gate scripts."""
+"""The device that kernels of engines run on, and draws on it, whose numbers the gate replaces."""
 
 from __future__ import annotations
 

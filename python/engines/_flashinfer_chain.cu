@@ -1,5 +1,5 @@
-// FlashInfer's kernel of chain verification behind a C interface. Its launcher and kernel run as released. Compiled
-// with DRAFTPROOF_COINS, its generator gives the numbers of an array instead: a state is the next place in it.
+// A C interface to FlashInfer's kernel of chain verification. Its launcher and kernel run as released. Compiled with
+// DRAFTPROOF_COINS, its generator returns the numbers of an array instead: a state has the index of the next one.
 #include <curand.h>
 #include <curand_kernel.h>
 #include <curand_philox4x32_x.h>
@@ -27,8 +27,8 @@ __device__ inline float draftproof_next(curandStatePhilox4_32_10_t* state) {
 
 #include <flashinfer/sampling.cuh>
 
-// Returns a status of CUDA. draft [batch, length, vocabulary], target and tokens have a row more; counts are added
-// to.
+// Returns a status of CUDA. draft [batch, length, vocabulary]; target and tokens have one row more. The kernel adds to
+// the counts.
 extern "C" int flashinfer_chain(float* draft, int* drafts, float* target, int* tokens, int* accepted, int* emitted,
                                 int batch, int length, int vocabulary, std::uint64_t seed, std::uint64_t offset,
                                 void* stream) {

@@ -1,5 +1,5 @@
-"""The end of a least length inside a step: a request that must not stop with its next token, and may stop with each one
-after it."""
+"""A minimum length that ends inside a step: a request must not stop with its next token, but may stop with every later
+token."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from draftproof.declare import adapter
 def least_length(engine: str, sample: Callable[..., Any]) -> Any:
     """sample(logits [n + 1, V + 1], proposal [n, V + 1], drafts [n]) -> tokens, of an engine whose token 0 stops.
 
-    Token 0 takes the place of token 0 of the rows, but in the first row: there it has as much mass as all tokens of the
-    row together, whose numbers are one higher, and must not come out. In later rows token 1 stands for token 0 too, and
-    comes out where the stop token leaves no other."""
+    The engine's token x + 1 is token x of the rows. In the first row, the stop token has as much mass as all others
+    together and must not be emitted. In later rows, it has the mass of token 0; the engine's token 1, which is token 0
+    too, has almost none, and is emitted only if the row has no other token."""
     import torch
 
     def placed(rows: Any, empty: float) -> Any:
@@ -26,7 +26,7 @@ def least_length(engine: str, sample: Callable[..., Any]) -> Any:
         first = torch.arange(len(p)) == 0
         logits = placed(torch.log(p), -torch.inf)
         logits[0, 0] = 0.0
-        logits[1:, 1] = -20.0  # 2e-9 of a row: rounding of float32 explains a hundred times as much
+        logits[1:, 1] = -20.0  # probability 2e-9, a hundredth of what rounding in float32 explains
         theirs = torch.where(first[:-1] | (drafts > 0), drafts + 1, drafts)
         out = torch.as_tensor(sample(logits, placed(q, 0.0), theirs))
         first = torch.arange(len(out)) == 0

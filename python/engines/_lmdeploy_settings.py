@@ -15,7 +15,7 @@ from draftproof.engines import functions_of
 WRITTEN = (1, 1, 1)  # tokens of the request before the step
 PENALTY, MIN_P, TOP_P = 2.0, 2.0**-4, 1 - 2.0**-8
 AT = 0.7  # the temperature
-CUT = {"min_p": MIN_P / 2, "top_p": 2.0**-10}  # of the likeliest token: what tokens with p = 0 have before the setting
+CUT = {"min_p": MIN_P / 2, "top_p": 2.0**-10}  # weight of tokens with p = 0 before the setting; 1: the likeliest token
 
 
 def request(**given: Any) -> SimpleNamespace:
@@ -41,8 +41,8 @@ def request(**given: Any) -> SimpleNamespace:
 
 
 def step_of(root: Path, implementation: Any) -> Any:
-    """step(settings, logits [n + 1, W], drafts [n]) -> tokens: the engine's verification of one request that has
-    written WRITTEN. Its modules load libraries of a device, so their functions are taken alone."""
+    """Returns step(settings, logits [n + 1, W], drafts [n]) -> tokens: the engine's verification of one request with
+    the text WRITTEN. Its modules load libraries of a device, so only the functions are compiled."""
     import numpy as np
     import torch
     from torch.profiler import record_function
@@ -105,9 +105,9 @@ def _ended(coroutine: Any) -> Any:
 
 
 def settings(step: Any, setting: str) -> Any:
-    """A request alone at temperature 0.7, with logits that have the rows of p once `setting` is applied: `bad_words`,
-    `repetition_penalty`, `min_p` or `top_p`. Tokens that the setting must remove are in place of those with p = 0, or,
-    for bad words, behind the vocabulary with as much mass as all others together."""
+    """One request at temperature 0.7, whose logits become the rows of p when `setting` is applied: `bad_words`,
+    `repetition_penalty`, `min_p` or `top_p`. The setting must remove tokens with p = 0, which get some weight before,
+    or, for bad words, a token V with as much mass as all others together."""
     import torch
 
     torch.set_num_threads(1)
@@ -135,6 +135,6 @@ def settings(step: Any, setting: str) -> Any:
 
 
 def least_length(step: Any, shared: Any) -> Any:
-    """A request that must not stop with its next token and may stop with each one after it (_least_length.py)."""
+    """A request that must not stop with its next token and may stop with every later token (_least_length.py)."""
     asked = request(temperature=1.0, stop_words=[0], min_new_tokens=len(WRITTEN) + 1)
     return shared.least_length("lmdeploy", lambda logits, proposal, drafts: step(asked, logits, drafts))

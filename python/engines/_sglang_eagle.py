@@ -16,8 +16,8 @@ FREQUENCY, MIN_P = 0.5, 2.0**-4
 
 
 def step_of(root: Path, kernel: Any) -> Any:
-    """The engine's function. It imports names when it is called, from modules that load libraries of a device: modules
-    with these names alone stand in."""
+    """Returns the engine's function. When it is called, it imports names from modules that load libraries of a device:
+    these modules are replaced by modules with only these names."""
     import torch
 
     sglang = root / "sglang" / "srt"
@@ -54,8 +54,8 @@ def step_of(root: Path, kernel: Any) -> Any:
 
 
 def step_input(tokens: Any, proposals: Any, lengths: list[int], temperatures: Any, **settings: Any) -> tuple[Any, Any]:
-    """Drafts [B (n + 1)], each request's behind its last token, and their batch. `settings` are fields of its sampling
-    information; `lengths` are those of the texts so far."""
+    """Returns the verification input and the batch. tokens [B (n + 1)]: of each request its last token and its drafts.
+    lengths: of the texts so far. settings: fields of the batch's sampling information."""
     import torch
 
     count = len(lengths)
@@ -84,9 +84,9 @@ def step_input(tokens: Any, proposals: Any, lengths: list[int], temperatures: An
 
 
 def eagle_sample(step: Any, setting: str) -> Any:
-    """A request at temperature 0.7 behind one at 1.5 with the tokens in reverse order. Its logits are such that the
-    rows come out once `setting` is applied: `bias`, `min_p` or `frequency_penalty`. Tokens that min-p must remove have
-    half the least probability that it keeps."""
+    """A request at temperature 0.7 after one at 1.5 whose rows have the tokens in reverse order. Its logits become the
+    rows of p when `setting` is applied: `bias`, `min_p` or `frequency_penalty`. Tokens that min-p must remove have half
+    the least probability that it keeps."""
     import torch
 
     torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-// SGLang's kernels of tree verification behind a C interface: launches as its own launcher does them.
+// A C interface to SGLang's kernels of tree verification, which it launches as SGLang's launcher does.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -74,7 +74,7 @@ extern "C" int sglang_tree_sample(std::int32_t* predicts, std::int32_t* accept_i
   }
 }
 
-// Returns a status of CUDA. chosen [batch, slots]: the target's token behind each node.
+// Returns a status of CUDA. chosen [batch, slots]: the target's token after each node.
 extern "C" int sglang_tree_greedy(std::int32_t* predicts, std::int32_t* accept_index, std::int32_t* accept_count,
                                   std::int64_t* candidates, std::int64_t* index, std::int64_t* next_token,
                                   std::int64_t* next_sibling, std::int64_t* chosen, int batch, int steps, int slots,

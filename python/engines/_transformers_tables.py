@@ -1,4 +1,4 @@
-"""Models of transformers that are tables of next-token distributions, and texts that they write together."""
+"""Models of transformers that are tables of next-token distributions, and texts of assisted generation by them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-CHUNK = 1024  # tokens of one call of generate; the next call goes on from its last token
+CHUNK = 1024  # tokens of one call of generate; the next call continues from its last token
 
 
 def table_model(torch: Any, rows: Any) -> Any:
@@ -58,7 +58,7 @@ def table_model(torch: Any, rows: Any) -> Any:
 
 def written(torch: Any, target: Any, assistant: Any, length: int, drafts: int, **given: Any) -> list[int]:
     """A text of `length` tokens after token 0."""
-    torch.manual_seed(random.randrange(2**31))  # the host seeds it
+    torch.manual_seed(random.randrange(2**31))  # the host seeds `random`
     assistant.generation_config.num_assistant_tokens = drafts
     assistant.generation_config.num_assistant_tokens_schedule = "constant"
     assistant.generation_config.assistant_confidence_threshold = 0.0

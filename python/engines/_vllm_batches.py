@@ -1,4 +1,4 @@
-"""Batches of requests as vLLM's samplers take them, and the adapters that both of its packages have."""
+"""Batches of requests in the form of vLLM's samplers, and the adapters that both of its packages share."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from draftproof.declare import adapter
 def metadata_of(
     torch: Any, vllm: Any, drafts: Sequence[Sequence[int]], temperatures: Sequence[float] = (), **given: Any
 ) -> tuple[Any, Any]:
-    """The engine's descriptions of a batch: drafts of each request, and how its tokens are sampled, at 1 if nothing is
-    said. `given` are fields of its sampling metadata."""
+    """Returns the engine's descriptions of a batch: drafts of each request, and how its tokens are sampled, by default
+    at temperature 1. `given` are fields of its sampling metadata."""
     counts = [len(one) for one in drafts]
     ends = torch.tensor(counts).cumsum(0)
     firsts = torch.cat([torch.zeros(1, dtype=torch.int64), ends[:-1] + torch.arange(1, len(counts))])
@@ -58,7 +58,7 @@ def engine_modules() -> Any:
 
 
 def kernels(vllm: Any, speculative: Any, sampling: Any, target: Any, proposal: Any, bonus: Any) -> Any:
-    """The verification without the sampler around it: target [sum of drafts, V] logits, bonus [requests, 1] tokens."""
+    """Verifies without the sampler that calls the kernels: target [sum of drafts, V] logits, bonus [requests, 1]."""
     counts = speculative.num_draft_tokens
     ids, ends = speculative.draft_token_ids, speculative.cu_num_draft_tokens
     sample = vllm.rejection_sampler.rejection_sample
@@ -66,7 +66,7 @@ def kernels(vllm: Any, speculative: Any, sampling: Any, target: Any, proposal: A
 
 
 def chain_adapter(vllm: Any, whole: bool, with_proposal: bool, name: str) -> Any:
-    """A request alone, at temperature 1; `whole`: by the sampler, which draws the bonus token too."""
+    """One request at temperature 1; `whole`: verified by the sampler, which also draws the bonus token."""
     import torch
 
     sampler = vllm.rejection_sampler.RejectionSampler(vllm.Sampler())
@@ -83,7 +83,7 @@ def chain_adapter(vllm: Any, whole: bool, with_proposal: bool, name: str) -> Any
 
 
 def batch_adapter(vllm: Any, name: str) -> Any:
-    """The kernels on batches of requests with as many drafts each."""
+    """The kernels on batches of requests with equally many drafts."""
     import torch
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
@@ -105,19 +105,19 @@ def must_follow(likeliest: Any, drafts: Any, tokens: Any) -> None:
 
 
 def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = False, **cut: float) -> Any:
-    """A request in a ragged batch, behind a greedy one, whose rows have the tokens in reverse order, and one without
-    drafts. The greedy one must follow the argmax. By the kernels alone where nothing is `cut`; `seeded`: the request
-    has a generator of its own there, and so has the greedy one.
+    """A request in a ragged batch, after a greedy one, whose rows have the tokens in reverse order, and one without
+    drafts. The greedy request must follow the argmax. Without `cut`, only the kernels run; `seeded`: this request and
+    the greedy one then have separate generators.
 
-    cut   top_k or top_p of the request, by the sampler at `temperature`, of which the rows have the power. The rows
-          get two more tokens, below those that are possible, that must not come out: the cut is just above them.
+    cut   top_k or top_p of the request; the whole sampler runs, at `temperature`, which the logits undo. Two more
+          tokens, just below the cut, must not be emitted.
     """
     import torch
 
     sampler = vllm.rejection_sampler.RejectionSampler(vllm.Sampler())
 
     def widened(rows: Any) -> Any:
-        full = (rows > 0).all(-1, keepdim=True).expand(-1, 2)  # in others a top-k of V would let them pass
+        full = (rows > 0).all(-1, keepdim=True).expand(-1, 2)  # with fewer tokens, a top-k of V would keep more
         rare = torch.where(full | ("top_k" not in cut), 2.0**-20, 0.0)
         return temperature * torch.log(torch.cat([rows, rare], -1))
 

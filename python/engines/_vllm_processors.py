@@ -9,13 +9,13 @@ from typing import Any
 from draftproof.declare import adapter
 from draftproof.engines import beside
 
-PROMPT, WRITTEN = (0,), (1, 1, 1)  # of each request; token 0 is in the prompt alone
+PROMPT, WRITTEN = (0,), (1, 1, 1)  # tokens of each request; only the prompt has token 0
 # frequency, presence and repetition of the greedy request, of the one without drafts and of the one that is judged
 PENALTIES = ((1.0, 0.5, 1.0), (0.5, 1.0, 4.0), (0.25, 0.5, 2.0))
 
 
 def unpenalised(torch: Any, rows: Any, drafts: Sequence[int], penalties: Sequence[float]) -> Any:
-    """Logits that have `rows` once the penalties are taken off: of tokens written and of drafts before a row."""
+    """Returns logits that become `rows` when the penalties of tokens written and of drafts before a row are applied."""
     frequency, presence, repetition = penalties
     out = rows.clone()
     for i, row in enumerate(out):
@@ -28,7 +28,7 @@ def unpenalised(torch: Any, rows: Any, drafts: Sequence[int], penalties: Sequenc
 
 
 def after_first(torch: Any, drafts: Sequence[int]) -> Any:
-    """0 for a row behind token 0, else minus infinity [n + 1]."""
+    """Returns 0 for each row after token 0, else minus infinity, [n + 1]."""
     return torch.tensor([0.0 if x == 0 else -torch.inf for x in (WRITTEN[-1], *drafts)])
 
 
@@ -43,8 +43,8 @@ def batch(vllm: Any, shared: Any, drafts: Sequence[Sequence[int]], **given: Any)
 
 
 def beside_greedy(shared: Any, vllm: Any, name: str, prepare: Any) -> Any:
-    """A request in a ragged batch, behind a greedy one, whose rows have the tokens in reverse order, and one without
-    drafts, by the whole sampler. The greedy request must follow the argmax. Tokens from V on must not come out.
+    """A request in a ragged batch, after a greedy one, whose rows have the tokens in reverse order, and one without
+    drafts, by the whole sampler. The greedy request must follow the argmax. Tokens from V on must not be emitted.
 
     prepare(rows, other, drafts, reverse)   logits of the judged request and of the greedy one [n + 1, W], W of at least
                                             V, of the third [1, W], and fields of the sampling metadata
@@ -67,7 +67,7 @@ def beside_greedy(shared: Any, vllm: Any, name: str, prepare: Any) -> Any:
 
 
 def penalties(vllm: Any, shared: Any) -> Any:
-    """Frequency, presence and repetition penalties, other ones for each request."""
+    """Frequency, presence and repetition penalties, with different values for each request."""
     import torch
 
     def prepare(rows: Any, other: Any, drafts: Any, reverse: Any) -> Any:
@@ -118,7 +118,7 @@ def engine_processor(least: int, stops: list[int], written: list[int]) -> Any:
 
 
 def least_length(vllm: Any, shared: Any, processor_of: Any = engine_processor) -> Any:
-    """A request alone at temperature 1, held back as _least_length.py has it."""
+    """One request at temperature 1, with the minimum length of _least_length.py."""
     import torch
 
     sampler = vllm.rejection_sampler.RejectionSampler(vllm.Sampler())

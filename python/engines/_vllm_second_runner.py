@@ -9,14 +9,14 @@ from typing import Any
 from draftproof.declare import adapter
 from draftproof.engines import beside
 
-MORE = 5  # tokens behind the vocabulary that must not come out, each for one reason
+MORE = 5  # tokens after the vocabulary that must not be emitted, each for one reason
 NOT_ALLOWED, BAD_WORD, BAD_END, BELOW_MIN_P, STOPS = range(MORE)
 BIAS, MIN_P = 1.5, 2.0**-4
 
 
 def raw_logits(torch: Any, first: Any, rows: Any, drafts: Any, at: float) -> Any:
-    """Logits of the judged request [n + 1, V + MORE] that become `rows` at temperature `at`, once its processors are
-    through. Tokens that must not come out are as likely as all others together, or just below the cut of min-p."""
+    """Logits of the judged request [n + 1, V + MORE] that become `rows` when the processors and temperature `at` are
+    applied. Tokens that must not be emitted are as likely as all others together, or just below the cut of min-p."""
     wide = torch.nn.functional.pad(rows, (0, MORE)) * at
     wide[:, rows.shape[-1] + BAD_END] = first.after_first(torch, drafts.tolist())
     wide[:, rows.shape[-1] + BELOW_MIN_P] = (rows.max(-1).values + torch.tensor(MIN_P / 2).log()) * at
@@ -26,7 +26,7 @@ def raw_logits(torch: Any, first: Any, rows: Any, drafts: Any, at: float) -> Any
 
 
 def kept(torch: Any, rows: list[list[Any]]) -> Any:
-    """A table of the requests' states from rows of unlike lengths, padded with zeros."""
+    """A table of the requests' states from rows of different lengths, padded with zeros."""
     most = max(map(len, rows))
     return torch.tensor([[*row, *[0] * (most - len(row))] for row in rows], dtype=torch.int32)
 
@@ -35,8 +35,8 @@ def processor(torch: Any, first: Any, temperature: Any) -> Any:
     """process(logits, inputs, requests, steps): the engine's processors in its order, in place.
 
     inputs      the token before each row
-    requests    whose row it is
-    steps       its place among the request's rows
+    requests    the request of each row
+    steps       the index of each row in its request
     """
     from vllm.v1.worker.gpu.sample.bad_words import apply_bad_words
     from vllm.v1.worker.gpu.sample.gumbel import apply_temperature
@@ -47,7 +47,7 @@ def processor(torch: Any, first: Any, temperature: Any) -> Any:
     def ints(*values: int) -> Any:
         return torch.tensor(values, dtype=torch.int32)
 
-    # states: the judged request's, that of the one without drafts, the greedy one's
+    # States of the judged request, of the request without drafts, of the greedy request.
     tokens = ints(*first.PROMPT, *first.WRITTEN).repeat(3, 1)
     prompt, length = ints(*[len(first.PROMPT)] * 3), ints(*[tokens.shape[1]] * 3)
     frequency, presence, repetition = torch.tensor([first.PENALTIES[i] for i in (2, 1, 0)]).T.contiguous()
@@ -94,7 +94,7 @@ def processor(torch: Any, first: Any, temperature: Any) -> Any:
 
 
 def second_runner(block: bool, among: bool = False, processed: bool = False) -> Any:
-    """A request alone at temperature 1, or `among` others at 0.7: between a greedy one, whose rows have the tokens in
+    """One request at temperature 1; or, with `among`, at 0.7 between a greedy request, whose rows have the tokens in
     reverse order, and one without drafts. The greedy one must follow the argmax. `processed`: the logits go through the
     engine's bias, masks, penalties, bad words, temperature and min-p first."""
     import numpy as np
@@ -106,7 +106,7 @@ def second_runner(block: bool, among: bool = False, processed: bool = False) -> 
 
     _interpretable(utils)
     temperature = torch.tensor([0.7, 1.0, 0.0]) if among else torch.ones(1)
-    states = torch.tensor([2, 0, 1] if among else [0], dtype=torch.int32)  # where each request keeps what it has
+    states = torch.tensor([2, 0, 1] if among else [0], dtype=torch.int32)  # index of each request's state
     shared, first = beside(__file__, "_vllm_batches.py"), beside(__file__, "_vllm_processors.py")
     process = processor(torch, first, temperature) if processed else None
 
@@ -150,9 +150,8 @@ def second_runner(block: bool, among: bool = False, processed: bool = False) -> 
 
 
 def _interpretable(utils: Any) -> None:
-    """numpy's log1p where the interpreter has none; and a draw from the residual's weights instead of a race.
-
-    The race has noise that the kernel hashes from seeds, out of the tape's sight. Without weights its argmax is kept.
+    """Gives the interpreter numpy's log1p, and replaces the race for the residual token by a draw by weights, because
+    a tape cannot replace its noise, which is hashed from seeds. If all weights are 0, the argmax of the race is kept.
     """
     import numpy as np
     import torch
@@ -173,7 +172,7 @@ def _interpretable(utils: Any) -> None:
             return value, index
         weights = torch.exp(torch.from_numpy(np.array(residual.handle.data, np.float64).reshape(-1)))
         if float(weights.sum()) > 0:
-            last = int(torch.nonzero(weights)[-1])  # behind it is the padding of the block
+            last = int(torch.nonzero(weights)[-1])  # the padding of the block follows
             cell = int(torch.multinomial(weights[: last + 1], 1))
             index.handle.data = np.full_like(index.handle.data, cell)
         return value, index

@@ -42,7 +42,7 @@ def verify_draft_tokens() -> Any:
 
 
 def drafter(dtype: str) -> Any:
-    """Drafts as its models draw them from logits of their dtype; its evaluation has q from them in float32."""
+    """Drafts as the engine's models draw them, from logits in their dtype; its evaluation computes q in float32."""
     import torch
 
     torch.set_num_threads(1)

@@ -21,7 +21,7 @@ def evaluate_posterior() -> Any:
     def eagle_evaluate_posterior(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
         nodes = paths_of(parents.tolist())
         longest = max(len(one) for one in nodes)
-        root = int(p.shape[-1])  # a token that no draft is
+        root = int(p.shape[-1])  # differs from all drafts
         candidates = torch.full((len(nodes), longest + 1), PADDING)
         logits = torch.log(p[:1]).repeat(len(nodes), longest + 1, 1)
         for i, one in enumerate(nodes):
@@ -31,7 +31,7 @@ def evaluate_posterior() -> Any:
                 logits[i, depth + 1] = torch.log(p[node + 1])
         best, length, row = evaluate(logits, candidates, lambda ids, rows: rows)
         kept = candidates[int(best), 1 : int(length) + 1]
-        return torch.cat([kept, torch.multinomial(row, 1)])  # its caller draws the last token so
+        return torch.cat([kept, torch.multinomial(row, 1)])  # as the engine's caller draws the last token
 
     return adapter(eagle_evaluate_posterior, drafts="iid_paths", level="tree", arrays="torch", races=False)
 

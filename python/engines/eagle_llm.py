@@ -1,4 +1,4 @@
-"""EAGLE as its package has it: trees of drafts without replacement, tested against their proposal."""
+"""EAGLE in its package: trees of drafts without replacement, tested against their proposal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PADDING = -1
 
 
 class Torch:
-    """torch for the engine's drafter, whose draws without replacement are the drafts that are there already."""
+    """torch for the engine's drafter, except that multinomial returns the drafts that the adapter was given."""
 
     def __init__(self, torch: Any) -> None:
         self.torch, self.drawn = torch, None
@@ -46,7 +46,7 @@ def evaluate_posterior(temperature: float) -> Any:
         logits = p[:1].repeat(*shape, 1)
         rows, earlier = ([[0] * shape[1] for _ in paths] for _ in range(2))
         proposals = torch.zeros_like(q)
-        candidates[:, 0] = p.shape[-1]  # a token that no draft is
+        candidates[:, 0] = p.shape[-1]  # differs from all drafts
         for parent in set(above):
             children = [node for node in range(len(tokens)) if above[node] == parent]
             own.drawn = drafts[children][None]
@@ -64,7 +64,7 @@ def evaluate_posterior(temperature: float) -> Any:
         each = [proposals] * shape[1]
         best, length, row = evaluate(logits, candidates, at_temperature, chances, each, rows, tree, earlier)
         kept = candidates[int(best), 1 : int(length) + 1]
-        return torch.cat([kept, torch.multinomial(row, 1)])  # its caller draws the last token so
+        return torch.cat([kept, torch.multinomial(row, 1)])  # as the engine's caller draws the last token
 
     name = f"eagle_llm_evaluate_posterior_at_{temperature:g}"
     return adapter(verify, drafts="without_replacement_tree", level="tree", arrays="torch", races=False, name=name)

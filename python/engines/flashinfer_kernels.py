@@ -27,8 +27,8 @@ def library(*defines: str) -> Any:
 
 
 def verifier(kernels: Any, seed_of: Callable[[int, int], tuple[Any, int]], replaced: bool, **declared: Any) -> Any:
-    """seed_of(rows, drafts) gives the seed and the offset of the kernel's generator. `replaced`: the token of a row
-    whose residual is empty is the target's likeliest one instead of the kernel's, so that all else is judged."""
+    """seed_of(rows, drafts) returns the seed and the offset of the kernel's generator. `replaced`: if a row's residual
+    is empty, its token is the target's likeliest instead of the kernel's, so that the gate shows other faults."""
     import torch
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
@@ -69,18 +69,18 @@ def verifier(kernels: Any, seed_of: Callable[[int, int], tuple[Any, int]], repla
 
 
 def chain_of_coins(replaced: bool) -> Any:
-    """The kernel on coins of the gate. Its generator gives uniforms above 0 up to 1, so a coin is 1 - a draw of torch:
-    on the grid of 2^-24, where the generator has 1 at 2^-25 and a finer grid near 0."""
+    """The kernel with coins of the gate. Its generator's uniforms are in (0, 1], so a coin is 1 minus a draw of torch,
+    on a grid of 2^-24; the generator returns 1 with probability 2^-25, and has a finer grid near 0."""
 
     def coins(rows: int, drafts: int) -> tuple[Any, int]:
-        # one for each draft, one more for the draft that is rejected, one for the token behind them
+        # one for each draft, one more for the draft that is rejected, one for the token after them
         return 1.0 - device.uniforms(rows, drafts + 2), drafts + 2
 
     return verifier(library("DRAFTPROOF_COINS"), coins, replaced, name="flashinfer_chain")
 
 
 def own_generator(replaced: bool) -> Any:
-    """The kernel with the generator that it was released with, on trials."""
+    """The kernel as released, with its generator, for trials."""
     import torch
 
     def seed(rows: int, drafts: int) -> tuple[Any, int]:

@@ -23,8 +23,8 @@ HERE = Path(__file__).parent
 
 
 def program(example: str, libraries: tuple[str, ...]) -> Path:
-    """An example linked with the tables, and with files of common/ as libraries whose functions give way to those of
-    the tables. Raises: Missing if there is no compiler or it does not compile."""
+    """Links an example with the tables, and with files of common/ as shared libraries; a function that the tables
+    define too replaces the library's. Raises: Missing if there is no compiler or it does not compile."""
     root = ENGINE.root() / "vendor" / "llama.cpp"
     source, tables = root / "examples" / example / f"{example}.cpp", HERE / "llama_cpp_tables.cpp"
     if not source.is_file():
@@ -64,7 +64,7 @@ def generator(top_k: int, sequences: int, mode: int) -> Any:
     built = program("speculative-simple", ("sampling", "speculative")) if mode else program("speculative", ())
 
     def generate(target: Any, proposal: Any, length: int, drafts: int) -> Any:
-        seed = random.randrange(2**30)  # the host seeds it
+        seed = random.randrange(2**30)  # the host seeds `random`
         with tempfile.TemporaryDirectory(prefix="draftproof-") as folder:
             place = Path(folder) / "tables"
             rows = [" ".join(f"{x:.9g}" for x in row) for table in (target, proposal) for row in np.asarray(table)]

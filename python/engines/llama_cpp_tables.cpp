@@ -1,15 +1,16 @@
 // Two Markov tables in place of libllama and libcommon, for llama.cpp's examples/speculative/speculative.cpp and
 // examples/speculative-simple/speculative-simple.cpp.
 //
-// Such a file is compiled unchanged against its own headers, with its `main` renamed by
-// -Dmain=llama_speculative_main, and linked with this one; the simple one with common/speculative.cpp and
-// common/sampling.cpp besides, as libraries whose functions give way to those of the same name here. A "model" is a
-// table of V rows: row t is the distribution of the token after token t. Sampling applies top-k, sorts by probability
-// as the library does, and draws. Everything else that an example calls does nothing.
+// Such a file is compiled unchanged against llama.cpp's headers, with its `main` renamed by
+// -Dmain=llama_speculative_main, and linked with this one; the simple one also with common/speculative.cpp and
+// common/sampling.cpp as shared libraries, whose functions are replaced by functions of the same name here. A "model"
+// is a table of V rows: row t is the distribution of the token after token t. Sampling applies top-k, sorts by
+// probability as the library does, and draws. Everything else that an example calls does nothing.
 //
 // usage: PROGRAM TABLES LENGTH DRAFTS SEQUENCES TOP_K SEED MODE;  TABLES has V, then the rows of target and proposal.
-// MODE is 0 for the first example, 1 for the simple one, 2 for it on models that go back to checkpoints alone. Tokens
-// that the target's sampler accepted, or that the simple example writes, go to standard output, as int32.
+// MODE is 0 for the first example, 1 for the simple one, 2 for the simple one on models that can only be restored from
+// checkpoints. Tokens that the target's sampler accepted, or that the simple example writes, go to standard output, as
+// int32.
 #include <algorithm>
 #include <cmath>
 #include <cstdarg>

@@ -11,7 +11,7 @@ from draftproof.engines import EQUAL, OF_TWO, WITH_ZERO, Engine, EngineAdapter, 
 
 
 def _implementation() -> Any:
-    """Two files of the engine under names of their own, since its package loads kernels of a device."""
+    """Imports two files of the engine under other names, because its package loads kernels of a device."""
     root = ENGINE.root() / "lmdeploy" / "pytorch" / "backends"
     for name in ("dp_lmdeploy", "dp_lmdeploy.default"):
         package = types.ModuleType(name)
@@ -32,7 +32,7 @@ def rejection_sampling(with_proposal: bool) -> Any:
     forward = _implementation().forward
 
     def lmdeploy_rejection_sampling(p: Any, q: Any, drafts: Any) -> Any:
-        # The bonus token is the engine's caller's: its sampler draws it before.
+        # The engine's caller draws the bonus token before, by its sampler.
         bonus = torch.multinomial(p[:, -1], 1).flatten()
         logits = torch.log(p[:, :-1])
         return forward(logits, drafts, bonus, is_greedy=None, draft_probs=q if with_proposal else None)[0]
@@ -41,7 +41,7 @@ def rejection_sampling(with_proposal: bool) -> Any:
 
 
 def beside_greedy() -> Any:
-    """A request behind a greedy one, whose rows have the tokens in reverse order, in one batch. The greedy one must
+    """A request after a greedy one, whose rows have the tokens in reverse order, in one batch. The greedy request must
     follow the argmax."""
     import torch
 

@@ -1,4 +1,4 @@
-"""Medusa: typical acceptance of a fixed tree of candidates. It is lossy by design; its departure is its price."""
+"""Medusa: typical acceptance of a fixed tree of candidates. It is lossy by design."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from draftproof.declare import adapter
 from draftproof.engines import Engine, EngineAdapter, functions_of, paths_of
 
-THRESHOLD, ALPHA = 0.09, 0.3  # what `medusa_generate` has if nothing else is said
+THRESHOLD, ALPHA = 0.09, 0.3  # the defaults of `medusa_generate`
 PADDING = -1
 
 
@@ -26,7 +26,7 @@ def typical(temperature: float) -> Any:
         for i, nodes in enumerate(paths):
             candidates[i, 1 : len(nodes) + 1] = drafts[nodes]
             logits[i, 1 : len(nodes) + 1] = torch.log(p[[node + 1 for node in nodes]])
-        # A shorter path ends at tokens that are impossible: its rows there give all mass to token 0.
+        # Shorter paths are padded with a token that is impossible: the rows there give all mass to token 0.
         filled = torch.where(candidates == PADDING, p.shape[-1] - 1, candidates)
         ends = torch.full_like(logits[0, 0], -1e9)
         ends[0] = 0

@@ -14,7 +14,7 @@ from draftproof.engines import Engine, EngineAdapter
 
 
 class Table:
-    """A model of the engine whose logits after token t are log(rows[t]), with one cache that has a length alone."""
+    """A model of the engine whose logits after token t are log(rows[t]), with one cache that has only a length."""
 
     layers = (None,)
 
@@ -51,7 +51,7 @@ def speculative(temperature: float) -> Any:
     from mlx_lm.sample_utils import make_sampler
 
     def generate(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
-        mx.random.seed(random.randrange(2**31))  # the host seeds it
+        mx.random.seed(random.randrange(2**31))  # the host seeds `random`
         models = [Table(mx, np.asarray(rows, np.float64) ** temperature) for rows in (target, proposal)]
         cache = [one for model in models for one in model.make_cache()]
         steps = speculative_generate_step(

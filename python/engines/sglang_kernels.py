@@ -1,6 +1,6 @@
 """SGLang on a device: its CUDA kernels of trees, compiled from their headers, and its Triton kernel of chains.
 
-Rows come from the CPU and go to the device inside each function. Coins are drawn by torch, so that the gate scripts
+Rows come from the CPU and go to the device inside each function. Coins are drawn by torch, so that the gate can replace
 them, and are arguments of the kernels. _sglang_tree.cu is a C interface of the CUDA kernels.
 """
 
@@ -25,8 +25,8 @@ def library() -> Any:
 
 
 def links(parents: Any) -> tuple[Any, Any, int]:
-    """First child and next sibling of each slot [B, n + 1], -1 for none, and the most depth. Slot 0 is the root, slot
-    i + 1 node i, whose parent comes before it."""
+    """First child and next sibling of each slot [B, n + 1], -1 for none, and the largest depth. Slot 0 is the root,
+    slot i + 1 is node i, whose parent comes before it."""
     import torch
 
     b, n = parents.shape
@@ -46,7 +46,7 @@ def links(parents: Any) -> tuple[Any, Any, int]:
 
 
 class Tree:
-    """The arguments that SGLang's kernels of trees share, and the tokens out of what they write."""
+    """The arguments that SGLang's kernels of trees share, and the tokens in the arrays that they write."""
 
     def __init__(self, p: Any, drafts: Any, parents: Any) -> None:
         import torch
@@ -67,7 +67,7 @@ class Tree:
         return [self.predicts, self.index_out, self.count, *self.inputs]
 
     def tokens(self) -> Any:
-        """[B, steps], -1 behind the end."""
+        """[B, steps], -1 after the end."""
         import torch
 
         predicts, index, count = (one.cpu().long() for one in (self.predicts, self.index_out, self.count))
@@ -76,7 +76,7 @@ class Tree:
 
 
 def tree_sample(kernels: Any, p: Any, drafts: Any, parents: Any) -> Any:
-    """A draft is accepted by the sum of its target probability and those of its siblings before it."""
+    """A draft is accepted with the sum of the target probabilities of itself and of its earlier siblings."""
     import torch
 
     tree = Tree(p, drafts, parents)
@@ -117,7 +117,7 @@ def tree_chain() -> Any:
 
 def greedy(distribution: str) -> Any:
     """The kernel for greedy targets: drafts are accepted while they equal the target's token. Here this token is drawn
-    from p behind every node, so that the distribution is p whatever the tree."""
+    from p after every node, so that the distribution is p for every tree."""
     kernels = library()
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:

@@ -33,8 +33,8 @@ def same_tokens(temperature: float) -> Any:
 
 
 def processed() -> Any:
-    """A bias on token 0 after token 1, a bad word of two tokens and min-p. There are two more tokens that must not come
-    out: V is likely after token 0, with which it is the bad word, V + 1 is just below what min-p keeps."""
+    """A bias on token 0 after token 1, a bad word of two tokens and min-p. Two more tokens must not be emitted: V is
+    likely after token 0 and ends the bad word, V + 1 is just below the cut of min-p."""
     import torch
 
     torch.set_num_threads(1)
@@ -65,7 +65,7 @@ def tokenizer_of(words: list[str]) -> Any:
 
 
 def other_tokens() -> Any:
-    """An assistant with one token more than the target has, and other numbers for the shared ones."""
+    """An assistant with one token more than the target, and other ids for the shared tokens."""
     import torch
 
     torch.set_num_threads(1)

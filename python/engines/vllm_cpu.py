@@ -9,7 +9,7 @@ from draftproof.engines import EQUAL, Engine, EngineAdapter, beside
 
 
 def with_kernels() -> tuple[Any, Any]:
-    """_vllm_batches.py, and the engine's modules with the C++ kernels in place."""
+    """Returns the module _vllm_batches.py, and the engine's modules with the C++ kernels installed."""
     import torch
 
     shared = beside(__file__, "_vllm_batches.py")

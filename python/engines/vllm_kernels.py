@@ -1,7 +1,7 @@
 """vLLM on a device: the Triton kernels of both model runners, compiled.
 
-Where torch draws the numbers of a kernel the gate scripts them. The second runner's kernels hash seeds, which the gate
-cannot script: they get new seeds in every call, and are judged by trials.
+The gate replaces the numbers that torch draws for a kernel. The second runner's kernels hash seeds, and the gate cannot
+replace these numbers: they get new seeds in every call, and are checked by trials.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ ZERO = "where p = q up to rounding the residual is empty, and the race gives tok
 
 
 def launched(kernel: Any, **unused: Any) -> Callable[[Callable[..., Any]], Callable[..., None]]:
-    """Stands in for vLLM's launcher, which compiles kernels ahead: a function gives the grid and what is not among its
-    arguments, and the kernel gets all by their names, without `_ptr`."""
+    """Replaces vLLM's launcher, which compiles kernels ahead of their first call. The decorated function returns the
+    grid and further arguments; the kernel gets these and the function's by their names, without `_ptr`."""
     del unused
     names = list(inspect.signature(getattr(kernel, "fn", kernel)).parameters)
 
@@ -43,7 +43,7 @@ def launched(kernel: Any, **unused: Any) -> Callable[[Callable[..., Any]], Calla
 
 
 def first_runner() -> Any:
-    """The verification of the first model runner, on requests with as many drafts each, at temperature 1."""
+    """The verification of the first model runner, on requests with equally many drafts, at temperature 1."""
     device.want_device()
     import torch
     import triton
@@ -83,8 +83,8 @@ def first_runner() -> Any:
 
 
 def second_runner_module() -> Any:
-    """The module of the second runner's kernels. Packages above it run no code of their own, which would load the whole
-    engine; triton takes the place of vllm.triton_utils."""
+    """Imports the module of the second runner's kernels. Its parent packages are replaced by empty ones, because their
+    code would load the whole engine; vllm.triton_utils is replaced by triton."""
     import triton
     import triton.language as tl
     from triton.language.extra import libdevice
@@ -101,7 +101,7 @@ def second_runner_module() -> Any:
 
 
 def second_runner(block: bool) -> Any:
-    """The verification of the second model runner at temperature 1, with seeds of its own for each request."""
+    """The verification of the second model runner at temperature 1, with a separate seed for each request."""
     device.want_device()
     import torch
 

@@ -1,4 +1,4 @@
-"""Models without libraries for the tests of captures, and what they are."""
+"""Small models in numpy for the tests of captures, and their distributions."""
 
 from __future__ import annotations
 

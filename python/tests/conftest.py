@@ -51,7 +51,7 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with one engine, which is numpy's generator."""
+    """A checkout with one small engine, which is written with numpy."""
     (tmp_path / "python" / "engines" / "results").mkdir(parents=True)
     (tmp_path / "docs" / "findings").mkdir(parents=True)
     (tmp_path / "build" / "engines" / "small").mkdir(parents=True)

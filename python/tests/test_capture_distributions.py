@@ -98,7 +98,7 @@ def test_the_rest_is_summed_from_the_other_tokens() -> None:
 
 
 class Sure:
-    """A generator that gives one number."""
+    """A generator that always returns the same number."""
 
     def __init__(self, u: float) -> None:
         self.u = u
@@ -147,7 +147,7 @@ def test_softmax_of_any_type_is_not_taken_for_logits(dtype: str, vocabulary: int
         for row in (given, in_type(np.exp(in_type(exact, dtype)), dtype)):
             with pytest.raises(CaptureError, match=r"row: got numbers >= 0 of sum .* say values='probability', or"):
                 log_distribution(row, None, "row")
-            log_distribution(row, "logit", "row")  # said to be logits
+            log_distribution(row, "logit", "row")  # accepted if declared as logits
         for row in (in_type(logits, dtype), in_type(exact, dtype), in_type(exact - exact.min(), dtype)):
             np.testing.assert_array_equal(log_distribution(row, None, "row"), log_distribution(row, "logit", "row"))
 
@@ -161,7 +161,7 @@ def test_one_hot_and_short_rows_are_not_taken_for_logits(row: list[float]) -> No
 @pytest.mark.parametrize(
     "row",
     [
-        [1.0],  # a distribution of one token, whatever it says
+        [1.0],  # one token has probability 1 in either case
         [0.0],
         [0.25] * 4,  # equal numbers are the uniform distribution either way
         [0.0] * 4,
@@ -169,7 +169,7 @@ def test_one_hot_and_short_rows_are_not_taken_for_logits(row: list[float]) -> No
         [-np.inf, 1.0],
         [0.0, -1e-9],  # log-probabilities
         [0.3, 0.6],  # a sum of 0.9
-        [0.5, 0.5 + 2**-20],  # of more than rounding beside 1
+        [0.5, 0.5 + 2**-20],  # a sum that differs from 1 by more than rounding
         [1.0, 2.0, 3.0],
     ],
 )

@@ -34,7 +34,7 @@ def llama(seed: int = 0, **changes: Any) -> Any:
 
 
 def gpt2(seed: int = 0) -> Any:
-    """A random GPT-2 of three layers, with linear layers of its own kind."""
+    """A random GPT-2 of three layers, whose linear layers are of the class Conv1D."""
     config = transformers.GPT2Config(
         vocab_size=V, n_positions=32, n_embd=16, n_layer=3, n_head=2, initializer_range=0.4, bos_token_id=0
     )

@@ -20,7 +20,7 @@ GIVEN: dict[str, Any] = {"positions": 40, "context": 16, "skip": 3}
 
 
 class Stops:
-    """The target, interrupted at one of its calls. The first call asks for V; each piece of text is one more."""
+    """The target, interrupted at one of its calls. The first call determines V; each piece of text is one more call."""
 
     def __init__(self, at: int, stop: type[BaseException]) -> None:
         self.calls, self.at, self.stop = 0, at, stop
@@ -33,7 +33,7 @@ class Stops:
 
 
 def in_parts(output: Path, at: int, **given: Any) -> int:
-    """A capture that is interrupted at call `at` and started again until it is done. Returns: the interrupts."""
+    """A capture that is interrupted at call `at` and started again until it is done. Returns how often it stopped."""
     stopped = 0
     while not output.exists():
         try:
@@ -50,7 +50,7 @@ def test_interrupted_runs_give_the_same_bytes(tmp_path: Path, form: str, suffix:
     given = {**GIVEN, **FORMS[form]}
     whole, parts = tmp_path / f"whole{suffix}", tmp_path / f"parts{suffix}"
     capture(named(target), draft, TEXTS, whole, **given)
-    # A continuation asks once per drawn token, nine times, and once for the rows.
+    # A continuation calls the model once per drawn token, nine times, and once for the rows.
     assert in_parts(parts, 13 if "continue_tokens" in given else 3, **given) >= 4
     assert parts.read_bytes() == whole.read_bytes()
     if suffix == ".npz":

@@ -56,7 +56,7 @@ def test_paths_follow_the_stored_draft(tmp_path: Path, dtype: str) -> None:
     for node, tokens in drawn.items():
         q = np.exp(arrays["draft"][node].astype(float))
         q /= q.sum()
-        # Bernstein: a count is further away with probability 2 e^-18; 23 tokens at most 72 nodes: 5e-5 in all.
+        # Bernstein: a count is outside with probability 2 e^-18; for 23 tokens at no more than 72 nodes 5e-5 in all.
         bound = np.sqrt(2 * len(tokens) * q * (1 - q) * 18) + 2 * 18 / 3
         assert (np.abs(np.bincount(tokens, minlength=V) - len(tokens) * q) < bound).all()
 

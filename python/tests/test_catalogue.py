@@ -32,7 +32,7 @@ OF_LEVEL = {
         "L=2 K=2 [] p=(1 2)/3 q=(1 1)/2 [0] p=(1 1)/2 q=(0 1)/1 [1] p=(1 0)/1 q=(1 1)/2 [0 1] p=(0 1)/1 q=(1 0)/1",
     ),
 }
-STRETCHES = {"one_uniform": 65, "k-seq": 13}  # many stretches of one coin, or narrow ones
+STRETCHES = {"one_uniform": 65, "k-seq": 13}  # probes of functions with many or narrow stretches of one coin
 # Only run.py judges these: faults without an end take many seconds each.
 ENDLESS = "draws_without_bound", "draws_until_it_is_zero", "draws_until_nothing_is_rejected", "hash_of_python_open"
 WRONG, RIGHT = catalogue.entries(wrong=True), catalogue.entries(wrong=False)
@@ -44,7 +44,7 @@ def instances(level: str) -> list[Instance]:
 
 
 def each(entries: list[Entry], gaps: bool = True) -> Any:
-    """Entries as cases; those with a gap must fail, so that a gate without it is noticed."""
+    """Entries as cases; those with a gap must fail, so that a gate that closes it is noticed."""
     marks = {e.name: [pytest.mark.xfail(strict=True, reason=e.gap)] if gaps and e.gap else [] for e in entries}
     return pytest.mark.parametrize("entry", [pytest.param(e, id=e.name, marks=marks[e.name]) for e in entries])
 
@@ -105,7 +105,7 @@ def test_right_function_has_the_target_distribution(entry: Entry) -> None:
         assert not found.impossible, instance
         if (
             entry.batched and "coins[inside]" not in entry.why
-        ):  # coins of all rows in one array have no row of their own
+        ):  # coins of all rows in one packed array cannot be assigned to rows
             assert not coupled(entry, instance)
     assert entry.sampled or not two_answers(entry, instances(entry.level))
 
@@ -147,7 +147,7 @@ def test_a_seed_gives_a_thousand_functions_of_every_style() -> None:
 
 
 def given(written: Written, generator: np.random.Generator) -> list[Any]:
-    """Rows of which q is twice p: half of the drafts are rejected, and no residual is left."""
+    """Arguments with q = 2 p: half of the drafts are rejected, and no residual is left."""
     import torch
 
     level, batched, k, v = written.declared.get("level", "chain"), "batched" in written.declared, 2, 4

@@ -340,7 +340,7 @@ def test_a_compiled_kernel_that_draws_is_refused_in_words(in_a_folder, name):
         judged(fn)
 
 
-# draftproof.torch on the device: the tokens of the CPU. test_torch_verifiers.py has the distributions of small models.
+# draftproof.torch gives the same tokens on the device as on the CPU. test_torch_verifiers.py tests distributions there.
 
 
 @pytest.mark.parametrize("name", [*POSITIONS, *CHAINS, "ladder_block"])

@@ -34,7 +34,7 @@ OF_PENALTIES = ("frequency_penalties", "presence_penalties", "repetition_penalti
 
 @dataclass
 class Engine:
-    """Rejection sampling on flat arrays of many requests. `bug` is what is wrong with it."""
+    """Rejection sampling on flat arrays of many requests, with the bug named `bug`."""
 
     bug: str = ""
 
@@ -90,7 +90,7 @@ class Engine:
         return SimpleNamespace(sampled_token_ids=out)
 
     def process(self, row: Any, request: int, step: int, sampling: Any) -> None:
-        """Penalties, masks and what may not stop, on one row in place."""
+        """Applies penalties, masks and minimum lengths to one row, in place."""
         if not sampling.output_token_ids[request]:
             return
         spec = sampling.spec_token_ids[request]
@@ -132,7 +132,7 @@ def verdict(bug: str, *given: Any, **cut: float) -> str:
 
 
 def said_of(subject: Any, instance: str = INSTANCE) -> str:
-    """By the proof tier on one instance, which is not shrunk. Columns have one blank between them."""
+    """Returns the text of the proof tier on one instance, without shrinking, with single blanks between columns."""
     return " ".join(tell(subject, ["replay", "--predictions", "16", "--instance", instance]).split())
 
 
@@ -235,7 +235,7 @@ def sglang_step(bug: str) -> Any:
         out = logits.clone()
         if info.acc_additive_penalties is not None:
             out += info.acc_additive_penalties[request]
-            # One rate for all tokens: that of the committed text.
+            # All tokens have the same rate; it is 0 for a request whose committed text has no penalties.
             rate = EAGLE.FREQUENCY if bool(info.acc_additive_penalties[request].any()) else 0.0
             for x in [] if bug == "relaxed" else drafts:
                 out[int(x)] -= rate

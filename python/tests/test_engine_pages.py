@@ -146,9 +146,7 @@ def test_the_evidence_of_a_text_is_the_product_of_its_bets() -> None:
         seen.update((*history[-n:], token) for n in (1, 2, 3))
         history = (*history[1:], token)
     mean = math.log10(sum(math.exp(x) for x in logs.values()) / len(logs))
-    assert texts.log_e(texts.counted(text[1:]), target) == pytest.approx(
-        mean, abs=1e-6
-    )  # of logarithms of gamma at 1e6
+    assert texts.log_e(texts.counted(text[1:]), target) == pytest.approx(mean, abs=1e-6)  # rounding of lgamma near 1e6
     assert texts.log_e(texts.counted([5, 5, 5, 5] * 100), target) > 9
     assert texts.log_e(texts.counted([1]), np.eye(6)) == math.inf
 

@@ -36,7 +36,7 @@ def resampled(p: Any, q: Any) -> Any:
 
 
 def rows(seed: int) -> tuple[Any, Any, Any]:
-    """p [DRAFTS + 1, V], q [DRAFTS, V], drafts [DRAFTS] from q; drawn from the global generator but for the rows."""
+    """p [DRAFTS + 1, V] and q [DRAFTS, V] by `seed`; drafts [DRAFTS] from q by torch's default generator."""
     rng = np.random.default_rng(seed)
     p = torch.from_numpy(rng.dirichlet(np.full(VOCABULARY, 0.3), DRAFTS + 1)).clamp(min=1e-9)
     q = (p[:-1] * torch.from_numpy(rng.lognormal(0, 1, (DRAFTS, VOCABULARY)))).clamp(min=1e-9)

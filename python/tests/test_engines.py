@@ -15,7 +15,7 @@ from draftproof.engines import results as engine_results
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# In the process that runs the gates alone.
+# In the process that runs the gates, the third check ends the process.
 DIES_LATER = """
 import os, sys
 import draftproof.engines.results as kept

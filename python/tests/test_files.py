@@ -1,4 +1,4 @@
-"""Files that are written: what is no regular file is never replaced, nor is a part file of someone else's."""
+"""Written files replace regular files only, and never a part file of another program."""
 
 from __future__ import annotations
 

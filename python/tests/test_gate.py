@@ -16,7 +16,7 @@ from catalogue.without_torch import numpy_coin_narrowed, numpy_residual_is_targe
 import draftproof
 from draftproof import store
 
-FEW: dict[str, Any] = {"models": 5, "predictions": 32}  # of the proof tier: what one bug or one right function needs
+FEW: dict[str, Any] = {"models": 5, "predictions": 32}  # enough in the proof tier for one bug or one right function
 
 
 def right(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
@@ -29,7 +29,7 @@ def right(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
 
 
 def accept_equal(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
-    """On coins of 24 bits."""
+    """Wrong: <= in place of <, on coins of 24 bits."""
     for i, x in enumerate(drafts):
         if not rng.random(dtype=np.float32) * q[i, x] <= p[i, x]:
             return [*drafts[:i], pick(np.maximum(p[i].astype(float) - q[i], 0), rng)]
@@ -64,8 +64,8 @@ def test_distribution_searches_for_races_of_uniforms_as_check_does() -> None:
 
 
 def test_a_batch_that_draws_as_long_as_a_row_is_alive_holds_on_rows_that_a_batch_alone_would_refute() -> None:
-    """Where all rows have rejected, the loop ends and the race takes earlier numbers: pairs of its clocks then show
-    another ratio of the weights than they have."""
+    """If all rows have rejected, the loop ends and the race takes earlier places of the tape, so that pairs of its
+    clocks show a wrong ratio of the weights."""
     torch = pytest.importorskip("torch")
 
     def verify(p: Any, q: Any, drafts: Any, lengths: Any, generator: Any) -> Any:
@@ -249,7 +249,7 @@ def test_a_text_of_a_whole_engine_is_held_to_the_target(in_a_folder: Path) -> No
 
 def whole_text(memory: int = 1, end: int = -1, rolls_back: bool = True, cuts: bool = True) -> Any:
     """Token verification of chains of drafts, on tables of the last `memory` tokens. The state keeps rejected drafts
-    unless it rolls back; the end token is looked for in the whole step if it `cuts`, else in its last token."""
+    unless it `rolls_back`; the end token is searched in the whole step if it `cuts`, else only in its last token."""
 
     def text(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
         every = range(len(target))

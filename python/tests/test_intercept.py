@@ -75,7 +75,7 @@ def test_shuffle_permutes_arrays_and_lists() -> None:
 
 
 def test_all_methods_are_answered_or_refused() -> None:
-    """Whatever this numpy has: nothing draws past the tape."""
+    """No method of the installed numpy draws without the tape."""
     from draftproof.intercept._numpy_draws import METHODS
 
     quiet = {"bit_generator", "spawn", "get_state", "set_state", "seed"}
@@ -130,7 +130,7 @@ def test_after_the_call_numpy_is_as_before() -> None:
     run(lambda: (np.random.seed(1), kept.append(rng())), [0.5])
     assert {name: getattr(np.random, name) for name in dir(np.random)} == names
     assert np.random.random(2).tolist() == wanted
-    assert kept[0].random() == np.random.default_rng(1).random()  # a stand-in that was kept draws as what it stands for
+    assert kept[0].random() == np.random.default_rng(1).random()  # after the call a stand-in draws like its original
 
 
 def test_seeds_repeat() -> None:
@@ -311,14 +311,14 @@ def test_every_file_of_the_folder_is_a_source() -> None:
             assert callable(getattr(source, part))
 
 
-# An attribute is not the global of its name, and is followed to its own value.
+# An attribute is not confused with the global of the same name.
 
-g = np.random.default_rng(0)  # what no function below loads
+g = np.random.default_rng(0)  # a global that only Settings.draw loads
 state = random.Random(0)
 
 
 class Settings:
-    """Attributes of the class, of which `vars` of an object has none."""
+    """Attributes of the class, which `vars` of an object does not have."""
 
     own = np.random.default_rng(1)
     g = 0.5

@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch")
 F, D = torch.nn.functional, torch.distributions
 
 
-# The comments of the handlers about torch, measured.
+# Facts about torch in comments of the handlers, measured.
 
 
 @pytest.mark.parametrize(("dtype", "bits"), [("float32", 24), ("float64", 53)])
@@ -33,7 +33,7 @@ def test_uniforms_are_multiples_of_their_grid(dtype: str, bits: int) -> None:
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-3.0, 5.0), (0.25, 0.75), (0.0, 2.0), (0.001, 1.0)])
 def test_the_tape_gives_the_uniforms_that_torch_makes_of_the_same_bits(dtype: str, low: float, high: float) -> None:
-    """The numbers behind torch's own uniforms, put on a tape, come back as the same uniforms."""
+    """The random bits of torch's uniforms, put on a tape, give the same uniforms."""
     kind = getattr(torch, dtype)
     base = torch.float64 if kind == torch.float64 else torch.float32
     behind = torch.rand(20_000, dtype=base, generator=torch.Generator().manual_seed(3)).double().tolist()
@@ -55,7 +55,7 @@ def test_a_tensor_of_chances_is_compared_with_the_uniforms_of_its_precision(dtyp
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64"])
 def test_exponentials_are_rounded_clocks(dtype: str) -> None:
-    """Doubles may differ in their last bits, since torch's vector code has a logarithm of its own."""
+    """Doubles may differ in their last bits, because torch's vector code has another logarithm."""
     kind = getattr(torch, dtype)
     behind = torch.rand(2_000, dtype=torch.float64, generator=torch.Generator().manual_seed(7)).tolist()
     own = torch.empty(2_000, dtype=kind).exponential_(2.5, generator=torch.Generator().manual_seed(7))
@@ -74,7 +74,7 @@ def test_random_without_an_end_goes_to_the_largest_number_of_the_dtype() -> None
         assert kinds(tape) == [(INTEGER, largest + 1, 0)]
 
 
-# Every operator: tape -> result, and what the log has.
+# Every operator: the tape, the result and the log.
 
 W = [[0.0, 1.0, 3.0]]
 EIGHTH = 0.125
@@ -160,7 +160,7 @@ def test_uniforms_of_the_vocabulary_are_races_where_the_tape_says_so() -> None:
     assert torch.allclose(result, -torch.log(torch.tensor([[1.0, 0.25, 8.0]])), atol=2e-4)
     assert kinds(tape) == [(CLOCK, 3, 16)] * 3 and tape.draw_log[0].kind == "race"
     late, _ = run(lambda: torch.rand(1, 3), [-(2.0**100), -(2.0**-60), 0.5], races=True)
-    assert late.tolist() == [[0.0, 1 - 2.0**-24, 0.5]]  # inside what torch.rand can give
+    assert late.tolist() == [[0.0, 1 - 2.0**-24, 0.5]]  # within the range of torch.rand
     assert kinds(run(noise, [0.5] * 3)[1]) == [(COIN, 0, 24)] * 3
     assert kinds(run(lambda: torch.rand(1, 2), [0.5] * 2, races=True)[1]) == [(COIN, 0, 24)] * 2
     sample = run(lambda: D.Gumbel(torch.zeros(3), 1.0).sample(), [-1.0, -0.25, -8.0], races=True)[0]
@@ -186,7 +186,7 @@ def test_uniforms_of_the_vocabulary_are_races_where_the_tape_says_so() -> None:
 def test_a_row_of_a_batch_gets_what_it_gets_alone(fn: Callable[[int], Any]) -> None:
     values = np.random.default_rng(3).random((3, 12))
     whole, many = run(lambda: fn(3), *values.tolist())
-    alone, one = run(lambda: fn(1), values[2].tolist())  # the last row: weights above are taken from the end
+    alone, one = run(lambda: fn(1), values[2].tolist())  # the last row, whose weights are at [-1:] above
     assert torch.equal(whole[2:].reshape(-1), alone.reshape(-1))
     counts, draws, weights, _ = many.log()
     _, draws_alone, weights_alone, _ = one.log()
@@ -244,7 +244,7 @@ def test_outside_of_the_context_torch_draws_as_ever() -> None:
     assert math.isfinite(float(before.sum()))
 
 
-# No random operator bugs through, whatever torch has.
+# Every random operator of the installed torch is replaced or refused.
 
 RATES = {"dropout_p": 0.5, "dropout": 0.5, "p": 0.5, "train": True, "training": True}
 

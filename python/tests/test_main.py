@@ -42,7 +42,7 @@ def test_without_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that stands for the package's."""
+    """A folder in place of the package's folder."""
     monkeypatch.setattr(__main__, "__file__", str(tmp_path / "__main__.py"))
     (tmp_path / "__main__.py").write_text("def main(argv): return 0\n")
     return tmp_path

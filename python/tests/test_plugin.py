@@ -37,7 +37,7 @@ def run(in_a_folder: Path, pytester: pytest.Pytester, monkeypatch: pytest.Monkey
 
 
 def plugin() -> list[str]:
-    """The plug-in by name, unless the package is installed and brings it."""
+    """Returns the arguments that load the plug-in; empty if the installed package registers it."""
     from importlib.metadata import entry_points
 
     there = any(entry.value == "draftproof.pytest_plugin" for entry in entry_points(group="pytest11"))

@@ -1,4 +1,4 @@
-"""program.py: where the program is found, what its exit codes become."""
+"""program.py: the places where the program is found, and the results of its exit codes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def saying(monkeypatch: pytest.MonkeyPatch, folder: Path, text: str) -> None:
-    """The program is a shell script of this text."""
+    """Replaces the program by a shell script with this text."""
     monkeypatch.setenv("DRAFTPROOF_PROGRAM", str(executable(folder / "script", f"#!/bin/sh\n{text}\n")))
 
 
@@ -136,7 +136,7 @@ print('{"schema": "draftproof.check/1", "verdict": "undecided"}')
 
 def test_a_host_that_hangs_up_over_an_answer_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def over_an_answer(_: object, stream: BinaryIO, *rest: object) -> None:
-        assert stream.read(1) == b""  # the host is gone
+        assert stream.read(1) == b""  # the program has closed the connection
         stream.write(b"rest of an answer")
 
     (tmp_path / "host.py").write_text(CONNECTS)

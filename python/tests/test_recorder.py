@@ -1,4 +1,4 @@
-"""Traces: what a recorder writes is what happened, in the layout of docs/captures.md."""
+"""Traces have the data that a recorder was given, in the layout of docs/captures.md."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def distributions(generator: np.random.Generator, count: int) -> Rows:
 
 
 def token_loop(record: Recorder, blocks: int, seed: int = 0) -> list[dict[str, Any]]:
-    """Token verification with a recorder in its loop. Returns what it gave to the recorder."""
+    """Token verification with a recorder in its loop. Returns the data that the recorder was given."""
     generator = np.random.default_rng(seed)
     given = []
     for b in range(blocks):
@@ -155,7 +155,7 @@ def test_counts_of_a_wrong_loop_do_not(tmp_path: Path, top: int | None) -> None:
 
 
 def recorded(folder: Path, top: int | None, *, wrong: bool) -> Trace:
-    """A loop that is right, or one that emits the draft always."""
+    """A loop that is right, or one that always emits the draft."""
     with Recorder(folder / "run.safetensors", V, top=top) as record:
         if not wrong:
             token_loop(record, 1500)
@@ -183,7 +183,7 @@ def surplus(trace: Trace) -> float:
 def test_trees_find_the_row_beside_each_token(tmp_path: Path) -> None:
     generator = np.random.default_rng(1)
     p, q = distributions(generator, 3), distributions(generator, 3)
-    # Two drafts 4 and 5 at the root, 4 twice; 6 and 7 behind the second 4, 8 behind 5.
+    # Drafts 4, 5 and again 4 at the root; 6 and 7 after the second 4, 8 after 5.
     drafts, parents, rows = [4, 5, 4, 6, 7, 8], [-1, -1, -1, 2, 2, 1], [0, 0, 0, 1, 1, 2]
     with Recorder(tmp_path / "run.safetensors", V, top=5) as record:
         record.block(p, q, drafts, [4, 7, 1], parents=parents, draft_rows=rows)

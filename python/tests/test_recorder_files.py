@@ -70,7 +70,7 @@ def test_a_process_that_ends_without_closing(tmp_path: Path, number: signal.Sign
     file = tmp_path / "run.safetensors"
     if number == signal.SIGKILL:
         assert not file.exists()
-        # At most the records since the last flush are lost: 16 KiB of the 90 that there are.
+        # At most the records since the last flush are lost: 16 KiB of about 90 KiB.
         assert 300 > recover(file) > 200
     trace = read_trace(file)
     with Recorder(tmp_path / "whole.safetensors", V) as record:

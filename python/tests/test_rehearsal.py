@@ -1,4 +1,4 @@
-"""Functions that cannot be judged: what is said of them before anything else."""
+"""Functions that cannot be judged, and the errors that the rehearsal raises for them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def raises(p: Any, q: Any, drafts: Any) -> Any:
 
 
 class Odd(Exception):
-    """An exception of a user's own."""
+    """A user-defined exception."""
 
 
 def raises_odd(p: Any, q: Any, drafts: Any) -> Any:

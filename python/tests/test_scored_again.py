@@ -1,4 +1,4 @@
-"""A recording scored again shows a state that is not rolled back; the rows that the engine used do not."""
+"""An audit detects a state that is not rolled back in a recording scored again, but not with the engine's rows."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def after(seen: Sequence[int], temperature: float = 1.0) -> NDArray[np.float64]:
 
 
 def target(ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Rows of a clean pass, [n, V]; the row after the first token alone is of no text."""
+    """Rows of a clean pass, [n, V]; the row after only the first token is not used."""
     return np.stack([after([0, *ids[: i + 1].tolist()]) for i in range(len(ids))])
 
 
 def record(
     path: Path, blocks: int, seed: int, rolls_back: bool = True, temperatures: Sequence[float] = (1,), **form: Any
 ) -> None:
-    """A chain engine that verifies with rows after its state; a state that keeps rejected drafts is wrong."""
+    """Records a chain engine that verifies with rows after its state, which is wrong if it keeps rejected drafts."""
     random = np.random.default_rng(seed)
     texts = [list(PROMPT) for _ in temperatures]
     states = [list(PROMPT) for _ in temperatures]

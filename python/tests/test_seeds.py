@@ -1,4 +1,4 @@
-"""Generators that a function seeds itself: equal seeds are equal numbers, within a call and across calls."""
+"""Generators that a function seeds itself: equal seeds give equal numbers, within a call and across calls."""
 
 from __future__ import annotations
 

@@ -99,13 +99,13 @@ def illegal_draft_trimmed(view):
 
 
 def topk_open_ties(view):
-    """Of equal survivals the later position comes first, and may stand in for the one before it."""
+    """Of equal survivals the later position comes first, so it may take the place of an earlier position."""
     scores = [survival(request) for request in view.requests]
     return ranked(view, sorted(every_draft(view), key=lambda at: (-scores[at[0]][at[1]], -at[1], at[0])))
 
 
 def reranked_nodes(view):
-    """Nodes whose path is likeliest: the score of a node reads its own token."""
+    """Keeps the nodes with the likeliest paths: the score of a node depends on its own token."""
     kept = []
     for request in view.requests:
         scores = []

@@ -1,4 +1,4 @@
-"""Kept failing instances: a place that cannot be used costs them, and nothing else."""
+"""Stored failing instances: a folder or file that cannot be used loses them, and nothing else."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_instances_are_kept_by_function_newest_first_and_dropped_when_they_hold(
 
 
 def expect_not_kept(*words: str) -> None:
-    """A failing run says what was found, and keeps nothing."""
+    """A failing run reports the fault, and stores nothing."""
     fault = store.keep("f", [ONE], asked=True)
     assert fault.startswith(f"failing instances are not kept: {KEPT}: got ") and "expected" in fault
     assert all(word in fault for word in words), fault
@@ -47,7 +47,7 @@ def test_a_file_in_the_place_of_the_folder() -> None:
 def test_links_to_nothing_and_in_a_circle(tmp_path: Path) -> None:
     KEPT.parent.symlink_to(tmp_path / "gone")
     expect_not_kept("File exists", "expected a folder")
-    assert store.keep("f", [], asked=True) == ""  # a run that held has nothing to keep
+    assert store.keep("f", [], asked=True) == ""  # a run that passed has nothing to store
     KEPT.parent.unlink()
     KEPT.parent.mkdir()
     KEPT.symlink_to(KEPT.name)
@@ -115,7 +115,7 @@ def test_a_file_of_somebody_else_is_named_and_left_as_it_is(content: bytes, word
     KEPT.parent.mkdir()
     KEPT.write_bytes(content)
     expect_not_kept(words, "left as it is")
-    assert words in store.keep("f", [], asked=True) and words in store.forget("f")  # also where nothing is to be kept
+    assert words in store.keep("f", [], asked=True) and words in store.forget("f")  # also if nothing is to be stored
     assert KEPT.read_bytes() == content
 
 

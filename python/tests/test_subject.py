@@ -174,7 +174,7 @@ def test_tokens_are_read_from_what_functions_return() -> None:
 
 
 class Foreign:
-    """An array of a library that shares its memory by DLPack alone."""
+    """An array of a library that shares its memory only by DLPack."""
 
     def __init__(self, values: Any) -> None:
         self.values = np.asarray(values, np.int32)
@@ -193,7 +193,7 @@ def test_tokens_come_by_dlpack() -> None:
 
 
 def test_a_function_of_jax_is_answered() -> None:
-    """Its random numbers are numpy's: jax draws from keys, which no context can replace."""
+    """Its random numbers come from numpy, because no context can replace jax's draws from keys."""
     jnp = pytest.importorskip("jax.numpy", reason="jax is not installed")
 
     def verify(p: Any, q: Any, drafts: Any, rng: Any) -> Any:
@@ -243,7 +243,7 @@ def test_generators_of_batches_differ_from_call_to_call() -> None:
 
 
 def ragged(rows: list[int], tape: list[list[float]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A request of rows with so many drafts each."""
+    """A request whose row i has rows[i] drafts."""
     fields, arrays = request(len(rows), tape, drafts=max(rows))
     arrays["lengths"] = np.array(rows, np.int32)
     for i, n in enumerate(rows):

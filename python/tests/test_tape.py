@@ -35,9 +35,9 @@ def test_a_pick_is_the_first_cell_whose_prefix_sum_is_above(v: float, cell: int)
 
 
 def test_a_pick_at_the_end_takes_the_last_cell_with_weight() -> None:
-    weights = [0.1] * 7 + [0.0]  # of sum 0.7 rounded: BELOW_1 times it may reach it
+    weights = [0.1] * 7 + [0.0]  # their rounded sum times BELOW_1 may round to the sum
     assert tape([BELOW_1]).picks(0, [weights]).tolist() == [6]
-    tiny = [[5e-324, 0.0]]  # v times the sum is rounded up to it
+    tiny = [[5e-324, 0.0]]  # v times the sum rounds up to the sum
     assert tape([0.75]).picks(0, tiny).tolist() == [0]
     assert tape([0.75], [0.75]).picks([0, 1], tiny * 2).tolist() == [0, 0]
 

@@ -18,7 +18,7 @@ HOST = Path(__file__).parents[2] / "examples" / "adapter" / "adapter_host.py"
 
 @pytest.fixture
 def host():
-    """The host's side of the wire, and the program."""
+    """The module adapter_host.py, the host's side of the protocol, and the path of the program."""
     try:
         path = program.find()
     except program.ProgramNotFound as error:
@@ -60,7 +60,7 @@ def ask(host, name, p, q, drafts, lengths, tape):
 def test_tokens_of_cpp_at_a_position(host, own, name, v, k):
     b, generator = 400, torch.Generator().manual_seed(v + k)
     p, q = random_rows((b, v), 1), random_rows((b, v), 2, zeros=0.0)
-    q = (q + p) / 2  # all drafts are there without replacement, and none is accepted too early
+    q = (q + p) / 2  # q > 0 everywhere, so that all k drafts without replacement exist
     draw = verifiers.draft_gumbel_top_k if own == "recursive_rejection_wor" else verifiers.draft_iid
     drafts = draw(q, min(k, v), generator=generator)
     u = torch.rand(b, numbers_of(name, drafts.shape[1]), generator=generator, dtype=torch.float64)

@@ -14,7 +14,7 @@ import draftproof.torch as verifiers  # noqa: E402
 
 
 def call(name, b=40, k=3, v=6, seed=0, dtype=torch.float64, **keywords):
-    """(function, p, q, drafts, keywords) of a random call; V = 6."""
+    """Returns (function, p, q, drafts, keywords) of a random call."""
     function, generator = getattr(verifiers, name), torch.Generator().manual_seed(seed)
     if name in CHAINS:
         p, q = random_rows((b, k + 1, v), seed + 1, dtype), random_rows((b, k, v), seed + 2, dtype)
@@ -53,7 +53,7 @@ def test_equal_rows_are_accepted(name, dtype, logits):
         p = (p.double() + 1e-3).log().to(dtype)
     q = p[..., :-1, :].clone() if name in (*CHAINS, "ladder_block") else p.clone()
     if not logits:
-        drafts = drafts * 0  # drafted by another row: token 0 has p > 0 everywhere
+        drafts = drafts * 0  # token 0 has p > 0 in all rows
         if name.endswith("without_replacement"):
             drafts[:, 1:] = -1
     keywords["uniforms"] = torch.full_like(keywords["uniforms"], 1 - 2.0**-53)
@@ -187,7 +187,7 @@ def test_draft_gumbel_top_k():
         distribution[x, y] = float(chance)
     seen = torch.bincount(many[:, 0] * 4 + many[:, 1], minlength=16)[distribution.flatten() > 0].double()
     wanted = distribution.flatten()[distribution.flatten() > 0] * 100_000
-    assert float(((seen - wanted) ** 2 / wanted).sum()) < 31  # 5 degrees of freedom: probability 1e-5
+    assert float(((seen - wanted) ** 2 / wanted).sum()) < 31  # 5 degrees of freedom: exceeded with probability 1e-5
     with pytest.raises(ValueError, match=r"k: got 5, expected 0 .. 4"):
         verifiers.draft_gumbel_top_k(q, 5)
 

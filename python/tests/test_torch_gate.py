@@ -1,4 +1,4 @@
-"""draftproof.torch at the gate: verifiers and drafters, through the same adapter as anybody's functions.
+"""draftproof.torch at the gate: verifiers and drafters, through the same adapter as users' functions.
 
 The gate rounds its rows to the declared type and counts coins on a grid of 2^-53. Its limit for rounding is
 (drafts + 1) (V + 3) of the type's last bits: 3e-15 in float64 and 1e-1 in bfloat16, for 3 drafts and V = 4.
@@ -32,8 +32,8 @@ LEVELS = {
 def first_result(name, **options):
     """The tokens of a verifier, as the gate reads them: one column at a position.
 
-    Rows of a batch have equally many drafts here: a batch draws numbers for its longest row, which the gate reports as
-    other draws of the shorter ones.
+    Rows of a batch have equally many drafts here, because a batch draws numbers for its longest row, which the gate
+    reports as additional draws of shorter rows.
     """
 
     def fn(p, q, drafts, generator):
@@ -61,7 +61,7 @@ def paths_of(tokens, parents):
 
 
 def of_paths(shift=1, **options):
-    """`ladder_block` on trees; `shift` is the row of p after a draft, less that of the draft."""
+    """`ladder_block` on trees; the row of p after draft i is i + `shift`."""
 
     def fn(p, q, drafts, parents, generator):
         both = zip(drafts.tolist(), parents.tolist(), strict=True)
@@ -147,7 +147,7 @@ def test_first_draft_of_a_group_is_refuted(in_a_folder, monkeypatch):
 
 
 def drafted(distribution, drafter, **asked):
-    """Its sampled tier, at a vocabulary that a clock for each token can be afforded at."""
+    """The sampled tier of a drafter, with a vocabulary that is small enough for a clock for each token."""
     name = "recursive_rejection" + ("_without_replacement" if distribution == "without_replacement" else "")
     torch.manual_seed(1)  # rows of a batch have no seeds of the host
 

@@ -88,7 +88,7 @@ def test_ladder_without_replacement_is_optimal(k):
 
 @pytest.mark.parametrize("k", [2, 3, 9])
 def test_buckets_without_replacement_have_the_f_of_their_tokens(k):
-    """Sums of powers against every token on its own, in the order of the bins."""
+    """Power sums of buckets against a plan with single tokens in the order of the buckets."""
     b, v = 2, 2000
     p, q = random_rows((b, v), 15), random_rows((b, v), 16, zeros=0.0)
     made = distinct_plan(p, q, k, 16, 1024 + k - 1)

@@ -34,7 +34,7 @@ def table(rows, device="cpu"):
 
 
 def ends_of(stretches, places):
-    """Numbers just inside both ends of the stretches of one branch; those that it does not read could be anything."""
+    """Numbers just inside both ends of the stretches of one branch; numbers that it does not read are arbitrary."""
     for share in (Fraction(1, 2**20), 1 - Fraction(1, 2**20)):
         numbers = [float(start + (end - start) * share) for start, end in stretches]
         yield numbers + [0.999] * (places - len(numbers))
@@ -153,7 +153,7 @@ def random_rows(shape, seed, dtype=torch.float64, zeros=0.2):
 @pytest.mark.parametrize("v", [2, 7, 40])
 def test_tokens_at_a_position(name, dtype, v):
     if name == "ladder_without_replacement":
-        v = min(v, 9)  # fractions of all sets of 4 tokens
+        v = min(v, 9)  # the reference enumerates all sets of 4 tokens
     b, k = 150, 4
     p, q = random_rows((b, v), 1, dtype), random_rows((b, v), 2, dtype)
     p[: b // 3] = ((p[: b // 3].double() + 3 * q[: b // 3].double()) / 4).to(dtype)  # often accepted late or not at all

@@ -36,7 +36,7 @@ def test_bfloat16_is_read_as_the_number_it_is() -> None:
     with pytest.raises(WireError, match="no message"):
         read_frame(io.BytesIO(blob))
     wide = frame({"type": "verify"}, {"p": halves.view(np.float16)}).replace(b'"F16"', b'"BF16"', 1)
-    # The header is one byte longer now: take a blank of its filling.
+    # The header is one byte longer now: one space of its padding is removed.
     at = wide.index(b"}}") + 2 if b"}} " in wide else None
     if at is not None:
         wide = wide[: wide.index(b"}} ") + 2] + wide[wide.index(b"}} ") + 3 :]

@@ -3,8 +3,8 @@
 `capture` writes the rows that `draftproof survey`, `optimum` and `survey-paths` read. `Recorder` writes what a running
 engine did, for `draftproof audit`. docs/captures.md describes both files.
 
-The module itself can be called: `draftproof.capture(target, draft, texts, output)`. Models' libraries are imported when
-a model of theirs is opened.
+The module itself can be called: `draftproof.capture(target, draft, texts, output)`. The library of a model is imported
+when the model is opened.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ __all__ = [
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command line, without the verb; that of the process if None. Returns: the exit code."""
+    """Runs the command line `argv` without the verb, sys.argv[1:] if None. Returns: the exit code."""
     from .command import run_command
 
     return run_command(sys.argv[1:] if argv is None else argv)
 
 
 class _Callable(ModuleType):
-    """A module that is its main function too."""
+    """A module that can be called; the call captures rows."""
 
     def __call__(self, *arguments: Any, **named: Any) -> Captured:
         return capture(*arguments, **named)

@@ -1,4 +1,4 @@
-"""One block of a trace: checked, and in the form in which it is stored."""
+"""Checks one block of a trace and converts it to the form in which it is stored."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Ids = NDArray[np.int64]
 class Block:
     """One call of a verifier for one request.
 
-    p: E distributions, logarithms [V]. q: Q distributions. emitted: [E]. drafts, parents, draft_rows: [D].
-    emitted_q: [E], the row of q at the same prefix, -1 if there is none.
+    p: for each of E emitted tokens its distribution, as logarithms [V]. q: Q distributions of the D drafts, likewise.
+    emitted: [E]. drafts, parents, draft_rows: [D]. emitted_q: [E], the row of q at the same prefix, -1 without a row.
     accepted: number of accepted drafts among the emitted tokens.
     """
 
@@ -33,9 +33,9 @@ class Block:
     accepted: int
 
     def stored(self, columns: int, top: bool, dtype: str, first_q: int) -> dict[str, NDArray[Any]]:
-        """The entries of every array of the trace.
+        """Returns the entries that this block adds to every array of the trace.
 
-        columns: of a row. top: whether rows are truncated. first_q: number of q rows before this block.
+        columns: entries of a row. top: whether rows are truncated. first_q: number of q rows before this block.
         """
         data: dict[str, NDArray[Any]] = {
             "emitted": self.emitted.astype("<i4"),
@@ -52,8 +52,8 @@ class Block:
         return data
 
     def _truncated(self, columns: int) -> dict[str, NDArray[Any]]:
-        """Rows of n tokens and the rest. The tokens depend on the rows alone, not on drafts or on what was emitted:
-        a choice that knew the emitted token would bias every count over it. p and q of a prefix have the same ones."""
+        """Returns rows of `columns` tokens, and the probability of the rest. The tokens are chosen by the rows alone:
+        a choice that depends on the emitted token would bias its counts. p and q of a prefix have the same tokens."""
         partner = {int(row): r for r, row in enumerate(self.emitted_q) if row >= 0}
         kept_p = [
             _leading([distribution, *([self.q[row]] if row >= 0 else [])], columns)
@@ -84,7 +84,7 @@ def made_block(
     values: str,
     place: str,
 ) -> Block:
-    """A block of what `Recorder.block` was given.
+    """Returns the block of the arguments of `Recorder.block`.
 
     Raises: CaptureError.
     """
@@ -117,13 +117,13 @@ def made_block(
 
 
 def _chain(emitted: Ids, count: int, rows: Ids) -> Ids:
-    """The q row at each emitted token of a chain: that of the draft at its place."""
+    """Returns the q row at each emitted token of a chain: the row of the draft with the same index, else -1."""
     return np.array([rows[i] if i < count else -1 for i in range(len(emitted))], dtype=np.int64)
 
 
 def _walk(emitted: Ids, accepted: int, drafts: Ids, parents: Ids, rows: Ids) -> Ids:
-    """The q row at each emitted token of a tree, by the drafts that follow the accepted ones. Equal siblings are one
-    prefix, so all of them are followed."""
+    """Returns the q row at each emitted token of a tree: the row of the drafts after the tokens accepted so far, else
+    -1. Equal siblings are one prefix, so all of them are followed."""
     at, found = {-1}, []
     for i, token in enumerate(emitted):
         children = [d for d in range(len(drafts)) if parents[d] in at]
@@ -139,7 +139,7 @@ def _walk(emitted: Ids, accepted: int, drafts: Ids, parents: Ids, rows: Ids) -> 
 
 
 def _leading(distributions: list[Distribution], count: int) -> Ids:
-    """`count` tokens, ascending: by turns the likeliest of each distribution that is not taken yet."""
+    """Returns `count` tokens, ascending. The distributions take turns; each adds its likeliest token not yet taken."""
     count = min(count, len(distributions[0]))
     leading = [_likeliest(distribution, count) for distribution in distributions]
     by_turns = np.stack(leading, axis=1).ravel()

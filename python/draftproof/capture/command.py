@@ -20,7 +20,7 @@ DONE, BAD_INPUT, STOPPED, INTERNAL_ERROR = 0, 2, 3, 4
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, and ends with exit code 2."""
+    """Prints a usage error on one line and exits with code 2."""
 
     def error(self, message: str) -> NoReturn:
         print(f"draftproof capture: {message}", file=sys.stderr)
@@ -76,7 +76,7 @@ class Display:
         self._open = False
 
     def show(self, state: Captured) -> None:
-        """A line on how far the capture is."""
+        """Prints the progress, if the last line is old enough."""
         if self._quiet or time.monotonic() - self._last < (0.2 if self._terminal else 5.0):
             return
         self._last = time.monotonic()
@@ -85,7 +85,7 @@ class Display:
         self._open = self._terminal
 
     def say(self, line: str) -> None:
-        """A line of its own."""
+        """Prints a message on a new line."""
         self.end()
         if not self._quiet:
             print(f"draftproof capture: {line}", file=sys.stderr, flush=True)
@@ -112,7 +112,7 @@ def _silence_libraries() -> None:
 
 
 def _stop(number: int, frame: object) -> NoReturn:
-    # A second signal ends the process at once, where a library swallows the exception.
+    # A second signal ends the process at once, in case a library catches the exception.
     signal.signal(number, signal.SIG_DFL)
     raise KeyboardInterrupt
 

@@ -23,7 +23,7 @@ def log_distribution(row: NDArray[Any], values: str | None, place: str) -> Distr
 
     values: `logit` or `probability`; None for logits that may be probabilities by mistake.
 
-    Raises: CaptureError, with the token, if the row is no distribution; with None, if it looks like probabilities.
+    Raises: CaptureError if the row is not a distribution, or if `values` is None and it looks like probabilities.
     """
     given = np.asarray(row, dtype=np.float64)
     bad = ~((given >= 0) & (given < np.inf)) if values == "probability" else ~(given < np.inf)
@@ -52,18 +52,18 @@ def log_distribution(row: NDArray[Any], values: str | None, place: str) -> Distr
 def looks_like_probabilities(row: Distribution) -> bool:
     """Whether a row [V] of finite numbers or -inf is what softmax gives: not negative, of sum 1 up to rounding.
 
-    Rows of equal numbers count as no probabilities: they are the same distribution either way, and so is every row of V
-    = 1.
+    Returns False for rows of equal numbers, every row of V = 1 among them: as logits they are the same distribution.
 
-    The sum of p_i = e_i / S in a type of `bits` bits, u = 2^-bits: each quotient is off by u of itself, S by u, and by
-    V min(u, 2^-24) if it was added one by one (half types are added in float32). Where p_i = exp(l_i), l_i is off by
-    u |l_i|, which moves the sum by u times the entropy, at most u ln V. Twice the total covers products of these and
-    float16's numbers below 2^-14, off by 2^-25 each. The type is read from the numbers, since rows are often widened
-    on the way: the fewest bits that all of them have.
+    Tolerance of the sum of p_i = e_i / S in a type with a significand of `bits` bits, u = 2^-bits: each quotient has a
+    relative error of u, and S of u, plus V min(u, 2^-24) if it was added sequentially (half types are added in
+    float32). If p_i = exp(l_i), l_i has an error of u |l_i|, which changes the sum by u times the entropy, at most
+    u ln V. Twice the total covers products of these errors and float16's subnormal numbers, with an error of 2^-25
+    each. Because rows are often widened before, `bits` is the fewest bits that represent all numbers of the row.
 
-    Chance of true logits to pass with tolerance t, where their joint density is at most f^V: all are >= 0 and of sum
-    1 +- t in a set of volume ((1 + t)^V - (1 - t)^V) / V!. Normal logits of standard deviation 1 have f = 0.4. That
-    is 2e-7 at V = 2 and 1e-12 at V = 8 in float32, 1e-2 and 1e-8 in bfloat16, below 1e-40 from V = 32 on in any type.
+    Probability that logits with a joint density of at most f^V pass with tolerance t: at most f^V times the volume
+    ((1 + t)^V - (1 - t)^V) / V! of the set where all are >= 0 and sum to 1 +- t. Normal logits of standard deviation 1
+    have f = 0.4, hence 2e-7 at V = 2 and 1e-12 at V = 8 in float32, 1e-2 and 1e-8 in bfloat16, and below 1e-40 from
+    V = 32 on in any type.
     """
     if not (row >= 0).all() or row.min() == row.max():
         return False
@@ -127,10 +127,10 @@ def draw(distribution: Distribution, generator: np.random.Generator) -> int:
 
 
 def kept_tokens(log_distributions: Sequence[Distribution], mass: float, most: int) -> NDArray[np.int64]:
-    """Ids, ascending, of the tokens that hold `mass` of one of the distributions, at most `most`.
+    """Returns the ids, ascending, of at most `most` tokens that cover the probability `mass` of each distribution.
 
-    For each distribution the shortest descending run of at least that mass is taken. If there are too many, those with
-    the largest probability under any of the distributions stay, among equals the lower id.
+    For each distribution, the fewest likeliest tokens with at least that mass are taken. Of more than `most` tokens,
+    those with the largest probability under any distribution stay, among equals the lower id.
     """
     kept: set[int] = set()
     for log_row in log_distributions:
@@ -146,7 +146,7 @@ def kept_tokens(log_distributions: Sequence[Distribution], mass: float, most: in
 
 
 def truncated(log_row: Distribution, ids: NDArray[np.int64]) -> tuple[Distribution, float]:
-    """Probabilities of `ids`, and the probability of all other tokens, summed and not subtracted."""
+    """Returns the probabilities of `ids`, and the sum of all others, which unlike 1 - x has no cancellation."""
     distribution = np.exp(log_row)
     others = np.ones(len(distribution), dtype=bool)
     others[ids] = False

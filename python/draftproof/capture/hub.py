@@ -1,6 +1,6 @@
 """Models and tokenizers of transformers, by name, by folder, by .gguf file, or already loaded.
 
-torch and transformers are imported when the first of them is opened.
+torch and transformers are imported when the first model or tokenizer is opened.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .tokens import Loaded, Tokenizer, open_tokenizer
 class TransformersModel(Model):
     """A causal language model of transformers, on one device, without dropout.
 
-    about: provenance that the model itself does not know.
+    about: provenance that cannot be read from the model itself.
     """
 
     def __init__(self, model: Any, name: str, tokenizer: Tokenizer | None, about: dict[str, Any]) -> None:
@@ -46,7 +46,7 @@ class TransformersModel(Model):
         return self._vocabulary
 
     def rows(self, ids: Ids, at: Sequence[int]) -> NDArray[Any]:
-        """One forward pass over `ids`, without a cache; where the model can, logits at the wanted positions alone."""
+        """One forward pass over `ids`, without a cache; models with `logits_to_keep` compute logits only at `at`."""
         torch = self._torch
         with torch.inference_mode():
             given = torch.as_tensor(ids[:, : max(at) + 1], device=self._device)
@@ -90,7 +90,7 @@ class TransformersModel(Model):
 
 
 def open_transformers(given: Any, options: Options, tokenizer: Any = None) -> TransformersModel:
-    """A model by name, folder or .gguf file, in float32 on a CPU; or one that is loaded, as it is.
+    """Opens a model by name, folder or .gguf file, in float32 on a CPU. A loaded model keeps its type and device.
 
     Raises: CaptureError if transformers is missing or the model cannot be loaded.
     """
@@ -135,7 +135,7 @@ def library(name: str) -> Any:
 
 
 def fingerprint(model: Any) -> str:
-    """A hash of the shapes and the first 1,024 values of every parameter: other weights, another hash."""
+    """A hash of the shapes and the first 1,024 values of every parameter, which identifies the weights."""
     digest = hashlib.sha256()
     for name, parameter in model.named_parameters():
         digest.update(f"{name} {tuple(parameter.shape)} {parameter.dtype}".encode())
@@ -144,7 +144,7 @@ def fingerprint(model: Any) -> str:
 
 
 def _tokenizer_beside(spec: str) -> Tokenizer | None:
-    """The tokenizer of a model, or None: texts may be given as ids."""
+    """Returns the tokenizer of a model, or None without one, because texts may be given as ids."""
     try:
         return load_tokenizer(spec)
     except CaptureError:

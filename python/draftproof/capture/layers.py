@@ -1,4 +1,4 @@
-"""Drafts made of a target: some of its layers left out, its linear weights rounded."""
+"""Makes drafts of a target by leaving out some of its layers or by rounding its linear weights."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ GROUP = 32
 
 
 def made_draft(base: Model, options: Options) -> Model:
-    """The draft that the options make of `base`, which stays as it is.
+    """Returns the draft that the options make of `base`, which is not changed.
 
-    Raises: CaptureError if `base` is no model of transformers, or has not the layers.
+    Raises: CaptureError if `base` is not a model of transformers, or lacks the layers.
 
     Cost: left-out layers take no memory. Quantisation copies the model.
     """
@@ -73,7 +73,7 @@ def without_layers(model: Any, skip: Iterable[int]) -> Any:
 
 
 def quantised(model: Any, how: str | int) -> tuple[Any, str]:
-    """A copy of `model` with its linear weights quantised, and words for what was done.
+    """Returns a copy of `model` with its linear weights quantised, and a description of the quantisation.
 
     how: `int8`, torch's dynamic quantisation where torch has it and all linear modules are torch's own; or the number
         of bits to which weights are rounded.
@@ -87,7 +87,7 @@ def quantised(model: Any, how: str | int) -> tuple[Any, str]:
                 done = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)
             return done.eval(), "int8 dynamic quantisation of torch"
         except (AttributeError, RuntimeError):
-            pass  # A release without it, or a processor without its kernels.
+            pass  # This release of torch does not have it, or its kernels do not support the processor.
     bits = 8 if how == "int8" else int(how)
     done = copy.deepcopy(model)
     for module in done.modules():
@@ -97,8 +97,8 @@ def quantised(model: Any, how: str | int) -> tuple[Any, str]:
 
 
 def rounded(weights: Any, bits: int) -> Any:
-    """The weights rounded symmetrically, with one scale per 32 values in storage order: the largest of them over
-    2^(bits-1) - 1. An incomplete last group is a group too."""
+    """The weights rounded symmetrically, with one scale per 32 values in storage order: the largest magnitude of the
+    group over 2^(bits-1) - 1. The last group may be shorter."""
     torch = library("torch")
     flat = weights.flatten()
     groups = torch.nn.functional.pad(flat, (0, -flat.numel() % GROUP)).view(-1, GROUP)

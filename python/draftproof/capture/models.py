@@ -38,14 +38,14 @@ class Model(ABC):
 
     @abstractmethod
     def rows(self, ids: Ids, at: Sequence[int]) -> NDArray[Any]:
-        """Rows [B, len(at), V]: for each sequence of `ids` [B, n] those after its first at[k] + 1 tokens."""
+        """Returns rows [B, len(at), V]: for each sequence of `ids` [B, n], the row after its first at[k] + 1 tokens."""
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """Provenance: everything that the rows depend on, as far as it is known."""
 
     def continued(self, ids: Ids, count: int, choose: Callable[[NDArray[Any]], int]) -> Ids:
-        """`ids` [n] with `count` more tokens; `choose` gets the row [V] after what is there."""
+        """Returns `ids` [n] with `count` more tokens. `choose` gets the row [V] after all tokens so far."""
         for _ in range(count):
             token = choose(self.rows(ids[None], [len(ids) - 1])[0, 0])
             ids = np.append(ids, token)
@@ -106,11 +106,11 @@ def to_numpy(array: Any) -> NDArray[Any]:
 
 
 def open_model(given: Any, options: Options, tokenizer: Any = None) -> Model:
-    """A model from what `capture` was given.
+    """Opens the model that an argument of `capture` describes.
 
     given: a Model; a name or folder of a transformers model, or the path of its .gguf file; `python:MODULE:NAME` for a
         function or a model that a module has; a model of transformers that is already loaded; any callable.
-    tokenizer: for models that have none.
+    tokenizer: for models without a tokenizer.
 
     Raises: CaptureError for any other text, or a model that cannot be loaded.
     """

@@ -17,7 +17,7 @@ VALUES = ("logit", "probability")
 class Filter:
     """Temperature, top-k and top-p of an engine, in this order; the defaults change nothing.
 
-    A capture has the rows before them. They are metadata, and they draw continuations (`Options.continue_tokens`).
+    Captured rows are not filtered. The filter is metadata, and applies to continuations (`Options.continue_tokens`).
     """
 
     temperature: float = 1.0
@@ -45,7 +45,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Trees:
-    """Instead of rows along the text: at each position, independent paths drawn from the first draft."""
+    """Captures, at each position, independent paths drawn from the first draft, in place of rows along the text."""
 
     paths: int = 4
     length: int = 8
@@ -63,7 +63,7 @@ class Options:
     positions: number N of rows, or of contexts with trees.
     context: the longest context in tokens; a longer text is cut into pieces.
     skip: fewest tokens before a captured position.
-    continue_tokens: 0 takes positions from the texts. M > 0 takes each text as a prompt, draws M tokens behind it from
+    continue_tokens: 0 takes positions from the texts. M > 0 takes each text as a prompt, draws M tokens after it from
         the target under `target_filter`, and takes positions from these.
     dtype: `float16` (logits), `float32` or `float64` (log-probabilities).
     keep_mass: None stores whole rows. A number m <= 1 stores the truncated form: at each position the tokens that hold

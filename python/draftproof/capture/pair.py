@@ -17,7 +17,7 @@ from .tokens import check_agreement
 
 @dataclass(frozen=True)
 class Pair:
-    """Target and drafts, and the number V of tokens of a stored row: the largest of theirs."""
+    """Target and drafts, and the number V of tokens of a stored row, which is the largest of their vocabularies."""
 
     target: Model
     drafts: Mapping[str, Model]
@@ -29,7 +29,7 @@ class Pair:
         return {"target": self.target, **self.drafts}
 
     def log_rows(self, name: str, ids: Ids, at: Sequence[int], piece: Piece) -> list[list[Distribution]]:
-        """For each of the sequences `ids` [B, n] the logarithms [V] after its first at[k] + 1 tokens.
+        """Returns, for each sequence of `ids` [B, n], the log-probabilities [V] after its first at[k] + 1 tokens.
 
         piece: where the sequences begin, for messages.
 
@@ -70,7 +70,7 @@ def pair(target: Model, drafts: Mapping[str, Model], options: Options) -> Pair:
 
 
 def completed(models: Pair, piece: Piece, options: Options) -> Ids:
-    """The ids [n] of a piece, with those that the target draws behind a prompt.
+    """Returns the ids [n] of a piece, followed by the tokens that the target draws if the piece is a prompt.
 
     Tokens that end a text are not drawn, so a continuation has its full length.
     """

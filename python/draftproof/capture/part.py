@@ -1,12 +1,12 @@
-"""A capture while it grows, a file with final shapes and a small JSON file that says how much of it is valid; and the
-output that it becomes.
+"""An unfinished capture: a part file with arrays of final shapes, and a small JSON file that states how much of it is
+valid. A finished capture becomes the output.
 
-    run.safetensors.part        header, then the arrays; rows behind the committed ones may have any content
+    run.safetensors.part        header, then the arrays; rows after the committed ones may have any content
     run.safetensors.part.json   {"units": 12, "counts": {"rows": 96}, "sums": {..}}
 
-A commit writes the data to the disk first and then replaces the JSON file. A process that ends at any moment leaves a
-pair that can be continued. The header has the models, the options and the hash of the texts: a part file is continued
-if its header is, byte for byte, the one that the new run would write.
+A commit writes the data to the disk first and then replaces the JSON file, so a process that ends at any moment leaves
+two files that can be continued. The header has the models, the options and the hash of the texts: a part file is
+continued if its header is, byte for byte, the header that the new run would write.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Part:
     restart: discards a part file that exists.
 
     Raises: CaptureError if the data may exceed 8 GiB, if another process has the file, or if a part file of another
-    capture exists. FileExistsError if the output or a file beside it is to replace what is no regular file.
+    capture exists. FileExistsError if the output, the part file or its JSON file exists and is not a regular file.
     """
 
     def __init__(
@@ -94,9 +94,9 @@ class Part:
         self._write(data.tobytes(), array.begin + first * array.row_bytes)
 
     def unit_done(self, now: Progress) -> None:
-        """Takes the counts of a whole unit over, and commits if the last commit is a while ago.
+        """Stores the counts after a whole unit, and commits if the last commit is COMMIT_SECONDS ago.
 
-        Counts and units change in one assignment, so that an interrupt finds both of the same unit.
+        Counts and units change in one assignment, so that after an interrupt both are of the same unit.
         """
         now.units += 1
         self.progress = now
@@ -118,11 +118,11 @@ class Part:
         return np.memmap(self.path, dtype=array.numpy, mode="r", offset=array.begin, shape=array.shape)
 
     def close(self) -> None:
-        """Gives the file back; part and JSON stay."""
+        """Closes the part file and releases its lock. Both files stay."""
         os.close(self._file)
 
     def rename(self) -> None:
-        """Turns the part file itself into the output: all entries of all arrays are used."""
+        """Renames the part file to the output. Requires that all entries of all arrays are used."""
         os.fsync(self._file)
         os.replace(self.path, self.output)
         self._json.unlink(missing_ok=True)
@@ -145,7 +145,7 @@ class Part:
         return progress
 
     def _difference(self) -> str:
-        """The first thing in which the header of the part file differs from this run's."""
+        """Returns a description of the first difference between the headers of the part file and of this run."""
         theirs = read_head(self.path)
         ours = json.loads(self._head[8:])
         old, new = theirs.pop("__metadata__", {}), ours.pop("__metadata__")
@@ -167,9 +167,9 @@ def _short(value: object) -> str:
 
 
 def finish(part: Part, shapes: Mapping[str, tuple[int, ...]]) -> None:
-    """Writes the output of `part` and removes the part file. The output appears at once and whole.
+    """Writes the output of `part` atomically and removes the part file.
 
-    shapes: final shapes of arrays of which the part file has more; in no dimension larger than there.
+    shapes: final shapes of arrays that are smaller than in the part file; no dimension may be larger.
 
     A .npz is stored without compression and with fixed dates, and its metadata go into `NAME.json` beside it. The bytes
     depend on the rows and the metadata alone.
@@ -184,7 +184,7 @@ def finish(part: Part, shapes: Mapping[str, tuple[int, ...]]) -> None:
         if part.output.suffix == ".npz":
             _write_npz(file, part, cut)
             file.flush()
-            os.fsync(file.fileno())  # before the metadata are replaced: a full disk leaves both files as they were
+            os.fsync(file.fileno())  # before the metadata are replaced, so that a full disk changes neither file
             _write_sidecar(part)
         else:
             _write_safetensors(file, part, cut)

@@ -15,8 +15,8 @@ from .texts import Piece
 class Positions:
     """Writes the rows of one piece after another.
 
-    Arrays: `target` and `draft..` [N, V] or [N, K]; in the truncated form `ids` [N, K], `rest_target` and
-    `rest_draft..` [N]; `tokens` [N, W], `next_token`, `text` and `place` [N].
+    Arrays: `target` and `draft..` [N, V], or [N, K] if truncated to at most K tokens, then also `ids` [N, K],
+    `rest_target` and `rest_draft..` [N]; `tokens` [N, W], `next_token`, `text` and `place` [N].
     """
 
     def __init__(self, models: Pair, options: Options) -> None:
@@ -27,7 +27,7 @@ class Positions:
             self._columns = min(models.vocabulary, options.most_tokens)
 
     def arrays(self) -> list[ArraySpec]:
-        """With as many columns as a truncated row may have."""
+        """Returns the arrays with as many columns as the longest row may need."""
         n, names, dtype = self._options.positions, list(self._models.models), self._options.dtype
         rows = [ArraySpec(name, dtype, (n, self._columns)) for name in names]
         if self._options.keep_mass is not None:
@@ -37,7 +37,7 @@ class Positions:
         return rows + [ArraySpec(name, "int32", (n,)) for name in ("next_token", "text", "place")]
 
     def unit(self, part: Part, piece: Piece, now: Progress) -> None:
-        """Captures all positions of a piece, behind what `now` counts, and counts them: one pass of each model."""
+        """Appends the rows of all positions of a piece, by one pass of each model, and counts them in `now`."""
         ids = completed(self._models, piece, self._options)
         distributions = {
             name: self._models.log_rows(name, ids[None], piece.at, piece)[0] for name in self._models.models
@@ -61,7 +61,7 @@ class Positions:
             now.sums[name] = now.sums.get(name, 0.0) + more
 
     def shapes(self, part: Part) -> dict[str, tuple[int, ...]]:
-        """Final shapes: no more columns than the longest truncated row has."""
+        """Returns the final shapes, with as many columns as the longest truncated row."""
         if self._options.keep_mass is None:
             return {}
         columns = part.progress.counts["columns"]

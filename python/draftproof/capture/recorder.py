@@ -39,17 +39,16 @@ _BUFFER = 1 << 20
 class Recorder:
     """Writes a trace. Safe to call from several threads; blocks of different requests may come in any order.
 
-    output: the `.safetensors` file; None records nothing, so that the calls may stay in a loop.
+    output: the `.safetensors` file; None records nothing, so that an engine may keep the calls in its loop.
     vocabulary: V.
     top: None stores whole rows; n stores n tokens of each row and the rest.
     dtype: `float32`, or `float16` for whole rows.
     values: what the rows given to `block` are, `probability` or `logit`.
     draft_sampling: how the drafts of a node were drawn from its q row: `iid`, `without_replacement`, `greedy` or
-    another
-        word; `unknown` if the engine does not say.
+        another word; `unknown` if the engine does not document it.
     engine: name and version.
     every: 1 records every block, n every n-th.
-    most_bytes: where recording stops, with a warning.
+    most_bytes: the size of the trace at which recording stops, with a warning.
     metadata: more strings for the file.
 
     Raises: CaptureError for a bad argument, or if the output or the folder of an unfinished trace exists.
@@ -124,7 +123,7 @@ class Recorder:
         """Records one call of the verifier for one request.
 
         p: [>= E, V], the target's rows at the E emitted tokens, in order, as the verifier used them: after temperature
-            and filters. Rows behind the E-th are ignored.
+            and filters. Rows after the E-th are ignored.
         q: [Q, V], the proposal's rows that the drafts were drawn from.
         drafts: [D] tokens.
         emitted: [E] tokens, E >= 1.
@@ -201,7 +200,7 @@ class Recorder:
         self._pending += grown
         if self._pending >= _BUFFER:
             self._pending = 0
-            # The index comes last, so that it never counts a block of which rows are missing.
+            # The index is flushed last, so that it never counts a block whose rows are missing.
             for file in self._files.values():
                 file.flush()
 
@@ -229,7 +228,7 @@ def _make_folder(output: Path, folder: Path) -> None:
         raise CaptureError("output", repr(str(output)), "a name that ends in .safetensors")
     if output.exists():
         raise CaptureError("output", f"{str(output)!r} exists", "a new name")
-    replaceable(output)  # a link to nothing does not exist
+    replaceable(output)  # output.exists() is False for a dangling link
     try:
         folder.mkdir()
     except FileExistsError:
@@ -271,7 +270,7 @@ def folder_of(output: Path) -> Path:
 
 
 def assemble(folder: Path, output: Path) -> int:
-    """Writes the trace up to the last block of which every array is whole, and removes the folder.
+    """Writes the trace up to the last block that is complete in every array, and removes the folder.
 
     Returns: the number of blocks.
     """

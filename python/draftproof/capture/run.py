@@ -76,12 +76,12 @@ def capture(
     restart: discards what an interrupted run left.
     overwrite: replaces an output that exists.
     progress: called after every piece of text.
-    say: called with a line on what begins.
+    say: called with a message before each stage.
 
-    The output grows in `output.part` and appears at once and whole. An interrupted capture goes on where it was when it
-    is started again with the same arguments, and gives the same bytes.
+    The output grows in `output.part` and is renamed when it is complete. An interrupted capture continues when it is
+    started again with the same arguments, and gives the same bytes.
 
-    Raises: CaptureError. FileExistsError for a device or the like. KeyboardInterrupt passes after a last commit.
+    Raises: CaptureError. FileExistsError if the output is not a regular file. KeyboardInterrupt, after a last commit.
 
     Cost: one pass of each model over each piece that has positions; memory of its rows in double precision.
     """

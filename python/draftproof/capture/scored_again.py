@@ -1,8 +1,8 @@
-"""A recording with the target's rows computed again from the text that came out.
+"""Replaces the target's rows of a recording by rows that are computed again from the emitted text.
 
 An engine whose state is wrong (tokens that are not rolled back, fed twice or lost, an offset after a wrap-around)
-verifies against wrong rows. Its tokens fit the rows that it used, so a recording of those rows shows nothing. They do
-not fit the rows of a clean pass over the same text.
+verifies against wrong rows. Its tokens are distributed as the rows that it used, so an audit with these rows passes.
+An audit with the rows of a clean pass over the same text fails.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def score_again(
     settings: Filter | Mapping[int, Filter] = _UNCHANGED,
     values: str | None = None,
 ) -> int:
-    """Writes `recording` with the target's rows after each prefix of the text that came out, for `draftproof audit`.
+    """Writes `recording` with the target's rows after each prefix of the emitted text, for `draftproof audit`.
 
     recording: a trace of a `Recorder` that recorded every block from the first emitted token on.
     output: the trace to write.
@@ -120,7 +120,7 @@ def _write(
     records: NDArray[np.int64],
     distributions: list[Distribution],
 ) -> None:
-    """The entries of some records. Truncated rows keep the tokens that the recording has: these were chosen before the
+    """Writes the rows of `records`. Truncated rows keep the tokens of the recording, which were chosen before the
     emitted token was drawn."""
     entries: dict[str, NDArray[Any]] = {}
     if trace.truncated:

@@ -22,12 +22,12 @@ Ids = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Piece:
-    """Consecutive tokens of a text, and the positions of them that are captured.
+    """Consecutive tokens of a text, and the captured positions among them.
 
     text: number of the text.
-    first: place of ids[0] in the text.
-    ids: [n]; those that a continuation draws are not there yet.
-    at: ascending indices j: the row after ids[: j + 1], and ids[j + 1] is what came next.
+    first: index of ids[0] in the text.
+    ids: [n], without the tokens that a continuation will add.
+    at: ascending indices j; the captured row follows ids[: j + 1], and ids[j + 1] is the next token of the text.
     """
 
     text: int
@@ -80,7 +80,7 @@ def encoded(texts: Sequence[str | Ids], tokenizer: Tokenizer | None, vocabulary:
 def chosen_pieces(texts: Sequence[Ids], options: Options) -> list[Piece]:
     """The pieces with the captured positions, in the order of the texts.
 
-    The positions are spread evenly over all that the texts have, so that they come from all texts.
+    They are spread evenly over all positions of the texts, so that they come from all texts.
 
     Raises: CaptureError if there are too few.
     """
@@ -102,7 +102,7 @@ def chosen_pieces(texts: Sequence[Ids], options: Options) -> list[Piece]:
 
 
 def _cut(texts: Sequence[Ids], options: Options) -> Iterable[Piece]:
-    """Pieces of `context` tokens and the one that comes next."""
+    """Yields pieces of `context` tokens and the token after them."""
     for number, ids in enumerate(texts):
         for first in range(0, len(ids), options.context):
             part = ids[first : first + options.context + 1]
@@ -110,7 +110,7 @@ def _cut(texts: Sequence[Ids], options: Options) -> Iterable[Piece]:
 
 
 def _continuations(texts: Sequence[Ids], options: Options) -> Iterable[Piece]:
-    """The last tokens of every text as a prompt; the positions are those of the tokens that will be drawn."""
+    """Yields the last tokens of every text as a prompt; its positions are those of the tokens to be drawn after it."""
     longest = options.context - options.continue_tokens
     for number, ids in enumerate(texts):
         first = max(0, len(ids) - longest)

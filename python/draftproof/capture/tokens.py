@@ -1,4 +1,4 @@
-"""Tokenizers: what turns a text into ids."""
+"""Tokenizers, which turn texts into ids."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def open_tokenizer(given: Any) -> Tokenizer | None:
 
 
 def check_agreement(target: Tokenizer | None, draft: Tokenizer | None) -> bool:
-    """Whether both are known and give the ids that both have to the same tokens.
+    """Whether both vocabularies are known and every id that both have is the same token.
 
     Raises: CaptureError with a token whose ids differ: speculative decoding needs one vocabulary.
     """

@@ -54,7 +54,7 @@ class Trace:
 
     @property
     def truncated(self) -> bool:
-        """Whether rows have a few tokens and the rest."""
+        """Whether a row has the probabilities of a few tokens, and of all others together."""
         return "p_top" in self.arrays
 
     @property
@@ -76,7 +76,7 @@ class Trace:
         return self._distribution("q", row)
 
     def symbol(self, record: int) -> int:
-        """The entry of `p(record)` that the emitted token is: the token, or its column, or n for the rest."""
+        """Returns the index of the emitted token in `p(record)`; in truncated rows n for tokens of the rest."""
         token = int(self.arrays["emitted"][record])
         if not self.truncated:
             return token

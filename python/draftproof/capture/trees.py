@@ -37,7 +37,7 @@ class TreeRun:
         self._drawn_from = next(iter(models.drafts))
 
     def arrays(self) -> list[ArraySpec]:
-        """With as many nodes as there are if all paths part at once."""
+        """Returns the arrays with the most nodes that can occur: no two paths share a token."""
         c, p, length = self._options.positions, self._trees.paths, self._trees.length
         m = c * (1 + p * length)
         rows = [ArraySpec(name, self._options.dtype, (m, self._models.vocabulary)) for name in self._models.models]
@@ -47,7 +47,7 @@ class TreeRun:
         return rows + [ArraySpec(name, "int32", (c,)) for name in ("text", "place")]
 
     def unit(self, part: Part, piece: Piece, now: Progress) -> None:
-        """Captures a tree at every position of a piece, behind what `now` counts.
+        """Appends a tree for every position of a piece after the entries that `now` counts.
 
         Cost: L + 1 passes of the drafting model for each tree, one of every other model.
         """
@@ -63,7 +63,7 @@ class TreeRun:
             now.counts["rows"] = context + 1
 
     def shapes(self, part: Part) -> dict[str, tuple[int, ...]]:
-        """Final shapes: as many nodes as there are."""
+        """Returns the final shapes, with as many nodes as were captured."""
         nodes = part.progress.counts["nodes"]
         found = {name: (nodes, self._models.vocabulary) for name in self._models.models}
         return found | {f"node_{name}": (nodes,) for name in ("context", "parent", "token", "depth")}

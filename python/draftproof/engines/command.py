@@ -104,7 +104,7 @@ def _list(engines: Sequence[Engine]) -> int:
 
 
 def _one(engine: Engine, adapters: list[str], base: Path, options: argparse.Namespace) -> int:
-    """One engine, in a process of its own: engines replace each other's libraries, and may die."""
+    """Runs one engine in a separate process, because engines need conflicting libraries and may crash."""
     try:
         if options.install:
             install(engine)
@@ -143,7 +143,7 @@ def _one(engine: Engine, adapters: list[str], base: Path, options: argparse.Name
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int:
-    """The exit code of a process that hears Ctrl-C too and ends with what it has."""
+    """Waits for a process and returns its exit code. Ctrl-C signals the process too, which ends with its results."""
     while True:
         try:
             return process.wait()
@@ -152,10 +152,9 @@ def _ended(process: subprocess.Popen[bytes]) -> int:
 
 
 def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: Path, asked: int) -> int:
-    """Prints how many of the gates passed and keeps it with the result of their adapters, if there is
-    one.
+    """Prints how many gates passed, and stores the counts in the kept results of the adapters, if there are any.
 
-    Seeds that follow those of a kept count, with as many models, are added to it.
+    A stored count with equally many models is added if its seeds end where these begin.
     """
     skipped = {name: one["skipped"] for name, one in counted.items() if "skipped" in one}
     counted = {name: one for name, one in counted.items() if name not in skipped}

@@ -1,7 +1,7 @@
 """Engines that others released, imported or compiled unchanged, and their verifiers behind adapters.
 
-One file in, everything out: each file of the folder `engines` that binds `ENGINE` is an engine. It says what to
-install, what it replaces, and which adapters it has. results.py runs the gate on them.
+Each file of the folder `engines` that binds `ENGINE` is an engine. It declares the packages to install, the parts that
+it replaces, and its adapters. results.py runs the gate on them.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from draftproof.subject import Subject
 
 
 class Missing(Exception):
-    """Why an engine cannot run here."""
+    """An engine cannot run here; the message is the reason."""
 
 
 @dataclass(frozen=True)
 class EngineAdapter:
     """One function of an engine as a program under test.
 
-    make         the subject; engine modules are imported inside it. Raises: Missing, ImportError
-    models       of the proof tier, predictions for each input: what the engine's speed allows
-    tiers        asked; the others are not
-    instances    models whose distribution is kept, with the coins of every outcome, as counterexamples print them
-    shrinks      they are also asked by the proof tier, which shrinks one that fails: hundreds of distributions
-    note         what a reader should know of it
+    make         returns the subject, and imports the engine's modules. Raises: Missing, ImportError
+    models       number of models of the proof tier; predictions: for each input. Slow engines have fewer
+    tiers        the tiers that run
+    instances    models, in the form of counterexamples, whose distributions and coins of every outcome are stored
+    shrinks      the proof tier runs on them too, and shrinks one that fails, which takes hundreds of distributions
+    note         a remark for docs/engines.md
     """
 
     name: str
@@ -47,7 +47,7 @@ class EngineAdapter:
     note: str = ""
 
 
-# Chains of one draft: all tokens possible, and a first row with an impossible one.
+# Chains of one draft: all tokens possible, and an impossible token in the first row.
 OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
 WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/2 q=(1 0)/1"
 # p = q and token 0 impossible: a rejected draft leaves no residual. The softmax of log p is one step of float32 below q
@@ -55,7 +55,7 @@ WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/
 EQUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
 # A draft without target probability.
 IMPOSSIBLE = "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1"
-# The running sum ends below the sum by another order of additions, before the impossible last token.
+# Added in order, the sum rounds below the sum in another order, so a draw may reach the impossible last token.
 SHORT_SUM = "L=1 K=1 [] p=(5 6 1 1 5 6 2 3 0)/29 q=(0 0 0 0 0 0 0 0 1)/1"
 # Two drafts, each with tokens of greater and of smaller target probability.
 OF_LENGTH_TWO = (
@@ -66,9 +66,7 @@ CHAINS = (EQUAL, IMPOSSIBLE, SHORT_SUM, OF_TWO, WITH_ZERO, OF_LENGTH_TWO)
 
 
 def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = "") -> EngineAdapter:
-    """An adapter whose distribution is asked on one model, which is shrunk if it fails: for batches and other slow
-    calls.
-    """
+    """Returns an adapter that is checked on one model, which is shrunk if it fails. For batches and slow calls."""
     return EngineAdapter(name, make, models=0, predictions=16, tiers=("proof",), instances=(instance,), note=note)
 
 
@@ -76,14 +74,14 @@ def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = ""
 class Engine:
     """A released engine.
 
-    packages      pip requirements, installed without their dependencies into a folder of the engine's own
-    needs         pip requirements of its imports, installed likewise; torch and numpy are the interpreter's
-    sdist         a pip requirement of which the source archive is unpacked instead
-    sources       `owner/name` of a repository that has no package: its folder is looked for among the sources
-    commit        of this repository, in full: what is fetched from its host where no source has it
-    parts         its folders and files that are checked out then, as patterns
+    packages      pip requirements, installed without their dependencies into the engine's folder
+    needs         pip requirements of its imports, installed likewise; torch and numpy come with the interpreter
+    sdist         a pip requirement whose source archive is unpacked instead
+    sources       `owner/name` of a repository that has no package; DRAFTPROOF_ENGINE_SOURCES is searched for its folder
+    commit        full hash of the commit that is fetched if the search finds no folder
+    parts         patterns of the folders and files that are checked out from the commit
     environment   variables set before anything is imported
-    replaces      what of the engine is replaced; `nothing` where it runs as released
+    replaces      the parts of the engine that are replaced, in words; `nothing` if it runs as released
     """
 
     adapters: tuple[EngineAdapter, ...]
@@ -126,7 +124,7 @@ class Engine:
         return self.folder
 
     def version(self) -> str:
-        """Of the package, or of the repository's commit. Raises: Missing."""
+        """Returns the version of the package, or the commit of the repository. Raises: Missing."""
         if self.sources:
             return _commit(self.root())
         requirement = self.sdist or self.packages[0]
@@ -139,7 +137,7 @@ class Engine:
         return found[0].version
 
     def enter(self) -> None:
-        """Makes the engine importable in this process, behind what is installed already."""
+        """Makes the engine importable in this process; installed packages come first in sys.path."""
         os.environ.update(self.environment)
         if self.packages and self.folder.is_dir():
             sys.path.append(str(self.folder))
@@ -150,7 +148,7 @@ def _paths(variable: str) -> list[str]:
 
 
 def repository() -> Path:
-    """The checkout, which has `python/engines`: the working folder, one above it, or that of this package.
+    """Returns the checkout, which has `python/engines`: the working folder, a folder above it, or this package's.
 
     Raises: Missing.
     """
@@ -167,7 +165,7 @@ def packages_folder() -> Path:
 
 
 def _commit(root: Path) -> str:
-    """Short name of the commit, or a digest of the Python files where there is no history."""
+    """Returns the short hash of the commit, or a digest of the Python files if the folder has no .git."""
     if (root / ".git").exists():
         command = ["git", "-C", str(root), "rev-parse", "--short=7", "HEAD"]
         said = subprocess.run(command, capture_output=True, text=True)
@@ -180,7 +178,7 @@ def _commit(root: Path) -> str:
 
 
 def discover(folder: Path | None = None) -> dict[str, Engine]:
-    """Engines of the folder by name, which is that of their file."""
+    """Returns the engines of the folder by name, which is the name of the file."""
     folder = folder or repository() / "python" / "engines"
     found = {}
     for path in sorted(folder.glob("*.py")):
@@ -205,10 +203,10 @@ def load(path: Path) -> Engine | None:
 
 
 def functions_of(path: Path, names: Sequence[str], scope: dict[str, Any]) -> list[Any]:
-    """The engine's own functions out of a file whose imports need a device, compiled as they stand, in `scope`.
+    """Compiles functions of an engine's file unchanged in `scope`, without the file's imports, which may need a device.
 
-    A name is that of a function, of a class, of a constant, or `Class.method`: a method, taken without the bases of its
-    class. Raises: Missing for a name that the file does not have.
+    A name is a function, a class, a constant, or `Class.method`, which makes a class of this method without bases.
+    Raises: Missing for a name that the file does not have.
     """
     tree = ast.parse(path.read_bytes(), filename=str(path))
     wanted = {name.partition(".")[0]: name.partition(".")[2] for name in names}
@@ -245,7 +243,7 @@ def _bound(node: ast.stmt) -> set[str]:
 
 
 def module_of(path: Path, name: str) -> Any:
-    """A file of the engine as a module, without the package around it."""
+    """Imports a file of the engine as a module, without its package. Raises: Missing if there is no such file."""
     if not path.is_file():
         raise Missing(f"the engine has no file {path.name}")
     spec = importlib.util.spec_from_file_location(name, path)

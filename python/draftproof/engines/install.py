@@ -1,4 +1,4 @@
-"""Engines are installed into folders of their own: packages by pip, repositories without a package by git."""
+"""Installs each engine into a separate folder: packages by pip, repositories without a package by git."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def install(engine: Engine) -> None:
     target = engine.folder
     if engine.sdist:
         target.mkdir(parents=True, exist_ok=True)
-        name = engine.sdist.partition("==")[0]  # what builds its metadata may come as wheels
+        name = engine.sdist.partition("==")[0]  # its build requirements may be wheels
         _pip([*pip, "download", "--no-deps", "--no-binary", name, "-d", str(target), engine.sdist], engine)
         for archive in target.glob("*.tar.gz"):
             subprocess.run(["tar", "-xzf", str(archive), "-C", str(target)], check=True)
@@ -32,7 +32,7 @@ def install(engine: Engine) -> None:
 
 
 def _fetch(engine: Engine) -> None:
-    """The pinned commit of a repository, of which no more than the parts, into the engine's folder."""
+    """Fetches `parts` of the pinned commit of a repository into the engine's folder."""
     part = engine.folder.with_name(engine.folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)

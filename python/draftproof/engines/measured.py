@@ -1,4 +1,4 @@
-"""Sections of docs/engines.md from what python/engines/measured has measured."""
+"""Sections of docs/engines.md from the measurements of python/engines/measured."""
 
 from __future__ import annotations
 

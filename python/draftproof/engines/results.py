@@ -1,6 +1,4 @@
-"""The gate on the adapters of released engines, and what is kept of it: JSON, one file for an engine and its
-version.
-"""
+"""Runs the gate on the adapters of released engines. Results are stored as JSON, a file for each engine and version."""
 
 from __future__ import annotations
 
@@ -32,8 +30,8 @@ def run(
     limit: float = 600,
     keep: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
-    """The gate on the adapters of an engine, in this process, and its result. `keep` gets the result so far after each
-    adapter; a gate is undecided after `limit` seconds. Raises: Missing."""
+    """Runs the gate on the adapters of an engine in this process and returns the result. `keep` gets the result so far
+    after each adapter; a gate is undecided after `limit` seconds. Raises: Missing."""
     engine.enter()
     result: dict[str, Any] = {
         "schema": SCHEMA,
@@ -81,9 +79,9 @@ def repeat(
     models: int = 2,
     keep: Callable[[dict[str, Any]], None] = lambda counted: None,
 ) -> dict[str, Any]:
-    """`count` proof gates on each adapter that can be scripted, with other models and predictions each time, and how
-    many of them passed; fewer after Ctrl-C. With `models` 0 each asks one small chain. `keep` gets the counts so far
-    after each gate. An adapter that cannot be opened has `skipped`, the reason, and no gates. Raises: Missing."""
+    """Runs `count` proof gates on each adapter that can be scripted, with other models and predictions each time, and
+    returns how many passed; fewer run after Ctrl-C. With `models` 0 each is one small chain. `keep` gets the counts so
+    far after each gate. An adapter that cannot be opened has `skipped`, the reason, and no gates. Raises: Missing."""
     engine.enter()
     counted: dict[str, Any] = {}
     for adapter in engine.adapters:
@@ -110,10 +108,10 @@ def repeat(
 
 
 def small_chain(seed: int) -> str:
-    """A model of one draft and two or three tokens as counterexamples print it, for engines of which a distribution
-    takes minutes: weights up to 7; p = q in one of five. A token without probability is not drafted: both edges there,
-    a coin of 0 and an empty residual, have pages (docs/findings), and a failure is shrunk by hundreds of
-    distributions."""
+    """Returns a model of one draft and two or three tokens in the form of counterexamples, for engines where a
+    distribution takes minutes. Weights are at most 7; p = q in one of five. Tokens with p = 0 are not drafted: the
+    failures there, by a coin of 0 or an empty residual, have pages (docs/findings) and take hundreds of distributions
+    to shrink."""
     draw = random.Random(seed)
     size = draw.choice((2, 2, 2, 3))
 
@@ -137,7 +135,7 @@ def small_chain(seed: int) -> str:
 
 
 def _gates(name: str, subject: Subject, seeds: Sequence[int], models: int) -> Iterator[Verdict]:
-    """A gate a seed, with a line of progress after each; Ctrl-C ends them after those that are done."""
+    """Yields a gate for each seed and prints a line of progress after it. Ctrl-C ends the sequence early."""
     done = 0
     try:
         for one in seeds:
@@ -161,13 +159,13 @@ def _gates(name: str, subject: Subject, seeds: Sequence[int], models: int) -> It
 
 
 def _replay(subject: Subject, instance: str, seed: int, predictions: int) -> list[str]:
-    """The checks of the proof tier on one instance and the distribution on each of its drafts, in lines."""
+    """Returns the lines of a replay: the checks of the proof tier on one instance, and the distribution by draft."""
     options = ["--seed", str(seed), "--predictions", str(predictions), "--instance", instance]
     return tell(subject, ["replay", *options]).splitlines()
 
 
 def described(verdict: Any, subject: Subject) -> dict[str, Any]:
-    """The stored part of a verdict: status, tiers with their findings, and the draws of the program."""
+    """Returns the stored part of a verdict: status, tiers with their findings, and the draws of the function."""
     declared = subject.declaration
     tiers = [
         {
@@ -195,9 +193,8 @@ def described(verdict: Any, subject: Subject) -> dict[str, Any]:
 
 
 def write(result: Mapping[str, Any], folder: Path) -> Path:
-    """Keeps a result as NAME-VERSION.json; a reader sees the old file or the new one. An adapter that was not asked
-    this time, or was skipped, keeps its last entry; every adapter keeps its count of repeated gates. Nothing is written
-    where all adapters were skipped."""
+    """Stores a result as NAME-VERSION.json, which is replaced atomically. An adapter that did not run or was skipped
+    keeps its last entry; every adapter keeps its count of repeated gates. Nothing is written if all were skipped."""
     path = folder / f"{result['engine']}-{result['version']}.json"
     old = json.loads(path.read_text())["adapters"] if path.is_file() else []
     adapters = {adapter["name"]: adapter for adapter in old}
@@ -214,19 +211,19 @@ def write(result: Mapping[str, Any], folder: Path) -> Path:
 
 
 def replace(path: Path, text: str) -> None:
-    """A reader sees the old file or the new one."""
+    """Writes `text` to `path`, which is replaced atomically."""
     with written(path, "w") as file:
         file.write(text)
 
 
 def results(folder: Path) -> list[dict[str, Any]]:
-    """All kept results, by engine and then by age of the file's version."""
+    """Returns all stored results, ordered by engine and version."""
     found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     return sorted(found, key=lambda one: (one["engine"], version_key(one["version"])))
 
 
 def version_key(version: str) -> tuple[tuple[int, str], ...]:
-    """Orders 0.9.1 before 0.10.0; words stand after numbers."""
+    """Returns a sort key that puts 0.9.1 before 0.10.0, and words after numbers."""
     parts = version.replace("-", ".").replace("+", ".").split(".")
     return tuple((int(part), "") if part.isdigit() else (sys.maxsize, part) for part in parts)
 

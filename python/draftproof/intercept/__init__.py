@@ -1,15 +1,15 @@
-"""Sources of randomness, answered from a tape while a function runs.
+"""Replaces the random numbers of libraries by numbers of a tape while a function runs.
 
-Each file of this folder whose name does not begin with an underscore is one source. It has
+Each file of this folder whose name does not begin with an underscore is one source of randomness. It has
 
-    NAME                     of its library
-    present() -> bool        its library is imported already; it is never imported here
-    replaced()               a context in which functions of the library are replaced for the process; they draw as
-                             ever but in calls that have a tape
-    scripted(tape)           what one call needs beside it, a context; None: nothing
-    unreachable(object)      what the object is, if it draws where no context can see it; else empty
+    NAME                     the name of its library
+    present() -> bool        whether its library is imported already; it is never imported here
+    replaced()               a context in which functions of the library are replaced in the whole process; outside of
+                             calls with a tape the stand-ins draw as before
+    scripted(tape)           a context that a call with a tape needs in addition, or None
+    unreachable(object)      a description of the object if its draws cannot be replaced; else empty
 
-A new library needs a file here and nothing else.
+A new library is one new file here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def sources() -> tuple[Source, ...]:
 
 
 def reason_of(error: BaseException | None, tape: Tape | None) -> BaseException | None:
-    """The tape's own exception that `error` was raised from or after, as interpreters of kernels do."""
+    """Returns the tape's exception that `error` was raised from or after; interpreters of kernels wrap exceptions."""
     if tape is not None and tape.refused is not None:
         return tape.refused
     for _ in range(64):
@@ -63,7 +63,7 @@ def reason_of(error: BaseException | None, tape: Tape | None) -> BaseException |
 
 @contextmanager
 def replaced() -> Iterator[None]:
-    """Functions that draw are replaced, in all libraries that are imported, by stand-ins that draw as they did."""
+    """Replaces the functions that draw, in all imported libraries. Outside of calls, stand-ins draw as before."""
     with ExitStack() as stack:
         for source in sources():
             if source.present():
@@ -86,7 +86,7 @@ def calling(tape: Tape) -> Iterator[None]:
 def intercepting(tape: Tape) -> Iterator[None]:
     """Every draw comes from `tape` until the context ends, in all libraries that are imported.
 
-    Raises: the tape's exception that ended the call, also where the function wrapped it in one of its own.
+    Raises: the tape's exception that ended the call, also if the function caught it and raised another one.
     """
     with replaced(), calling(tape):
         try:
@@ -119,13 +119,13 @@ def seeded_call(value: int, every_operator: bool) -> Iterator[None]:
 
 @contextmanager
 def seeded(value: int) -> Iterator[None]:
-    """The same by itself."""
+    """`seeded_call` with every operator, within `replaced`."""
     with replaced(), seeded_call(value, True):
         yield
 
 
 def unreachable(fn: Callable[..., Any]) -> list[str]:
-    """Generators that `fn` can reach and that no context can replace, each with its name and a way out.
+    """Returns the generators that `fn` can reach and that no context can replace, each with its name and a remedy.
 
     These are objects made before the call: in closures, in globals that the code names, in defaults, in attributes of
     the object that a method belongs to, and in functions that are reached from there.

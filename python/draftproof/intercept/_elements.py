@@ -1,7 +1,7 @@
 """Draws of arrays: which element of an operator's result belongs to which row of the tape, and in which order.
 
-A tape of one row owns all elements, in flat order. In a batch of b rows with n_0, n_1, .. drafts, and L the most of
-them, an element belongs to the row that its first dimensions name, and each row gets its own in flat order:
+With a tape of one row, all elements belong to it, in flat order. In a batch of b rows with n_0, n_1, .. drafts, at most
+L, the first dimensions of an element identify its row, and the elements of a row are in flat order:
 
     shape                       row i owns
     [b, ..]                     [i, ..]
@@ -26,7 +26,7 @@ from draftproof.tape import DrawEntry, Floats, Ints, RowsUnclear, Tape, UnknownR
 from draftproof.tape_row import RowTape, clock_of
 
 Shape = tuple[int, ...]
-_padding = np.random.default_rng(1)  # never the same again: a function that reads padding has no fixed answer
+_padding = np.random.default_rng(1)  # never restarted, so that a function that reads padding returns varying tokens
 
 
 def refuse(tape: Tape, operator: str, remedy: str) -> NoReturn:
@@ -93,7 +93,7 @@ def _spread(
 
 
 def _uniforms(tape: Tape, shape: tuple[int, ...]) -> Floats:
-    """Numbers for padding, or those of a tape that has one number alone."""
+    """Returns numbers for padding: the constant of a tape that has one, else random numbers."""
     return _padding.random(shape) if tape.constant is None else np.full(shape, tape.constant)
 
 
@@ -137,7 +137,7 @@ def clocks(tape: Tape, operator: str, shape: Shape, bits: int, stream: str) -> l
 
 
 def is_race(tape: Tape, shape: Shape) -> bool:
-    """True for uniforms that are drawn as races: the last dimension is the vocabulary, and the tape says so."""
+    """Whether uniforms are drawn as races: `tape.races` is set and the last dimension is the vocabulary."""
     return tape.races and len(shape) > 0 and shape[-1] == tape.vocabulary and tape.vocabulary > 1
 
 
@@ -146,11 +146,11 @@ def raced_uniforms(
 ) -> list[float] | Floats:
     """Uniforms u = exp(-clock), rounded down to a multiple of 2^-bits below 1, so that -log u is the clock.
 
-    A uniform of that grid has an absolute error of 2^-bits near 1. A clock of 2^-8 or more, which is a ratio of
-    weights up to 256, has a relative error of 2^(8 - bits) from there; the log declares so many bits to the host.
+    A uniform of that grid has an absolute error of 2^-bits near 1. A clock of 2^-8 or more, enough for weights with
+    ratios up to 256, thus has a relative error of 2^(8 - bits), so the log declares bits - 8 bits to the host.
 
-    Only ratios of clocks decide a race. Integers have no uniform of 0, and so no clock beyond some 23: those that the
-    host forces become 2^8 times earlier, which leaves ratios up to 5,000 and takes 8 bits.
+    Only ratios of clocks decide a race. Uniforms of 32-bit integers are not 0, so no clock exceeds about 23. Therefore
+    clocks that the host forces are divided by 2^8, which leaves ratios up to 5,000 and costs 8 bits.
     """
     scale, earlier = 2.0**bits, 8 if bits == 32 else 0
     told = max(1, min(bits, significand) - 8 - earlier)
@@ -168,14 +168,14 @@ def is_hash(n: int) -> bool:
 
 
 def kind_of_integers(tape: Tape, shape: Shape, n: int) -> str:
-    """Returns the log entry of integers below n."""
+    """Returns the kind of draw that the log has for integers below n."""
     return "integer" if not is_hash(n) else "race" if is_race(tape, shape) else "hash"
 
 
 def integers(tape: Tape, operator: str, shape: Shape, n: int, stream: str) -> list[int] | Ints:
-    """Integers 0 .. n - 1, flat. Beyond 2^31 - 1 a power of two up to 2^53 is drawn as a coin of so many bits.
+    """Integers 0 .. n - 1, flat. From 2^31 on, n is a power of two up to 2^53, drawn as a coin of log2(n) bits.
 
-    Bits of a hash for each token are a race, as uniforms are.
+    Bits of a hash for each token of the vocabulary are drawn as a race, like uniforms.
     """
     count = math.prod(shape)
     if count == 0:
@@ -206,10 +206,10 @@ def integers(tape: Tape, operator: str, shape: Shape, n: int, stream: str) -> li
 def picks(
     tape: Tape, operator: str, weights: npt.ArrayLike, samples: int, replacement: bool, stream: str
 ) -> list[int] | Ints:
-    """Cells by weights [lines, n], `samples` for each line in the order of sampling, flat.
+    """Draws cells by weights [lines, n], `samples` for each line in the order of sampling, flat.
 
-    Without replacement a cell loses its weight when it is drawn. One row of a tape has all lines, b rows have one each,
-    or one for each of their drafts.
+    Without replacement the weight of a drawn cell becomes 0. With one row on the tape, all lines belong to it; with b
+    rows, each has one line, or one for each of its drafts.
     """
     if tape.one is not None:
         lines = weights if isinstance(weights, list) else np.asarray(weights, np.float64).tolist()
@@ -229,7 +229,7 @@ def picks(
             one = RowTape([tape.constant] * samples, lambda stream: -1)
             cells[line] = picked(one, table[line].tolist(), samples, replacement, stream)
     order = np.argsort(owner, kind="stable")
-    turn = np.empty(len(owner), np.int64)  # lines of the same row before a line
+    turn = np.empty(len(owner), np.int64)  # number of earlier lines of the same row
     turn[order] = np.arange(len(owner)) - np.searchsorted(owner[order], owner[order])
     for k in range(int(turn.max()) + 1):
         lines = np.flatnonzero((owner >= 0) & (turn == k))
@@ -241,7 +241,7 @@ def picks(
 
 
 def picked(one: RowTape, line: list[float], samples: int, replacement: bool, stream: str) -> list[int]:
-    """Cells of one row by the weights `line`, which loses those that are not replaced."""
+    """Draws cells of one row by the weights `line`. Without replacement, sets the weights of drawn cells to 0."""
     cells = []
     for _ in range(samples):
         cells.append(one.pick(line, stream))
@@ -251,7 +251,7 @@ def picked(one: RowTape, line: list[float], samples: int, replacement: bool, str
 
 
 def permutation(tape: Tape, operator: str, n: int, samples: int, stream: str) -> list[int]:
-    """`samples` of 0 .. n - 1 in random order, no number twice, by Fisher and Yates from the front.
+    """`samples` distinct numbers of 0 .. n - 1 in random order, by a Fisher-Yates shuffle from the front.
 
     Raises: RowsUnclear for a tape of many rows.
     """

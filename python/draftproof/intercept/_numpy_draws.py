@@ -19,8 +19,8 @@ from draftproof.intercept._scalars import lone_clock, shape_of
 from draftproof.tape import RowsUnclear, Tape
 
 GRID = {"float64": 53, "float32": 24}  # bits of random()
-MOST_COUNTS = 64  # of a multinomial: each count is a pick
-SUM_SLACK = math.sqrt(np.finfo(np.float64).eps)  # of probabilities given to choice, as in numpy
+MOST_COUNTS = 64  # largest n of a multinomial, which is drawn as n picks
+SUM_SLACK = math.sqrt(np.finfo(np.float64).eps)  # numpy's tolerance for the sum of probabilities in choice
 
 METHODS: dict[str, Callable[..., Any]] = {}
 
@@ -42,7 +42,7 @@ class Call:
 
 
 def draws(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Registers what methods of these names draw, in Generator and in RandomState."""
+    """Registers the draw of the methods with these names, in Generator and in RandomState."""
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         METHODS.update(dict.fromkeys(names, function))
@@ -175,12 +175,12 @@ def choice(
 
 @draws("multinomial")
 def multinomial(call: Call, n: Any, pvals: Any, size: Any = None) -> Any:
-    """Counts of n picks. As in numpy the last probability is what the others leave of 1."""
+    """Counts of n picks. As in numpy the last probability is 1 minus the sum of the others."""
     p = np.asarray(pvals, np.float64)
     if np.ndim(n) or not 0 <= int(n) <= MOST_COUNTS:
         refuse(call.tape, call.operator, f"got n = {n}, expected one number up to {MOST_COUNTS}")
     rest = 1 - p[..., :-1].sum(axis=-1, keepdims=True)
-    if (rest < -1e-12).any():  # numpy's own slack
+    if (rest < -1e-12).any():  # numpy's tolerance
         raise ValueError(f"{call.operator}: got sum(pvals[:-1]) above 1")
     weights = np.concatenate([p[..., :-1], np.maximum(rest, 0.0)], axis=-1)
     lines = np.broadcast_to(weights, (*shape_of(size), p.shape[-1])) if size is not None else weights

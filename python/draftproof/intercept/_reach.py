@@ -1,4 +1,4 @@
-"""Objects that a function can reach when it runs: what its code names in globals, closures, defaults, attributes."""
+"""Objects that a function can reach when it runs, by the globals, closures, defaults and attributes in its code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOADED_FROM = dict.fromkeys(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLO
 _LOADED_FROM |= dict.fromkeys(("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"), "closure")
 _LOADED_FROM["IMPORT_NAME"] = "import"
 _ATTRIBUTE = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
-_BETWEEN = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL"})  # they leave the object where it is
+_BETWEEN = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL"})  # these do not change the loaded object
 
 
 @functools.cache
@@ -46,7 +46,7 @@ def _loads_of(code: types.CodeType) -> tuple[tuple[str, ...], ...]:
 
 
 def _attribute(thing: object, key: str) -> object:
-    """The attribute, without a call of the object's own code; None where it has none, or is of a library."""
+    """Returns the attribute without running code of the object; None if it has none, or belongs to a library."""
     owner = (
         thing.__name__
         if isinstance(thing, types.ModuleType)
@@ -55,7 +55,7 @@ def _attribute(thing: object, key: str) -> object:
     if owner.partition(".")[0] in LIBRARIES:
         return None
     value = inspect.getattr_static(thing, key, None)
-    if isinstance(value, types.MemberDescriptorType):  # of __slots__
+    if isinstance(value, types.MemberDescriptorType):  # an entry of __slots__
         return getattr(thing, key, None)
     return value.__func__ if isinstance(value, staticmethod | classmethod) else value
 
@@ -64,7 +64,7 @@ def _loaded_by(function: types.FunctionType) -> Iterator[tuple[str, object]]:
     """Globals, objects of the closure and their attributes that `function` loads, and modules that it imports."""
     cells = {}
     for key, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
-        with contextlib.suppress(ValueError):  # not filled yet
+        with contextlib.suppress(ValueError):  # the cell is empty
             cells[key] = cell.cell_contents
     yield from ((f"{key} of the closure", value) for key, value in cells.items())
     tables: dict[str, dict[str, Any]] = {"global": function.__globals__, "closure": cells, "import": sys.modules}
@@ -78,7 +78,7 @@ def _loaded_by(function: types.FunctionType) -> Iterator[tuple[str, object]]:
 
 
 def _is_tuned(thing: object) -> bool:
-    """Whether this is a kernel of Triton in a decorator: of tuning, or of heuristics."""
+    """Whether this is a kernel of Triton under a decorator such as @autotune or @heuristics."""
     return type(thing).__module__.partition(".")[0] == "triton" and getattr(thing, "fn", None) is not None
 
 
@@ -100,7 +100,7 @@ def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
         yield from ((f"default {i}", value) for i, value in enumerate(thing.__defaults__ or ()))
         yield from ((f"default of {key}", value) for key, value in (thing.__kwdefaults__ or {}).items())
     elif isinstance(getattr(thing, "fn", None), types.FunctionType) or _is_tuned(thing):
-        yield name, getattr(thing, "fn", None)  # of a kernel, or of another wrapper of a function
+        yield name, getattr(thing, "fn", None)  # the function of a kernel or of another wrapper
     elif isinstance(thing, list | tuple):
         yield from ((f"{name}[{i}]", value) for i, value in enumerate(thing[:64]))
     elif isinstance(thing, dict):

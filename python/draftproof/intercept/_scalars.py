@@ -1,7 +1,7 @@
 """The random sources of the threads of a check, and the functions of numpy and random that it replaces.
 
-Functions are replaced for the whole process, numbers belong to a thread: the stand-ins draw as the functions that they
-replace wherever no check calls a function in the thread that asks.
+Functions are replaced in the whole process, but random sources belong to a thread: in a thread that runs no call of a
+check, the stand-ins draw as the functions that they replace.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Here(threading.local):
     tape: Tape | None = None
     seed: int | None = None
     made: dict[str, Any] | None = None  # the generators of the seed, by library
-    imports = 0  # of this thread before the call
+    imports = 0  # modules that this thread was importing when the call began
 
 
 here = _Here()
@@ -50,7 +50,7 @@ def running() -> Tape | None:
 
 
 def own(library: str, make: Callable[[int], Any]) -> Any:
-    """The generator of this thread's seeded call for a library; None outside of one."""
+    """Returns the generator of this thread's seeded call for a library; None outside of a seeded call."""
     if here.seed is None:
         return None
     assert here.made is not None
@@ -99,14 +99,14 @@ class Patches:
 
 def source_of(tape: Tape, seed: Hashable, generator: Any) -> Any:
     """Returns the source of a generator with this seed in the running call: `generator` itself if the seed is the same
-    in every call, else a source whose equal numbers are equal places of the tape."""
+    in every call, else a source that reads the same places of the tape for the same seed."""
     if tape.book is not None and tape.book.is_fixed(seed):
         return generator
     return SeededSource(seed)
 
 
 def hashable(seed: Any) -> Hashable:
-    """A seed as a key: numbers and texts are their own, arrays and other objects their bytes or text."""
+    """Returns a seed as a key: numbers and texts unchanged, arrays as their bytes, other objects as their repr."""
     if isinstance(seed, str | bytes | float | type(None)):
         return seed
     if hasattr(seed, "__index__") and not getattr(seed, "ndim", 0):
@@ -127,13 +127,13 @@ def race_size(tape: Tape) -> int:
 
 
 def lone_clock(tape: Tape, operator: str, stream: str) -> float:
-    """One exponential: a clock of its own, or the next of a race of V."""
+    """Returns one exponential: a separate clock, or the next clock of a race of V."""
     one = tape.single(operator)
     return clock_of(one.take((CLOCK, race_size(tape), 53, one.number_of(stream))))
 
 
 class LikeBase(type):
-    """The class of stand-ins: objects of the class that one replaces count as its instances."""
+    """The metaclass of stand-ins: isinstance(thing, stand-in) accepts objects of the replaced class."""
 
     def __instancecheck__(cls, thing: object) -> bool:
         return isinstance(thing, cls.__mro__[1]) if cls.__dict__.get("replaces") else super().__instancecheck__(thing)

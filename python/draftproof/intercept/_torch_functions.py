@@ -1,8 +1,8 @@
 """Stand-ins for the random functions of torch that usual verifiers call.
 
-They draw from the tape of the running call, and take forms of arguments that they do not know to the operator under
-the dispatch mode. Without a tape they draw as the functions that they replace: in a seeded call from a generator of
-its thread.
+They draw from the tape of the running call. Forms of arguments that they do not support run as an operator under the
+dispatch mode. Without a tape they draw as the functions that they replace, in a seeded call from a generator of its
+thread.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from draftproof.seeds import SeededSource
 from draftproof.tape import Tape
 
 _CPU = torch.device("cpu")
-# All functions that draw: name, the class or module that has it, the direct form or None.
+# Draws for the usual arguments of a function; returns NotImplemented for others.
 _Direct = Callable[[Tape, tuple[Any, ...], dict[str, Any]], Any]
 
 
@@ -67,7 +67,7 @@ def _stand_in(original: Any, direct: _Direct | None) -> Any:
 
 
 def _rand(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """torch.rand(sizes) on the CPU; others are left to the operator."""
+    """torch.rand(sizes) on the CPU."""
     dtype = kwargs.get("dtype")
     if (kwargs and (len(kwargs) > 1 or dtype is None)) or _usual_device() != _CPU:
         return NotImplemented
@@ -95,7 +95,7 @@ def _multinomial(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _mark_state(device: torch.device) -> torch.Tensor:
-    """Marks torch's own generator of the device first, so that restoring this state later repeats the same numbers."""
+    """Marks torch's default generator of the device and returns its state, so that restoring it repeats the numbers."""
     tape = running()
     if tape is not None:
         source = source_at(tape, None, device)
@@ -115,7 +115,7 @@ def _get_cuda_rng_state(device: int | str | torch.device = "cuda") -> torch.Tens
 
 @functools.cache
 def patches() -> Patches:
-    with contextlib.suppress(AttributeError):  # it keeps a table of torch's functions from its first call on
+    with contextlib.suppress(AttributeError):  # caches torch's functions, before they are replaced
         _device_contexts()._device_constructors()
     functions = {"rand": _rand, "multinomial": _multinomial} | dict.fromkeys(
         ("bernoulli", "rand_like", "randint", "randint_like", "randperm", "normal", "randn", "randn_like", "poisson")

@@ -1,8 +1,8 @@
-"""Torch's own generators: that of the CPU, and one for each CUDA device once CUDA is in use.
+"""Torch's default generators: one for the CPU, and one for each CUDA device once CUDA is initialised.
 
 A generator of a device is a seed and an offset in the host's memory. Reading and setting them costs microseconds and
-does not wait for the device. Before CUDA is in use a device has no generator; its seed is then that of the last
-torch.manual_seed, which is the CPU's, too.
+does not wait for the device. Before CUDA is initialised a device has no generator; it is then made with the seed of the
+last torch.manual_seed, which the CPU's generator has, too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OUT_OF_SIGHT = (
 
 
 def defaults() -> tuple[torch.Generator, ...]:
-    """Torch's own generators, the CPU's first."""
+    """Torch's default generators, the CPU's first."""
     devices: tuple[torch.Generator, ...] = torch.cuda.default_generators if torch.cuda.is_initialized() else ()
     return (torch.default_generator, *devices)
 
@@ -42,12 +42,12 @@ def device_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.device | N
 
 
 def states() -> list[torch.Tensor]:
-    """The states of torch's own generators."""
+    """The states of torch's default generators."""
     return [generator.get_state() for generator in defaults()]
 
 
 def changed(before: list[torch.Tensor], first_seed: int) -> bool:
-    """Whether a generator drew or was seeded since `before = states()`. A generator made since has `first_seed`."""
+    """Whether a generator drew or was seeded since `before = states()`. New generators begin with `first_seed`."""
     now = defaults()
     for generator, state in zip(now, before, strict=False):
         if not torch.equal(generator.get_state(), state):
@@ -56,7 +56,7 @@ def changed(before: list[torch.Tensor], first_seed: int) -> bool:
 
 
 def restore(before: list[torch.Tensor]) -> None:
-    """Sets the states back. Generators that are new since then get the seed of the CPU's."""
+    """Restores the states. Generators made since then get the seed of the CPU's generator."""
     now = defaults()
     for generator, state in zip(now, before, strict=False):
         generator.set_state(state)
@@ -65,9 +65,8 @@ def restore(before: list[torch.Tensor]) -> None:
 
 
 def refuse_unseen(tape: Tape, marks: tuple[int, int]) -> None:
-    """Refuses a call in which a device's generator went on from a mark: operators leave a new mark after each draw.
-
-    marks    seeds that are marks: the first one, and the end
+    """Refuses a call after which a device's generator has a mark as its seed and an offset above 0: operators leave a
+    new mark after each draw, so other code drew. marks: first and end of the seeds that are marks.
     """
     for index, generator in enumerate(defaults()[1:]):
         if marks[0] <= generator.initial_seed() < marks[1] and generator.get_offset() != 0 and tape.refused is None:

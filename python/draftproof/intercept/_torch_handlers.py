@@ -1,8 +1,8 @@
-"""Random operators of torch: one function each, by the operator's name. All overloads come to the same function:
+"""Random operators of torch, drawn from a tape: one function for each operator's name. It handles all overloads:
 functional, in-place, `out=`, like-variants, with and without a generator.
 
 A new operator is one function with `@handles("aten::name")`. It gets the tape, the overload, and the arguments, and
-returns what the operator would. Modes are off inside.
+returns a result like the operator's. Dispatch modes are off inside.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def target_of(given: dict[str, Any], default: torch.dtype | None = None) -> Targ
 
 
 def is_meta(device: torch.device) -> bool:
-    """Tensors without elements: nothing is drawn."""
+    """Whether tensors of this device have no elements, so that nothing is drawn."""
     return bool(device.type == "meta")
 
 
@@ -99,10 +99,10 @@ def uniform(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, 
 
 @handles("aten::exponential", "aten::exponential_")
 def exponential(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Clocks in the dtype: CPU kernels round a double once, so the noise has its significand and no grid.
+    """Clocks in the dtype. As CPU kernels round a double once, they have the significand of the dtype and no grid.
 
-    A clock that the dtype rounds to 0 becomes its smallest number, and one beyond its largest stays finite. A forced
-    clock can be 2^-60 or 2^100, and 0 / 0 or inf / inf would be the tape's doing.
+    They are clamped to the positive numbers of the dtype, because the host may force a clock of 2^-60 or 2^100, which
+    would round to 0 or inf and make the function compute 0 / 0 or inf / inf.
     """
     given = arguments_of(operator, args, kwargs)
     target = target_of(given)
@@ -152,7 +152,7 @@ def multinomial(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[s
 
 @handles("aten::bernoulli", "aten::bernoulli_")
 def bernoulli(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """One where u < p. A tensor p of double is compared with a double, one of another dtype with a float.
+    """Returns 1 where u < p. A tensor p of double is compared with a double, of another dtype with a float.
 
     A number p is compared with a double on the CPU and with a float on a device.
     """
@@ -178,7 +178,7 @@ def bernoulli(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str
 
 @handles("aten::randint", "aten::randint_like", "aten::random", "aten::random_")
 def integer(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Integers low .. high - 1. Without an end random_ goes to the largest integer, or to 2^significand."""
+    """Integers low .. high - 1. Without `to`, random_ draws up to the dtype's largest integer or 2^significand."""
     given = arguments_of(operator, args, kwargs)
     target = target_of(given, torch.int64)
     shape, dtype, device = target
@@ -214,7 +214,7 @@ def permutation(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[s
 
 
 def by_normals(*names: str) -> None:
-    """Operators that draw normal numbers or sums of many draws: refused, with what to draw instead."""
+    """Registers handlers that refuse operators of normal numbers or sums of many draws, and name the supported ones."""
 
     def handler(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given = arguments_of(operator, args, kwargs)

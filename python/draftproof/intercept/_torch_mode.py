@@ -1,4 +1,4 @@
-"""The dispatch mode of torch: random operators are answered from a tape, all others run.
+"""A dispatch mode of torch that draws random operators from a tape and runs all others.
 
 An operator is random if it has torch's tag `nondeterministic_seeded`, takes a generator, or draws by a key. An operator
 without a handler is refused by its name, unless its arguments say that it draws nothing (dropout of 0, not training).
@@ -26,7 +26,7 @@ BY_KEY = ("aten::_philox_uniform", "aten::_philox_normal", "aten::_philox_randin
 
 
 def is_random(operator: torch._ops.OpOverload) -> bool:
-    """True if torch, or the name, says that the operator draws random numbers."""
+    """Whether the operator draws random numbers, by its tag, its name or its arguments."""
     name = operator._schema.name
     if name in DRAW_NOTHING:
         return False
@@ -38,7 +38,7 @@ def is_random(operator: torch._ops.OpOverload) -> bool:
 
 
 def draws_nothing(operator: torch._ops.OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """True if the arguments switch the randomness of an operator off."""
+    """Whether the arguments disable the randomness of an operator."""
     given = {argument.name: argument.default_value for argument in operator._schema.arguments}
     given |= dict(zip(given, args, strict=False)) | kwargs
     off = any(given.get(name, True) is False for name in ("train", "training"))
@@ -74,7 +74,7 @@ def handler_of(operator: torch._ops.OpOverload) -> Handler | None:
 
 
 def answer(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any], handler: Handler) -> Any:
-    """The result of a random operator. A generator whose seed is the same in every call draws its own numbers."""
+    """Returns the result of a random operator. A generator whose seed is the same in every call is not replaced."""
     generator = kwargs.get("generator")
     device = device_of(args, kwargs) if generator is None and torch.cuda.is_initialized() else None
     source = source_at(tape, generator, device)
@@ -89,9 +89,9 @@ def answer(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 class TapeMode(TorchDispatchMode):  # type: ignore[misc]
-    """Answers random operators from `tape`.
+    """Draws random operators from `tape`.
 
-    torch wraps `__torch_dispatch__` so that its compiler stays out: a call of a compiled function would else compile
+    torch wraps `__torch_dispatch__` so that it is not compiled: otherwise a call of a compiled function would compile
     the handlers, which draw numbers.
     """
 
@@ -117,7 +117,7 @@ class TapeMode(TorchDispatchMode):  # type: ignore[misc]
 
 
 class PlainTapeMode(TapeMode):
-    """The same for functions that reach no compiled code: without the wrapper, some microseconds less an operator."""
+    """TapeMode for functions that reach no compiled code, without the wrapper: an operator takes microseconds less."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:

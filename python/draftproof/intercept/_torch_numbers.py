@@ -34,7 +34,7 @@ def significand(dtype: torch.dtype) -> int:
 
 
 def _grid_of(drawn: torch.Tensor) -> int:
-    """The least b that all numbers are multiples of 2^-b, at most 53."""
+    """Returns the least b, at most 53, such that all numbers are multiples of 2^-b."""
     drawn = drawn.double()
     grids = (drawn * 2.0**bits for bits in range(1, 53))
     return next((bits for bits, scaled in enumerate(grids, 1) if bool((scaled == scaled.floor()).all())), 53)
@@ -44,10 +44,10 @@ def _grid_of(drawn: torch.Tensor) -> int:
 def uniform_bits(dtype: torch.dtype, device: torch.device) -> int:
     """Uniforms of `dtype` are multiples of 2^-bits before they are rounded to it.
 
-    Measured, since versions and devices differ, with a generator of its own. Measured on the CPU with torch 2.15:
-    float32 24, float64 53, float16 and bfloat16 24, for they are rounded floats. Earlier versions drew half formats on
-    grids of 2^-11 and 2^-8. Each number has its last bit set with probability 1/2, so a grid is found too coarse with
-    probability 2^-512.
+    Because versions and devices differ, the bits are measured, with a separate generator. On the CPU, torch 2.15 has
+    float32 24, float64 53, and float16 and bfloat16 24, because they are rounded floats. Earlier versions drew half
+    formats on grids of 2^-11 and 2^-8. Each of 512 numbers has its last bit set with probability 1/2, so the measured
+    grid is too coarse with probability 2^-512.
 
     CUDA draws (x + 1/2) 2^-32, rounds it to a float, and turns 1 into 0: numbers below 2^-9 keep more bits than the
     tape's grid of 2^-24 has. A comparison of such a number has a probability that differs from the tape's by 2^-24 at
@@ -76,7 +76,7 @@ def affine(drawn: Any, low: float, high: float, dtype: torch.dtype) -> Any:
     single = torch.float64 if dtype == torch.float64 else torch.float32
     ends = torch.tensor([low, high], dtype=single)
     start, width = float(ends[0]), float(ends[1] - ends[0])
-    if single == torch.float64 and start != 0:  # no double holds the product before it is rounded
+    if single == torch.float64 and start != 0:  # a double would round the product before the sum
         exact = [float(Fraction(u) * Fraction(width) + Fraction(start)) for u in drawn]
         rounded = torch.tensor(exact, dtype=torch.float64)
     else:
@@ -98,7 +98,7 @@ def placed(values: Any, shape: tuple[int, ...], dtype: torch.dtype, device: torc
     return tensor if len(shape) < 2 else tensor.reshape(shape)
 
 
-_first = (1 << 62) + secrets.randbits(60)  # seeds of functions are elsewhere
+_first = (1 << 62) + secrets.randbits(60)  # functions do not use seeds of this range
 _next = _first
 
 
@@ -121,19 +121,19 @@ def marks() -> tuple[int, int]:
 
 def source_at(tape: Tape, generator: torch.Generator | None, device: torch.device | None = None) -> Any:
     """Returns the source of a generator's next draw: a SeededSource; the generator itself if its seed is the same in
-    every call; None, if the call did not seed it. Without a generator it is torch's own of the device."""
+    every call; None, if the call did not seed it. `generator` None means torch's default one of the device."""
     if generator is None and not tape.every_operator:
         return None
     generator = default_of(device) if generator is None else generator
     seed = generator.initial_seed()
     if is_mark(seed):
         at = tape.seeded.get(("torch", seed))
-        return None if at is None else SeededSource(at.root, at.at)  # the mark may come again
+        return None if at is None else SeededSource(at.root, at.at)  # a copy: the function may restore the mark
     return source_of(tape, ("torch seed", seed), generator)
 
 
 def drawn(
     tape: Tape, generator: torch.Generator | None, source: SeededSource, device: torch.device | None = None
 ) -> None:
-    """Marks the generator after a draw; without one, torch's own of the device."""
+    """Marks the generator, None for torch's default one of the device, after a draw from `source`."""
     tape.seeded["torch", mark(default_of(device) if generator is None else generator)] = source

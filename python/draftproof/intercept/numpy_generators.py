@@ -76,7 +76,7 @@ def _spawn(self: Any, n: int) -> list[Any]:
 
 
 def _copied(self: Any, memo: Any = None) -> Any:
-    """A copy goes on with the same numbers as the generator itself."""
+    """Returns a copy that continues with the same numbers as the generator itself."""
     made = StandIn.__new__(StandIn)
     Plain.__init__(made, copy.deepcopy(self.bit_generator))
     tape = running()
@@ -98,12 +98,12 @@ def _begin(self: Any, seed: Any = None) -> None:
 
 
 def _seed_of(seed: Any) -> Hashable:
-    """A seed as a key; None: the numbers are of the operating system, or of a stand-in."""
+    """Returns a seed as a key; None if the numbers come from the operating system or from a stand-in."""
     if seed is None or seed is _any_bits():
         return None
     if isinstance(seed, np.random.SeedSequence):
         return "numpy seed", hashable(seed.entropy), tuple(seed.spawn_key)
-    if hasattr(seed, "state"):  # of a bit generator, which never has the same one twice without a seed
+    if hasattr(seed, "state"):  # a bit generator; without a seed it never has the same state twice
         return "numpy bits", repr(seed.state)
     return "numpy seed", hashable(np.asarray(seed) if isinstance(seed, list | tuple) else seed)
 
@@ -166,7 +166,7 @@ _module = LikeBase("Module", (Legacy,), {
 
 
 def _seeded_legacy(seed: int) -> Any:
-    return PlainLegacy([seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF])  # 32 bits a word
+    return PlainLegacy([seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF])  # it takes numbers of 32 bits
 
 
 @functools.cache
@@ -175,8 +175,8 @@ def _any_bits() -> Any:
 
 
 def default_rng(seed: Any = None) -> Any:
-    """A stand-in for what numpy would make of `seed`. Without a seed all stand-ins of calls share their bits, which no
-    call reads: numpy takes longer to seed a generator than a small decision takes."""
+    """Returns a stand-in for numpy.random.default_rng(seed). Without a seed, all stand-ins made in calls share one bit
+    generator, which no call reads, because seeding another one takes longer than a small decision."""
     if isinstance(seed, Plain):
         return seed
     if seed is None and running():
@@ -210,11 +210,11 @@ def replaced() -> AbstractContextManager[None]:
 
 
 def scripted(tape: Tape) -> None:
-    """Stand-ins find the tape by themselves."""
+    """Returns None: stand-ins read the tape of the running call."""
 
 
 def unreachable(thing: object) -> str:
-    """Generators made before the call, their methods, and functions of numpy.random under names of their own."""
+    """Describes generators made before the call, their methods, and functions of numpy.random imported by name."""
     kinds = (Plain, PlainLegacy)
     if isinstance(thing, kinds) and not issubclass(type(thing), (StandIn, Legacy)):
         return (f"a numpy {type(thing).__name__} made before the call; take it as a parameter `rng`, or call functions "

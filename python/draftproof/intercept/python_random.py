@@ -1,6 +1,6 @@
 """random: the functions of the module, and generators made while a function runs.
 
-Draws of many rows are refused: a plain number belongs to no row of a batch.
+Draws in a call for many rows are refused, because a single number does not show which row it is for.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class StandIn(Plain, metaclass=LikeBase):
         return id(self)
 
     def _row(self, operator: str, kind: str, dtype: str = "float64") -> RowTape | None:
-        """The source to draw from; None: the source in `_plain`."""
+        """Returns the row of the tape to draw from; None if `_plain()` draws."""
         tape = running()
         if tape is None:
             return None
@@ -169,7 +169,7 @@ class ModuleStandIn(StandIn):
 
     replaces = False
     _given = False
-    ready = False  # a new generator seeds itself, which is not to seed the module's
+    ready = False  # until __init__, which calls `seed`, has ended: it must not seed the module's generator
 
     def _key(self) -> Hashable:
         return NAME
@@ -223,11 +223,11 @@ def replaced() -> AbstractContextManager[None]:
 
 
 def scripted(tape: Tape) -> None:
-    """Stand-ins find the tape by themselves."""
+    """Returns None: stand-ins read the tape of the running call."""
 
 
 def unreachable(thing: object) -> str:
-    """Generators made before the call, and functions of the module under names of their own."""
+    """Describes generators made before the call, and functions of the module imported by name."""
     if thing is secrets or thing is random.SystemRandom:
         return "the operating system's random numbers cannot be replaced; use random.Random"
     owner = getattr(thing, "__self__", None)

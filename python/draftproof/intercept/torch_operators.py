@@ -1,11 +1,11 @@
 """torch: random operators on any device, below the Python functions, by a dispatch mode.
 
 A mode makes every operator slower, so calls begin without it: the random functions of torch that usual verifiers call
-are replaced instead (`_torch_functions.py`). Whether anything else drew shows in the states of torch's own generators,
-that of the CPU and those of CUDA devices, and from then on the function runs under the mode.
+are replaced instead (`_torch_functions.py`). If the states of torch's default generators, on the CPU or a CUDA device,
+show that anything else drew, the function runs under the mode from then on.
 
-A compiled function (torch.compile) is run as the function it was made from: torch does not enter compiled code while a
-dispatch mode is active. The check then judges its operators, not the code that the compiler made of them.
+A compiled function (torch.compile) is run as the function it was made from, because torch does not enter compiled code
+while a dispatch mode is active. The check then judges its operators, not the code that the compiler made of them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 NAME = "torch"
 
 _lock, _depth = threading.Lock(), 0
-_before: Any = None  # the states of torch's own generators outside of all checks
-_first_seed = 0  # that of the CPU's, and of generators that devices get later
+_before: Any = None  # the states of torch's default generators outside of all checks
+_first_seed = 0  # seed of the CPU's generator, with which generators of devices are made later
 
 
 def present() -> bool:
@@ -35,7 +35,7 @@ def present() -> bool:
 
 @contextmanager
 def replaced() -> Iterator[None]:
-    """Torch's own generators have a mark meanwhile, so that every seed shows, and their states back afterwards."""
+    """Marks torch's default generators, so that every seed shows, and restores their states at the end."""
     from draftproof.intercept import _torch_generators, _torch_numbers
     from draftproof.intercept._torch_functions import patches
 
@@ -71,7 +71,7 @@ def scripted(tape: Tape) -> AbstractContextManager[None] | None:
 
 
 def state() -> Any:
-    """The states of torch's own generators; None where torch is not imported."""
+    """The states of torch's default generators; None if torch is not imported."""
     if not present():
         return None
     from draftproof.intercept import _torch_generators
@@ -80,8 +80,8 @@ def state() -> Any:
 
 
 def drew(before: Any) -> bool:
-    """Whether one of torch's own generators drew or was seeded since `before = state()`. Torch may be imported since
-    then, and CUDA in use."""
+    """Whether one of torch's default generators drew or was seeded since `before = state()`. Torch may have been
+    imported since then, and CUDA initialised."""
     if not present() or before is None:
         return False
     from draftproof.intercept import _torch_generators
@@ -90,7 +90,7 @@ def drew(before: Any) -> bool:
 
 
 def needs_every_operator(fn: Callable[..., Any]) -> bool:
-    """Whether `fn` may draw from generators of its own, or in compiled code, where `drew` sees nothing."""
+    """Whether `fn` may draw from a torch.Generator, whose draws `drew` does not detect."""
     if not present():
         return False
     import torch
@@ -115,8 +115,8 @@ def may_compile(fn: Callable[..., Any]) -> bool:
 
 
 def seed(value: int) -> None:
-    """Seeds torch's own generators. Because torch.manual_seed looks for devices of every type, it takes 100 times as
-    long as the one of the CPU."""
+    """Seeds torch's default generators. torch.manual_seed takes 100 times as long, because it looks for devices of
+    every type."""
     import torch
 
     torch.default_generator.manual_seed(value)
@@ -125,6 +125,6 @@ def seed(value: int) -> None:
 
 
 def unreachable(thing: object) -> str:
-    """Generators of torch are read by operators, and those are seen: nothing is out of reach."""
+    """Returns an empty text: operators are replaced, and only they read generators of torch."""
     del thing
     return ""

@@ -1,9 +1,9 @@
-"""Triton: tl.rand, tl.randint and their forms of four, in kernels under the interpreter (TRITON_INTERPRET=1).
+"""Triton: tl.rand, tl.randint and their 4x variants, in kernels under the interpreter (TRITON_INTERPRET=1).
 
-A number of Triton is a function of seed and offset. Each pair is one coin of the tape, in order of first use, and the
-same pair gives the same number again: a kernel that uses an offset twice shows it. Compiled kernels draw on the device,
-out of sight; `unreachable` names them, and a check of such a function is refused: a kernel that takes its uniforms as
-an argument can be judged compiled, and any by trials alone with scripted=False.
+A number of Triton is a function of seed and offset. Each pair is one coin of the tape, in order of first use. The same
+pair gives the same number again, so a check detects a kernel that uses an offset twice. Draws of compiled kernels, on
+the device, cannot be replaced: `unreachable` names them, and a check of such a function is refused. A kernel that takes
+its uniforms as an argument can be checked compiled, and any kernel by trials alone with scripted=False.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SCALE = np.float32(4.6566127342e-10)
 
 
 class Numbers:
-    """Numbers of one call by seed, offset and which of four."""
+    """Numbers of one call by seed, offset and index in a result of four."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
@@ -107,7 +107,7 @@ def present() -> bool:
 
 @contextmanager
 def _replaced(functions: dict[str, Any], answers: dict[str, Callable[..., Any]]) -> Iterator[None]:
-    """The interpreter runs `answers` instead of what it made of the functions' source, under whatever name."""
+    """Makes the interpreter run `answers` in place of the functions, whatever names a kernel has for them."""
     made = next(iter(functions.values())).rewritten_fn
     before = {function.fn: made.get(function.fn) for function in functions.values()}
     made.update({function.fn: answers[name] for name, function in functions.items()})
@@ -131,7 +131,7 @@ def scripted(tape: Tape) -> AbstractContextManager[None] | None:
 
 
 def _random_names(fn: types.FunctionType) -> set[str]:
-    """Triton's random functions that the code names, also those that it imported under names of its own."""
+    """Returns Triton's random functions that the code names, also those that it imported under other names."""
     module = sys.modules.get("triton.language.random")
     own = {id(getattr(module, name)): name for name in FUNCTIONS if hasattr(module, name)}
     names = set(fn.__code__.co_names)
@@ -143,7 +143,7 @@ def unreachable(thing: object) -> str:
     fn = getattr(thing, "fn", None)
     if type(thing).__name__ != "JITFunction" or not isinstance(fn, types.FunctionType):
         return ""
-    if fn.__module__.partition(".")[0] == "triton":  # its own functions count where a kernel names them
+    if fn.__module__.partition(".")[0] == "triton":  # Triton's functions are reported for the kernels that name them
         return ""
     named = sorted(_random_names(fn))
     if not named:

@@ -1,8 +1,7 @@
 """Random numbers of a batch, and draws from weights by them.
 
-A batch draws its uniforms at once, [B, n] in float64. Each row reads its own from left to right, and only those that
-its decision asks for: the order is that of a program that decides on one row alone. Numbers behind the last read are
-unused.
+A batch draws its uniforms at once, [B, n] in float64. Each row reads its numbers from left to right, as many as its
+decision needs: in the order of a program that decides on one row alone. The rest are unused.
 """
 
 from __future__ import annotations
@@ -93,13 +92,12 @@ def inverse(weights: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def draw(weights: Tensor, u: Tensor, otherwise: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
-    """A cell for each row of weights [R, V] by u [R]; rows without weight draw from `otherwise`(their entries of
+    """Draws a cell for each row of weights [R, V] by u [R]; rows of weight 0 draw from `otherwise`(their entries of
     `rows`).
 
-    A residual is empty only where p and q have different sums, which is rounding of the rows; the target is drawn from
-    then.
-    Raises: ValueError if there is no weight either.
-    Cost: that of `inverse`, and a synchronisation with the device.
+    A residual is 0 only if rounding of the rows made the sums of p and q differ; the token then comes from the target.
+    Raises: ValueError if a row of `otherwise` has weight 0, too.
+    Cost: as `inverse`, and a synchronisation with the device.
     """
     cells, total = inverse(weights, u[:, None])
     empty = (~(total > 0)).nonzero().squeeze(1)

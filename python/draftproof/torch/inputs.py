@@ -1,4 +1,4 @@
-"""Arguments of the verifiers, checked and in one form."""
+"""Checks the arguments of the verifiers and converts them to one form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Inputs:
 
     p: Rows
     q: Rows
-    drafts: Tensor  # [B, n] int64; 0 behind the length, so that they can be looked up
+    drafts: Tensor  # [B, n] int64; 0 after the length, so that every entry is a valid index
     lengths: Tensor  # [B] int64, number of drafts
     uniforms: Uniforms
 
@@ -49,7 +49,7 @@ def want(good: bool, place: str, found: object, wanted: object) -> None:
 
 
 def want_rows(name: str, values: Tensor, shape: tuple[int | str, ...], device: torch.device) -> None:
-    """Raises: ValueError unless `values` is floating point of this shape; texts stand for any size."""
+    """Raises: ValueError unless `values` is floating point of this shape; a string stands for any size."""
     given = tuple(values.shape)
     fits = len(given) == len(shape) and all(isinstance(b, str) or a == b for a, b in zip(given, shape, strict=True))
     want(fits, f"{name}: shape", given, "(" + ", ".join(map(str, shape)) + ")")

@@ -1,6 +1,6 @@
 """The library of CUDA kernels, libdraftproof_kernels.so, called by ctypes. gpu/calls/verify_rows.hpp declares it.
 
-It is built with the kernels (`./dev build device`), and needs no header of torch and no version of it. It is looked for
+It is built with the kernels (`./dev build device`), and depends on no header or version of torch. It is searched for
 once, on the first call that could use it.
 """
 
@@ -22,8 +22,8 @@ from .inputs import want
 
 VARIABLE, FILE = "DRAFTPROOF_KERNELS", "libdraftproof_kernels.so"
 FORMATS = {torch.float32: 0, torch.bfloat16: 1, torch.float16: 2}
-MOST_DRAFTS = 32  # of a position: max_drafts of sim/token.hpp
-MOST_LOGITS = 1 << 22  # tokens of a row of logits: most_tokens of gpu/stored_batch.hpp
+MOST_DRAFTS = 32  # drafts of a position, max_drafts of sim/token.hpp
+MOST_LOGITS = 1 << 22  # length of a row of logits, most_tokens of gpu/stored_batch.hpp
 
 
 class Kernel(NamedTuple):
@@ -31,7 +31,7 @@ class Kernel(NamedTuple):
 
     fewest, most    drafts of a position; most is 0 for no limit
     plans           the kernel computes a plan first: each row needs a draft, and rows of probabilities sum to 1
-    distributions            draft samplings that it is for; none for any distribution
+    distributions   draft samplings that it supports; empty: any
     """
 
     fewest: int
@@ -62,8 +62,8 @@ class DraftproofRows(ctypes.Structure):
 
 
 def places() -> list[Path]:
-    """Where the library may lie: the file that DRAFTPROOF_KERNELS names, and no other place then; else beside the
-    program, and in the folders of a checkout that have kernels."""
+    """Returns the candidates for the library's file: only the file that DRAFTPROOF_KERNELS names, if it is set; else
+    files beside the program, and in the build folders of a checkout."""
     if named := os.environ.get(VARIABLE):
         return [Path(named).expanduser().absolute()]
     found = [Path(__file__).resolve().parents[1] / "bin" / FILE]
@@ -77,7 +77,7 @@ def places() -> list[Path]:
 
 @functools.cache
 def library() -> Any:
-    """The library, loaded; None where it is not built. Raises: OSError if a file of that name cannot be loaded."""
+    """Loads the library; None if it is not built. Raises: OSError if a file of that name cannot be loaded."""
     path = next((path for path in places() if path.is_file()), None)
     if path is None:
         if os.environ.get(VARIABLE):
@@ -135,7 +135,7 @@ def verify_rows(
     """Verdicts int32 [B, 2], token and index of the accepted draft, and faults int64 [B], -1 for none.
 
     p [B, V], q [B, V] or [B, K, V], drafts int32 [B, K], counts int32 [B]. On CUDA tensors the call is queued on the
-    current stream; on those of the CPU the host form of the verifier decides, one position after another.
+    current stream; for CPU tensors the host form of the verifier decides, one position after another.
     Raises: ValueError; RuntimeError if a call of CUDA fails.
     """
     b, v = p.shape

@@ -1,22 +1,22 @@
 """CUDA kernels as torch operators, and when the functions of draftproof.torch call them.
 
-    torch.ops.draftproof.verify_rows        numbers by a seed and a first trial: the same arguments, the same tokens
-    torch.ops.draftproof.draw_rows          numbers of the device's own generator, for torch.compile too
+    torch.ops.draftproof.verify_rows        numbers by a seed and a first trial: equal arguments give equal tokens
+    torch.ops.draftproof.draw_rows          numbers of the device's default generator, for torch.compile too
 
-The library of kernels is looked for once (kernel_library.py); without it the functions run as ever. They call kernels
-where all of this holds:
+The library of kernels is searched for once (kernel_library.py); without it the functions run in their torch form. They
+call kernels if all of these conditions hold:
 
     rows          CUDA tensors, float32; bfloat16 and float16 as logits, and as probabilities for recursive rejection
     temperature   a number, or none
-    drafts        1 .. 32 of each row; a vocabulary of at most 2^22 for logits
+    drafts        1 .. 32 in each row; a vocabulary of at most 2^22 for logits
     uniforms      not given; with them the torch form runs, as documented for each function
     buckets       not given
     torch_form()  is not in effect
     a check       does not run in this thread: draftproof.check judges the torch form
 
 Random numbers: row i of a batch is trial `offset + i` of a hash of the generator's seed; the generator's offset then
-goes on by the number of rows, rounded up to a multiple of 4. All of it is done on the host without waiting. Equal seeds
-and offsets give equal tokens, on every device and on the CPU. Threads that also draw by torch need a generator each.
+increases by the number of rows, rounded up to a multiple of 4, without waiting for the device. Equal seeds and offsets
+give equal tokens, on every device and on the CPU. Threads that also draw by torch need a generator each.
 
 Differences from the torch form: numbers, and so tokens, but not their distribution; ladders put tokens in buckets of
 equal p / q (docs/ladder.md), whose acceptance is some 1e-4 below the optimum, and do not normalise probabilities.
@@ -48,7 +48,7 @@ _lock = threading.RLock()
 
 @contextmanager
 def torch_form() -> Iterator[None]:
-    """The functions of draftproof.torch call no kernel meanwhile, in this thread or task."""
+    """Until the context ends, functions of draftproof.torch call no kernel in this thread or task."""
     token = _off.set(True)
     try:
         yield
@@ -57,7 +57,7 @@ def torch_form() -> Iterator[None]:
 
 
 def hashed(seed: int) -> int:
-    """The seed of the kernels, signed: another key than torch's own numbers have (splitmix64, Steele et al. 2014)."""
+    """Returns the kernels' signed seed by splitmix64 (Steele et al. 2014), which differs from torch's key."""
     x = (seed + 0x9E3779B97F4A7C15) & _MASK
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
     x = (x ^ (x >> 27)) * 0x94D049BB133111EB & _MASK
@@ -108,14 +108,14 @@ def _defined() -> Any:
     return library
 
 
-_kept: list[Any] = []  # operators are gone with their library
+_kept: list[Any] = []  # torch removes the operators of a Library that is freed
 
 
 def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> tuple[Tensor, Tensor] | None:
     """Token [B] and index of the accepted draft [B] by the kernel of `verifier`; None: the torch form is to run.
 
-    p, q [B, V], drafts [B, K]; `given` as the functions have them. Waits for the device only with `check`, and for
-    ladders, whose rows need a draft each.
+    p, q [B, V], drafts [B, K]; `given`: the options of the function. Waits for the device only with `check`, and for
+    ladders, which require a draft in each row.
     Raises: ValueError as the torch form does, with `check` also where a row has no token to be drawn.
     """
     if p.device.type != "cuda" or operators() is None:
@@ -152,7 +152,7 @@ def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options
 
 
 def _suits(kernel: kernel_library.Kernel, p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> bool:
-    """Whether the table above holds, but for the device. Input that the torch form refuses does not suit."""
+    """Whether the conditions of the module's docstring hold, except the device; not for input that is refused."""
     k = drafts.shape[-1] if drafts.dim() == 2 else 0
     half = p.dtype in (torch.bfloat16, torch.float16) and (given.logits or not kernel.plans)
     integers = not (drafts.is_floating_point() or drafts.is_complex() or drafts.dtype == torch.bool)

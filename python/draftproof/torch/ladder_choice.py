@@ -67,8 +67,8 @@ def group_of(
 
 
 def verify_selected(at: Inputs, made: Plan, chosen: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
-    """Token [B] and index of the accepted draft [B]: the draft `chosen` of bin `bin_` as a single one of known
-    distribution.
+    """Verifies the draft `chosen` of bin `bin_` as a single draft of known distribution. Returns the token [B] and the
+    index of the accepted draft [B], -1 for none.
 
     Reads a number for the test where there is a draft, and one for the token where it fails.
     """

@@ -16,8 +16,8 @@ concave function above G - t f, and **break i is up for u exactly if it is a cor
 decision needs one edge of that hull: the one over the bin of its best draft.
 
 Correctness: in real arithmetic the distribution of the selected draft is q times the slope of G (docs/ladder.md). In
-float64 G, f and the running sums are off by some roundings of 2^-53 a token, so a distribution by about V 2^-53, as any
-draw by running sums.
+float64 G, f and the running sums are off by some roundings of 2^-53 a token, so the distribution is off by about
+V 2^-53, like every draw by running sums.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from torch import Tensor
 
 @dataclass
 class Plan:
-    """For R rows with V tokens in n bins."""
+    """The plan of R rows with V tokens in n bins; s, f, P and M are those of the module's docstring."""
 
     p: Tensor  # [R, V], sums 1
     q: Tensor  # [R, V], sums 1
@@ -45,7 +45,7 @@ class Plan:
     target: Tensor  # [R, n + 1], P
     missed: Tensor  # [R, n + 1], M
     plain: Tensor  # [R] whether the selected draft has distribution q: one draft, or p = q
-    chords: Tensor | None = None  # [R, n], of f in each bin where f is not that of independent drafts
+    chords: Tensor | None = None  # [R, n] slope of f in each bin, if drafts are not independent
 
     @property
     def size(self) -> int:
@@ -110,8 +110,8 @@ def chord(distribution: Tensor, s: Tensor) -> Tensor:
 def bins_of(p: Tensor, q: Tensor, buckets: int | None, singles: int = 0) -> tuple[Tensor, Tensor, Tensor]:
     """Bins of the tokens [R, V], and p- and q-masses of the bins [R, n], by p / q descending.
 
-    Tokens with q = 0 < p come first, those with p = q = 0 last; both have no width. `buckets` of equal steps of the
-    logarithm of p / q from 2^8 down to 2^-8 replace single tokens, but for the `singles` tokens of largest q.
+    Tokens with q = 0 < p come first, those with p = q = 0 last; the q-mass of both bins is 0. `buckets` of equal steps
+    of log(p / q) from 2^8 down to 2^-8 replace single tokens, except the `singles` tokens of largest q.
     """
     ratio = torch.where(q > 0, p / q, torch.where(p > 0, torch.inf, -1.0))
     if buckets is None or singles >= p.shape[1]:
@@ -139,9 +139,9 @@ Coverage: TypeAlias = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 def plan(
     p: Tensor, q: Tensor, distribution: Tensor, buckets: int | None, singles: int = 0, coverage: Coverage | None = None
 ) -> Plan:
-    """The plan for rows p and q [R, V] of any positive sums; `distribution` [R, K] is that of the number of drafts.
+    """The plan for rows p and q [R, V] of any positive sums; `distribution` [R, K] of the number of drafts.
 
-    `buckets` and `singles` as for `bins_of`. Drafts are independent unless `coverage` has another f.
+    `buckets` and `singles` as for `bins_of`. Drafts are independent unless `coverage` computes another f.
     Cost: a sort of V tokens, or a pass if there are buckets; O(K n) for n bins.
     """
     p, q = p / p.sum(1, keepdim=True), q / q.sum(1, keepdim=True)
@@ -185,7 +185,7 @@ def hull_edge(s: Tensor, y: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
         a, b = hull_edge(s[:, coarse], y[:, coarse], bin_ // STRIDE)
         a, b = a * STRIDE, (b * STRIDE).clamp(max=n)
     sure_a, sure_b = a == 0, b == n
-    # Rows that are not done, and the first point of their windows; y, s, bin_ are those of these rows from here on.
+    # Rows that are not done, and the first point of their windows; from here on, y, s, bin_ have only these rows.
     rows = torch.arange(len(y), device=y.device)
     start = torch.zeros_like(rows)
     while len(rows) > 0:

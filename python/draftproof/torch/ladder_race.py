@@ -3,7 +3,7 @@
 Each token x has an exponential clock of rate q(x); the first K to ring are the drafts, in that order.
 
     c, W   q-mass of the bins above a bin, and of the bin
-    N'     number of clocks below the bin that have rung by time t; own: of the bin
+    N'     number of clocks below the bin that have rung by time t; own: the number in the bin
     chord  1/W integral over t of e^(-ct) [W Pr(own = 0) Pr(N' < K) - c sum over k + j < K, j > 0, of
            Pr(N' = k) Pr(own = j)]
 
@@ -11,9 +11,9 @@ K = 1: F = s. K = 2: the chord is 1 + R(below) - c R(bin) / W with R the sum of 
 log t, all bins and times at once. Distributions of numbers are polynomials whose coefficient k is a probability; sums
 of independent numbers are products, and the distributions below every bin are running products.
 
-Correctness: docs/ladder.md, "Without replacement". All terms are of the bin's own size, so narrow bins keep their
-precision. With n nodes an octave the rule errs by at most 2 (sec d)^K e^(-2 pi n d / ln 2) of each term for any d below
-pi / 2; with tan d = 2 pi n / (K ln 2) and n = 4 for each 8 drafts that is below 1e-15.
+Correctness: docs/ladder.md, "Without replacement". All terms are of the order of the bin's mass, so narrow bins keep
+their precision. With n nodes an octave the rule errs by at most 2 (sec d)^K e^(-2 pi n d / ln 2) of each term for any d
+below pi / 2; with tan d = 2 pi n / (K ln 2) and n = 4 for each 8 drafts that is below 1e-15.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def coverage(q: Tensor, bins: Tensor, q_bin: Tensor, lengths: Tensor) -> tuple[T
             rows = (drafts == k).nonzero().squeeze(1)
             of_k = pairs if k == 2 else race
             chords[rows] = of_k(q[rows], bins[rows], q_bin[rows], tokens[rows], k)
-    # Fewer than K tokens below a break: a draft lies above for certain, and rounding must not deny it.
+    # With fewer than K tokens below a break, a draft is certain to lie above it: F is 1 there, in spite of rounding.
     below = tokens.flip(1).cumsum(1).flip(1)
     chords = torch.where((below < drafts[:, None]) | (q_bin == 0), 0.0, chords.clamp_(min=0))
     f = torch.nn.functional.pad((chords * q_bin).cumsum(1), (1, 0)).clamp_(max=1)
@@ -161,9 +161,9 @@ def power_sums(q: Tensor, bins: Tensor, q_bin: Tensor) -> Tensor:
 def own_distribution(t: Tensor, q_bin: Tensor, tokens: Tensor, sums: Tensor | None, k: int) -> Tensor:
     """Distribution of the number of clocks of each bin that have rung by t [M], below K: [R, n, K, M].
 
-    Bins of several tokens: Pr(k) = e^(-Wt) e_k, e_k the elementary symmetric functions of e^(qt) - 1 by Newton from
-    the sums of its powers, those from the sums of q^i: the sum over i of m! S(i, m) / i! t^i times that of q^i, S the
-    Stirling numbers of the second kind.
+    Bins of several tokens: Pr(k) = e^(-Wt) e_k, where e_k are the elementary symmetric functions of e^(qt) - 1, by
+    Newton's identities from its power sums. The m-th power sum is the sum over i of m! S(i, m) / i! t^i times the sum
+    of q^i, with S the Stirling numbers of the second kind.
     """
     x = q_bin[:, :, None] * t
     distribution = torch.zeros(*q_bin.shape, k, len(t), dtype=t.dtype, device=t.device)

@@ -14,9 +14,9 @@ from torch import Tensor
 
 Temperature: TypeAlias = float | Tensor | None
 
-# Rounding to a format with n bits behind the point changes the sum of a distribution by at most 2^-(n + 1) of itself,
+# Rounding to a format with n bits after the point changes the sum of a distribution by at most 2^-(n + 1) of itself,
 # 2^-8 for bfloat16. A softmax in float32 that adds 2^18 terms one by one is wrong by at most 2^18 * 2^-24 = 2^-6. A row
-# whose sum is off by more than 2^-4 is therefore no rounded distribution.
+# whose sum is off by more than 2^-4 is therefore not a rounded distribution.
 MOST_SUM_ERROR = 2.0**-4
 
 
@@ -76,7 +76,7 @@ class Rows:
         return self._distribution(self.values[rows, positions, tokens][:, None], rows, positions).squeeze(1)
 
     def single(self, rows: Tensor | None = None) -> Tensor:
-        """The only row of each batch row, or of those listed, as [R, V]."""
+        """The only row of each batch row, or of the batch rows in `rows`, as [R, V]."""
         if rows is None:
             rows = torch.arange(self.batch, device=self.values.device)
         return self.row(rows, torch.zeros_like(rows))
@@ -93,7 +93,7 @@ class Rows:
         return wide.exp_()
 
     def _normalisers(self) -> Tensor:
-        """log Z of each row, [B, n]; one row of each batch row at a time, so that one of n is widened at once."""
+        """log Z of each row, [B, n]; computed for one of n positions at a time, to convert fewer rows at once."""
         if self._normaliser is None:
             parts = []
             for i in range(self.count):

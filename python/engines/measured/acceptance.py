@@ -1,10 +1,10 @@
-"""Acceptance and time of engines that verify K drafts of a position, beside the optimum and our verifiers.
+"""Acceptance and time of engines that verify K drafts of a position, with the optimum and draftproof's verifiers.
 
     python python/engines/measured/acceptance.py [TUPLES]
 
 Writes python/engines/measured/acceptance.json, which `draftproof engines --write-docs` shows. Trees are verified at
-their root. Time is that of a call in one thread: of an engine with its adapter, in Python; of ours in C++ with rows
-prepared once.
+their root. Times are of one call in one thread: engines in Python, with their adapters; draftproof's verifiers in C++,
+with rows prepared once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from draftproof import acceptance, program
 from draftproof.engines import Missing, discover
 
 ROOT = Path(__file__).resolve().parents[3]
-CAPTURES = {"stories512_positions.npz": 1, "mixed32k_positions.npz": 4}  # by how much fewer tuples are run
+CAPTURES = {"stories512_positions.npz": 1, "mixed32k_positions.npz": 4}  # TUPLES is divided by this
 DRAFTS = (2, 4)
 OURS, OUR_TUPLES = ("ladder", "recursive_rejection_wor"), 20_000
 TUPLES = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
@@ -41,7 +41,7 @@ def root_of(tree: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def engines() -> dict[str, tuple[Callable[..., Any], str]]:
-    """Functions of one position with the distribution that their drafts have, by engine."""
+    """Returns by engine a function that verifies one position, and the draft sampling of its drafts."""
     wanted = {
         "sequoia": ("accept_step_float32", "without_replacement", lambda fn: fn),
         "eagle-llm": ("temperature_1", "without_replacement", root_of),

@@ -22,14 +22,14 @@ TOP_P = 0.9
 
 
 def row(vocabulary: int) -> Any:
-    """Logits of (rank + 2.7)^-1.1 in an order of their own."""
+    """Logits of (rank + 2.7)^-1.1 in a random order."""
     ranks = torch.arange(vocabulary, dtype=torch.float64)
     order = torch.randperm(vocabulary, generator=torch.Generator().manual_seed(1))
     return torch.log_softmax(-1.1 * torch.log(ranks + 2.7), -1)[order]
 
 
 def wanted(logits: Any) -> Any:
-    """The likeliest tokens to a mass above TOP_P, and the one that reaches it."""
+    """Which tokens top-p keeps: the likeliest ones, up to the first that raises their mass above TOP_P."""
     sorted_, order = logits.double().softmax(-1).sort(descending=True)
     kept = torch.zeros(len(logits), dtype=torch.bool)
     kept[order] = sorted_.cumsum(0) - sorted_ <= TOP_P
@@ -37,7 +37,7 @@ def wanted(logits: Any) -> Any:
 
 
 def filters() -> Iterator[tuple[str, str, str, Callable[[Any], Any]]]:
-    """Engine, version, function, and that function on logits [V]."""
+    """Yields engine, version, name of a function, and the function of logits [V]."""
     from transformers.generation import logits_process
 
     sequoia, eagle = (discover()[name] for name in ("sequoia", "eagle"))

@@ -1,4 +1,4 @@
-"""Markov chains as texts: tables of next-token distributions, and how a text is judged by them."""
+"""Markov chains as texts: tables of next-token distributions, and e-values of texts against them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 VOCABULARY = 6
-WEIGHTS = [10.0**n for n in range(7)]  # of the target in the predictions, in tokens
+WEIGHTS = [10.0**n for n in range(7)]  # values of c in `log_e`, in tokens
 
 
 def table(seed: int, certain: bool = False) -> Any:
@@ -52,13 +52,13 @@ def log_e(counts: list[Any], target: Any) -> float:
                         return math.inf
                     total += math.lgamma(c * p + n) - math.lgamma(c * p) - n * math.log(p) if n else 0.0
             logs.append(total)
-    # Contexts that were not counted have weight all the same.
+    # The average is over 3 lengths of contexts; the value of a length that is not in `counts` is taken as 0.
     most, bets = max(logs), len(WEIGHTS) * 3
     return (most + math.log(sum(math.exp(x - most) for x in logs) / bets)) / math.log(10)
 
 
 def likelier(target: Any) -> Any:
-    """The likelier tokens of each row, to half of its mass or just above."""
+    """Whether a token is among the likeliest of its row, which have half of its mass or just more."""
     order = (-target).argsort(1)
     ranked = np.take_along_axis(target, order, 1)
     likely = np.zeros(target.shape, bool)
@@ -67,9 +67,9 @@ def likelier(target: Any) -> Any:
 
 
 def least_seen(target: Any, tokens: int, count: int) -> float:
-    """The least total variation that raises the product of e over `count` texts of `tokens` tokens to 10^9: of each row
-    this share moves from the likelier tokens, to half of its mass, to the others. Counts are as expected, contexts of
-    one token bet alone."""
+    """Returns the least total variation that raises the product of e over `count` texts of `tokens` tokens to 10^9, if
+    in each row this mass moves from the `likelier` tokens to the others. Counts are the expected ones, for contexts of
+    one token only."""
     likely = likelier(target)
     mass = (target * likely).sum(1, keepdims=True)
 

@@ -1,8 +1,8 @@
 """Long texts of whole engine loops, and recordings of verifiers in a plain loop for `draftproof audit`.
 
-    python python/engines/measured/texts.py NAME       one of the plans below, in a process of its own
+    python python/engines/measured/texts.py NAME       one of the plans below
 
-Adds what it measured to python/engines/measured/texts.json, which `draftproof engines --write-docs` shows.
+Adds the measurement to python/engines/measured/texts.json, which `draftproof engines --write-docs` shows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DRAFTS = 3
 
 
 def texts(name: str, adapter: str, count: int, length: int, certain: bool = False) -> dict[str, Any]:
-    """`count` texts of `length` tokens, each of tables and a seed of its own."""
+    """`count` texts of `length` tokens, each with separate tables and a separate seed."""
     subject = subject_of(name, adapter)
     generate = subject.generate
     start, found, farthest = time.perf_counter(), [], 0.0
@@ -53,7 +53,7 @@ def texts(name: str, adapter: str, count: int, length: int, certain: bool = Fals
 
 
 def drafted(q: Any, last: Any) -> Any:
-    """[B, 1 + DRAFTS]: the last token of each text and the drafts behind it."""
+    """[B, 1 + DRAFTS]: the last token of each text and the drafts after it."""
     import torch
 
     chain = [last]
@@ -123,7 +123,7 @@ def recorded(name: str, adapter: str, tokens: int) -> dict[str, Any]:
 
 def recorded_batches(name: str, adapter: str, tokens: int, requests: int = 512) -> dict[str, Any]:
     """Ragged batches of vLLM's kernels, a quarter greedy, recorded by python/engines/recorders/vllm.py and audited."""
-    subject_of(name, adapter)  # puts the kernels in place
+    subject_of(name, adapter)  # installs the kernels in the engine's module
     import torch
 
     shared = module_of(ROOT / "python" / "engines" / "_vllm_batches.py", "batches_of_vllm")

@@ -23,7 +23,7 @@ def recording(record: Recorder, *, engine: Any = None) -> Iterator[None]:
     record: takes probabilities, which is its default.
     engine: the module that has the verification; `transformers.generation.utils` if None.
 
-    Tokens that the loop cuts off behind a limit or a stop token are recorded, as the verification emitted them. Greedy
+    Tokens that the loop cuts off after a limit or a stop token are recorded, as the verification emitted them. Greedy
     generation and prompt lookup verify by comparison and are not recorded.
 
     Raises: ImportError without transformers; CaptureError if rows do not fit the recorder.

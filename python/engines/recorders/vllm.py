@@ -23,9 +23,9 @@ def recording(record: Recorder, *, engine: Any = None) -> Iterator[None]:
     record: takes probabilities, which is its default.
     engine: the module that has the sampler; `vllm.v1.sample.rejection_sampler` if None.
 
-    Rows are those after temperature and filters. Bonus tokens are left out: they are drawn elsewhere, from rows that
-    are not handed over. So are greedy requests, and requests without drafts. Drafts without a proposal count as
-    certain. Blocks are numbered by the request's place in its batch, which changes as requests come and go.
+    Rows are recorded after temperature and filters. Bonus tokens are not recorded, because they are drawn elsewhere,
+    from rows that the sampler does not get; nor are greedy requests, and requests without drafts. Drafts without a
+    proposal count as certain. The number of a block's request is its index in the batch, which changes as requests end.
 
     Raises: ImportError without vLLM; CaptureError if rows do not fit the recorder.
     """

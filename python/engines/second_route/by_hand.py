@@ -1,9 +1,10 @@
-"""Findings on engines without the gate: an engine's own functions, called by hand on the instance of the finding.
+"""Reproduces findings on engines without the gate: calls the engine's functions on the instance of the finding.
 
     python python/engines/second_route/by_hand.py NAME     a function below; without a name, their list
 
-Whatever the gate does is done otherwise here: coins are replaced by one number, draws are counted, or the rule as read
-is computed in fractions or in numpy. vllm_cpu and sglang need CUDA_VISIBLE_DEVICES=, sglang TRITON_INTERPRET=1 too.
+The methods differ from the gate's: coins are replaced by one number, draws are counted, or the rule in the engine's
+source is computed in fractions or in numpy. vllm_cpu and sglang need CUDA_VISIBLE_DEVICES=, sglang TRITON_INTERPRET=1
+too.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def ends_of_coins(decide: Callable[[list[float], list[float], int, float], str],
 
 
 def deepspec() -> None:
-    """DeepSpec's draws, counted."""
+    """Counts DeepSpec's draws of tokens with q = 0, and of one of two equally likely tokens."""
     draw = module_of(engine("deepspec")[0].root() / "deepspec/utils/sampling.py", "deepspec_sampling").sample_tokens
     vocabulary, possible, batch, batches = 128_256, 64, 25, 400
     wanted = 1 - math.exp(-(vocabulary - possible) * 2.0**-25)
@@ -74,9 +75,9 @@ def deepspec() -> None:
 
 
 def eagle_llm() -> None:
-    """EAGLE's package: one accepted draft, and the row that the last token is drawn from.
+    """Runs EAGLE's package on one accepted draft, and shows the row that the last token is drawn from.
 
-    As read: rows are divided by the temperature where drafts are tested. The row after an accepted path is not.
+    Its source divides rows by the temperature where drafts are tested, but not the row after an accepted path.
     """
     path = engine("eagle-llm")[0].root() / "eagle/model/utils.py"
     scope = {"torch": torch, "random": random, "Tuple": tuple}
@@ -95,10 +96,10 @@ def eagle_llm() -> None:
 
 
 def llama_cpp() -> None:
-    """llama.cpp examples/speculative: the distribution of its rule in fractions, beside counts of a long text.
+    """Compares the distribution of the rule of llama.cpp's examples/speculative, in fractions, with a long text.
 
-    The rule as read: the draft is the most probable token of q; it is accepted with min(1, p/q); the residual subtracts
-    q from p, both sorted by id, entry by entry of the lists. A list has the tokens that top-k left.
+    The rule in its source: the draft is the most probable token of q; it is accepted with min(1, p/q); the residual
+    subtracts q from p entry by entry, as lists sorted by id. A list has only the tokens that top-k keeps.
     """
     adapter = engine("llama-cpp")[1]
 
@@ -117,7 +118,7 @@ def llama_cpp() -> None:
         first[draft] += accept
         for x, weight in zip(target, left, strict=True):
             first[x] += (1 - accept) * weight / sum(left) if accept < 1 else 0
-        share = 1 / (1 + first[draft])  # of the tokens that begin a step: an accepted draft is followed by one of p
+        share = 1 / (1 + first[draft])  # share of first tokens of a step; a draw from p follows an accepted draft
         mixed = [round(float(share * first[x] + (1 - share) * target.get(x, F(0))), 4) for x in range(len(p))]
         rows = [np.tile([float(x) for x in row], (len(row), 1)) for row in (p, q)]
         text = adapter.generator(k, 1)(*rows, 1_000_000, 1)
@@ -134,7 +135,7 @@ def llama_cpp() -> None:
 
 
 def lmdeploy() -> None:
-    """LMDeploy: torch.rand replaced, its sampler called by hand on p = q = (0 1 2)/3."""
+    """Calls LMDeploy's sampler on p = q = (0 1 2)/3, with torch.rand replaced."""
     forward = engine("lmdeploy")[1]._implementation().forward
 
     def decide(p: list[float], q: list[float], draft: int, coin: float) -> list[int]:
@@ -153,13 +154,13 @@ def lmdeploy() -> None:
 
 
 def lmdeploy_settings() -> None:
-    """LMDeploy's verification step: settings of one request with one draft, counted over coins of torch."""
+    """Counts tokens of LMDeploy's verification step with settings of one request and one draft, over coins of torch."""
     found, adapter = engine("lmdeploy")
     settings = beside("_lmdeploy_settings.py")
     step = settings.step_of(found.root(), adapter._implementation())
 
     def shares(logits: list[float], draft: int, behind: bool, steps: int = 2000, **given: object) -> list[float]:
-        """How often each token comes first, or behind the accepted draft."""
+        """How often each token comes first, or after the accepted draft."""
         asked = settings.request(**({"temperature": 1.0} | given))
         counts = torch.zeros(len(logits))
         while counts.sum() < steps:
@@ -182,13 +183,13 @@ def lmdeploy_settings() -> None:
 
 
 def sequoia() -> None:
-    """Sequoia's drafter counted, in half and in single precision.
+    """Counts drafts of Sequoia's drafter, in half and in single precision.
 
     Noise of half precision is a multiple of 2^-11 (uniform_ on a CPU). So the smallest -log(u) is 2^-11. A token of
     probability q competes with the first arrival, which for a race of total rate 1 is of size 1 on average; its own
     arrival is at least 2^-11 / q. So tokens of probability far below 2^-11 hardly win.
     """
-    torch.manual_seed(0)  # as the counts of the finding were drawn
+    torch.manual_seed(0)  # the seed of the counts in the finding
     softmax, file = torch.nn.functional.softmax, engine("sequoia")[0].root() / "utils.py"
     p = torch.tensor([17, 19], dtype=torch.float64).div(36).float()
     q = softmax(torch.log(p), -1)
@@ -217,7 +218,7 @@ def _sglang_kernel() -> tuple[Path, Any]:
 
 
 def sglang() -> None:
-    """SGLang: the chain kernel in Triton's interpreter, its coins are arguments."""
+    """Runs SGLang's chain kernel in Triton's interpreter; its coins are arguments."""
     _, kernel = _sglang_kernel()
 
     def last_token(weights: list[int], steps: int) -> int:
@@ -246,16 +247,16 @@ def sglang() -> None:
 
 
 def sglang_settings() -> None:
-    """SGLang's verification step: two-token rows, counted over coins of torch.
+    """Counts tokens of SGLang's verification step on two-token rows, over coins of torch.
 
     The step of EAGLE with rejection sampling is called as its worker calls it, with one request and one draft. The
-    token behind accepted drafts is counted.
+    token after accepted drafts is counted.
     """
     shared = beside("_sglang_eagle.py")
     step = shared.step_of(*_sglang_kernel())
 
     def behind(second: list[float], draft: int, steps: int = 2000, **settings: object) -> float:
-        """The share of token 1 behind an accepted draft. second: logits of the row after the draft."""
+        """The share of token 1 after an accepted draft. second: logits of the row after the draft."""
         logits = torch.tensor([[0.0, 0.0], second])
         ones = accepted = 0
         while accepted < steps:
@@ -276,7 +277,7 @@ def sglang_settings() -> None:
 
 
 def tensorrt_llm() -> None:
-    """TensorRT-LLM: torch.rand replaced, its two functions called by hand."""
+    """Calls TensorRT-LLM's two functions, with torch.rand replaced."""
     root = engine("tensorrt-llm")[0].root() / "tensorrt_llm/_torch/pyexecutor/sampler"
     scope: dict[str, Any] = {"torch": torch, "cast": cast, "prefer_pinned": lambda: False}
     names = ["get_rejected_indices", "sample_rejected"]
@@ -298,7 +299,7 @@ def tensorrt_llm() -> None:
 
 
 def transformers() -> None:
-    """transformers: torch.rand_like replaced, the function called by hand."""
+    """Calls the function of transformers, with torch.rand_like replaced."""
     from transformers.generation.utils import _speculative_sampling
 
     def decide(p: list[float], q: list[float], draft: int, coin: float) -> str:
@@ -317,11 +318,11 @@ def transformers() -> None:
 
 
 def transformers_other_tokenizer() -> None:
-    """transformers: an assistant with one token more than the target, and the first token of many texts.
+    """Counts first tokens of texts of transformers, with an assistant that has one token more than the target.
 
-    As read: the assistant's head keeps the tokens that both vocabularies have, in the order in which the tokenizer
-    names them. Its logits are then given to the shared tokens in ascending order. The tokenizer's order is that of a
-    hash table, so it differs from one tokenizer to the next.
+    In its source, the assistant's head keeps the tokens that both vocabularies have, in the order in which the
+    tokenizer lists them. Its logits are then assigned to the shared tokens in ascending order. The tokenizer's order is
+    the order of a hash table, so it differs from one tokenizer to the next.
     """
     _, adapter = engine("transformers-generate", enters=True)
     from transformers.generation.candidate_generator import AssistantVocabTranslatorCache
@@ -360,7 +361,7 @@ def transformers_other_tokenizer() -> None:
 
 
 def vllm_cpu() -> None:
-    """vLLM's C++ CPU kernels: torch.rand replaced, functions called by hand."""
+    """Calls functions of vLLM's C++ CPU kernels, with torch.rand replaced."""
     _, adapter = engine("vllm-cpu", enters=True)
     shared, modules = adapter.with_kernels()
     rules = modules.rejection_sampler
@@ -387,10 +388,11 @@ def vllm_cpu() -> None:
 
 
 def vllm_least_length() -> None:
-    """vLLM's min_tokens: which rows of a step lose the stop token, by the engine's own processor.
+    """Shows the rows of a step that lose the stop token by vLLM's min_tokens, in the engine's processor.
 
-    As read: the rows of drafts go through `apply_with_spec_decode`, which counts the drafts before a row, the row of
-    the bonus token through `apply`, which counts committed tokens alone. The second runner's kernel compares positions.
+    In its source, the rows of drafts go through `apply_with_spec_decode`, which counts the drafts before a row, the row
+    of the bonus token through `apply`, which counts only committed tokens. The second runner's kernel compares
+    positions.
     """
     engine("vllm", enters=True)
     from vllm import SamplingParams
@@ -412,9 +414,9 @@ def vllm_least_length() -> None:
         processor.apply(rows[drafts:])
 
     def second(rows: Any, written: int, least: int) -> None:
-        """The same by the kernel of the second runner, without a prompt."""
+        """Does the same by the kernel of the second runner, without a prompt."""
         none, bias, stops = ints(0), torch.zeros(1, 1), ints(stop)[None]
-        at = none.repeat(drafts + 1), torch.arange(drafts + 1) + written - 1  # of the token before each row
+        at = none.repeat(drafts + 1), torch.arange(drafts + 1) + written - 1  # positions of the tokens before the rows
         apply_logit_bias(rows, *at, none, none[None], none, none[None], bias, ints(least), ints(1), none, stops)
 
     for written, least in ((0, 1), (3, 4), (3, 5), (3, 6), (3, 7), (3, 12)):
@@ -428,7 +430,7 @@ def vllm_least_length() -> None:
 
 
 def vllm_adaptive_ties() -> None:
-    """The drafts that the released function admits on the two drafts of the instance, and the output in fractions."""
+    """Shows which of the instance's two drafts the released function admits, and the output in fractions."""
     path = engine("vllm-planner")[0].root() / "vllm" / "v1" / "worker" / "gpu" / "spec_decode"
     (assign,) = functions_of(path / "adaptive_verification.py", ["_assign_draft_token_budget"], {"torch": torch})
     output = [F(0), F(0)]
@@ -445,10 +447,10 @@ def vllm_adaptive_ties() -> None:
 
 
 def vllm_second_runner() -> None:
-    """vLLM's second model runner: its ratio test in float32, step by step in numpy.
+    """Computes the ratio test of vLLM's second model runner in float32, step by step in numpy.
 
-    As read: the draft is kept if log p > log u + log q, where log p and log q are a logit minus the logarithm of a sum
-    of exponentials, all in float32. With p = q both are the same number, and the test is x > x + log u.
+    In its source, the draft is kept if log p > log u + log q, where log p and log q are a logit minus the logarithm of
+    a sum of exponentials, all in float32. With p = q both are the same number, and the test is x > x + log u.
     """
     f = np.float32
     for probability in (0.5, 0.08, 1e-2, 1e-4, 2e-9):

@@ -1,9 +1,9 @@
-"""A catalogue of verifiers, and what the gate must say of each of them.
+"""A catalogue of verifiers, with the verdict that the gate must give on each of them.
 
 wrong_chains, wrong_drafts, wrong_batches    wrong in one line
 wrong_calls                                  written, called or declared wrongly
 right                                        right ones in styles that `written` does not have
-written                                      right ones put together by a seed
+written                                      right ones composed of parts by a seed
 without_torch                                wrong and right ones in numpy and plain Python
 run                                          judges all of them in processes: python python/tests/catalogue/run.py wrong
 
@@ -35,20 +35,19 @@ _found: dict[str, Entry] = {}
 
 @dataclass(frozen=True)
 class Entry:
-    """A function as a user declares it, and what is known about it.
+    """A function as a user declares it, and facts about it.
 
     status    the verdict, or several by |; `error`: check itself raises
     check     the finding with this status; empty for any
     words     a pattern of the verdict's text, or of the exception's
-    one_line  whether it is wrong in one line, or right: then it is enumerated by `exact`
+    one_line  whether it is right, or wrong in one line; `exact` then computes its distribution
     why       one sentence: why it is wrong, or which style it shows
-    on        the smallest instance found by hand that shows the bug; empty where the bug has none: another row of a
-              batch, an earlier call
+    on        the smallest instance found by hand that shows the bug; empty if it depends on other rows of a batch or on
+              earlier calls
     gap       why the gate's verdict on it is another one; empty for nearly all
-    sampled   trials by which `exact` finds its distribution, where few branches do not give it: noise of a race,
-    generators
-              seeded within
-    state     whether something is carried from call to call
+    sampled   trials by which `exact` estimates its distribution, if it has too many branches: noise of a race,
+              generators that it seeds
+    state     whether it keeps a state from call to call
     declared  level, drafts, batched, logits, arrays and other arguments of draftproof.check
     """
 
@@ -79,7 +78,7 @@ class Entry:
 
 
 def enter(status: str, check: str = "", words: str = "", *, name: str = "", **known: Any) -> Callable[[Any], Any]:
-    """Enters a function. Arguments that are not fields of Entry are declared."""
+    """Enters a function. Arguments that are not fields of Entry are its declaration."""
 
     def entered(fn: Any) -> Any:
         own = {key: known[key] for key in ("one_line", "why", "on", "gap", "sampled", "state") if key in known}
@@ -116,7 +115,7 @@ def _imported() -> None:
 
 
 def entries(*, wrong: bool) -> list[Entry]:
-    """All right functions, or all others, by name. Functions made from a seed have all of its parts."""
+    """All right functions, or all others, by name. The right ones include functions of `written` with all its parts."""
     _imported()
     some = [entry for entry in _found.values() if (entry.status != "passed" or not entry.one_line) == wrong]
     by_seed = [] if wrong else covering(("torch", "numpy", "list") if torch_there() else ("numpy", "list"))
@@ -131,8 +130,8 @@ def entries(*, wrong: bool) -> list[Entry]:
 def judge(entry: Entry, **changes: Any) -> tuple[str, Any]:
     """Returns the output of draftproof.check if it is not as expected, else "", and the verdict.
 
-    A function that is wrong in one line is judged on four models, or else on the 20 that the profile has. The four are
-    the first of the 20, so that those refute what these do.
+    A function that is wrong in one line is judged on four models and, if they do not refute it, on the 20 of the
+    profile. The four are the first of the 20, so the 20 also refute every function that the four refute.
     """
     if not entry.declared.get("scripted", True):
         tries: list[dict[str, Any]] = [{}]
@@ -160,7 +159,7 @@ def _judged(entry: Entry, asked: dict[str, Any]) -> tuple[str, Any]:
     except Exception as error:
         status, said, found = "error", f"{type(error).__name__}: {error}", set()
     good = status in entry.status.split("|") and (not entry.check or entry.check in found)
-    own_name = getattr(entry.fn, "__name__", "")  # is in every text, and may have the words
+    own_name = getattr(entry.fn, "__name__", "")  # occurs in every text, and may match `words`
     if good and re.search(entry.words, said.replace(own_name, "it"), re.IGNORECASE):
         return "", verdict
     return f"{said}\n        WANTED {' '.join(filter(None, (entry.status, entry.check, entry.words)))}", verdict

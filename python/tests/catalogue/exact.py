@@ -1,7 +1,7 @@
 """The distribution of a small verifier by enumeration, without draftproof.
 
 The calls of torch, numpy and `random` that the catalogue uses are replaced by stand-ins that take their values from a
-list of choices. A function that draws one more is run again with each value.
+list of choices. If a function draws more than the list has, it is run again with each value of the next draw.
 
     pick       one branch for each cell with weight, its share the weight
     integer    one branch for each number
@@ -105,7 +105,7 @@ def as_tokens(drawn: Any) -> tuple[int, ...]:
 
 
 def call(arguments: Arguments, given: Input, script: Script, source: Source) -> Tokens:
-    """The emitted tokens; a word for an input without an answer."""
+    """The emitted tokens, or one word for the failure of a call without tokens."""
     source.script = script
     try:
         return arguments.tokens(given)
@@ -216,9 +216,9 @@ class Deviation:
     """How far the completed distribution of an entry is from the target on an instance.
 
     distance     total variation
-    error        what of it enumeration or sampling explain
-    impossible   strings that the target never has, or a word in place of tokens, with their probabilities. Where the
-                 distribution was sampled, those that numbers at the ends of their range give are among them, as 0
+    error        the part of it that enumeration or sampling explains
+    impossible   strings that the target never has, or a word in place of tokens, with their probabilities. If the
+                 distribution was sampled, strings from numbers at the ends of their range are included, with 0
     """
 
     def __init__(self, entry: Entry, instance: Instance, points: int = 6) -> None:
@@ -236,7 +236,7 @@ class Deviation:
                     whole[string] = whole.get(string, 0.0) + float(given.probability * share) * mass
         keys = {*whole, *target}
         self.distance = sum(abs(whole.get(key, 0.0) - float(target.get(key, 0))) for key in keys) / 2
-        # McDiarmid's bound on a sampled distance, with probability 1e-6, and its mean for nine strings; roundings else.
+        # If sampled, McDiarmid's bound with probability 1e-6 plus the mean for nine strings; else a bound for rounding.
         self.error = 4 / math.sqrt(entry.sampled) if entry.sampled else 2e-6
         self.impossible = {string: mass for string, mass in whole.items() if not target.get(string)}
 
@@ -250,7 +250,7 @@ def corners(entry: Entry, given: Input) -> set[Tokens]:
 
 
 def coupled(entry: Entry, instance: Instance, batches: int = 60, rows: int = 3) -> str:
-    """A row of a random batch that has other tokens alone, in words; empty if there is none."""
+    """Describes a row of a random batch whose tokens differ if it is run alone; empty if there is none."""
     dice, arguments = random.Random(1), Arguments(entry)
     inputs = list(instance.inputs(entry.level, entry.drafts))
     with replaced() as source:
@@ -270,7 +270,7 @@ def coupled(entry: Entry, instance: Instance, batches: int = 60, rows: int = 3) 
 
 
 def two_answers(entry: Entry, instances: list[Instance], calls: int = 400) -> str:
-    """An input with two answers to equal numbers, in words; empty if there is none."""
+    """Describes an input that got different tokens from equal numbers; empty if there is none."""
     dice, arguments = random.Random(1), Arguments(entry)
     inputs = [given for instance in instances for given in instance.inputs(entry.level, entry.drafts)]
     asked = [(given, [dice.random() for _ in range(64)]) for given in inputs for _ in range(8)]

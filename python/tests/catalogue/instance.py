@@ -53,7 +53,7 @@ class Instance:
         return Instance(sizes.get("L", 0), sizes.get("K", 1), rows)
 
     def after(self, prefix: Prefix) -> tuple[Row, Row]:
-        """The rows after a prefix; one that is not listed has those of its longest listed part."""
+        """The rows after a prefix; a prefix that is not listed has the rows of its longest listed prefix."""
         while prefix not in self.rows:
             prefix = prefix[:-1]
         return self.rows[prefix]
@@ -74,7 +74,7 @@ class Instance:
             yield self._tree(prod((share for _, share in some), start=Fraction(1)), drawn)
 
     def _grown(self, probability: Fraction, children: dict[Prefix, list[int]], open_: list[Prefix]) -> Iterator[Input]:
-        """Trees whose nodes have K children without replacement, from one whose nodes `open_` have none yet."""
+        """Yields trees with K children of each node, drawn without replacement; nodes in `open_` have none so far."""
         if not open_:
             yield self._tree(probability, [(node, x) for node, some in children.items() for x in some])
             return

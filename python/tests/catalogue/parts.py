@@ -43,7 +43,7 @@ def kept_rest(p, q, i, x):
 
 
 def chain(p, q, drafts, *, keep=ratio, rest=rest_of, pick=by_weights):
-    """Drafts as long as `keep` says so, then a pick from what `rest` says of the rejected one, or from the last row."""
+    """Emits drafts while `keep` accepts them, then a pick from `rest` of the rejected draft, or from the last row."""
     tokens = [int(x) for x in drafts]
     for i, x in enumerate(tokens):
         if not keep(p, q, i, x):
@@ -64,7 +64,7 @@ def left(p: Any, q: Any) -> Any:
 
 
 def verified(p: Any, q: Any, drafts: Any, uniform: Any = None, pick: Any = None, rest: Any = left) -> list[int]:
-    """As `chain`, of rows of torch or numpy. `uniform` gives every coin, that of the last token too."""
+    """As `chain`, for rows of torch or numpy. `uniform` draws every coin, also the coin of the last token."""
     coin = uniform or (lambda: float(torch.rand((), dtype=torch.float64)))
     return chain(
         p,

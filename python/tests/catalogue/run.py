@@ -27,7 +27,7 @@ from catalogue.written import Written, right_functions  # noqa: E402
 
 
 def held(written: Written, seed: int = 1, **changes: Any) -> str:
-    """Empty if the function holds, else what was said of it."""
+    """Returns an empty text if the function passed, else the verdict or exception as text."""
     given = {"profile": "quick", "seed": seed, "keep": False, "raises": False, **written.declared, **changes}
     try:
         verdict = draftproof.check(written.fn, **given)
@@ -37,7 +37,7 @@ def held(written: Written, seed: int = 1, **changes: Any) -> str:
 
 
 def in_processes(work: Callable[[Any], Any], items: Iterable[Any], processes: int, limit: float) -> Iterator[Any]:
-    """(item, result) as they end, each in a process of its own: one without an end is given up after `limit` s."""
+    """Yields (item, result) as they end, each from a separate process, which is killed after `limit` s."""
     context = multiprocessing.get_context("fork")
     waiting, running = iter(items), {}
     while True:

@@ -32,8 +32,8 @@ class SharedDraw(Exception):
 class Script:
     """Choices in order of use: values of coins, numbers of cells.
 
-    after   repeats behind the choices, cells by inversion; without it Wanted is raised there
-    rows    scripts of their own, one for each row of a batch
+    after   numbers that are repeated after the choices, for cells by inversion; without them Wanted is raised
+    rows    separate scripts, one for each row of a batch
     """
 
     def __init__(self, choices: Any = (), after: Any = (), rows: list[Script] | None = None) -> None:
@@ -89,7 +89,7 @@ class Script:
 
 
 class Source:
-    """Has the script of the run in progress."""
+    """Holds the script of the run in progress."""
 
     script: Script
 
@@ -146,7 +146,7 @@ def _replace_torch(source: Source, replace: Any) -> None:
     import torch
 
     def coins(shape: Any, dtype: Any) -> Any:
-        """Half formats are rounded floats, and 1 counts as 0, as torch draws them on the CPU."""
+        """Half formats are rounded floats, and 1 becomes 0, as torch draws them on the CPU."""
         bits = 53 if dtype == torch.float64 else 24
         drawn = torch.from_numpy(np.asarray(source.script.coins(tuple(shape), bits))).to(dtype)
         return torch.where(drawn == 1, 0, drawn)

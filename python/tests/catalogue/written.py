@@ -1,9 +1,9 @@
-"""Right verifiers by a seed: texts put together from the parts that people write them from.
+"""Right verifiers by a seed: source texts composed of parts in usual styles.
 
-Every one draws from p where the residual has no mass: rows that are next to p = q may round so that a draft is rejected
-and nothing is left.
+All of them draw from p if the residual has no mass, because rows next to p = q may round so that a draft is rejected
+although nothing is left.
 
-In the parts `@g` stands for the argument that hands a generator on, and `@a` for its name after other arguments.
+In the parts `@g` stands for the argument that passes a generator on, and `@a` for its name after other arguments.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ IMPORTS = {
     "list": "import itertools\nimport math\nimport random",
 }
 
-# The decisions, made of the parts above. The texts are the same for the three libraries.
+# Decisions that call the parts above. Their texts are the same for the three libraries.
 
 CHAINS = [
     """    for i, x in enumerate(drafts):
@@ -434,7 +434,7 @@ STYLES: tuple[Callable[[_Writer], Written], ...] = (
 
 
 def right_functions(seed: int = 1) -> Iterator[Written]:
-    """Distinct right functions without end, the styles by turns."""
+    """Yields distinct right functions without end, one style after another."""
     seen: set[str] = set()
     turn = 0
     while True:

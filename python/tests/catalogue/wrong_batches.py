@@ -1,6 +1,6 @@
 """Batches whose rows read another row's numbers, and ragged batches, whose shorter rows end in zeros and -1.
 
-One row in a batch of its own is right, where a sentence says why it is wrong.
+Functions with a sentence on why they are wrong are right on batches of one row.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def residual_sum_of_batch(p, q, drafts):
 
 
 def moved(p, q, drafts, move):
-    """Right tokens, of which the last ones change places."""
+    """Right tokens, except that `move` exchanges the last ones between rows."""
     tokens = batch(p, q, drafts)
     n = (tokens >= 0).sum(1) - 1
     return padded(drafts, n, move(tokens.gather(1, n[:, None])[:, 0], n < drafts.shape[1]))
@@ -95,7 +95,7 @@ def rounds_by_the_place_in_the_batch(p, q, drafts, lengths):
 
 @enter("failed", batched=True)
 def reads_the_padding(p, q, drafts, lengths):
-    weights = p + 0.01 * (p.sum(2) == 0).sum(1)[:, None, None] / p.shape[2]  # a row of zeros still has its e^0
+    weights = p + 0.01 * (p.sum(2) == 0).sum(1)[:, None, None] / p.shape[2]  # like a sum with exp(0) of padding rows
     return batch(weights / weights.sum(2, keepdim=True), q, drafts, lengths)
 
 
@@ -124,7 +124,7 @@ def coin_of_the_neighbour(p, q, drafts, lengths):
     return batch(p, q, drafts, lengths, torch.rand(drafts.shape).roll(1, 0))
 
 
-# Rows that share a coin are each exact: the note says that rows were judged alone.
+# Rows that share a coin are exact one by one; a note in the verdict says that rows were judged alone.
 @enter("passed", words="one entry a row", batched=True)
 def one_row_of_coins(p, q, drafts, lengths):
     return batch(p, q, drafts, lengths, torch.rand(drafts.shape[1]).expand(drafts.shape))

@@ -1,6 +1,6 @@
-"""Functions of one row with the faults that a verifier has when it is called for the first time.
+"""Functions of one row with faults that usually show when a verifier is called for the first time.
 
-Bugs of one line of a decision are in other modules; these are of how a function is written, called and declared.
+Bugs in one line of a decision are in other modules; these faults are in how a function is written, called and declared.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import torch
 from catalogue import enter
 from catalogue.parts import by_weights, left, verified
 
-# Seeds of their own: every call sees the same numbers. A maker gets the drafts and returns the coin, or None for the
-# generator of torch.
+# Constant seeds, so that every call has the same numbers. A maker gets the drafts and returns the coin, or None for
+# torch's default generator.
 
 
 def _torch_seeded(seed: int) -> None:
-    torch.manual_seed(seed)  # and the coin is torch's own
+    torch.manual_seed(seed)  # returns None: the coin comes from torch's default generator
 
 
 def _torch_generator(drafts: Any) -> Any:
@@ -148,7 +148,7 @@ _overwrites("writes_a_list", "list", lambda p, q, drafts: p[0].__setitem__(0, 2.
 _overwrites("pops_drafts", "list", lambda p, q, drafts: drafts.pop())
 
 
-# A draft distribution that does not exist.
+# Draft samplings that do not exist.
 
 
 def _right_at_a_position(p, q, drafts, parents=None):
@@ -171,7 +171,7 @@ for _distribution, _level, _near in (
     )(_right_at_a_position)
 
 
-# Exceptions: of the function, with type and text, and no word of a distribution.
+# Exceptions: the message has the function's exception, with type and text, and nothing about a distribution.
 
 
 class OutOfBlocks(Exception):
@@ -224,7 +224,7 @@ _returns("returns_nested_lists", lambda tokens: [[tokens]], "nested|shape|dimens
 _returns("returns_beyond_the_vocabulary", lambda tokens: [10**6], "1000000|range|vocabulary")
 _returns("returns_negative", lambda tokens: [-7], r"-7\b")
 _returns("returns_too_many", lambda tokens: [*tokens, *tokens, *tokens, 0], "tokens, expected 1 to")
-# Called otherwise than it is written.
+# Functions that are called in another way than they are written.
 
 
 @enter("error", words="argument|parameter")
@@ -260,7 +260,7 @@ def forgotten_list(p, q, drafts):
     return verified(np.array(p), np.array(q), drafts, random.random)
 
 
-# No end.
+# Functions that do not end.
 
 
 @enter("undecided", words="return|time|limit", time_limit=3.0)
@@ -306,7 +306,7 @@ def draws_until_it_is_zero(p, q, drafts):
     return verified(np.array(p), np.array(q), drafts, random.random)
 
 
-# A wrapper that names no library of what it calls.
+# A wrapper whose code names no library.
 
 
 @enter("passed", arrays=None)
@@ -340,7 +340,7 @@ UNIFORMS = {"closed": (lambda h: h / (2**32 - 1), "failed"), "open": (lambda h: 
 
 for _name, _hashed in HASHES.items():
     for _kind, (_uniform, _status) in UNIFORMS.items():
-        if (_name, _kind) == ("python", "open"):  # integers one by one are no race: they are not enumerated whole
+        if (_name, _kind) == ("python", "open"):  # integers drawn one by one are not a race: too many to enumerate
             _status = "passed|undecided"
 
         def _fn(p, q, drafts, _hashed=_hashed, _uniform=_uniform):

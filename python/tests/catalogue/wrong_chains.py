@@ -364,7 +364,7 @@ def gumbel_on_probabilities(p, q, drafts):
 @wrong(
     "The weights are multiplied with exponential noise in place of divided by it.",
     on="L=1 K=1 [] p=(1 1 3)/5 q=(1 1 3)/5",
-    status="undecided",  # the draw is of no kind whose distribution the gate can find
+    status="undecided",  # the gate cannot compute the distribution of this draw
     sampled=24000,
 )
 def race_multiplied(p, q, drafts):

@@ -20,7 +20,7 @@ def draft_gumbel_top_k(
     uniforms: Tensor | None = None,
     check: bool = True,
 ) -> Tensor:
-    """Draws k different tokens of each row, each from what is left of q after those before it.
+    """Draws k different tokens of each row, each from q without the tokens before it.
 
     Token x arrives at time E_x / q(x), E_x exponential; the first k arrivals are the drafts. With G = -log E this
     orders tokens by log q(x) + G(x), the perturbed logits of Gumbel-top-k.
@@ -38,7 +38,7 @@ def draft_gumbel_top_k(
         drafts [B, k] int64 in the order of the draw; -1 at the end where q has fewer than k tokens.
 
     Raises:
-        ValueError: for shapes, types, devices or values that do not fit, with place, found and wanted.
+        ValueError: for shapes, types, devices or values that do not fit; the message has the location.
 
     Cost: V random numbers a row, and a selection of the k least.
     Source: Kool et al. 2019, arXiv:1903.06059, section 2.3; the race is Efraimidis and Spirakis 2006, algorithm A.
@@ -58,7 +58,7 @@ def draft_gumbel_top_k(
             numbers.check()
         clocks = -numbers.values.log()
     arrivals = torch.where(distribution > 0, clocks / distribution, torch.inf)
-    # A clock may be infinite, a token with q = 0 never arrives: the number of tokens with q > 0 separates the two.
+    # Tokens with q = 0 and tokens with an infinite clock never arrive.
     times, drafts = arrivals.topk(k, dim=1, largest=False, sorted=True)
     there = distribution.gather(1, drafts) > 0
     return torch.where(there & (times < torch.inf), drafts, -1)

@@ -35,7 +35,7 @@ def draft_iid(
         drafts [B, k] int64. A token with q = 0 is never drawn.
 
     Raises:
-        ValueError: for shapes, types, devices or values that do not fit, with place, found and wanted.
+        ValueError: for shapes, types, devices or values that do not fit; the message has the location.
 
     Cost: one pass over q; O(k sqrt V) a row for the draws.
     Source: inversion, Devroye 1986, Non-Uniform Random Variate Generation, chapter III.2.

@@ -28,8 +28,8 @@ def block_verification(
     Args:
         p: target rows [B, L + 1, V]; row i is the distribution after i drafts. Any floating type.
         q: proposal rows [B, L, V]; draft i was drawn from row i.
-        drafts: [B, L], any integer type; -1 behind the length of a row.
-        lengths: [B], drafts of each row. By default those before the first -1.
+        drafts: [B, L], any integer type; -1 after the length of a row.
+        lengths: [B], number of drafts of each row. By default drafts end before the first -1.
         logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.
@@ -41,7 +41,7 @@ def block_verification(
         tokens [B, L + 1] int64, the accepted drafts and one more token, then -1; counts [B] of emitted tokens.
 
     Raises:
-        ValueError: for shapes, types, devices or values that do not fit, with place, found and wanted.
+        ValueError: for shapes, types, devices or values that do not fit; the message has the location.
 
     Cost: one row of p and q for each test below the end of the chain, and for the last token; with logits one pass over
     all rows. A test reads from the device which rows take part.

@@ -41,9 +41,9 @@ def ladder(
     Args:
         p: target [B, V]. Any floating type.
         q: proposal [B, V] that each draft was drawn from.
-        drafts: [B, K], any integer type, drawn with replacement (`draft_iid`); -1 behind the number of drafts of a row,
+        drafts: [B, K], any integer type, drawn with replacement (`draft_iid`); -1 after the drafts of a row,
             which must not depend on the tokens.
-        lengths: [B], drafts of each row. By default those before the first -1.
+        lengths: [B], number of drafts of each row. By default drafts end before the first -1.
         logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.
@@ -57,7 +57,7 @@ def ladder(
         token [B] int64; index [B] of the accepted draft, -1 for none.
 
     Raises:
-        ValueError: for shapes, types, devices or values that do not fit, with place, found and wanted.
+        ValueError: for shapes, types, devices or values that do not fit; the message has the location.
 
     Cost: a sort of V tokens a row, or a pass with buckets; then some 10 + 5 K passes, on n bins.
     Source: derived here, docs/ladder.md; same optimum as Global Resolution, Thomas and Pal, arXiv:2511.15898.

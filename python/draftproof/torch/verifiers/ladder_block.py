@@ -6,10 +6,9 @@ distribution it has.
     f(s)      sum of mu_m (1 - (1 - s)^m)   upper bound of the ladder at u, which approximates p(.|u)
     q_chosen  q(y|u) times slope            the proposal row that block verification is given
 
-Correctness: block verification is exact for a path of known distribution. The levels that were drawn are part of what
-is known at a
-node: a token together with its level is a token of a larger alphabet, whose target distribution is p times the
-proposal's own distribution of the level, so that ratios, excesses and corrections stay those of the tokens
+Correctness: block verification is exact for a path of known distribution, given the levels drawn so far. A token
+together with its level is a token of a larger alphabet, whose target distribution is p times the proposal's
+distribution of the level, so that ratios, excesses and corrections equal those of the tokens
 (docs/python-verifiers.md).
 """
 
@@ -47,11 +46,11 @@ def ladder_block(
     """Multi-path verification by ladders and block verification.
 
     Args:
-        p: target rows [B, K, L + 1, V]; row i of path k is the distribution after its first i drafts. Any floating
-        type.
+        p: target rows [B, K, L + 1, V], any floating type; row i of path k is the distribution after its first i
+            drafts.
         q: proposal rows [B, K, L, V]; draft i of path k was drawn from its row i. Paths that share a prefix share rows.
-        drafts: [B, K, L], any integer type; K paths drawn independently; -1 behind the length.
-        lengths: [B], tokens of each path of a row. By default those before the first -1.
+        drafts: [B, K, L], any integer type; K paths drawn independently; -1 after the length.
+        lengths: [B], number of tokens of each path of a row. By default a path ends before the first -1.
         logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.
@@ -66,7 +65,7 @@ def ladder_block(
         [B] of the chosen path.
 
     Raises:
-        ValueError: for shapes, types, devices or values that do not fit, with place, found and wanted.
+        ValueError: for shapes, types, devices or values that do not fit; the message has the location.
 
     Cost: one plan a node where two paths are not rare, else nothing; then that of block verification.
     Source: derived here, docs/ladder.md; block verification of Sun et al. 2025, arXiv:2403.10444.

@@ -9,9 +9,8 @@ with the highest p / q is taken; the choice among its drafts depends on the orde
     k          j, less the tokens of Z that come before H where the race of the drafts goes on; at least 1
 
 If H is empty, g_1 is chosen. Otherwise g_i, i < k, with probability q(g_i) / q(G), and g_k with the rest.
-Correctness: the choice has distribution q on G given that G is hit and H is not, so that the distribution of the
-selected draft is known
-for any levels and bins (docs/ladder.md, "Without replacement"); verifying one draft of known distribution is lossless.
+Correctness: the choice has distribution q on G given that G is hit and H is not. The distribution of the selected draft
+is thus known for any levels and bins (docs/ladder.md, "Without replacement"), and verifying it is lossless.
 """
 
 from __future__ import annotations
@@ -55,9 +54,9 @@ def ladder_without_replacement(
     Args:
         p: target [B, V]. Any floating type.
         q: proposal [B, V]; draft k was drawn from q without the drafts before it.
-        drafts: [B, K], any integer type, in the order of the draw (`draft_gumbel_top_k`); -1 behind the number of
-            drafts of a row, which must not depend on the tokens, as where q has fewer than K tokens.
-        lengths: [B], drafts of each row. By default those before the first -1.
+        drafts: [B, K], any integer type, in the order of the draw (`draft_gumbel_top_k`); -1 after the drafts of a
+            row, which must not depend on the tokens, as where q has fewer than K tokens.
+        lengths: [B], number of drafts of each row. By default drafts end before the first -1.
         logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.
@@ -73,7 +72,7 @@ def ladder_without_replacement(
 
     Raises:
         ValueError: for shapes, types, devices or values that do not fit, a repeated draft, or a draft with q = 0 among
-            them, with place, found and wanted.
+            them; the message has the location.
 
     Cost: that of `ladder`; for K > 2 O(K^2 n M) more for n bins and M nodes of an integral (ladder_race.py); a pass
         over a row for each step of a race.

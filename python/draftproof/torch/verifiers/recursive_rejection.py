@@ -37,8 +37,8 @@ def recursive_rejection(
     Args:
         p: target [B, V]. Any floating type.
         q: proposal [B, V] that each draft was drawn from.
-        drafts: [B, K], any integer type, drawn with replacement (`draft_iid`); -1 behind the number of drafts of a row.
-        lengths: [B], drafts of each row. By default those before the first -1.
+        drafts: [B, K], any integer type, drawn with replacement (`draft_iid`); -1 after the drafts of a row.
+        lengths: [B], number of drafts of each row. By default drafts end before the first -1.
         logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.
@@ -50,7 +50,7 @@ def recursive_rejection(
         token [B] int64; index [B] of the accepted draft, -1 for none.
 
     Raises:
-        ValueError: for shapes, types, devices or values that do not fit, with place, found and wanted.
+        ValueError: for shapes, types, devices or values that do not fit; the message has the location.
 
     Cost: K look-ups, and a pass over p and q for each rejection. Each test reads from the device which rows take part.
     Source: multi-step speculative sampling of Miao et al. 2023 (SpecInfer), arXiv:2305.09781, algorithm 2.

@@ -38,9 +38,9 @@ def recursive_rejection_without_replacement(
     Args:
         p: target [B, V]. Any floating type.
         q: proposal [B, V]; draft k was drawn from q without the drafts before it.
-        drafts: [B, K], any integer type, in the order of the draw (`draft_gumbel_top_k`); -1 behind the number of
-            drafts of a row, as where q has fewer than K tokens.
-        lengths: [B], drafts of each row. By default those before the first -1.
+        drafts: [B, K], any integer type, in the order of the draw (`draft_gumbel_top_k`); -1 after the drafts of a
+            row, as where q has fewer than K tokens.
+        lengths: [B], number of drafts of each row. By default drafts end before the first -1.
         logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.
@@ -53,7 +53,7 @@ def recursive_rejection_without_replacement(
 
     Raises:
         ValueError: for shapes, types, devices or values that do not fit, a repeated draft, or a draft with q = 0 among
-            them, with place, found and wanted.
+            them; the message has the location.
 
     Cost: K look-ups, and a pass over p and q for each rejection. Each test reads from the device which rows take part.
     Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
@@ -69,7 +69,7 @@ def recursive_rejection_without_replacement(
     b = torch.zeros(len(p), dtype=torch.float64, device=at.device)
     mass, unseen = torch.ones_like(b), torch.ones_like(b)
     accepted = torch.full_like(at.lengths, -1)
-    most = torch.finfo(torch.float64).max  # b / 0 would be infinite, and infinity times q = 0 no number
+    most = torch.finfo(torch.float64).max  # mass / 0 is inf, and inf times q = 0 is NaN
     for k in range(drafts.shape[1]):
         tested = there[:, k] & (accepted < 0)
         x = at.drafts[:, k : k + 1]
@@ -85,7 +85,7 @@ def recursive_rejection_without_replacement(
         left = proposal.scatter(1, at.drafts[rows, : k + 1], 0.0)
         unseen[rows] = left.sum(1) / proposal.sum(1)
         mass[rows] = above(at.p.single(rows), proposal.mul_(b[rows, None])).sum(1)
-        # No residual is left: the test should have succeeded and failed by rounding.
+        # If p(x) > b q(x) but no residual is left, the test failed only by rounding, and the draft is accepted.
         rounded = rows[~(mass[rows] > 0) & (wanted[rows] > 0)]
         accepted[rounded] = k
     last = at.uniforms.take(accepted < 0)
@@ -106,7 +106,7 @@ def want_distinct(drafts: Tensor, there: Tensor) -> None:
 
 
 def want_drafted(drafts: Tensor, there: Tensor, proposal: Tensor) -> None:
-    """Raises: ValueError at the first draft that the proposal cannot give."""
+    """Raises: ValueError at the first draft with q = 0."""
     bad = (there & ~(proposal > 0)).nonzero()
     if len(bad) > 0:
         i, k = (int(x) for x in bad[0])

@@ -34,8 +34,8 @@ def single_draft(
     Args:
         p: target rows [B, L + 1, V]; row i is the distribution after i drafts. Any floating type.
         q: proposal rows [B, L, V]; draft i was drawn from row i.
-        drafts: [B, L], any integer type; -1 behind the length of a row.
-        lengths: [B], drafts of each row. By default those before the first -1.
+        drafts: [B, L], any integer type; -1 after the length of a row.
+        lengths: [B], number of drafts of each row. By default drafts end before the first -1.
         logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.
@@ -47,7 +47,7 @@ def single_draft(
         tokens [B, L + 1] int64, the accepted drafts and one more token, then -1; counts [B] of emitted tokens.
 
     Raises:
-        ValueError: for shapes, types, devices or values that do not fit, with place, found and wanted.
+        ValueError: for shapes, types, devices or values that do not fit; the message has the location.
 
     Cost: L look-ups and one row of p and q a batch row; with logits one pass over all rows.
     Source: Leviathan et al. 2023, arXiv:2211.17192, algorithm 1; Chen et al. 2023, arXiv:2302.01318, algorithm 2.
