@@ -21,7 +21,7 @@
 
 namespace draftproof::benchmarks {
 
-/// Bytes of available memory as the kernel reports them; 0 if it does not.
+/// Returns MemAvailable of /proc/meminfo in bytes, or 0 if it is missing.
 inline std::size_t available_memory() {
   std::ifstream file("/proc/meminfo");
   for (std::string word; file >> word;)
@@ -35,7 +35,7 @@ class ColdRows {
     std::span<const float> target, proposal;
   };
 
-  /// The one set of the run, filled with copies of this vocabulary's pair; null if memory is short.
+  /// Returns the rows shared by all benchmarks, filled with copies of this vocabulary's pair; null if memory is short.
   static ColdRows* holding(int vocabulary) {
     static ColdRows rows;
     return rows.fill(vocabulary) ? &rows : nullptr;
@@ -60,7 +60,7 @@ class ColdRows {
   bool fill(int vocabulary) {
     if (size_ == static_cast<std::size_t>(vocabulary)) return true;
     const std::size_t numbers = working_set() / sizeof(float);
-    // Half as much again remains for everything else.
+    // Requires 1.5 M to be available, so that 0.5 M remain for the rest of the process.
     if (values_.empty() && available_memory() < numbers * sizeof(float) / 2 * 3) return false;
     values_.resize(numbers);
     size_ = static_cast<std::size_t>(vocabulary);

@@ -5,8 +5,8 @@
 //   cold    as many as fill 640 MB: twice the largest last-level cache we have met
 //
 // One buffer serves all vocabularies and is refilled when another is requested. Copies start at cache lines, as
-// tensors do: registers that straddle two lines are read at half the speed, which would favour any pass in a
-// comparison with a read.
+// tensors do: loads that cross two lines run at half the speed, which would slow the plain read and favour every
+// pass that is compared with it.
 #pragma once
 
 #include <algorithm>

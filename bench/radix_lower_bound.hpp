@@ -1,8 +1,8 @@
 // The lower bound of optima: one least-significant-digit radix sort of (key, index) pairs. It is separate from the
-// library's sort, so that a change there does not move the lower_bound.
+// library's sort, so that a change there does not change the lower bound.
 //
 //   pair     float key in the upper 32 bits, index in the lower
-//   passes   three, of 11 bits: a float without its sign
+//   passes   three, of 11 bits each, which cover a float without its sign
 //
 // Cost: four reads and three scattered writes of 8 n bytes.
 #pragma once

@@ -6,7 +6,7 @@
 //   double_sums(p, q, b)   the same with terms and sums in double: the comparison shows the cost of terms in double
 //
 // Cost: 8 V bytes per pair in each, in 512-bit registers if the processor has them, else in the compiler's code for a
-// plain loop. Separate from the library, so that a change there does not move the lower_bound.
+// plain loop. Separate from the library, so that a change there does not change the lower bound.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Adds the commands of bench/commands/ to those of the program, and plots of costs to pages. The library's users link
-// it with this symbol undefined, which pulls the object out of the archive; the program itself never names it.
+// Adds the commands of bench/commands/ to the program, and plots of costs to pages. No code refers to this object, so
+// the library's link option `-u draftproof_with_bench` makes the linker take it from the archive.
 #include <draftproof/bench/page/page.hpp>
 
 namespace draftproof::found {

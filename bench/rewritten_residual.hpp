@@ -24,7 +24,7 @@ namespace draftproof::benchmarks {
 #define DRAFTPROOF_PEER
 #endif
 
-/// One refusal: r <- (r - q)+, its mass, and r / mass.
+/// One refusal: r <- (r - q)+, then r <- r / sum(r).
 DRAFTPROOF_PEER inline void rewrite(float* residual, const float* q, std::size_t size) {
   for (std::size_t x = 0; x < size; ++x) residual[x] = std::max(residual[x] - q[x], 0.0F);
   double mass = 0;
@@ -38,7 +38,7 @@ DRAFTPROOF_AVX2 DRAFTPROOF_PEER inline void wide_rewrite(float* residual, const 
 }
 #endif
 
-/// The token after `refusals` refused drafts of one proposal.
+/// Returns the token drawn after `refusals` refused drafts of one proposal.
 inline Token all_refused_by_rewriting(const float* p, const float* q, std::size_t size, int refusals,
                                       std::uint64_t word) {
   static thread_local std::vector<float> residual;

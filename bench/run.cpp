@@ -61,7 +61,7 @@ void set_options(const std::vector<std::string>& options) {
   benchmark::Initialize(&count, pointers.data());
 }
 
-/// The reason if a run has no time. The field's name differs between versions of Google Benchmark.
+/// Returns why a run has no time, or nullopt if it has one. The field's name differs between versions of the library.
 template <class AnyRun>
 std::optional<std::string> error_of(const AnyRun& run) {
   if constexpr (requires { run.error_occurred; })

@@ -5,7 +5,7 @@
 //   result   Google Benchmark's JSON with the goals beside it (results/results.hpp)
 //
 // Cost: a repetition takes at least `min_time`, and finding its number of iterations about as much again. Google
-// Benchmark runs one repetition of one benchmark at a time, since its own interleaving cannot be stopped in between.
+// Benchmark runs one repetition of one benchmark at a time, since it cannot stop its own interleaving.
 #pragma once
 
 #include <atomic>
@@ -28,12 +28,12 @@ struct RunOptions {
   bool interleave = true;
   std::uint64_t seed = 1;
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::uint64_t done)> progress{};  ///< done: runs so far, of names times repetitions
-  /// Called now and then with the results so far, which are not complete.
+  std::function<void(std::uint64_t done)> progress{};  ///< done: runs so far, of names.size() * repetitions
+  /// Called about every 20 s with the results so far, which are not complete.
   std::function<void(const nlohmann::ordered_json& results)> keep{};
 };
 
-/// Returns the names of all registered benchmarks, as Google Benchmark has them; the first call registers.
+/// Returns the names of all registered benchmarks, as Google Benchmark prints them; the first call registers them.
 const std::vector<std::string>& registered_benchmarks();
 
 /// Returns the names whose plain names match one of the regular expressions; all names if there are no filters.
@@ -41,7 +41,7 @@ const std::vector<std::string>& registered_benchmarks();
 std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names,
                                            const std::vector<std::string>& filters);
 
-/// Of benchmarks that differ in sizes alone the middle one, and every one that a goal names.
+/// Returns the names that occur in goals and, of benchmarks that differ only in their sizes, the middle one.
 std::vector<std::string> usual_sizes(const std::vector<std::string>& names, const std::vector<Goal>& goals);
 
 /// Runs the benchmarks and returns the results as JSON: those obtained before `stop` was set or the minutes were

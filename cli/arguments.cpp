@@ -18,7 +18,7 @@
 namespace draftproof {
 namespace {
 
-/// The whole of `text` as a number of that type.
+/// Returns `text` as a number; nullopt unless all of it is one.
 template <class Number>
 std::optional<Number> whole(std::string_view text) {
   Number value{};
@@ -42,7 +42,7 @@ std::string complaint(const std::string& text, const std::string& wanted) {
   return fmt::format("got {}, expected {}", in_quotes(text), wanted);
 }
 
-/// A range as "from 1 to 32"; the words are the validator's name and those of the help.
+/// A range; `words`, such as "from 1 to 32", are the validator's name and appear in the help.
 CLI::Validator range(const std::string& words, const std::function<bool(double)>& inside) {
   CLI::Validator validator(
       [=](std::string& text) {
@@ -56,7 +56,7 @@ CLI::Validator range(const std::string& words, const std::function<bool(double)>
 
 enum class NumberKind { none, whole, natural, real };
 
-/// The kind of number of an option, by the start of what its help shows: "INT:from 1 to 32".
+/// Returns the kind of number of an option, from the start of its type name in the help: "INT:from 1 to 32".
 NumberKind kind_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::string first = type.substr(0, type.find_first_of(":[, "));
@@ -66,7 +66,7 @@ NumberKind kind_of(const CLI::Option& option) {
                             : NumberKind::none;
 }
 
-/// The decimal digits of a whole number of type Whole, also where `text` has a power of ten.
+/// Returns the decimal digits of a whole number of type Whole; `text` may be written with a power of ten.
 template <class Whole>
 std::optional<std::string> digits(const std::string& text) {
   if (const auto value = whole<Whole>(text)) return std::to_string(*value);
@@ -152,7 +152,7 @@ bool same_file(const std::string& one, const std::string& other) {
   return fs::weakly_canonical(one, failed) == fs::weakly_canonical(other, failed) && !fs::exists(one, failed);
 }
 
-/// The texts in a word that may be a file.
+/// Returns the parts of an argument that may name a file.
 std::vector<std::string> candidates(const std::string& word) {
   std::vector<std::string> found{word};
   for (const char between : {':', ' ', ','})

@@ -27,9 +27,9 @@ inline constexpr const char* running_group = "Running and writing";
 /// Range of numbers of tuples or branches.
 inline CLI::Validator many() { return between(1, 1e15); }
 
-/// Makes every option of a numeric type in `app` and its subcommands read decimal numbers alone: finite, without
-/// spaces, whole where the type is, "1e6" for 1000000. Other text is an error that names the option, what was found
-/// and what was wanted. Called after all options were added.
+/// Makes every option of a numeric type in `app` and its subcommands accept only decimal numbers: finite,
+/// without spaces, whole where the type is, "1e6" for 1000000. The error for other text names the option, the text and
+/// the expected range. Requires that all options were added before.
 void read_numbers_strictly(CLI::App& app);
 
 /// Compares the files of options of type `written_file` with those of all other options and arguments of a parsed

@@ -59,7 +59,7 @@ std::string known_commands(const std::string& name) {
 int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> known) {
   using namespace draftproof;
   registry();
-  [[maybe_unused]] static const bool once = (found::commands(), true);  // also for a command inside another
+  [[maybe_unused]] static const bool once = (found::commands(), true);  // because merge and plan call run() again
   Session session;
   session.checkpoint = std::move(known);
   CLI::App app{"Proves, measures and times the verifiers of multi-draft speculative decoding.", "draftproof"};
@@ -130,7 +130,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
   session.check_output();
   check_written_files(app);
   if (rank_of_job().first == 0 && session.output.empty()) set_last_words(session.last_words());
-  if (rank_of_job().first > 0) session.quiet = true;  // rank 0 alone prints
+  if (rank_of_job().first > 0) session.quiet = true;  // only rank 0 prints
   wire.batch_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(adapter_limit));
   wire.hello_limit = std::max(wire.hello_limit, wire.batch_limit);
   session.open_adapters(external, wire);
@@ -154,7 +154,7 @@ int run_words(std::vector<std::string> words, std::shared_ptr<Checkpoint> known)
 
 namespace {
 
-/// Runs `work`; an error becomes its message and its exit code.
+/// Runs `work`. Returns its exit code, or the exit code and message of the error that it throws.
 std::pair<int, std::string> outcome(const std::function<int()>& work) {
   try {
     return {work(), ""};
@@ -183,7 +183,7 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
   }
 }
 
-/// Returns the message with long quotations shortened in the middle.
+/// Returns the message, cut in the middle if it has more than 1000 characters.
 std::string shortened(const std::string& error) {
   constexpr std::size_t most = 1000, half = most / 2;
   return error.size() <= most ? error : error.substr(0, half) + " ... " + error.substr(error.size() - half);
@@ -199,7 +199,7 @@ int run_program(int argc, char** argv) {
     return run(with_new_names({argv + 1, argv + argc}, std::cerr), nullptr);
   });
   if (!error.empty() && rank_of_job().first > 0) {
-    send_to_first({.code = code, .text = error});  // rank 0 alone prints
+    send_to_first({.code = code, .text = error});  // only rank 0 prints
   } else if (!error.empty()) {
     std::cerr << "draftproof: " << shortened(error) << '\n';
     abort_ranks(code);

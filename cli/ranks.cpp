@@ -14,7 +14,7 @@ namespace draftproof {
 #ifdef DRAFTPROOF_WITH_MPI
 namespace {
 
-/// Whether a launcher started this process: joining costs a single process half a second.
+/// Whether a launcher started this process. Without one MPI_Init is not called, because it takes half a second.
 bool launched() {
   constexpr std::array<const char*, 3> variables{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
   return std::any_of(variables.begin(), variables.end(),

@@ -21,16 +21,16 @@ class RankFailure : public std::runtime_error {
   int code;
 };
 
-/// This process's number and the number of processes, from 0 and at least 1. The first call joins the job.
+/// Returns the rank of this process and the number of ranks, at least 1. The first call joins the job.
 std::pair<int, int> rank_of_job();
 
 /// On rank r > 0: sends the message to rank 0.
 void send_to_first(const RankMessage& message);
 /// On rank 0: calls `take` with the message of every other rank, in the order of arrival.
 void receive_from_all(const std::function<void(int rank, const RankMessage& message)>& take);
-/// Ends all ranks with this exit code; returns in a job of one.
+/// Ends all ranks with this exit code (MPI_Abort); does nothing in a job of one.
 void abort_ranks(int code);
-/// Leaves the job in order; nothing in a job of one.
+/// Leaves the job (MPI_Finalize); does nothing in a job of one.
 void leave_job();
 
 }  // namespace draftproof

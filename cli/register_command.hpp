@@ -34,7 +34,7 @@ struct Listed {
   std::string name, about;
 };
 
-/// The rows that libraries beyond the framework have added.
+/// Rows added by libraries that are not part of the framework.
 inline std::vector<Listed>& more_to_list() {
   static std::vector<Listed> all;
   return all;

@@ -18,7 +18,7 @@ namespace draftproof {
 
 namespace {
 
-/// `selection` with the range of the text "a:b".
+/// Returns `selection` with the range of the text "a:b".
 Selection parse_positions(const std::string& text, Selection selection) {
   const char* const end = text.data() + text.size();
   const auto first = std::from_chars(text.data(), end, selection.first);
@@ -46,7 +46,7 @@ template <class... Lists>
   refuse(what, name, known);
 }
 
-/// Whether there are drafts, or trees, of this distribution.
+/// Whether a drafter, a tree drafter, or the siblings in a tree drafter's trees have this draft sampling.
 bool known_distribution(std::string_view name) {
   if (registry().drafter(name) || path_registry().drafter(name)) return true;
   const auto& trees = path_registry().drafters();

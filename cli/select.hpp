@@ -32,22 +32,22 @@ struct SelectedVerifiers {
   std::vector<const AnyPathVerifier*> paths;
 };
 
-/// The same for both levels. Throws: InputError for a name unknown to both.
+/// Like select_verifiers, for both levels. Throws: InputError for a name unknown to both.
 SelectedVerifiers select_of_both(const std::vector<std::string>& names, bool mutants);
 
 struct SelectedSubjects : SelectedVerifiers {
   std::vector<const AnyComponent*> components;
 };
 
-/// The same with components, by name or as "sampler/alias_sampler". A verifier takes precedence over a component of
-/// the same name. Throws: InputError for an unknown name.
+/// Like select_of_both, with components, by name or as "sampler/alias_sampler". A verifier takes precedence over a
+/// component of the same name. Throws: InputError for an unknown name.
 SelectedSubjects select_of_all(const std::vector<std::string>& names, bool mutants);
 
 /// Throws: InputError, which names the nearest of `known`.
 [[noreturn]] void unknown_entry(const std::vector<Listed>& known, const std::string& name);
 
-/// Checks what the files of a program declare, before anything runs. Throws: InputError if a name is registered
-/// twice, or if a verifier names a draft sampling that there is none of; the nearest names are in the message.
+/// Checks the registrations of the program, before anything runs. Throws: InputError if a name is registered twice, or
+/// if a verifier names an unknown draft sampling; the message has the nearest names.
 void check_registrations();
 
 /// Throws: InputError for a draft sampling unknown to both levels.

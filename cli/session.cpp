@@ -30,8 +30,8 @@ namespace {
 std::atomic<bool> stop_flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
-/// State of the signal handler: the number of signals, whether the result is being written, and the text in its
-/// place.
+/// State of the signal handler: the number of signals, whether the result is being written, and the text that is
+/// printed if there is no result.
 std::atomic<int> signals{0};
 std::atomic<bool> writing{false};
 bool said_incomplete = false;
@@ -41,7 +41,7 @@ std::atomic<std::size_t> stopped_length{0};
 extern "C" void on_signal(int number) {
   stop_flag.store(true, std::memory_order_relaxed);
   const int before = signals.fetch_add(1);
-  if (before > 1) {  // stuck, even in writing
+  if (before > 1) {  // a third signal: the program hangs, perhaps while it writes
     std::signal(number, SIG_DFL);
     raise(number);
   } else if (before == 1 && !writing.load()) {
@@ -53,8 +53,8 @@ extern "C" void on_signal(int number) {
   }
 }
 
-/// A mapped capture that became shorter gives this signal in place of data. Without a capture it is what it always
-/// is.
+/// Handles SIGBUS, which a read of a mapped capture raises if the file was truncated. With no capture mapped, the
+/// default action applies.
 extern "C" void on_lost_file(int number) {
   if (!MappedFile::any()) {
     std::signal(number, SIG_DFL);
@@ -73,7 +73,7 @@ bool colour_wanted() {
   return isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && !(terminal && std::string(terminal) == "dumb");
 }
 
-/// Whether a table has times of schemes.
+/// Whether a table has a column of times.
 bool has_times(const Document& document) {
   const auto timed = [](const Column& column) { return column.title.starts_with("ns") || column.title == "time"; };
   return std::any_of(document.sections.begin(), document.sections.end(), [&](const Section& section) {
@@ -91,7 +91,7 @@ std::size_t terminal_width() {
   throw InputError({.file = output, .got = "a file that cannot be written", .expected = "a writable path"});
 }
 
-/// Throws: InputError if something else than a folder for requests stands there, or than files of requests in it.
+/// Throws: InputError if `folder` exists and is not a directory, or if one of its request files is not a regular file.
 void check_dumps(const std::filesystem::path& folder) {
   if (folder.empty()) return;
   std::error_code ignored;  // a folder that cannot be read is refused when a request is written
@@ -118,14 +118,14 @@ void install_stop_handler() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action {};
     sigaction(number, nullptr, &action);
-    if (action.sa_handler != SIG_IGN) std::signal(number, on_signal);  // as under nohup
+    if (action.sa_handler != SIG_IGN) std::signal(number, on_signal);  // ignored signals stay ignored, as under nohup
   }
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of its write
+  std::signal(SIGXFSZ, SIG_IGN);  // makes write() return EFBIG instead of killing the process
   std::signal(SIGBUS, on_lost_file);
 }
 
 void keep_standard_streams_apart() {
-  // The least free number is the one that is closed; reading what can only be written fails, and the reverse.
+  // open() returns the lowest free descriptor, which is the closed one. Its mode makes every use fail with EBADF.
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(number, F_GETFD) < 0 && open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
 }
@@ -163,7 +163,7 @@ void Session::check_output() const {
     if (access(path.c_str(), W_OK) != 0) refuse(output);
     return;
   }
-  // The system alone decides whether a folder takes such a name: a name of this process is tried and removed.
+  // Tests whether the file can be created by creating and removing one named after the process id.
   const std::string part = output + "." + std::to_string(getpid()) + ".part";
   const int tried = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (tried < 0) refuse(output);
@@ -182,8 +182,8 @@ std::string Session::last_words() const {
 }
 
 void Session::write(const Document& result) const {
-  if (rank_of_job().first > 0) return;  // rank 0 alone prints
-  writing = true;                       // to the end of the program: a second signal adds nothing to a result
+  if (rank_of_job().first > 0) return;  // only rank 0 prints
+  writing = true;                       // never reset: a later signal must not write into the result
   Document document = result;
   const bool complete = !stop_requested();
   if (!stored && document.data.is_object() && !document.data.contains("complete"))

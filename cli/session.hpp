@@ -19,8 +19,8 @@ namespace draftproof {
 
 /// The exit codes of the program, the same for every command.
 enum ExitCode : int {
-  exit_passed = 0,     ///< every check holds
-  exit_failed = 1,     ///< a check does not hold
+  exit_passed = 0,     ///< every check passed
+  exit_failed = 1,     ///< a check failed
   exit_bad_input = 2,  ///< wrong usage or invalid input
   exit_undecided = 3,  ///< not decided within the budget
   exit_internal = 4,   ///< a defect of draftproof, or a failed device
@@ -51,15 +51,15 @@ struct Session {
   std::string format = "table";
   std::string output{};  ///< file for the result; empty: standard output
   bool timings = false;  ///< whether the machine-readable data has times; it is then not reproducible
-  bool stored = false;   ///< whether results are read back: nothing is added to their data
+  bool stored = false;   ///< whether results come from files; write() then adds nothing to their data
   bool quiet = false;    ///< whether progress is suppressed
   std::vector<adapters::OpenAdapter> external{};  ///< of --adapter, in order
-  std::shared_ptr<Checkpoint> checkpoint{};  ///< known blocks, in a command that another one runs; null otherwise
+  std::shared_ptr<Checkpoint> checkpoint{};  ///< blocks from the command that runs this one, such as merge; else null
 
   /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.
   void check_output() const;
-  /// Opens the adapters and registers the verifiers behind them that trials can run through, under their declared
-  /// names, or with "@adapter" after a name that is taken. With several adapters, each writes to a numbered subfolder
+  /// Opens the adapters and registers those of their verifiers that can run trials, under their declared names, or with
+  /// "@adapter" after a name that is taken. With several adapters, each writes to a numbered subfolder
   /// of the dump folder.
   /// Throws: InputError, AdapterError.
   void open_adapters(const std::vector<std::string>& texts, const adapters::WireOptions& options);
@@ -74,24 +74,24 @@ struct Session {
   /// standard output.
   /// Throws: WriteFailure if it cannot be written.
   void write(const Document& result) const;
-  /// The result of a run that is ended before it has one, in the selected format.
+  /// Returns the text for a run that ends before it has a result, in the selected format.
   std::string last_words() const;
 
  private:
   void write_to_standard_output(const std::string& text) const;
 };
 
-/// Whether a result was written that says it is not complete.
+/// Whether a result was written that is marked as not complete.
 bool wrote_incomplete_result();
-/// Makes these signals set the stop flag. A second one ends the program with exit code 3 and the last words on
-/// standard output, unless the result is being written; a third one kills it.
+/// Makes SIGINT, SIGTERM and SIGHUP set the stop flag. A second signal ends the program with exit code 3 and prints the
+/// text of set_last_words(), unless the result is being written; a third signal kills it.
 void install_stop_handler();
-/// The text that stands in the place of a result; at most 128 bytes are kept.
+/// Sets the text that is printed if the run is interrupted before it has a result; at most 128 bytes are kept.
 void set_last_words(const std::string& text);
 /// Makes the first Ctrl-C exit at once, for code that cannot be interrupted.
 void end_at_first_signal();
-/// Opens what is closed of standard input, output and error, so that no file takes its number; using it stays an
-/// error.
+/// Reopens closed standard descriptors on /dev/null, so that a later open() cannot return descriptors 0 to 2. Their use
+/// still fails.
 void keep_standard_streams_apart();
 
 /// Progress on standard error: a line that is rewritten on a terminal, an occasional line elsewhere. To be updated

@@ -1,5 +1,5 @@
-// The options shared by the commands that survey schemes: sources, schemes, samplings and numbers of drafts; and a
-// proof of each scheme for its rows.
+// The options shared by the commands that survey schemes: sources, schemes, samplings and numbers of drafts; and the
+// proofs of the schemes in the rows.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ struct SurveyChoice {
         ->capture_default_str();
   }
 
-  /// Throws InputError where the survey of that name has no rows.
+  /// Throws: InputError if the survey of that name has no rows.
   static void check_rows(std::uint64_t size, const char* survey) {
     if (size == 0)
       throw InputError({.file = survey,
@@ -60,7 +60,7 @@ struct SurveyChoice {
 template <class Level>
 class SurveyProofs {
  public:
-  /// Adds the pairs of these rows, with `explored` those alone whose verifier can be explored.
+  /// Adds the pairs of these rows; with `explored` only those whose verifier can be explored.
   template <class Row>
   void ask(const std::vector<Row>& rows, bool explored = true) {
     for (const Row& row : rows)
@@ -72,7 +72,7 @@ class SurveyProofs {
       pairs_.push_back(pair);
   }
 
-  /// Runs the proofs, none if `instances` is 0.
+  /// Runs the proofs; returns an empty list if `instances` is 0.
   std::vector<ProofOf<Level>> prove(int instances, const Session& session, Checkpoint* checkpoint = nullptr) const {
     std::vector<ProofOf<Level>> proofs;
     if (instances == 0) return proofs;

@@ -39,8 +39,8 @@ std::string file_of(const std::string& source) {
   return std::filesystem::is_regular_file(before) ? before : "";
 }
 
-/// Identity of a file: its size and a checksum; of a file beyond 256 MiB the checksum covers 4096 evenly spread
-/// pieces of 64 KiB. Throws: InputError.
+/// Returns size and checksum of a file. Beyond 256 MiB the checksum covers 4096 evenly spread pieces of 64 KiB.
+/// Throws: InputError.
 nlohmann::json fingerprint(const std::string& path) {
   constexpr std::uint64_t piece = 1 << 16, pieces = 4096;
   const std::uint64_t size = FileBytes(path).size();
@@ -171,7 +171,7 @@ Checkpoint* WorkChoice::open(const Session& session, const std::vector<std::stri
   }
   const auto [rank, ranks] = rank_of_job();
   if (!plan_.empty() && shard_.empty())
-    deal_of(plan_, static_cast<std::uint64_t>(ranks));  // a bad plan is refused on one rank too
+    deal_of(plan_, static_cast<std::uint64_t>(ranks));  // so that a bad plan is an error on a single rank too
   if (shard_.empty() && checkpoint_.empty() && ranks == 1) return nullptr;
   BlockShard shard{static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(ranks)};
   if (ranks > 1 && !shard_.empty())
@@ -188,14 +188,14 @@ Checkpoint* WorkChoice::open(const Session& session, const std::vector<std::stri
   if (!checkpoint_.empty()) {
     if (const WriteTarget target = write_target(checkpoint_); !target.special.empty())
       throw InputError({.file = checkpoint_, .got = target.special, .expected = "a checkpoint, or no file"});
-    if (std::filesystem::exists(checkpoint_)) {  // a file of someone else's, or of another request, is not replaced
+    if (std::filesystem::exists(checkpoint_)) {  // throws for a file of another request, or of another program
       known_->resume(read_checkpoint(checkpoint_), checkpoint_);
       if (!resume_)
         throw InputError(
             {.file = checkpoint_, .got = "a checkpoint of this request", .expected = "--resume, or no file"});
     }
     known_->on_kept = Saver(checkpoint_, *known_);
-    write_checkpoint(checkpoint_, *known_);  // refuses a folder without permission before the work
+    write_checkpoint(checkpoint_, *known_);  // throws before the work if the folder is not writable
   }
   return known_.get();
 }

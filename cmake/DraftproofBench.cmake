@@ -1,5 +1,5 @@
 # The benchmarks: groups, the command that runs them, and peers in Python. A target that links draftproof::bench beside
-# draftproof::cli has `bench` among the commands of the program, with verifiers of one's own in it.
+# draftproof::cli has the command `bench`, which also times user-defined verifiers.
 
 file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp ${PROJECT_SOURCE_DIR}/bench/results/*.cpp
      ${PROJECT_SOURCE_DIR}/bench/page/*.cpp ${PROJECT_SOURCE_DIR}/bench/peers/*.cpp)
@@ -8,7 +8,7 @@ set(benchmark_calls "")
 draftproof_found(benchmark_sources benchmark_calls KIND benchmark NAMESPACE draftproof::benchmarks
                  DIRECTORY bench/groups REGISTRAR draftproof/bench/register_benchmark.hpp TOGETHER)
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/benchmarks_all.cpp benchmarks "${benchmark_calls}")
-# Verifiers on fresh rows of floats: what benchmarks time.
+# The form of verifiers that benchmarks time: on fresh rows of floats.
 set(timed_sources "")
 set(timed_calls "")
 foreach(folder verifiers verifiers/lossy)
@@ -24,7 +24,7 @@ draftproof_found(benchmark_sources bench_command_calls KIND command NAMESPACE dr
                  DIRECTORY bench/commands REGISTRAR draftproof/cli/register_command.hpp TOGETHER)
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/bench_commands_all.cpp bench_commands "${bench_command_calls}")
 
-# The scripts of the peers as strings: an installed program needs no folder of them.
+# Compiles the scripts of the peers in as strings, so that an installed program needs no script files.
 function(draftproof_write_peers output)
   file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/peers/*.py)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${scripts})
@@ -61,14 +61,14 @@ add_library(draftproof_bench_main STATIC
 add_library(draftproof::bench ALIAS draftproof_bench_main)
 set_target_properties(draftproof_bench_main PROPERTIES EXPORT_NAME bench)
 target_link_libraries(draftproof_bench_main PUBLIC draftproof::cli benchmark::benchmark PRIVATE CLI11::CLI11)
-# The library's --benchmark_min_time wants a unit since 1.8 and refuses one before.
+# Google Benchmark's --benchmark_min_time needs a unit since 1.8, and rejects it before.
 set(min_time_unit "")
 if(benchmark_VERSION VERSION_GREATER_EQUAL 1.8)
   set(min_time_unit "s")
 endif()
 target_compile_definitions(draftproof_bench_main PRIVATE DRAFTPROOF_VERSION="${PROJECT_VERSION}"
                                                          DRAFTPROOF_MIN_TIME_UNIT="${min_time_unit}")
-# An archive's object that only registers is left behind unless something wants it (bench/registration.cpp).
+# The linker takes an object from an archive only if something refers to it (bench/registration.cpp).
 target_link_options(draftproof_bench_main INTERFACE "LINKER:-u,draftproof_with_bench")
 draftproof_own_target(draftproof_bench_main)
 set_target_properties(draftproof_bench_main PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)

@@ -1,9 +1,9 @@
-# The kernels of all verifiers, and of mutants if wanted, in the library draftproof::gpu.
-# Without nvcc the rest of the tree builds as it is. Registers and spills: ctest -R gpu/resources.
+# The kernels of all verifiers, and of mutants with DRAFTPROOF_CUDA_MUTANTS, in the library draftproof::gpu.
+# Without nvcc the rest of the tree is built. `ctest -R gpu/resources` checks registers and spills.
 include(CheckLanguage)
 
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
-  # An nvcc that is not on the PATH: through CUDA_PATH or where the toolkit installs itself.
+  # Finds an nvcc that is not on the PATH, by CUDA_PATH or in the toolkit's default folder.
   find_package(CUDAToolkit QUIET)
   if(CUDAToolkit_NVCC_EXECUTABLE)
     set(ENV{CUDACXX} ${CUDAToolkit_NVCC_EXECUTABLE})
@@ -17,7 +17,7 @@ execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
 if(NOT CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES ${DRAFTPROOF_CUDA_ARCHITECTURES})
   if(CMAKE_CUDA_ARCHITECTURES STREQUAL "here")
-    # Machine code for one architecture is half the time of three.
+    # Compiling for one architecture takes half the time of three.
     set(CMAKE_CUDA_ARCHITECTURES 90)
     if(NOT no_device AND capability MATCHES "^([0-9]+)\\.([0-9]+)")
       set(CMAKE_CUDA_ARCHITECTURES ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
@@ -31,7 +31,7 @@ if(NOT CMAKE_CUDA_COMPILER)
 endif()
 enable_language(CUDA)
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
-  # CMake 3.25 knows nvcc up to C++17.
+  # CMake 3.25 supports nvcc only up to C++17.
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
 endif()
 set(CMAKE_CUDA_STANDARD 20)
@@ -45,10 +45,10 @@ foreach(architecture ${cuda_architectures})
 endforeach()
 # draftproof_kernels(<sources out> NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain|clusters|paths|trees)
 #
-# Several files to a source: what they have in common, once per architecture, costs more than they do.
+# Puts several files into one source, because their common headers take longer to compile than the files.
 function(draftproof_kernels sources)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY;PART" "")
-  # Kernels of Batch<float> and those of clusters serve all formats; what is made for a StoredBatch only launches them.
+  # Kernels of Batch<float> and of clusters serve all formats; instantiations for a StoredBatch only launch them.
   set(definition positions/verify_${arg_PART})
   if(arg_PART STREQUAL "clusters")
     set(calls "verify_clusters(const @&, const StoredBatch&, int, Stream)")
@@ -91,7 +91,7 @@ endfunction()
 
 # draftproof_trial_kernels(<sources out>): kernels of simulation, of every verifier on every draft sampling that it names.
 #
-# Which they are is found out by the compiler (gpu/kernels/simulate.cuh): it is given all drafters.
+# The source names all drafters; the compiler selects those that a verifier supports (gpu/kernels/simulate.cuh).
 function(draftproof_trial_kernels sources)
   file(GLOB drafters CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/drafters/*.hpp)
   list(SORT drafters)
@@ -149,14 +149,14 @@ function(draftproof_draft_kernels sources)
   set(${sources} ${${sources}} ${output} PARENT_SCOPE)
 endfunction()
 
-# No contraction of a * b + c on either side: host and device form the same terms. g++ 12 takes inlined concatenation for
-# overlapping copies (GCC bug 105651).
+# Without contraction of a * b + c, host and device compute the same terms. -Wno-restrict: g++ 12 warns falsely of
+# overlapping copies in inlined concatenation (GCC bug 105651).
 set(cuda_options -fmad=false -Werror=all-warnings -Xcompiler=-ffp-contract=off,-Wall,-Wextra,-Wshadow,-Werror,-Wno-restrict)
 
 # draftproof_cuda_code(<target> <oldest>)
 #
-# Machine code for every architecture wanted from <oldest> on, all of it from one translation for the oldest of them: the
-# compiler's front end is most of the time. Its intermediate code goes along, for devices later than those.
+# Machine code for every selected architecture from <oldest> on. The front end, which takes most of the time, runs once,
+# for the oldest of them; its intermediate code (PTX) is included for later devices.
 function(draftproof_cuda_code target oldest)
   set(wanted "")
   foreach(architecture ${cuda_architectures})
@@ -168,7 +168,7 @@ function(draftproof_cuda_code target oldest)
   list(GET wanted 0 base)
   list(TRANSFORM wanted PREPEND sm_)
   list(JOIN wanted "," codes)
-  # Position-independent: a shared library, such as the one of torch operators, links them.
+  # Position-independent, because a shared library such as draftproof_kernels links them.
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF POSITION_INDEPENDENT_CODE ON
                         CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/keep_ptxas.sh)
   target_compile_options(${target} PRIVATE
@@ -186,8 +186,8 @@ endforeach()
 set(kernel_sources "")
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain)
 if(DRAFTPROOF_CUDA STREQUAL "device" AND no_device)
-  # Nothing here would run them, and they are a third of the build. One kernel of every verifier is still translated, by
-  # tests (tests/gpu).
+  # No device here would run the kernels, which take a third of the build. tests/gpu still compiles one kernel of every
+  # verifier.
   message(STATUS "draftproof: no CUDA device: GPU kernels are not built (./dev build device builds them), their tests "
                  "are skipped")
   draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers::paths DIRECTORY verifiers/paths PART paths)
@@ -209,10 +209,10 @@ list(FILTER gpu_sources EXCLUDE REGEX "/gpu/(trials|calls)/")
 set(cluster_sources "")
 draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART clusters)
 if(DRAFTPROOF_CUDA_MUTANTS)
-  # Lossy schemes have every mapping, as verifiers do; mutants have blocks alone.
+  # Lossy schemes have every mapping, as verifiers do; mutants have only blocks.
   draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers::lossy DIRECTORY verifiers/lossy PART clusters)
 endif()
-# Where clusters are not compiled for, launches of them are: they are never asked for.
+# Without an architecture that has clusters, their launches are compiled for all architectures, but are never called.
 set(cluster_oldest 0)
 if(cluster_kernels)
   set(cluster_oldest 90)
@@ -228,7 +228,7 @@ target_link_libraries(draftproof_gpu PUBLIC draftproof::sim)
 target_compile_definitions(draftproof_gpu PRIVATE DRAFTPROOF_CLUSTER_KERNELS=$<BOOL:${cluster_kernels}>)
 draftproof_cuda_code(draftproof_gpu 0)
 
-# The same kernels as functions of C, in a shared library without any symbol but those: draftproof.torch loads it.
+# The same kernels as C functions, in a shared library that exports nothing else; draftproof.torch loads it.
 draftproof_found_header(kernel_verifiers NAMESPACE draftproof::verifiers DIRECTORY verifiers EXTENSION hpp
                         FUNCTION for_each_kernel_verifier)
 add_library(draftproof_kernels SHARED ${PROJECT_SOURCE_DIR}/gpu/calls/verify_rows.cpp)
@@ -238,7 +238,7 @@ target_link_libraries(draftproof_kernels PRIVATE draftproof::gpu)
 target_link_options(draftproof_kernels PRIVATE LINKER:--exclude-libs=ALL LINKER:-z,defs)
 target_include_directories(draftproof_kernels PRIVATE ${PROJECT_BINARY_DIR}/found/headers)
 
-# Times on a device, by nothing but the toolkit.
+# Benchmarks on a device, which need only the CUDA toolkit.
 draftproof_found_header(gpu_benchmarks NAMESPACE draftproof::gpu_bench DIRECTORY bench/gpu/groups EXTENSION cuh
                         FUNCTION for_each_group)
 add_executable(draftproof_gpu_bench ${PROJECT_SOURCE_DIR}/bench/gpu/main.cu)

@@ -1,5 +1,5 @@
-# Devices that run trials in the host's place. A target that links draftproof::cuda_trials beside draftproof::cli has
-# `--device cuda`, with the kernels of draftproof::gpu and those of one's own (gpu/trials/own_trial_kernel.cuh).
+# Devices that run trials instead of the host. A target that links draftproof::cuda_trials beside draftproof::cli has
+# `--device cuda`, with the kernels of draftproof::gpu and user-defined kernels (gpu/trials/own_trial_kernel.cuh).
 
 file(GLOB device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/trials/*.cpp)
 set(trial_kernel_sources "")
@@ -13,6 +13,6 @@ add_library(draftproof_cuda_trials STATIC ${device_sources} ${trial_kernel_sourc
 add_library(draftproof::cuda_trials ALIAS draftproof_cuda_trials)
 set_target_properties(draftproof_cuda_trials PROPERTIES EXPORT_NAME cuda_trials)
 target_link_libraries(draftproof_cuda_trials PUBLIC draftproof::framework draftproof::gpu)
-# An archive's object that only registers is left behind unless something wants it (gpu/trials/registration.cpp).
+# The linker takes an object from an archive only if something refers to it (gpu/trials/registration.cpp).
 target_link_options(draftproof_cuda_trials INTERFACE "LINKER:-u,draftproof_with_cuda_trials")
 draftproof_own_target(draftproof_cuda_trials)

@@ -1,5 +1,5 @@
-# What the framework links beside the standard library; all of it packaged by Debian 12. What is missing is named with its
-# Debian package, all at once.
+# The libraries that the framework links, all packaged by Debian 12. One error lists all that are missing, with their
+# Debian packages.
 set(draftproof_missing "")
 set(draftproof_missing_packages "")
 
@@ -9,7 +9,7 @@ macro(draftproof_need debian_package library)
   draftproof_need_found(${debian_package} ${library})
 endmacro()
 
-# draftproof_need_found(<Debian package> <library>): <library>_FOUND says whether it is there.
+# draftproof_need_found(<Debian package> <library>): the same for a library that was searched for, by <library>_FOUND.
 macro(draftproof_need_found debian_package library)
   if(NOT ${library}_FOUND)
     list(APPEND draftproof_missing ${library})
@@ -23,7 +23,7 @@ draftproof_need(libboost-dev Boost 1.74)
 draftproof_need(libfmt-dev fmt)
 draftproof_need(nlohmann-json3-dev nlohmann_json)
 draftproof_need(libcli11-dev CLI11)
-# Through pkg-config: the CMake file of Debian's libzip-dev demands three command-line tools of other packages.
+# Uses pkg-config, because the CMake file of Debian's libzip-dev requires three command-line tools of other packages.
 draftproof_need(pkg-config PkgConfig)
 if(PkgConfig_FOUND)
   pkg_check_modules(libzip QUIET IMPORTED_TARGET libzip)
@@ -36,7 +36,7 @@ if(DRAFTPROOF_BUILD_BENCH)
   draftproof_need(libbenchmark-dev benchmark)
 endif()
 
-# MPI is used where there is one (docs/scale.md).
+# MPI is optional (docs/scale.md).
 find_package(MPI COMPONENTS CXX QUIET)
 if(NOT MPI_CXX_FOUND)
   message(STATUS "draftproof: no MPI found (libopenmpi-dev), built without ranks; shards need none")

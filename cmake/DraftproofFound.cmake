@@ -1,8 +1,8 @@
-# One file in, everything out: every file of a room becomes a registered thing of its kind. Nobody edits a list.
+# Registers the types of every file in a folder, without a list of files that would have to be edited.
 #
-# A file `recursive_rejection.hpp` defines a type `RecursiveRejection` in the namespace of its room. A file without a type of
-# its name holds a family: every struct at the start of a line, but those in `namespace detail`. For each kind there is a
-# function template `draftproof::register_<kind><Type>()`, which generated sources call.
+# A file `recursive_rejection.hpp` defines a type `RecursiveRejection` in the namespace of its folder. If a file has no
+# type of its name, every struct at the start of a line is registered, except those in `namespace detail`. For each kind
+# there is a function template `draftproof::register_<kind><Type>()`, which generated sources call.
 
 function(draftproof_type_name out file)
   get_filename_component(name ${file} NAME_WE)
@@ -17,7 +17,7 @@ function(draftproof_type_name out file)
   set(${out} ${type} PARENT_SCOPE)
 endfunction()
 
-# draftproof_types_in(<out> FILE): the types that a file registers. Declarations without a body end in a semicolon.
+# draftproof_types_in(<out> FILE): the types that a file registers. Forward declarations do not match.
 function(draftproof_types_in out file)
   draftproof_type_name(own ${file})
   file(READ ${file} text)
@@ -44,7 +44,7 @@ function(draftproof_types_in out file)
   set(${out} ${types} PARENT_SCOPE)
 endfunction()
 
-# draftproof_snake_name(<out> TYPE): recursive_rejection of RecursiveRejection.
+# draftproof_snake_name(<out> TYPE): recursive_rejection for RecursiveRejection.
 function(draftproof_snake_name out type)
   string(REGEX REPLACE "([A-Z])([A-Z][a-z])" "\\1_\\2" name ${type})
   string(REGEX REPLACE "([a-z0-9])([A-Z])" "\\1_\\2" name ${name})
@@ -70,14 +70,14 @@ endfunction()
 
 # draftproof_found(<sources out> <calls out> KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
 #                  REGISTRAR draftproof/properties/prover/register_verifier.hpp [BATCH 6 | TOGETHER])
-# BATCH puts so many of a kind into one source, TOGETHER all: what they instantiate in common is then compiled once.
+# BATCH n puts n types into one source, TOGETHER all, so that their common templates are instantiated once per source.
 function(draftproof_found sources calls)
   cmake_parse_arguments(PARSE_ARGV 2 arg "TOGETHER" "KIND;NAMESPACE;DIRECTORY;REGISTRAR;BATCH" "")
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY}/*.hpp)
   if(NOT files)
     message(FATAL_ERROR "draftproof_found: ${arg_DIRECTORY}: got no header, expected those of KIND ${arg_KIND}")
   endif()
-  # By name, whichever file holds them: the order of every listing.
+  # Types are sorted by name, not by file; every listing has this order.
   set(found "")
   foreach(file ${files})
     get_filename_component(file_name ${file} NAME)
@@ -117,7 +117,7 @@ function(draftproof_found sources calls)
              "void ${call}();\nvoid ${call}() { register_${arg_KIND}<${arg_NAMESPACE}::${type}>(); }\n")
       list(APPEND new_calls ${call})
     endforeach()
-    # Named after its first type: a type more leaves the names of the batches before it alone.
+    # A source is named after its first type, so that a new type does not rename the sources before it.
     list(GET chosen 0 first)
     string(REGEX REPLACE ":.*" "" name ${first})
     set(source ${PROJECT_BINARY_DIR}/found/${arg_KIND}_${name}.cpp)
@@ -137,7 +137,7 @@ namespace draftproof::found {
 ")
 endfunction()
 
-# Writes the one function that calls all of them.
+# Writes the function that calls all registrations.
 function(draftproof_write_calls output function calls)
   set(declarations "")
   set(invocations "")
@@ -156,8 +156,8 @@ void @function@() {
 ")
 endfunction()
 
-# draftproof_add(<target> KIND kind [NAMESPACE ns] FILES a.hpp ...): registers what these files define in a target that
-# links draftproof::cli, as if it were of the tree: it is listed, proved, surveyed and gated, and benchmarked if the target
+# draftproof_add(<target> KIND kind [NAMESPACE ns] FILES a.hpp ...): registers the types of these files in a target that
+# links draftproof::cli. Like built-in types they are listed, proved, surveyed and gated, and benchmarked if the target
 # links draftproof::bench. A file my_thing.hpp defines the struct MyThing of the namespace.
 function(draftproof_add target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;KIND" "FILES")
@@ -178,7 +178,7 @@ function(draftproof_add target)
     set(arg_NAMESPACE draftproof::verifiers)
   endif()
   set(kind ${arg_KIND})
-  # Benchmarks time a verifier in a form of its own.
+  # Benchmarks time verifiers in another form, which is registered separately.
   set(timed_include "")
   set(timed_call "")
   if(TARGET draftproof::bench AND arg_KIND MATCHES "^(path_)?(verifier|lossy)$")
@@ -214,9 +214,9 @@ bool registered_@kind@_@name@() {
 ")
     target_sources(${target} PRIVATE ${output})
   endforeach()
-  # g++ says which call a verifier lacks at this depth.
+  # At this depth g++ reports which call a verifier lacks.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconcepts-diagnostics-depth=3>)
-  # The framework's headers are compiled once: a change of a verifier then costs its own instantiation alone.
+  # The framework's headers are precompiled, so that a change of a verifier costs only its own instantiation.
   target_precompile_headers(${target} PRIVATE <draftproof/properties/prover/register_verifier.hpp>)
 endfunction()
 
@@ -232,7 +232,7 @@ endfunction()
 
 # draftproof_found_header(kernel_mutants NAMESPACE draftproof::kernel_mutants DIRECTORY tests/gpu/kernel_mutants
 #                         EXTENSION hpp FUNCTION for_each_kernel_mutant)
-# <draftproof/found/kernel_mutants.hpp>, in ${PROJECT_BINARY_DIR}/found/headers: calls use(Type{}) for every file.
+# Writes <draftproof/found/kernel_mutants.hpp> into ${PROJECT_BINARY_DIR}/found/headers; FUNCTION calls use(Type{}).
 function(draftproof_found_header header)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY;EXTENSION;FUNCTION" "")
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY}/*.${arg_EXTENSION})

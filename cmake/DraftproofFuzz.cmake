@@ -1,5 +1,5 @@
 # Fuzz targets of the readers, by libFuzzer under the sanitizers: every tests/fuzz/NAME_fuzz.cpp becomes fuzz_NAME. Only
-# rooms that read are compiled; `./dev fuzz` runs the targets.
+# folders with readers are compiled; `./dev fuzz` runs the targets.
 
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   message(FATAL_ERROR "draftproof: DRAFTPROOF_FUZZ wants clang with libFuzzer, found ${CMAKE_CXX_COMPILER_ID}")
@@ -32,7 +32,7 @@ foreach(source ${targets})
   string(REGEX REPLACE "_fuzz$" "" name ${name})
   add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${source})
   target_link_libraries(fuzz_${name} PRIVATE draftproof_fuzzed)
-  # What a reader never calls may want rooms that are not compiled here: its sections go before they are missed.
+  # Functions that no reader calls may use folders that are not compiled here; --gc-sections drops them before linking.
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer,address,undefined -fuse-ld=lld -Wl,--gc-sections)
   add_dependencies(fuzz fuzz_${name})
 endforeach()

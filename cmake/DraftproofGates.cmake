@@ -1,22 +1,21 @@
 # draftproof_discover_gates(<target> [PROFILE quick|pr|nightly] [SEED n] [SHARE s] [TIERS proof edge sampled]
 #                           [DEVICE cuda] [PREFIX text] [LABELS ...] [TIMEOUT seconds] [ALL])
 #
-# Makes a CTest test of every gate of <target>: an executable that links draftproof::cli and has verifiers of its own
-# (draftproof_add_verifiers). The program is asked after each build which gates it has, so a verifier more is tests
-# more without a word here. A test is `<target> check VERIFIER --tier TIER`; it reports skipped, not passed, where
-# nothing could be asked.
+# Makes a CTest test of every gate of <target>, an executable that links draftproof::cli and has user-defined verifiers
+# (draftproof_add_verifiers). Each build lists the gates of the program, so a new verifier needs no change here. A test
+# runs `<target> check VERIFIER --tier TIER`; it reports skipped, not passed, if nothing could be checked.
 #
-#   PROFILE   how much is asked: quick, pr (default) or nightly, which adds the label slow
-#   SEED      of everything random; 1 if not given
-#   SHARE     of the false-alarm probability of 1e-9 that a whole build may spend: 1 if this target is all of it.
-#             Divided evenly among the sampled gates
-#   TIERS     these tiers alone
-#   DEVICE    where trials of the sampled tier run, of a <target> that links draftproof::cuda_trials. These tests have the
-#             label gpu and report skipped where there is no device; other tiers need none
-#   PREFIX    before the names of the tests, which are PREFIX<target>.<verifier>.<tier>
-#   LABELS    beside the tier and draftproof
-#   TIMEOUT   of one test; 300 seconds, nightly 1800
-#   ALL       the verifiers that come with draftproof too
+#   PROFILE   amount of work: quick, pr (default) or nightly, which adds the label slow
+#   SEED      seed of all random numbers; 1 if not given
+#   SHARE     fraction of the false-alarm probability of 1e-9 that a whole build may spend; 1 (default) for a build with
+#             this target only. Divided evenly among the sampled gates
+#   TIERS     only these tiers
+#   DEVICE    device for trials of the sampled tier; <target> must link draftproof::cuda_trials. These tests have the
+#             label gpu and report skipped without a device; other tiers do not use it
+#   PREFIX    start of the names of the tests, which are PREFIX<target>.<verifier>.<tier>
+#   LABELS    in addition to gate and the tier
+#   TIMEOUT   of one test, in seconds; 300, nightly 1800
+#   ALL       also the verifiers that come with draftproof
 function(draftproof_discover_gates target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ALL" "PROFILE;SEED;SHARE;DEVICE;PREFIX;TIMEOUT" "TIERS;LABELS")
   if(arg_UNPARSED_ARGUMENTS)
@@ -37,7 +36,7 @@ function(draftproof_discover_gates target)
       set(arg_TIMEOUT 1800)
     endif()
   endif()
-  # A second call, nightly beside pr say, has files of its own.
+  # A second call, for example with nightly after one with pr, uses other files.
   string(MAKE_C_IDENTIFIER "${target}_${arg_PREFIX}${arg_PROFILE}" stem)
   set(tests ${CMAKE_CURRENT_BINARY_DIR}/${stem}_gates.cmake)
   get_property(known DIRECTORY PROPERTY DRAFTPROOF_GATES)
@@ -51,7 +50,7 @@ function(draftproof_discover_gates target)
             -DPROFILE=${arg_PROFILE} -DSEED=${arg_SEED} -DSHARE=${arg_SHARE} "-DTIERS=${arg_TIERS}"
             "-DDEVICE=${arg_DEVICE}" "-DPREFIX=${arg_PREFIX}" "-DLABELS=${arg_LABELS}" -DTIMEOUT=${arg_TIMEOUT} -DALL=${arg_ALL}
             -P ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/DraftproofWriteGates.cmake)
-  # What CTest reads is written by the build: before it there is one test that says so.
+  # The build writes the tests. Before the first build there is one test, <target>_gates_NOT_BUILT, which fails.
   set(stub ${CMAKE_CURRENT_BINARY_DIR}/${stem}_gates_found.cmake)
   file(WRITE ${stub} "if(EXISTS \"${tests}\")\n  include(\"${tests}\")\nelse()\n"
                      "  add_test(${target}_gates_NOT_BUILT ${target}_gates_NOT_BUILT)\nendif()\n")
@@ -61,13 +60,13 @@ endfunction()
 # draftproof_add_adapter_gates(<name> ADAPTER spec | LIBRARY target [PROFILE quick|pr|nightly] [SEED n] [SHARE s]
 #                           [TIERS proof edge sampled] [PREFIX text] [LABELS ...] [TIMEOUT seconds])
 #
-# CTest tests of a verifier that is not compiled into a program of draftproof's: PREFIX<name>.TIER runs
+# CTest tests of a verifier that is not compiled into a draftproof program: the test PREFIX<name>.TIER runs
 # `draftproof check --adapter ... --tier TIER`. A tier that the verifier cannot serve reports skipped.
 #
 #   ADAPTER      as --adapter takes it: exec:COMMAND or lib:PATH
 #   LIBRARY   a shared library target that exports draftproof_adapter (draftproof_adapter.h), instead of ADAPTER
-#   PROFILE   how much is asked: quick, pr (default) or nightly, which adds the label slow
-#   SHARE     of the false-alarm probability of 1e-9 of a whole build; 1 if this is all of it
+#   PROFILE   amount of work: quick, pr (default) or nightly, which adds the label slow
+#   SHARE     fraction of the false-alarm probability of 1e-9 of a whole build; 1 if not given
 function(draftproof_add_adapter_gates name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "ADAPTER;LIBRARY;PROFILE;SEED;SHARE;PREFIX;TIMEOUT" "TIERS;LABELS")
   if(arg_UNPARSED_ARGUMENTS)

@@ -43,7 +43,7 @@ draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::wri
                  REGISTRAR draftproof/cli/report/registration.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND figure NAMESPACE draftproof::figures DIRECTORY cli/report/figures
                  REGISTRAR draftproof/cli/report/registration.hpp TOGETHER)
-# Components around a verifier, by group: correct ones, wrong ones, and what all of them are asked.
+# Components around a verifier, by group: correct ones, wrong ones, and the checks of both.
 foreach(group batch counter target sampler selection grammar)
   set(registrar draftproof/properties/components/${group}/${group}_group.hpp)
   draftproof_found(found_sources found_calls KIND ${group}_component NAMESPACE draftproof::components::${group}
@@ -58,8 +58,8 @@ draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${
 file(GLOB_RECURSE framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/optimum/*.cpp
      ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp
      ${PROJECT_SOURCE_DIR}/cli/report/*.cpp ${PROJECT_SOURCE_DIR}/adapters/*.cpp)
-# Seconds of a run go by in decisions of verifiers and draws of drafters: sources of schemes are optimised in full. What
-# arranges them, and mutants, which are proved and sampled on small models, is not worth a third of a build.
+# A run spends most of its time in verifiers, so sources of verifiers and lossy schemes are fully optimised. For other
+# code, and for mutants, which run on small models, full optimisation is not worth a third of the build's time.
 set(scheme_sources ${found_sources})
 list(FILTER scheme_sources INCLUDE REGEX "/(path_)?(verifier|lossy)_")
 set(mutant_sources ${found_sources})
@@ -76,14 +76,14 @@ foreach(target draftproof_schemes draftproof_mutants draftproof_framework)
                                          OpenMP::OpenMP_CXX Threads::Threads)
   draftproof_own_target(${target})
 endforeach()
-# What most sources include, multiprecision and the interpreters above all, costs seconds a source. It is compiled once for
-# each degree of optimisation.
+# The headers that most sources include, mainly multiprecision and the interpreters, take seconds per source. They are
+# precompiled once for each degree of optimisation.
 foreach(target draftproof_schemes draftproof_mutants)
   target_precompile_headers(${target} PRIVATE <fmt/format.h> <nlohmann/json.hpp>
                             <draftproof/properties/subjects/any_verifier.hpp> <algorithm> <functional> <map> <memory> <string>
                             <vector>)
   # Because g++ does not recognise a header of a cached precompiled one after a checkout has changed its time, and
-  # then reports a redefinition, what makes precompiled headers is compiled without the cache.
+  # then reports a redefinition, targets that make precompiled headers are compiled without the cache.
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
 endforeach()
 target_precompile_headers(draftproof_framework REUSE_FROM draftproof_mutants)
@@ -91,7 +91,7 @@ target_link_libraries(draftproof_framework PRIVATE PkgConfig::libzip PkgConfig::
 foreach(target draftproof_mutants draftproof_framework)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endforeach()
-# Sources of a room, and schemes above all, instantiate much alike: together they take half the time.
+# Sources of a folder, mainly schemes, instantiate the same templates, so one large source takes half the time.
 if(DRAFTPROOF_LARGE_SOURCES)
   set_target_properties(draftproof_framework PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 60)
   set_target_properties(draftproof_schemes draftproof_mutants PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
@@ -117,7 +117,7 @@ if(MPI_CXX_FOUND)
   target_compile_definitions(draftproof_cli PRIVATE DRAFTPROOF_WITH_MPI OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/cli/ranks.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
-# A program with a main of its own takes all of the archive but this.
+# A separate object, so that a program with its own main links the archive without this one.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/cli/main.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
                             SKIP_PRECOMPILE_HEADERS ON)
 
@@ -135,14 +135,13 @@ if(DRAFTPROOF_BUILD_STUDIES)
   add_library(draftproof::studies ALIAS draftproof_studies)
   set_target_properties(draftproof_studies PROPERTIES EXPORT_NAME studies)
   target_link_libraries(draftproof_studies PUBLIC draftproof::cli PRIVATE CLI11::CLI11)
-  # An archive's object that only registers is left behind unless something wants it (bench/studies/registration.cpp).
+  # The linker takes an object from an archive only if something refers to it (bench/studies/registration.cpp).
   target_link_options(draftproof_studies INTERFACE "LINKER:-u,draftproof_with_studies")
   draftproof_own_target(draftproof_studies)
   draftproof_glue(draftproof_studies)
 endif()
 
-# An archive may hold main: the linker takes it for programs that bring none. A translation unit of our own keeps
-# the generator happy about a target's sources.
+# The linker takes main from the archive draftproof_cli. The generated source is empty; CMake requires one per target.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/found/program.cpp CONTENT "// main comes from the library.\n")
 add_executable(draftproof ${PROJECT_BINARY_DIR}/found/program.cpp)
 target_link_libraries(draftproof PRIVATE draftproof::cli $<TARGET_NAME_IF_EXISTS:draftproof_studies>)

@@ -1,4 +1,4 @@
-# Warnings, sanitizers and floating-point rules of our own targets; nobody else's.
+# Warnings and sanitizers of draftproof's targets. Users' targets do not get them.
 
 function(draftproof_own_target target)
   target_compile_options(
@@ -9,18 +9,18 @@ function(draftproof_own_target target)
             -Wshadow
             -Wconversion
             -Werror>)
-  # g++ 12 takes inlined std::string concatenation for overlapping copies (GCC bug 105651) and reads of small-integer
-  # buffers in Boost.Multiprecision for uninitialised ones; in a precompiled header it forgets the pragmas that silence
-  # the deliberately undefined operands of intrinsics (bug 105593). Sanitizers and clang watch for the real thing.
+  # False warnings of g++ 12: overlapping copies in inlined std::string concatenation (GCC bug 105651), uninitialised
+  # reads in Boost.Multiprecision, and undefined operands of intrinsics, whose pragmas a precompiled header loses (bug
+  # 105593). Sanitizers and clang detect real errors of these kinds.
   target_compile_options(
     ${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict -Wno-array-bounds -Wno-stringop-overflow
                       -Wno-stringop-overread -Wno-maybe-uninitialized
                       -Wno-uninitialized>)
-  # Files of a room share sources: clang takes a local name for one that hides another file's. g++ finds what is meant.
+  # In a source of several files, clang's -Wshadow also reports local names that hide names of another file.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-shadow>)
-  # A verifier with a mistake: g++ says which call is missing at this depth (properties/prover/register_verifier.hpp).
+  # At this depth g++ reports which call a verifier lacks (properties/prover/register_verifier.hpp).
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconcepts-diagnostics-depth=3>)
-  # Kilobytes that g++ takes before it looks for garbage: by default so few that it looks all the time.
+  # Heap in kilobytes up to which g++ collects no garbage. The default is so small that it collects all the time.
   cmake_host_system_information(RESULT megabytes QUERY TOTAL_PHYSICAL_MEMORY)
   cmake_host_system_information(RESULT processors QUERY NUMBER_OF_LOGICAL_CORES)
   math(EXPR heap "${megabytes} * 1000 / ${processors} / 3")
@@ -36,8 +36,8 @@ function(draftproof_own_target target)
   endif()
 endfunction()
 
-# draftproof_glue(<target>): a library that arranges what others compute. All its sources are compiled as one, with little
-# optimisation: reading the headers is most of the compiler's time.
+# draftproof_glue(<target>): for a library that computes little itself. All its sources are compiled as one, with little
+# optimisation, because headers take most of the compile time.
 function(draftproof_glue target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-Og>)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)

@@ -1,5 +1,5 @@
-# Asks a program which gates it has and writes them down as CTest tests. Run after each build by
-# draftproof_discover_gates, which says what the variables mean.
+# Lists the gates of a program and writes them as CTest tests. Run after each build by draftproof_discover_gates, which
+# documents the variables.
 cmake_minimum_required(VERSION 3.25)
 
 set(which --own)
@@ -11,7 +11,7 @@ if(TIERS)
   list(APPEND which --tier ${chosen})
 endif()
 if(DEVICE)
-  # A program without it is an error of the build, not of every test.
+  # A program without this device fails here, during the build, and not in every test.
   list(APPEND which --device ${DEVICE})
 endif()
 execute_process(COMMAND ${PROGRAM} check --list ${which} --json RESULT_VARIABLE code OUTPUT_VARIABLE listed

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a CUDA compiler and keeps what ptxas says of registers and spills beside the object, as OBJECT.resources, instead
-# of printing it: launcher of the targets that hold kernels (DraftproofCuda.cmake). Read by tests/gpu/resources.sh.
+# Compiler launcher of targets with kernels (DraftproofCuda.cmake): runs a CUDA compiler and writes ptxas's report on
+# registers and spills to OBJECT.resources instead of printing it. tests/gpu/resources.sh reads these files.
 set -u
 object=
 previous=

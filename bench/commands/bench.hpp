@@ -80,7 +80,7 @@ struct Bench {
     if (report->parsed()) return show(session, read_json(results_file), results_file);
     for (const adapters::OpenAdapter& adapter : session.external) {
       found_benchmarks().emplace_back([adapter] { Adapter::add_adapter(adapter); });
-      // Without a filter, the adapters alone.
+      // With --adapter and no other filter, only the adapters are measured.
       filters.push_back("^adapter/(" + adapter.served->declaration().name + "|copy)/");
     }
     std::vector<std::string> names = choose_benchmarks(registered_benchmarks(), filters);

@@ -1,7 +1,7 @@
 // The kernel shape in which engines commonly verify one position: a block of 1024 threads per request, float sums,
 // the residual summed tile by tile with one reduction each, then read again until its running sum passes the uniform
-// number. It is the baseline of the comparison, written after public descriptions of such kernels, not from their
-// text.
+// number times that sum. It is the baseline of the comparison, written after public descriptions of such kernels, not
+// copied from their source.
 //
 //   request    p [V], q [V] floats, one refused draft: the cost of a refusal
 //   tile       1024 threads x 4 entries
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(common_threads, 1)
     const float4 own = i < vocabulary ? residual_of(p, q, i, vocabulary) : float4{0, 0, 0, 0};
     const float mine = own.x + own.y + own.z + own.w, tile = sum_of_block(mine, warps);
     if (below + tile > threshold) {
-      // This tile holds the token: running sums within it, by warps and then by lanes.
+      // This tile contains the token. Running sums over its lanes and then its warps find it.
       float running = mine;
       const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
       for (int step = 1; step < 32; step *= 2) {

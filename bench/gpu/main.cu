@@ -1,5 +1,5 @@
-// Benchmarks of kernels on the current device, in one run: lower bounds, a baseline of the common shape, and our
-// kernels.
+// Benchmarks of kernels on the current device, in one run: lower bounds, the baseline of common_shape.cuh,
+// and our kernels.
 //
 //   draftproof_gpu_bench [--output FILE] [--quick]
 //
@@ -43,7 +43,7 @@ int run(int argc, char** argv) {
   Run all(results, device, quick);
   for_each_group([&]<class Group>(Group) {
     Group::run(all);
-    if (!output.empty()) results.write(output);  // so that a run that is stopped keeps what it has
+    if (!output.empty()) results.write(output);  // an interrupted run keeps its results so far
   });
   if (!output.empty()) results.write(output);
   results.print();

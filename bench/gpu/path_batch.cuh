@@ -1,10 +1,10 @@
 // Batches of requests with one drafted path each, for the worst case of block verification: nearly every test fails,
 // so every node of the path costs a pass over its rows.
 //
-//   rows        those of refused_batch.cuh, one position per node and one for the path's end
+//   rows        as in refused_batch.cuh, one position per node and one for the path's end
 //   path        tokens 0 .. L - 1, whose target is 0.3 of their proposal: after i of them the product of ratios is
-//               0.3^i, and the test there succeeds with the sum of (0.3^i p - q)+, a few percent at i = 1 and
-//               nothing further down
+//               0.3^i, and the test there succeeds with probability sum (0.3^i p - q)+, a few percent at
+//               i = 1 and about 0 further down
 //   passes      L per request, seldom one less; one draw
 //
 // These tokens, at most 16, add less than 2^-10 to a target row's sum; the rows are used for times only.
@@ -19,7 +19,7 @@
 
 namespace draftproof::gpu_bench {
 
-/// Writes the target of the drafted tokens: one block per row.
+/// Sets the target of each drafted token to 0.3 of its proposal; one block per row.
 __global__ void draft_kernel(float* rows, std::int64_t stride) {
   float* const p = rows + 2 * stride * blockIdx.x;
   const int x = static_cast<int>(threadIdx.x);
@@ -57,7 +57,7 @@ class PathBatches {
   }
 
   int sets() const { return rows_.sets(); }
-  /// Bytes of both rows of the nodes that a path is drafted from.
+  /// Bytes of p and q of all nodes but the path's end.
   double bytes() const { return rows_.bytes() * length_ / (length_ + 1); }
   gpu::StepBatch<float> batch(int set) const {
     gpu::StepBatch<float> view = batch_;

@@ -29,7 +29,7 @@ struct Result {
 /// A goal on a ratio of two times, two bandwidths or two rates of trials, or on one rate if `second` is empty.
 struct DeviceGoal {
   std::string what, first, second;
-  bool bandwidth;  ///< of bandwidths, first over second; else of times
+  bool bandwidth;  ///< a ratio of bandwidths, first over second; else of times
   bool at_least;
   double bound;
   bool rate = false;
@@ -80,7 +80,7 @@ inline std::vector<DeviceGoal> device_goals() {
 
 class Results {
  public:
-  /// `driver` and `runtime`: CUDA's numbers of versions, such as 13000.
+  /// `driver` and `runtime`: version numbers of CUDA, such as 13000.
   Results(std::string device, int major, int minor, int driver, int runtime)
       : device_{std::move(device)},
         capability_{std::to_string(major) + "." + std::to_string(minor)},
@@ -132,7 +132,7 @@ class Results {
   }
 
  private:
-  /// Calls use(goal, ratio, met) for every goal whose results are there.
+  /// Calls use(goal, ratio, met) for every goal whose results were measured.
   template <class Use>
   void for_judged(const Use& use) const {
     for (const DeviceGoal& goal : device_goals()) {

@@ -36,7 +36,7 @@ class Run {
     return watch_.microseconds(queue);
   }
 
-  /// Whether the device has this mapping for such positions of the verifier.
+  /// Whether this mapping can run the verifier on the device for this number of positions and tokens.
   template <class V>
   bool can(const V&, gpu::Mapping mapping, int positions, int vocabulary) const {
     try {

@@ -1,5 +1,5 @@
-// The kernel shape in which engines commonly make probabilities of logits: a block of 1024 threads a row, the
-// greatest logit and the sum of powers in one pass, a second pass that writes. It is the lower bound of verdicts from
+// The kernel shape in which engines commonly compute softmax: a block of 1024 threads per row, one pass for the
+// greatest logit and the sum of powers, a second pass that writes. It is the lower bound of verdicts from
 // logits, which need that softmax in any case.
 //
 //   rows       [n, V] of any format, `stride` entries apart

@@ -1,10 +1,10 @@
-// adapter/seeded/4, adapter/scripted/4: decisions of a child process behind the wire, a verifier of chains of two
-// drafts through the C interface, in batches of 4,096 rows. An item is a decision. adapter/rows/V: rows of float32
-// for a child that reads none of them, L = 4: the adapter alone. adapter/copy/V: one copy of the same rows in memory.
-// An item is a decision; `bytes_per_second` counts rows. adapter/NAME/V: an adapter of --adapter, its declared name,
-// L = 4 where it takes them; adapter/copy/V: one copy of those rows.
+// Times of external verifiers. An item is a decision; `bytes_per_second` counts the float32 rows p and q.
 //
-// Times are of the wall clock: the child's processor time is not ours.
+//   adapter/seeded/4, adapter/scripted/4   chains of two drafts, V = 4, through the C interface; 4,096 rows per batch
+//   adapter/rows/V                         lower bound of an adapter: the child does not read its rows of L = 4 drafts
+//   adapter/copy/V                         one copy of the same rows in memory
+//   adapter/NAME/V                         the verifier of --adapter that declares NAME; L = 4 where it accepts 4
+// Times are of the wall clock, because the child's processor time is not counted in this process.
 #pragma once
 
 #include <algorithm>
@@ -93,8 +93,8 @@ struct Adapter {
     state.SetBytesProcessed(state.iterations() * rows.bytes());
   }
 
-  /// adapter/NAME/V of an adapter of the command line, and adapter/copy/V. Throws: InputError if it takes no float32
-  /// probabilities, or neither seeds nor numbers of its own.
+  /// Registers adapter/NAME/V and adapter/copy/V for an adapter of --adapter. Throws: InputError if it does not accept
+  /// float32 probabilities, or is neither seeded nor opaque.
   static void add_adapter(const adapters::OpenAdapter& adapter) {
     const adapters::Declaration& declared = adapter.served->declaration();
     const bool seeded = declared.can(adapters::Randomness::seeded);

@@ -1,7 +1,7 @@
 // One decision on fresh float32 rows, as in an engine: plan and verdict, with nothing kept from the last decision.
 //
 //   cost/VERIFIER/DISTRIBUTION/V/K   hot: always the same rows, which stay in a cache that holds 8 V bytes
-//   cold/VERIFIER/DISTRIBUTION/V/K   cold: rows from memory, copies in turn over more than the last cache holds
+//   cold/VERIFIER/DISTRIBUTION/V/K   cold: every decision on another copy of the rows, which together exceed the caches
 //
 // Counters, per decision: passes over V, bytes read by them, and the fraction of decisions that accepted a draft.
 // Drafts are drawn beforehand.
@@ -21,7 +21,7 @@ struct Cost {
     rows.visited();
   };
 
-  /// Tokens that passes have read, if the rows count them.
+  /// Number of tokens that passes over the rows have read; 0 if the rows do not count them.
   template <class Fresh>
   static std::uint64_t visited(const Fresh& rows) {
     if constexpr (counts_passes<Fresh>)

@@ -3,12 +3,11 @@
 //   ladder/paths/V/L            a step of ladder_block, K = 4 paths of L tokens, on fresh rows: every prefix of
 //                               every step has its own distributions, and nothing is kept
 //   ladder/one_path/V/L         the same for block verification, K = 1
-//   ladder/table/.. /V/L        the same two, with one table per prefix
-//   ladder/kept/.. /V/L         the same two on one table, with plans kept from step to step
-//   ladder/kept/reads/V/L       a lower bound of the first: block verification of one path, beside it a descent in a
-//                               tree of
-//                               four that reads p and q of the next tokens of the paths at each node and draws one
-//                               word there
+//   ladder/table/.. /V/L        paths and one_path, with one table per prefix
+//   ladder/kept/.. /V/L         paths and one_path on one table, with plans kept from step to step
+//   ladder/kept/reads/V/L       lower bound of ladder/kept/paths: block verification of one path, and a descent in a
+//                               tree of four paths that reads p and q of the next tokens and draws one random number
+//                               at each node
 #pragma once
 
 #include <string>
@@ -43,8 +42,8 @@ struct LadderPaths {
     std::vector<L> own_;
     mutable int numbers_ = 1;
   };
-  /// One table after every prefix, for drafting. All prefixes have the same distributions, so trees of any model are
-  /// the same.
+  /// One table after every prefix. Trees drafted from it also fit the other models here, whose distributions are the
+  /// same after every prefix.
   struct OneTable final : ConditionalModel<RatioTable> {
     explicit OneTable(const RatioTable& one) : table{one} {}
     const RatioTable& distributions(int) const override { return table; }

@@ -1,16 +1,15 @@
 // The cost of an optimum from rows, with nothing prepared unless stated:
 //
-//   lower_bound/radix/V                        one radix sort of V (key, index) pairs, the unit of the others
+//   lower_bound/radix/V                  one radix sort of V (key, index) pairs, the unit of the others
 //   table/V                              a ratio table of a pair
 //   optimum/iid/V/K                      i.i.d. optimum from fresh rows, with the sort
 //   optimum/without_replacement/V/K      optimum without replacement from fresh rows, with the table
 //   optimum/scan/V/K                     i.i.d. optimum from a given table
 //   optimum/small/V/K                    i.i.d. optimum from fresh rows, at sizes where linear programs finish
-//   optimum/flow/V/K                     the same by the maximal flow of plans over drafted sets; their distribution
-//                                        is given
-//   optimum/certificate/V/K              the same by another flow, which returns its plan and its cut; distribution
-//                                        given
-//   peer/clp/V/K                         the same by Clp's simplex; distribution given
+//   optimum/flow/V/K                     the same optimum by the maximal flow of transport plans, from given
+//                                        probabilities of the sets of drafts
+//   optimum/certificate/V/K              like optimum/flow, by the flow that also returns its plan and its cut
+//   peer/clp/V/K                         like optimum/flow, by Clp's simplex
 #pragma once
 
 #include <bit>

@@ -2,10 +2,10 @@
 //
 //   lower_bound/read/V               exclusive or over the 8 V bytes of a pair
 //   pass/residual/W/V          F(b) at width W: scalar, avx2, avx512, as far as the processor has them
-//   pass/residual/W/V/cold     the same, and lower_bound/read/V/cold, on pairs larger than the caches
+//   pass/residual/W/V/cold     the same, as lower_bound/read/V/cold, on copies of a pair that exceed the caches
 //   pass/curve/W/V             F(b) and its slope
-//   pass/clipped/W/V           one draw of clipped weights: a pass and a block
-//   pass/sum/W/V               a general pass over max(p - b q, 0), as a function of the token
+//   pass/clipped/W/V           one draw from clipped weights: a pass, and a search in one block of the row
+//   pass/sum/W/V               a pass that sums any function of the token, here max(p - b q, 0)
 //   float_mode/residual/V      F(b) summed in float, from the same terms
 //   double_mode/residual/V     F(b) from terms in double, summed in double
 //   refused/recursive_rejection/V    K = 4 drafts, all refused: the verifier on fresh rows
@@ -54,7 +54,7 @@ struct Passes {
         [vocabulary, run, cold](benchmark::State& state) { time(state, vocabulary, cold, run); })
         ->Unit(benchmark::kMicrosecond);
   }
-  /// The same at one width, with fresh rows: run(rows, turn).
+  /// Adds a benchmark of run(rows, turn) at one register width, with fresh rows.
   template <class Run>
   static void add_wide(const std::string& name, simd::Width width, int vocabulary, const Run& run,
                        bool cold = false) {
@@ -66,7 +66,7 @@ struct Passes {
         },
         cold);
   }
-  /// A decision, with `passes` as a counter.
+  /// Adds a benchmark of run(rows, turn) with the counter `passes`.
   template <class Run>
   static void add_counted(const std::string& name, int vocabulary, const Run& run) {
     benchmark::RegisterBenchmark((name + "/" + std::to_string(vocabulary)).c_str(), [vocabulary,
@@ -82,7 +82,7 @@ struct Passes {
     })->Unit(benchmark::kMicrosecond);
   }
 
-  /// A place b that is not exact in float, so that both parts of FloatFactor are used.
+  /// Returns a b that float cannot represent, so that both parts of FloatFactor are used.
   static double place(std::uint64_t turn) { return 1 + 0x1.000001p-20 * static_cast<double>(turn & 255); }
   static std::uint64_t word(std::uint64_t turn) { return turn * 0x9E3779B97F4A7C15; }
 

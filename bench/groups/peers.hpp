@@ -4,8 +4,8 @@
 //   peer/numpy/PROGRAM/V/K   recursive rejection in numpy, five ways (peers/numpy_peer.py); an item is a trial
 //   peer/scipy/highs/V/K     the optimum by scipy's linear program (peers/scipy_peer.py); an item is an optimum
 //
-// Goals compare with `expert`; `batched` and `loop` are typical test code. One call per iteration; the start of the
-// interpreter is not timed. Skipped, with the reason, if no interpreter has the modules.
+// Goals use `expert` and `loop_wor`; `batched` and `loop` are typical test code. One call per iteration; the start of
+// the interpreter is not timed. Skipped, with the reason, if no interpreter has the modules.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Checks of functions in Python: what they take beside the bare calls of the function.
+// The time of checking a Python function, compared with bare calls of the function.
 //
-//   python/check/FUNCTION   processor seconds of a check, its program included, beyond one second
+//   python/check/FUNCTION   processor seconds of a check with its draftproof process, less one second for its start
 //   python/bare/FUNCTION    as many bare calls on the same rows
 //
 // Functions are a right chain of six torch operators, a wrong one, and a drafter (peers/check_peer.py). Skipped, with

@@ -2,7 +2,7 @@
 // lazy/VERIFIER/DISTRIBUTION/V/K: the same verdicts, drawing only the drafts that the verifier reads.
 // peaked/VERIFIER/DISTRIBUTION/V/K: the same with .99 of p and q on one token.
 // threads/1/VERIFIER/DISTRIBUTION/V/K, threads/2/..: on one and two threads, by wall-clock time.
-// naive/VERIFIER/DISTRIBUTION/V/K: the same trials by the same source on plain rows, O(K V) each.
+// naive/VERIFIER/DISTRIBUTION/V/K: the same trials by the same code on plain rows, O(K V) each.
 #pragma once
 
 #include <algorithm>
@@ -69,7 +69,7 @@ struct Simulate {
   static void add(const AnyVerifier& verifier, const AnyDrafter& drafter, int vocabulary, int drafts, bool curve) {
     const Simulation what{.verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = 1, .histogram = true};
     const bool races = verifier.info().shared_noise || drafter.info().shared_noise();
-    const std::uint64_t tuples = races ? 16 : 16384;  // a race passes over the vocabulary
+    const std::uint64_t tuples = races ? 16 : 16384;  // an exponential race reads the whole vocabulary
     const auto named = [&](const char* mode) { return name(mode, verifier, drafter, vocabulary, drafts); };
     benchmark::RegisterBenchmark(named("simulate").c_str(), [what, vocabulary, tuples](benchmark::State& state) {
       run(state, what, pair_of(vocabulary).table, tuples);
@@ -117,11 +117,11 @@ struct Simulate {
              1000);
     at_most("without replacement against with: every trial evaluates a separate curve", without + "128256/4",
             with + "128256/4", 2);
-    // Recursive rejection reads 1.84 times as many of sixteen drafts as of four (docs/simulation.md).
+    // Recursive rejection reads 1.84 times as many drafts if it has sixteen as if it has four (docs/simulation.md).
     for (const std::string size : {"4096", "128256"})
       at_most("sixteen drafts, drawn lazily, against four", "lazy/recursive_rejection/iid/" + size + "/16",
               with + size + "/4", 2);
-    // A rate of at least .3 of the other.
+    // The rate at the largest vocabulary is at least 0.3 of the rate at the smallest.
     at_most("the largest vocabulary against the smallest", with + "262144/4", with + "4096/4", 1 / 0.3);
     at_most("the largest vocabulary against the smallest", without + "262144/4", without + "4096/4", 1 / 0.3);
     const std::string scaled = "/recursive_rejection/iid/128256/4/real_time";

@@ -1,6 +1,6 @@
 // step_cost/VERIFIER/TREE_DISTRIBUTION/V/K/L: one iteration on fresh float32 rows, as in an engine: plans and step,
 // with nothing kept from the last iteration. step_cost/refused/VERIFIER/V/L: a path whose tokens are all refused, the
-// highest cost of a rule of one path.
+// highest cost of a verifier of one path.
 //
 //   passes     mean tokens that passes read, over V
 //   tokens     mean length of a step, with its correction or bonus
@@ -64,7 +64,7 @@ struct StepCost {
     }
   };
 
-  /// Steps over the trees in turn.
+  /// Times a step per iteration, on the trees in turn.
   static void run(benchmark::State& state, TimedPathForm form, const TreeShape& shape,
                   const std::vector<DraftTree>& trees, const Floats& rows) {
     std::uint64_t trial = 0, visited = 0, tokens = 0;

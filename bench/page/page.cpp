@@ -276,13 +276,13 @@ std::vector<Figure> figures_of(const Results& results) {
     figure.plot.x_tick = plots::whole_tick;
     figure.plot.x_ticks = plots::LinePlot::Ticks::at_points_logarithmic;
     figure.plot.logarithmic = true;
-    figure.plot.width = 640;  // of a picture beside a page of Markdown
+    figure.plot.width = 640;  // for a page of Markdown
     figure.plot.plane = 340;
   }
   return figures;
 }
 
-constexpr double usual_threshold = 0.05;  // as `bench compare`
+constexpr double usual_threshold = 0.05;  // the default of `bench compare`
 
 bool of_benchmarks(const page::Json& data) {
   return page::begins(page::text_of(data, "schema"), "draftproof.bench/");
@@ -294,7 +294,7 @@ bool add_to_pages() {
   page::found_figures().push_back([](const page::Json& data, std::vector<page::Figure>& figures) {
     if (!of_benchmarks(data)) return;
     for (Figure& figure : figures_of(results_of(data, "benchmarks"))) {
-      figure.plot.width = 400;  // two or three beside each other, as the other figures of a page
+      figure.plot.width = 400;  // two or three fit side by side, as with the page's other figures
       figure.plot.plane = 240;
       figures.push_back({std::move(figure.caption), drawn(figure.plot)});
     }
@@ -308,7 +308,7 @@ bool add_to_pages() {
                            one.change == Change::slower});
     return changes;
   });
-  // A goal that is missed is no error of a scheme: times belong to the machine. So it is open, not bad.
+  // A missed goal is graded open, not bad, because times depend on the machine and do not show a wrong scheme.
   page::found_verdict_readers().push_back([](const page::Json& data, std::vector<page::Verdict>& verdicts) {
     if (!of_benchmarks(data)) return;
     const Results results = results_of(data, "benchmarks");
@@ -398,7 +398,7 @@ std::string worst_spread(const Results& results) {
       100 * all.median, 100 * all.high);
 }
 
-/// The benchmarks of one decision of each verifier, without mutants, at the size where passes cost most.
+/// Whether the benchmark times one decision of a verifier that is not a mutant, at the size where passes cost most.
 bool is_cost_of_a_scheme(const std::string& plain_name) {
   static const std::regex cost("cost/([^/]*)/[^/]*/128256/4");
   std::smatch parts;
@@ -446,7 +446,7 @@ std::string page_text(const Results& results, const std::vector<Figure>& figures
     text += fmt::format("\n![{}]({}/{})\n\n{}\n", figure.plot.title, folder, figure.file, figure.caption);
   std::set<std::string> shown;
   for (const Chapter& chapter : chapters()) text += chapter_text(results, chapter, shown);
-  for (const std::string& group : results.groups())  // those without a chapter, one each
+  for (const std::string& group : results.groups())  // a group without a chapter gets its own
     if (!shown.contains(group))
       text += chapter_text(results, {group, "Group `" + group + "`.", {group}, false, {}}, shown);
   return text;
@@ -459,7 +459,7 @@ void write_page(const Results& results, const std::string& file) {
   const fs::path page(file), folder = page.parent_path() / page.stem();
   const auto figures = figures_of(results);
   write_whole(page, page_text(results, figures, folder.filename().string()));
-  std::error_code failed;  // a failure shows when the plots are written
+  std::error_code failed;  // ignored: writing the plots then fails
   if (!figures.empty()) fs::create_directories(folder, failed);
   for (const Figure& figure : figures) write_whole(folder / figure.file, drawn(figure.plot).file());
 }

@@ -1,10 +1,8 @@
 // The page of figures: a run rendered as Markdown with plots beside it. Every number comes from the results; the text
 // comes from the code.
 //
-//   tables   of benchmarks that differ in numbers only: the words of a name are the row, its numbers (V, K, ..) the
-//            column
-//   plots    their points come from the benchmarks that match a name with one open number: "{}" stands for V or K,
-//            and every number in its place in the results is a point
+//   tables   the words of a benchmark's name are its row, the numbers in the name (V, K, ..) its column
+//   plots    a line is a name with "{}" in place of V or K, and has one point for every benchmark that matches
 #pragma once
 
 #include <functional>
@@ -29,7 +27,8 @@ std::vector<std::vector<const Measurement*>> parts_of(const std::vector<const Me
 
 using CellText = std::function<std::string(const Measurement&)>;
 
-/// Returns a table with rows in the order of the measurements and columns ascending; a skipped one is a dash.
+/// Returns a table with rows in the order of the measurements and columns ascending; a skipped measurement is
+/// a dash.
 Table matrix_of(const std::vector<const Measurement*>& measurements, const CellText& text);
 
 struct Figure {
@@ -46,8 +45,8 @@ plots::Series series_of(const Results& results, const std::string& label, const 
 /// Adds the figures, goals as verdicts, and the comparison of runs to the pages of results (cli/report/page).
 bool add_to_pages();
 
-/// Whether a run for the page includes this benchmark: every benchmark of a comparison and both sides of a goal. Of
-/// the benchmarks that exist for every scheme, the page shows a selection.
+/// Whether a run for the page includes this benchmark: both sides of every goal, all benchmarks of groups that do not
+/// have one for each scheme, and a selection of the others.
 bool on_page(const std::string& plain_name, const std::vector<Goal>& goals);
 
 /// Writes `file`, and its plots into the folder of the same name without extension.

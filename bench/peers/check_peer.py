@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Time of a check of a Python function beside its bare calls; a peer of the benchmarks `python/`.
+"""The time of checking a Python function, compared with its bare calls; for the benchmarks `python/`.
 
   check_peer.py --pq FILE --function right|wrong|draft --measure check|bare
 
-Needs python3, torch, numpy and the package draftproof, whose program is that of DRAFTPROOF_PROGRAM. --pq is not used.
-One check is made in a process of its own. Prints one JSON object: processor seconds, of the check with its program
-beyond the one second that a start may take, or of as many bare calls on the same rows as the check makes; and the
-calls.
+Needs python3, torch, numpy and the package draftproof; DRAFTPROOF_PROGRAM names its program. --pq is not used.
+Prints one JSON object: the number of calls, and processor seconds. With --measure check they include the program and
+exclude one second for its start; with --measure bare they are of as many calls on the same rows as the check makes.
 """
 import argparse
 import json

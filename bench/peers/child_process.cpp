@@ -24,7 +24,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// The own environment without the variables that are set anew.
+/// Returns `added` and the variables of this process that it does not replace.
 std::vector<std::string> joined_environment(const std::vector<std::string>& added) {
   std::vector<std::string> all = added;
   for (char** entry = environ; *entry; ++entry) {

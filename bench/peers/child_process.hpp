@@ -13,8 +13,8 @@ struct Finished {
   std::string out, err;
 };
 
-/// Runs `words`; words[0] is looked up in PATH if it has no slash. `environment` ("NAME=value") is added to the own
-/// one. Returns exit code and output.
+/// Runs `words`; words[0] is looked up in PATH if it has no slash. `environment` ("NAME=value") is added to this
+/// process's variables. Returns exit code and output.
 Finished run_child(const std::vector<std::string>& words, const std::vector<std::string>& environment = {});
 
 }  // namespace draftproof::benchmarks

@@ -4,7 +4,7 @@
   numpy_peer.py --pq FILE --drafts K --program NAME [--trials N] [--repeat R] [--seed S]
 
 Needs python3 and numpy (Debian: python3-numpy). FILE holds p, then q, as little-endian float64. Programs, all with K
-drafts, of which one is single-draft sampling:
+drafts (K = 1 is single-draft sampling):
 
   expert     fixed (p, q): residuals computed once, everything batched, inverse CDFs by searchsorted
   choice     the same with Generator.choice in place of searchsorted
@@ -12,7 +12,7 @@ drafts, of which one is single-draft sampling:
   loop       one Python iteration a trial
   loop_wor   the same without replacement
 
-Prints one JSON object: trials, processor seconds of the best of R runs, acceptance, and what it should be.
+Prints one JSON object: trials, processor seconds of the best of R runs, acceptance, expected acceptance.
 """
 import argparse
 import json
@@ -34,7 +34,7 @@ def after_refusal(residual, proposal):
 
 
 def shared_rows(p, q, drafts, trials, random, draw):
-    """draw(weights, shape) gives tokens. Returns the histogram and how many trials took a draft."""
+    """draw(weights, shape) draws tokens. Returns their histogram and the number of trials that accepted a draft."""
     proposed = draw(q, (trials, drafts))
     tokens = np.full(trials, -1)
     open_trials, residual = np.arange(trials), p.copy()
@@ -88,7 +88,7 @@ def prefix_consistent(p, q, drafts, trials, random, replace):
 
 
 def expected_acceptance(p, q, drafts):
-    """With replacement, in closed form: 1 - F(b) after b <- b + F(b), K times."""
+    """With replacement: 1 - F(b), where F(b) = sum (p - b q)+ and b <- b + F(b) K times from b = 0."""
     b = 0.0
     for _ in range(drafts):
         b += np.maximum(p - b * q, 0).sum()

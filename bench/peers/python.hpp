@@ -26,7 +26,7 @@ struct PeerAnswer {
 };
 
 /// Runs a script on one thread with `--pq FILE`, where FILE holds p, then q, and with `words`. `script` is
-/// "numpy_peer" or "scipy_peer", `module` the module that it imports. Returns its JSON, or an error.
+/// "numpy_peer", "scipy_peer" or "check_peer", `module` what it imports. Returns its JSON, or an error.
 PeerAnswer ask_peer(std::string_view script, const std::string& module, std::span<const double> target,
                     std::span<const double> proposal, const std::vector<std::string>& words);
 

@@ -3,9 +3,10 @@
 
   scipy_peer.py --pq FILE --drafts K [--repeat R]
 
-Needs python3, numpy and scipy (Debian: python3-scipy). FILE holds p, then q, as little-endian float64. One variable
-for every draft tuple and token in it: mass that goes from the tuple to the token, at most the tuple's probability and
-at most p in sum. Prints one JSON object: processor seconds of linprog alone, the best of R, and the optimum found.
+Needs python3, numpy and scipy (Debian: python3-scipy). FILE holds p, then q, as little-endian float64. The
+program has a variable for every draft tuple and token in it: the mass that goes from the tuple to the token. The
+masses of a tuple sum to at most its probability, the masses of a token to at most p. Prints one JSON object: processor
+seconds of linprog alone, the best of R, and the optimum found.
 """
 import argparse
 import itertools

@@ -32,7 +32,7 @@ double unit_of(const Json& entry, const std::string& file) {
 
 bool real_clock(const std::string& full) { return full.ends_with("/real_time") || full.ends_with("/manual_time"); }
 
-/// Whether a member of an entry belongs to the format and is no counter.
+/// Whether Google Benchmark writes this member of an entry itself; all other numbers are counters.
 bool of_the_format(const std::string& key) {
   static const std::set<std::string> known{"family_index",    "per_family_instance_index",
                                            "repetitions",     "repetition_index",

@@ -1,22 +1,22 @@
 // The measurements of a run of benchmarks, as read from its JSON file: repetitions by name, counters, goals, and the
-// machine; judged by goals, compared with another run, and as tables. The file is Google Benchmark's JSON, so its own
-// tools read it too; "goals" and some of "context" are ours.
+// machine. They can be judged by goals, compared with another run, and shown as tables. The file is Google Benchmark's
+// JSON with "goals" and more of "context", so Google Benchmark's tools read it too.
 //
-//   name     as `draftproof bench --list` prints it: Google Benchmark's without its suffixes on iterations and clocks
+//   name     as `draftproof bench --list` prints it: Google Benchmark's name without suffixes on iterations and clocks
 //   group    the part of a name before its first slash
 //   seconds  time per item if a benchmark counts items, else per iteration; by the clock of the benchmark, which is
 //            processor time unless its name says otherwise
 //
 // Goals. Both sides run in the same minutes, in random order (run.hpp), so a busy machine affects both. A goal is met
-// if every round meets it, not met if none does, and else undecided, whatever the median: other load moves single
-// rounds over a bound. Without paired rounds the medians decide.
+// if every round meets it, not met if none does, and else undecided, whatever the median, because other load can
+// move single rounds over a bound. Without paired rounds the medians decide.
 //
-// Comparison of two runs with n and m repetitions: faster, slower, or within noise. A verdict needs three things:
-// ranges of repetitions that do not overlap; a chance of at most 1 % of that, 2 n! m! / (n + m)! if both are draws of
-// one distribution, so five repetitions each (4 and 4: 2 / 70, 5 and 5: 2 / 252); and a ratio beyond `threshold`,
-// since code and data lie at different addresses in two runs of one program, which repetitions inside a run do not
-// show. At the least number of repetitions, about one of a hundred unchanged benchmarks still gets a verdict by
-// chance: run again.
+// Comparison of two runs with n and m repetitions: faster, slower, or within noise. "Faster" and "slower" require
+// three things: the ranges of both runs' repetitions do not overlap; the chance of this for draws of one distribution,
+// 2 n! m! / (n + m)!, is at most 1 %, which takes five repetitions each (4 and 4: 2 / 70, 5 and 5: 2 / 252); and the
+// ratio is beyond `threshold`, because code and data lie at different addresses in two runs of one program, an effect
+// that repetitions inside a run do not show. With five repetitions each, about one of a hundred unchanged benchmarks
+// still gets a verdict by chance: run again.
 #pragma once
 
 #include <cstddef>
@@ -57,12 +57,12 @@ Spread spread_of(std::vector<double> values);
 struct Measurement {
   std::string name;
   std::vector<double> seconds{};             ///< one per repetition, in the order of the run
-  bool items = false;                        ///< per item
+  bool items = false;                        ///< whether `seconds` is per item
   std::map<std::string, double> counters{};  ///< medians over repetitions
   std::string skipped{};                     ///< why a repetition has no time; the others, if any, are in `seconds`
 
   bool timed() const { return !seconds.empty(); }
-  Spread spread() const { return spread_of(seconds); }  ///< of one that is timed
+  Spread spread() const { return spread_of(seconds); }  ///< requires timed()
   /// The part of the name before the first slash: "cost" of "cost/k_seq/iid/4096/4".
   std::string group() const { return name.substr(0, name.find('/')); }
 };
@@ -98,7 +98,7 @@ struct Judged {
   Goal goal;
   GoalResult verdict = GoalResult::not_run;    ///< not run: a side has no time
   double ratio = 0;                            ///< median time per item of `slower` over that of `faster`
-  std::optional<Spread> rounds{};              ///< the same of paired repetitions, if both sides have equally many
+  std::optional<Spread> rounds{};              ///< range of the ratio over paired repetitions, if counts are equal
   std::size_t met_rounds = 0, all_rounds = 0;  ///< rounds that meet the bound, of how many
 
   /// The verdict in words: "met", "not met", "met in 3 of 5 rounds", "not run".
@@ -113,7 +113,7 @@ enum class Change { faster, slower, within_noise, too_few, only_old, only_new, s
 struct Compared {
   std::string name;
   Change change;
-  /// Median of the new run over that of the old, of the first four kinds of change; above 1 is slower.
+  /// Median of the new run over the median of the old one, for the first four kinds of change; above 1 is slower.
   double ratio = 0;
   Spread old_spread{}, new_spread{};
 };
@@ -142,7 +142,7 @@ Table table_of(const std::vector<Judged>& goals);
 /// "Goals: 3 met, 1 not met, 5 not run".
 std::string summary_of(const std::vector<Judged>& goals);
 
-/// Returns a table of times for every group, then the goals. The data of a document is the file of the results.
+/// Returns a table of times for every group, then the goals.
 std::vector<Section> sections_of(const Results& results);
 
 }  // namespace draftproof::benchmarks

@@ -16,7 +16,7 @@ namespace {
 struct SchemeInfo {
   std::string_view name;
   Rational (*closed)(const std::vector<Rational>& p, const std::vector<Rational>& q, int drafts) = nullptr;
-  std::string_view distribution{};  ///< without a closed form: of the drafts on which its branches are enumerated
+  std::string_view distribution{};  ///< without a closed form: the drafter of an enumeration
   bool enumerated = false;          ///< whether a value needs an enumeration, whose branches grow in number like V^K
 };
 constexpr std::array<SchemeInfo, scheme_count> infos{
@@ -283,7 +283,7 @@ OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vect
   const BlockPlan plan{"order_of_schemes", (instances + wave - 1) / wave};
   Seen seen{0, 0, std::vector<OrderTally>(pairs.size())};
   for (const Seen& block : map_blocks(options.checkpoint, plan, options.stop, examine_block)) {
-    if (block.first != seen.instances) break;  // after a stop: the instances before it
+    if (block.first != seen.instances) break;  // after a stop only the instances before the first gap count
     seen += block;
   }
   OrderSearch search;

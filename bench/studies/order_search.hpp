@@ -92,8 +92,8 @@ inline const std::vector<OrderClaim> order_claims{
     {Scheme::recursive_rejection_distinct, Scheme::k_seq, false},
 };
 
-/// A pair that crosses, with an instance in either direction. Instances have full support and were shrunk from
-/// instances of a search; the study computes them again.
+/// Two schemes without an order, with an instance on which each accepts more. Instances have full support and were
+/// shrunk from instances of a search; the study computes them again.
 struct CrossingClaim {
   Scheme first, second;
   std::string_view first_ahead, second_ahead;

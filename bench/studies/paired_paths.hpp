@@ -1,10 +1,9 @@
-// Compares verifiers of paths on the same contexts, drafts and coins. Every trial draws its drafts once, and all
-// candidates verify them with the same coins, several times. The error of a difference is then smaller than that of
-// the means.
+// Compares verifiers of paths on the same contexts, drafts and coins, the random bits of a verification. Every trial
+// draws its drafts once, and all candidates verify them with the same coins, several times. The error of a difference
+// is then smaller than the errors of the means.
 //
-//   K, L     TreeShape        without a drafter the first K of paths drawn for all, cut to their first L tokens:
-//                             still
-//                             K i.i.d. paths
+//   K, L     TreeShape        without a drafter, the first K of the paths drawn for all candidates, cut to their first
+//                             L tokens, which are still K i.i.d. paths
 //   tau_s    accepted[s]      accepted tokens of candidate s in one trial, summed over its coins
 //   -        products[s, t]   sum over trials of tau_s tau_t
 //
@@ -28,7 +27,7 @@ namespace draftproof {
 struct PathCandidate {
   const AnyPathVerifier* scheme;
   TreeShape shape;
-  const AnyTreeDrafter* drafter = nullptr;  ///< null: paths of all candidates together
+  const AnyTreeDrafter* drafter = nullptr;  ///< null: the paths drawn for all candidates
 };
 
 struct PairedTally {

@@ -23,7 +23,7 @@ inline int threads_of(const StudyOptions& options) {
   return options.threads > 0 ? options.threads : default_threads();
 }
 
-/// Opens the sources of the options, or the study's own if there are none.
+/// Opens the sources of the options, or `by_default` if there are none.
 inline std::vector<Source> open_sources(const StudyOptions& options, const std::vector<std::string>& by_default) {
   registry();  // families are registered with everything else
   std::vector<Source> sources;
@@ -90,8 +90,8 @@ auto finished_positions(const StudyOptions& options, std::size_t count, Meter& m
   return finished;
 }
 
-/// Calls measure(source, i) at the first `most` positions of every source, then report(source, what it returned for
-/// the positions that finished before a stop).
+/// Calls measure(source, i) at the first `most` positions of every source, then report(source, results of the
+/// positions that finished before a stop).
 template <class Measure, class Report>
 void study_positions(const StudyOptions& options, const std::vector<std::string>& by_default, std::uint64_t most,
                      StudyResult& result, Measure&& measure, Report&& report) {
@@ -115,7 +115,7 @@ double mean_over(const std::vector<At>& at, Value&& value) {
   return sum / static_cast<double>(at.size());
 }
 
-/// "  V = 32,000, 8 positions" and what follows.
+/// Returns "  V = 32,000, 8 positions" followed by `rest`.
 inline std::string size_line(const Source& from, std::size_t positions, std::string_view rest = "") {
   return fmt::format("  V = {}, {}{}", grouped(from.vocabulary()), counted(positions, "position"), rest);
 }

@@ -47,12 +47,12 @@ inline Field cell(std::string_view title, std::string_view text) {
 inline Field note(std::string_view title, std::string_view text) {
   return {.column = {std::string(title)}, .cell = {std::string(text)}};
 }
-/// Whether a comparison came out as claimed, in the words for either case.
+/// A note with `yes` or `no`, by whether a comparison came out as claimed.
 inline Field verdict(std::string_view title, bool passed, std::string_view yes = "agrees",
                      std::string_view no = "differs") {
   return note(title, passed ? yes : no).marked(passed);
 }
-/// A value of the data alone.
+/// A value that only the data contain.
 inline Field datum(std::string_view key, nlohmann::ordered_json value) {
   return {.key = std::string(key), .value = std::move(value), .shown = false};
 }
@@ -84,7 +84,7 @@ struct Records {
 
 /// A published number, compared to its printed digits.
 struct Reference {
-  std::string_view text{};  ///< decimal such as "0.9389", or fraction; empty: nothing was published, all agrees
+  std::string_view text{};  ///< decimal such as "0.9389", or fraction; empty: nothing to compare
 
   double value() const {
     double number = NAN;
@@ -127,7 +127,7 @@ class Checks {
 
   bool passed() const { return failed_ == 0; }
 
-  /// Adds the outcome to a result: `held`, the key "checks", and a section at the end.
+  /// Adds the outcome to a result: `passed`, the key "checks", and a section at the end.
   void report(StudyResult& result, const std::string& about) const {
     result.expect(passed());
     result.document.data["checks"] = {{"about", about},

@@ -1,5 +1,5 @@
 // The distribution that recursive rejection of i.i.d. drafts emits given a draft tuple, by groups of tokens, in
-// closed form: averages over tuples need no enumeration of each.
+// closed form, so that an average over tuples need not enumerate the branches of each tuple.
 //
 //   b_k, F_k    places and masses of the residuals, b_(k + 1) = b_k + F_k (verifiers/recursive_rejection.hpp)
 //   a_k(x)      min(1, (p - b_k q)+ / (F_k q))

@@ -1,5 +1,5 @@
-// Adds the studies and the command `reproduce` to the program. draftproof::studies makes its users link with this
-// symbol undefined, which takes the object out of the archive.
+// Adds the studies and the command `reproduce` to the program. No code refers to this object, so the link option
+// `-u draftproof_with_studies` of draftproof::studies makes the linker take it from the archive.
 #include <draftproof/bench/studies/study.hpp>
 #include <draftproof/cli/register_command.hpp>
 

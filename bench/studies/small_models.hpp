@@ -34,7 +34,7 @@ namespace draftproof {
 template <class Weight>
 using PathModel = PrefixTable<Rows<Weight>>;
 
-/// The rows of every prefix, by length; a single pair holds for all.
+/// The rows of every prefix, by length; a single pair applies to every prefix.
 template <class Weight>
 PathModel<Weight> path_model(const std::vector<WeightPair>& pairs) {
   const auto row = [](const std::vector<int>& weights) {
@@ -67,8 +67,8 @@ inline std::vector<WeightPair> random_path_weights(std::uint64_t seed, std::uint
   return pairs;
 }
 
-/// E[tau] of a scheme on i.i.d. paths by enumerating all drafts and branches, in the arithmetic of the model; nothing
-/// without a form for it, -1 if the enumeration is not complete.
+/// E[tau] of a scheme on i.i.d. paths by enumerating all drafts and branches, in the arithmetic of the model; nullopt
+/// if the scheme does not support that arithmetic, -1 if the enumeration is not complete.
 template <class Weight>
 std::optional<Weight> enumerated_mean(const AnyPathVerifier& scheme, const PathModel<Weight>& model,
                                       const TreeShape& shape) {

@@ -20,12 +20,12 @@ namespace draftproof {
 class Checkpoint;
 
 struct StudyOptions {
-  std::vector<std::string> sources{};  ///< captures or families to study; empty: what the study takes by itself
+  std::vector<std::string> sources{};  ///< captures or families to study; empty: the default of the study
   std::uint64_t effort = 0;            ///< instances, tuples or whatever the study counts; 0: its own default
   std::uint64_t seed = 1;
   int threads = 0;                          ///< 0: all processors
   bool timings = false;                     ///< times in the data, which then differs from run to run
-  const std::atomic<bool>* stop = nullptr;  ///< set from outside: return what is known so far
+  const std::atomic<bool>* stop = nullptr;  ///< if set, the study returns its results so far
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
   Checkpoint* checkpoint = nullptr;  ///< of the blocks of a divided study
 
@@ -37,7 +37,7 @@ struct StudyOptions {
 
 struct StudyResult {
   Document document;
-  bool passed = true;    ///< every claim the study checks came out as claimed
+  bool passed = true;    ///< whether every claim that the study checks was confirmed
   bool complete = true;  ///< false after a stop
 
   bool expect(bool claim) {

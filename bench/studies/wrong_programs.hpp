@@ -7,15 +7,15 @@
 // detects them without a distribution of paths.
 //
 //   p, q       target and proposal of the pair they run on
-//   reference  log2 of the exposure at which another implementation of the same five e-values raised its alarm on
-//              every one of several runs; numpy counts drawn from closed distributions, p and q of the same kind
-//   TV         distance of the output from p there
-//   shape      two sets of tokens; a mass of d moves from the second to the first, within each in proportion to p. A
-//              set must not be emptied: d is at most the mass of the second
+//   reference  log2 of the exposure at which another implementation of the same five e-values raised its alarm in
+//              every one of several runs, on counts that numpy drew from closed distributions for a similar pair
+//   TV         total variation of the output from p in that implementation
+//   shape      two sets of tokens; a mass of d, at most the mass of the second set, moves from the second to the
+//              first, within each set in proportion to p
 //
 // Not included: `<=` for `<` (no affordable sample detects it; edge checks do), and two drafts without replacement
 // whose second is tested against q with the first set to 0 and no renormalisation. A refused token has no residual,
-// so that program decides as the one that tests against the whole q.
+// so that program decides exactly as one that tests against the whole q.
 #pragma once
 
 #include <algorithm>
@@ -100,7 +100,7 @@ inline std::shared_ptr<const AnyVerifier> ruled(Rule rule) {
   });
 }
 
-/// A correct scheme of one draft on other distributions than those from which its drafts were drawn.
+/// A correct single-draft verifier that is given other distributions than its drafts were drawn from.
 inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& target,
                                                  const std::vector<double>& proposal) {
   const auto told = std::make_shared<RatioTable>(target, proposal);
@@ -109,7 +109,7 @@ inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& targ
   });
 }
 
-/// Tests with one word for all drafts, or a fresh one each; after the last refusal a draw from (p - b q)+, or from p.
+/// Tests with one uniform for all drafts, or a new one for each; then draws from (p - b q)+, or wrongly from p.
 inline Verdict recursive_rejection_with(const RatioTable& distributions, std::span<const Token> drafts,
                                         Philox& random, bool one_word, bool rest_from_target) {
   double b = 0, mass = 1;
@@ -134,7 +134,7 @@ inline Verdict residual_not_normalised(const RatioTable& distributions, std::spa
   return {distributions.vocabulary() - 1, none_accepted};
 }
 
-/// The word that refused the draft also draws from the residual, by inversion in the order of ids.
+/// The uniform that refused the draft also draws from the residual, by inversion in the order of ids.
 inline Rule word_reused_for_residual(const RatioTable& pair) {
   std::vector<double> reached;
   for (Token x = 0; x < pair.vocabulary(); ++x)
@@ -148,7 +148,7 @@ inline Rule word_reused_for_residual(const RatioTable& pair) {
   };
 }
 
-/// Fixed drafts tested in turn; after the last refusal a draw from all of p, the drafts included.
+/// Tests fixed drafts in turn; after the last refusal draws from all of p, including the refused drafts.
 inline Verdict siblings_kept(const RatioTable& distributions, std::span<const Token> drafts, Philox& random) {
   double left = 1;
   for (std::size_t k = 0; k < drafts.size(); ++k) {

@@ -1,5 +1,5 @@
-// `draftproof check`: the gate. Each verifier is examined at each tier and gets one verdict. The exit code is that of
-// the worst verdict, so a build needs one call.
+// `draftproof check`: the gate. Each verifier gets one verdict per tier. The exit code is that of the worst verdict, so
+// a build needs one call.
 #pragma once
 
 #include <algorithm>
@@ -119,7 +119,7 @@ struct Check {
                         .expected = "neither: blocks run in this program on the processor"});
     std::vector<GateResult> results;
     {
-      constexpr std::uint64_t parts = 1000;  // of a gate: trials take the most time and report their progress
+      constexpr std::uint64_t parts = 1000;  // units of progress per gate; only trials report steps
       Progress progress("checking", parts * gates.size(), session.quiet);
       const double planned = std::exp2(options.profile.log2_trials);
       options.progress = [&](std::uint64_t trials) {
@@ -181,8 +181,8 @@ struct Check {
     return gates;
   }
 
-  /// Whether trials would show no more than the proof tier, which has refuted the program on an instance, unless
-  /// --tier names them.
+  /// Whether to skip the sampled tier of an external verifier that the proof tier has refuted on an instance; never if
+  /// --tier is given.
   bool needless(const Gate& gate, const std::vector<GateResult>& results) const {
     return tiers.empty() && gate.external && gate.tier == Tier::sampled &&
            std::any_of(results.begin(), results.end(), [&gate](const GateResult& result) {

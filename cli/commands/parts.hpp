@@ -1,6 +1,6 @@
-// `draftproof merge`: the parts of a divided run put together. The command that made them runs again on their blocks
-// and writes its report, so a merged result has the bytes of an undivided one.
-// `draftproof plan`: the blocks of a command, with time and memory measured on small pieces of them, before the work.
+// `draftproof merge` combines the parts of a divided run: it runs their command again on the finished blocks, so the
+// merged result is equal to the result of an undivided run, byte by byte.
+// `draftproof plan` lists the blocks of a command, with time and memory estimated from small pieces of them.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +70,7 @@ struct Plan {
     const auto listed = std::make_shared<Checkpoint>(nullptr, BlockShard{}, Checkpoint::Kind::plan);
     words.push_back("--threads=1");
     if (session.quiet) words.push_back("--quiet");
-    return run_words(std::move(words), listed);  // which writes the plan where that command would write its result
+    return run_words(std::move(words), listed);  // writes the plan in place of the command's result
   }
 };
 

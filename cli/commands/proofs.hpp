@@ -65,7 +65,7 @@ struct Prove {
         throw InputError({.file = "blocks",
                           .got = session.external.empty() ? "--instance" : "--adapter",
                           .expected = "neither: generated instances in this program are divided"});
-      if (rank_of_job().first > 0) return exit_passed;  // rank 0 alone
+      if (rank_of_job().first > 0) return exit_passed;  // only rank 0 runs it
     } else {
       options.checkpoint = work.open(session, {});
     }

@@ -1,4 +1,4 @@
-// `draftproof simulate`: many tuples of one verifier at one position: acceptance by draft, and the tokens against p.
+// `draftproof simulate`: trials of one verifier at one position: acceptance of each draft, and token counts against p.
 #pragma once
 
 #include <ctime>

@@ -1,5 +1,5 @@
-// `draftproof audit`: a recording of a running engine, judged without running it again. `draftproof report`: stored
-// results as one page, their data back, or what changed between two.
+// `draftproof audit` tests a recording of a running engine without running it again. `draftproof report` makes a page
+// of stored results, extracts the data of a page, or compares two results.
 #pragma once
 
 #include <string>

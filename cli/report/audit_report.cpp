@@ -25,7 +25,7 @@ std::string power_of_ten(double log_e) { return fmt::format("10^{:.1f}", decades
 
 double percent_more(const GroupExcess& excess) { return 100 * (excess.observed / excess.expected - 1); }
 
-/// The largest excess of a family or a place, if it has any: an object of the data, and five cells.
+/// Adds the largest excess of a family or of a position in the block, if there is one: an object and five cells.
 void add_excess(ResultRow& row, const GroupExcess& excess) {
   const bool any = !excess.where.empty();
   row.cell("group", {any ? excess.where : "none"});
@@ -122,7 +122,7 @@ Section add_places(nlohmann::ordered_json& data, const AuditResult& result) {
   return section;
 }
 
-/// The scores of each family, with the cuts that are the hardest and the easiest to detect.
+/// For each family its tilts, and the shifts of mass that are the hardest and the easiest to detect.
 Section smallest_section(const AuditResult& result) {
   Section section{.title = "Smallest deviations that this recording would have shown with probability 0.99"};
   const auto add = [&section](const AuditFamily& family, const SmallestFound& found, const char* which) {

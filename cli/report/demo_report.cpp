@@ -14,7 +14,7 @@ namespace draftproof {
 
 namespace {
 
-/// Numbers of schemes by verdict; a scheme counts once, with the worst verdict of its draft samplings.
+/// Schemes by verdict. A scheme whose draft samplings have different verdicts is in several sets.
 struct Count {
   std::set<std::string_view> proved, refuted, not_explored, lossy;
 
@@ -42,8 +42,8 @@ struct Count {
   }
 };
 
-/// "boundary_uniforms 5, distribution_in_budget 2": how many bugs each check caught first among those that no proof
-/// refutes.
+/// Returns "boundary_uniforms (5), distribution_in_budget (2) and 3 further checks": the checks by the number of bugs
+/// that they caught.
 std::string by_check(const std::map<std::string, int>& counts) {
   std::vector<std::pair<int, std::string>> order;
   for (const auto& [check, count] : counts) order.emplace_back(-count, check);
@@ -63,7 +63,7 @@ struct BugCount {
   explicit BugCount(const KillMatrix& matrix) {
     for (const KillRow& row : matrix.rows) {
       if (row.lossy) continue;
-      const bool component =  // not of "drafters" or "tree drafters" either
+      const bool component =  // neither verifiers nor drafters
           row.level != TokenLevel::name && row.level != BlockLevel::name && !row.level.ends_with("drafters");
       ++(component ? components : schemes);
       if (!component && row.decided >= 0)
@@ -76,8 +76,8 @@ struct BugCount {
   }
 };
 
-/// The refuted bug of one position with the shortest counterexample on two drafts; without one, any refuted bug; null
-/// if none is refuted.
+/// Returns the refuted bug with the shortest counterexample, preferably of one position on two drafts; null if there is
+/// no refuted bug.
 const KillRow* shown_bug(const KillMatrix& matrix) {
   const auto length = [](const KillRow& row) {
     const std::string& instance = row.shown()->instance;
@@ -143,7 +143,7 @@ Section table_of(const DemoResult& result) {
       best.number(name_of(item), {optimum ? fmt::format("{:.4f}", *optimum) : "-", Tone::faint}).number("gap", {""});
     }
     best.number("ns", {""});
-    // Schemes whose plans enumerate tuples run only on the smallest vocabularies; the complete tables have them.
+    // Schemes whose plans enumerate tuples run only on small vocabularies; they are left to the complete tables.
     left_out += std::erase_if(
         verifiers, [&](const auto* verifier) { return seen[verifier].first == 1 && result.surveyed.size() > 1; });
     if (verifiers.empty()) continue;

@@ -22,7 +22,7 @@ nlohmann::ordered_json finding_data(const Finding& finding) {
   return data;
 }
 
-/// The violation to show: of the distribution if there is one, else the first. Null if there is none.
+/// Returns the failure to show: one of an output distribution if possible, else the first; null if nothing failed.
 const Finding* shown_violation(const GateResult& result) {
   const Finding* shown = nullptr;
   const auto decides = [](const Finding& finding) {
@@ -34,8 +34,8 @@ const Finding* shown_violation(const GateResult& result) {
   return shown;
 }
 
-/// One bug breaks many checks: one violation with its instance, the names of the others, and the undecided findings.
-/// Empty if there are none.
+/// Returns the lines on failed and undecided findings. One bug fails many checks, so only one failure on an instance is
+/// shown in full; the others are named.
 std::vector<std::string> failure_lines(const GateResult& result) {
   std::vector<std::string> lines;
   const Finding* const shown = shown_violation(result);
@@ -55,7 +55,7 @@ std::vector<std::string> failure_lines(const GateResult& result) {
   return lines;
 }
 
-/// "all 12 gates passed", or how many did not.
+/// Returns "all 12 gates passed", or the number of gates by verdict.
 std::string summary_line(std::span<const GateResult> results) {
   const auto count = [&](Status status) {
     return std::count_if(results.begin(), results.end(),
@@ -99,14 +99,14 @@ Cell caught_by(const KillRow& row) {
   return {"not caught", Tone::bad};
 }
 
-/// "37 % of 240"; nothing where no share was counted.
+/// Returns "37 % of 240", or "-" where no share was counted.
 Cell share_of(const KillRow& row) {
   if (!row.share || row.share->asked == 0) return {"-"};
   return {fmt::format("{} % of {}", 100 * row.share->shown / row.share->asked, row.share->asked),
           row.common() ? Tone::plain : Tone::bad};
 }
 
-/// The columns that not every table of the matrix has, and the title of the column of partners.
+/// The optional columns of a table of the matrix, and the title of the column of draft samplings or verifiers.
 struct KillColumns {
   std::string partner;
   bool lossy = false, shares = false, timings = false;

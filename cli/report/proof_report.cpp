@@ -18,7 +18,7 @@ std::string undecided_text(const ProofOf<Level>& proof) {
   });
 }
 
-/// The findings that held for a verifier that cannot be explored.
+/// The findings that passed for a verifier that cannot be explored.
 template <class Level>
 std::string not_proved_line(const ProofOf<Level>& proof) {
   const std::string passed = listed(proof.findings, [](const auto& finding) {
@@ -107,7 +107,7 @@ std::vector<std::string> violation_lines(const ProofOf<Level>& proof) {
   std::vector<std::string> lines;
   const auto* shown = proof.violation();
   if (!shown) return lines;
-  // One bug breaks many properties: the one that decides losslessness is shown, the others are named.
+  // One bug fails many properties, so only the one that decides losslessness is shown; the others are named.
   lines.push_back(
       fmt::format("  {} failed on {}", shown->property, shown->instance.empty() ? "an instance" : shown->instance));
   lines.push_back("    " + shown->evidence);

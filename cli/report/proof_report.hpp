@@ -15,7 +15,7 @@
 
 namespace draftproof {
 
-/// A table for each level with one row per verifier and draft sampling, a block for every violation. Schema
+/// A table for each level with one row per verifier and draft sampling, a section for every failure. Schema
 /// draftproof.prove/3.
 Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof> path_proofs,
                        const ProofOptions& options, bool timings);
@@ -44,12 +44,12 @@ const Proof* proof_of(std::span<const Proof> proofs, const Row& row) {
 template <class Level>
 nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings);
 
-/// Title of the block of a violation.
+/// Title of the section of a failure.
 template <class Level>
 std::string refutation_title(const ProofOf<Level>& proof);
 
-/// The violations with counterexample, exact distribution and replay line, then the largest distance of the
-/// distribution from p.
+/// Returns the failure that decides losslessness with counterexample, evidence and replay line, the names of the other
+/// failures, and the largest total variation from p.
 template <class Level>
 std::vector<std::string> violation_lines(const ProofOf<Level>& proof);
 
@@ -63,17 +63,17 @@ void add_proofs(Document& document, std::span<const ProofOf<Level>> proofs, bool
   }
 }
 
-/// The answer of a check, coloured.
+/// A status as a coloured cell.
 Cell status_cell(Status status);
 
-/// The results of gates: a verdict for every verifier and tier, a block with a replay line for every failure.
+/// The results of gates: a verdict for every verifier and tier, a section with a replay line for every failure.
 /// `timings` adds times to the data. Schema draftproof.check/3.
 Document report_gates(std::span<const GateResult> results, const GateOptions& options, bool timings);
 
 /// The list of gates without results, for callers that run them one by one. Schema draftproof.gates/2.
 Document report_gate_list(std::span<const Gate> gates);
 
-/// For each level a table with a row per mutant, then a table of lossy schemes and one of wrong drafters. Each row
+/// For each level, wrong drafters included, a table with a row per mutant, then a table of lossy schemes. Each row
 /// names the check that caught it, its smallest counterexample and a replay line. The controls come last. Times only
 /// with `timings`. Schema draftproof.mutants/3.
 Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options, bool timings);
@@ -88,10 +88,10 @@ void add_answers(Document& document, const ProofOf<Level>& proof, const std::str
 /// Adds the finding of one check of a component.
 void add_finding(Document& document, const Finding& finding);
 
-/// Adds a sentence.
+/// Adds a sentence below the last table.
 void add_remark(Document& document, const std::string& remark);
 
-/// Adds the courses of a decision.
+/// Adds all paths of a decision with their probabilities.
 void add_story(Document& document, const DecisionTrace& trace);
 
 /// Adds the distribution of a token, or of a step.

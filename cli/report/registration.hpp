@@ -1,5 +1,5 @@
 // Writers and figures, which the build finds and registers. A writer is a struct in cli/report/writers/, selected by
-// --format. A figure of a page is a struct in cli/report/figures/; it takes any document and draws what its data has.
+// --format. A figure of a page is a struct in cli/report/figures/; it accepts any document and draws what its data has.
 #pragma once
 
 #include <functional>

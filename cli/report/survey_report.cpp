@@ -22,9 +22,9 @@ struct DistributionRows {
   std::vector<const Row*> rows;
 };
 
-/// The rows for which `shown(row)` by draft sampling, distributions in the order of their first rows. The rows of a
-/// distribution are sorted by number of drafts, verifiers before mutants, then by `acceptance(row)`, the largest
-/// last.
+/// Returns the rows for which `shown(row)` is true, grouped by draft sampling; groups are in the order of their first
+/// rows. The rows of a group are sorted by number of drafts, verifiers before mutants, then by `acceptance(row)`, the
+/// largest last.
 template <class Row, class Shown, class Acceptance>
 std::vector<DistributionRows<Row>> rows_by_distribution(const std::vector<Row>& rows, Shown shown,
                                                         Acceptance acceptance) {

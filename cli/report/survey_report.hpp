@@ -1,4 +1,4 @@
-// Reports of measurements: surveys of positions and of paths, one simulation, and the first screen.
+// Reports of measurements: surveys of positions and of paths, one simulation, and the summary of `demo`.
 #pragma once
 
 #include <optional>
@@ -37,7 +37,7 @@ struct SurveyedPaths {
 };
 
 /// Tables by tree sampling and number of drafts, then the proofs' counterexamples. Schema draftproof.survey-paths/3.
-/// A source surveyed at several lengths is an item for each.
+/// A source surveyed at several lengths has one item per length.
 Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
                             const PathSurveyOptions& options, bool complete, bool timings);
 
@@ -58,7 +58,7 @@ struct SimulatedPosition {
 /// tokens shown. Schema draftproof.simulate/3.
 Document report_simulation(const SimulatedPosition& at, double confidence, int tokens, bool timings);
 
-/// The results that the first screen summarises.
+/// The results that `demo` summarises.
 struct DemoResult {
   std::span<const SurveyedSource> surveyed;
   std::span<const Proof> proofs;
@@ -69,8 +69,8 @@ struct DemoResult {
   std::string page;    ///< file with the page; empty: none was written
 };
 
-/// The first screen: counts of schemes and planted bugs, one table of lossless schemes with a column per source, one
-/// refuted bug, and three commands. Schema draftproof.demo/2.
+/// The screen of `demo`: counts of schemes and planted bugs, one table of lossless schemes with a column per source,
+/// one refuted bug, and three commands. Schema draftproof.demo/2.
 Document report_demo(const DemoResult& result);
 
 }  // namespace draftproof

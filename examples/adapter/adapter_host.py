@@ -1,5 +1,5 @@
-"""The host's side of an adapter in Python alone: it starts a child, reads its hello and asks it, in the child's form.
-Arrays are nested lists. try_child.py uses it; draftproof's own host is faster and survives a child's death."""
+"""The host's side of an adapter in pure Python: starts a child, reads its hello and sends requests, as frames or JSON
+Lines, as the child does. Arrays are nested lists. Used by try_child.py; draftproof's host is faster and more robust."""
 import json
 import math
 import os
@@ -13,7 +13,7 @@ DTYPES = {"float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F6
 
 
 class Mistake(Exception):
-    """A breach of the protocol: place, what was found, what was wanted."""
+    """A breach of the protocol: location, value got, value expected."""
 
 
 def want(good, place, found, wanted):
@@ -37,7 +37,7 @@ def nested(values, shape):
 
 
 def encode_frame(fields, arrays):
-    """`arrays` are (dtype, nested lists) by name; a dtype is that of a declaration or of safetensors."""
+    """`arrays` maps names to (dtype, nested lists); dtypes are named as in a declaration or as in safetensors."""
     header, data = {"__metadata__": {"message": json.dumps(fields)}}, b""
     for name, (dtype, value) in sorted(arrays.items(), key=lambda item: item[1][0] not in ("F64", "I64", "float64")):
         first, values, label = len(data), flat(value), DTYPES.get(dtype, dtype)
@@ -69,7 +69,7 @@ def decode_blob(blob, place):
 
 
 class Child:
-    """A running child. `hello` are the fields of its first message; `frames` says which form it chose."""
+    """A running child. `hello` are the fields of its first message; `frames`: whether it uses frames or JSON Lines."""
 
     def __init__(self, arguments, limit=20.0):
         self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
@@ -80,7 +80,7 @@ class Child:
         self.hello, _ = self.receive()
 
     def read(self, size=None):
-        """All bytes read so far: at least `size`, or a line if no size is given."""
+        """Returns the unused bytes: at least `size` of them, or at least a line if no size is given."""
         deadline = time.monotonic() + self.limit
         while len(self.rest) < size if size is not None else b"\n" not in self.rest:
             shown = f"{len(self.rest)} bytes {self.rest[:60]!r}"
@@ -93,7 +93,7 @@ class Child:
         return self.rest
 
     def receive(self):
-        """Fields and arrays of the next message."""
+        """Returns the fields and arrays of the next message."""
         if self.frames:
             size = 8 + struct.unpack("<Q", self.read(8)[:8])[0]
             want(size < 1 << 30, self.place, f"a frame of {size} bytes", "less; prints belong on stderr")
@@ -117,7 +117,7 @@ class Child:
         self.process.stdin.write(encode_frame(fields, arrays) if self.frames else lines)
 
     def ask(self, fields, arrays, place):
-        """Fields and arrays of the reply; `place` names the request in mistakes."""
+        """Sends a request. Returns the fields and arrays of the reply; `place` names the request in mistakes."""
         self.id, self.place = self.id + 1, place
         self.send(fields | {"id": self.id}, arrays)
         fields, reply = self.receive()
@@ -127,7 +127,7 @@ class Child:
         return fields, reply
 
     def bye(self):
-        """Asks the child to end."""
+        """Sends bye and waits until the child ends."""
         self.send({"type": "bye"}, {})
         self.process.stdin.close()
         try:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Talks to a verifier behind an adapter and prints what comes back: hello, a scripted batch, tapes that are too short,
-forced cells, a seeded batch, drafts, a text, bye. It needs Python alone. It judges the protocol, not the distribution.
+forced cells, a seeded batch, drafts, a text, bye. It needs only Python. It checks the protocol, not the distribution.
 
     try_child.py python3 examples/adapter/verifier_json.py          exit code 1 on a mistake in the protocol
     try_child.py --page docs/adapters.md                            checks its blocks marked `transcript` and `child`
@@ -51,7 +51,7 @@ class Trial:
         self.p, self.q = ([[math.log(x) if logits else x for x in distribution] for distribution in distributions] for distributions in (P, Q))
 
     def request(self, randomness, numbers, rows):
-        """`numbers` are tapes or seeds of the three rows; `rows` are those of them that are sent."""
+        """`numbers` are tapes or seeds of the three rows; `rows` are the indices of the rows to send."""
         n, level = max(len(self.drafts[i]) for i in rows), self.hello["level"]
 
         def distributions(of, count, most):
@@ -68,13 +68,13 @@ class Trial:
             arrays["tape"] = "F64", [numbers[i] for i in rows]
         if randomness == "seeded":
             arrays["seeds"] = "I64", [numbers[i] for i in rows]
-        if self.hello["state_size"] > 0:  # first calls
+        if self.hello["state_size"] > 0:  # a first call has zeros
             arrays["state"] = "F64", [[0.0] * self.hello["state_size"] for _ in rows]
         fields = {"type": "verify", "vocabulary": 3, "kind": self.hello["rows"][0], "randomness": randomness}
         return fields, arrays
 
     def read_log(self, fields, reply, tape, place):
-        """Draws of each row as (kind, size, bits, stream, weights)."""
+        """Returns the draws of each row as (kind, size, bits, stream, weights)."""
         if "draw_counts" in reply:
             names, rows, cells = fields.get("streams", []), [], 0
             wanted, found = sum(reply["draw_counts"]), len(reply["draws"])
@@ -104,7 +104,7 @@ class Trial:
         return rows
 
     def verify(self, randomness, numbers, place, rows=(0, 1, 2), shows=True):
-        """(status, tokens, draws, state) of each row."""
+        """Sends the rows as one batch. Returns (status, tokens, draws, state) of each row."""
         fields, arrays = self.request(randomness, numbers, rows)
         fields, reply = self.child.ask(fields, arrays, place)
         b, n = shape_of(arrays["drafts"][1])
@@ -143,7 +143,7 @@ class Trial:
         return results
 
     def alone(self, randomness, numbers, whole):
-        """Each row in a batch of its own, and all of them again."""
+        """Checks that the same batch again, and each row in a separate batch, give the results `whole`."""
         if not self.hello["deterministic"]:
             return
         again = self.verify(randomness, numbers, "the same batch again", shows=False)
@@ -225,7 +225,7 @@ def try_child(arguments):
 
 
 def blocks_of(file, mark):
-    """Lines of the fenced blocks that are marked with this word."""
+    """Returns the lines of the fenced blocks that are marked with this word."""
     blocks, inside, fenced = [], False, False
     with open(file, encoding="utf-8") as lines:
         for line in lines:
@@ -241,7 +241,7 @@ def blocks_of(file, mark):
 
 
 def check_page(file):
-    """Transcripts: what follows `$ ` is run, its output compared with the lines below it, as JSON. Children: tried."""
+    """Runs each command of a transcript and compares its output, as JSON, with the lines below it; tries each child."""
     for block in blocks_of(file, "transcript"):
         for session in "".join(block).split("$ ")[1:]:
             command, *wanted = session.splitlines()

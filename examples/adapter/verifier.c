@@ -1,6 +1,6 @@
 /* Token verification of a chain behind the C adapter, in double on float rows: each draft is accepted with probability
-   min(1, p / q), the first rejected one is replaced by a draw from (p - q)+, or from p where rounding left nothing of
-   that, and a draw from p follows if all are accepted.
+   min(1, p / q), the first rejected one is replaced by a draw from (p - q)+, or from p if rounding made (p - q)+ zero
+   everywhere, and a draw from p follows if all are accepted.
    Compile: cc -std=c11 -O2 -shared -fPIC -I DIRECTORY_OF_THE_HEADER verifier.c -o verifier.so */
 #include <draftproof/adapters/draftproof_adapter.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static int32_t verify(void* self, const dp_batch* batch, dp_result* result) {
       tokens[n] = draft;
     }
     const int rejected = n < batch->lengths[row];
-    int left = 0; /* rows next to p = q round so that a draft is rejected and nothing is left */
+    int left = 0; /* if p is nearly q, rounding can reject a draft although (p - q)+ is zero */
     for (size_t x = 0; rejected && x < v; ++x) left |= p[x] > q[x];
     for (size_t x = 0; x < v; ++x) weights[x] = !left ? p[x] : p[x] > q[x] ? (double)p[x] - (double)q[x] : 0;
     tokens[n] = categorical(&from, weights, batch->vocabulary, rejected ? "residual" : "bonus");

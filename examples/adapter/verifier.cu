@@ -19,15 +19,15 @@ __device__ double uniform(uint64_t seed, uint64_t n) {
   return (double)((z ^ (z >> 31)) >> 40) * 0x1p-24;
 }
 
-/* (p - q)+ at x where anything is left of p by it, else p: where all drafts were accepted, or where rows next to p = q
-   rounded so that a draft was rejected. */
+/* (p - q)+ at x if `residual`, else p: if all drafts were accepted, or if p is nearly q and a draft was rejected by
+   rounding although (p - q)+ is zero everywhere. */
 __device__ double rest(const float* p, const float* q, bool residual, int x) {
   const double left = residual ? (double)p[x] - (double)q[x] : (double)p[x];
   return left > 0 ? left : 0;
 }
 
-/* Block `row` writes tokens, count and status of that row. Each thread sums a run of tokens. Thread 0 finds
-   the run of the draw, then the token in it. */
+/* Block `row` writes tokens, count and status of that row. Each thread sums a range of tokens. Thread 0
+   finds the range of the draw, then the token in it. */
 __global__ void decide(dp_batch b, const int32_t* drafts, const int32_t* lengths, const uint64_t* seeds,
                        int32_t* tokens, int stride, int32_t* counts, int32_t* status) {
   const size_t row = blockIdx.x, v = (size_t)b.vocabulary;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Token verification of a chain of drafts behind an adapter, in frames, on arrays: no loop over rows. It needs numpy
-(Debian: python3-numpy). `read_frame` and `frame` are all of the wire; for a verifier of your own, replace `verify`.
+(Debian: python3-numpy). `read_frame` and `frame` implement the wire format; for your own verifier, replace `verify`.
 
     draftproof check --adapter 'exec:python3 examples/adapter/verifier_frames.py'
 """
@@ -19,7 +19,7 @@ STREAMS = ["accept", "residual", "bonus"]
 
 
 def read_frame(stream):
-    """The fields and the arrays of the next message; None at the end. Arrays lie in the bytes that were read."""
+    """Returns fields and arrays of the next message; None at the end. Arrays are views of the bytes that were read."""
     head = stream.read(8)
     if len(head) < 8:
         return None
@@ -51,7 +51,7 @@ def frame(fields, arrays):
 
 
 def numbers_of(seeds, places):
-    """For each seed `places` multiples of 2^-53 in [0, 1), of (seed, place) alone: other rows change nothing."""
+    """For each seed `places` multiples of 2^-53 in [0, 1). They depend on (seed, place), not on other rows."""
 
     def mixed(x):
         for shift in (30, 27):
@@ -74,14 +74,14 @@ def pick(weights, value):
 def verify(p, q, drafts, lengths, numbers):
     """p [b, n + 1, V], q [b, n, V], drafts [b, n], lengths [b], numbers [b, places].
 
-    Returns tokens [b, n + 1], counts [b], status [b], and what log_of takes: coins [b], the number of them that a row
-    draws; picks [b], whether a pick follows; weights [b, V] of the pick; rejected [b].
+    Returns tokens [b, n + 1], counts [b], status [b], and the arguments of log_of: coins [b], the number of coins that
+    a row draws; picks [b], whether a pick follows; weights [b, V] of the pick; rejected [b].
     """
     b, n, places = *drafts.shape, numbers.shape[1]
     row, column = np.arange(b), np.arange(n)
     bad = ~((p >= 0) & (p < np.inf)).all(axis=(1, 2)) | ~((q >= 0) & (q < np.inf)).all(axis=(1, 2))
     x = np.maximum(drafts, 0)
-    u = np.full((b, n), np.nan)  # beyond the tape no test is passed
+    u = np.full((b, n), np.nan)  # NaN fails every test beyond the tape
     u[:, :places] = np.floor(np.maximum(numbers[:, :n], 0) * 2.0**24) * 2.0**-24
     passed = u * q[row[:, None], column, x] < p[row[:, None], column, x]
     passed &= column < lengths[:, None]
@@ -90,7 +90,7 @@ def verify(p, q, drafts, lengths, numbers):
 
     weights = p[row, accepted].astype(np.float64)
     residual = np.maximum(weights[rejected] - q[row[rejected], accepted[rejected]], 0)
-    # Rows next to p = q round so that a draft is rejected and nothing is left: p ends them.
+    # If p is nearly q, rounding can reject a draft although the residual is zero everywhere; the draw is then from p.
     weights[rejected] = np.where(residual.any(axis=1, keepdims=True), residual, weights[rejected])
     total = weights.sum(axis=1)
     coins = accepted + rejected
@@ -107,7 +107,7 @@ def verify(p, q, drafts, lengths, numbers):
 
 
 def log_of(coins, picks, weights, rejected):
-    """The log as arrays: of each row its coins, then its pick."""
+    """The log as arrays: for each row its coins, then its pick."""
     counts = coins + picks
     draws = np.tile(np.array([COIN, 0, 24, STREAMS.index("accept")], np.int32), (counts.sum(), 1))
     last = (np.cumsum(counts) - 1)[picks]
@@ -120,7 +120,7 @@ def answer(fields, arrays):
     drafts = arrays["drafts"]
     scripted = fields["randomness"] == "scripted"
     numbers = arrays["tape"] if scripted else numbers_of(arrays["seeds"], drafts.shape[1] + 1)
-    with np.errstate(invalid="ignore"):  # rows that are refused take part in the arithmetic
+    with np.errstate(invalid="ignore"):  # rows with bad input take part in the arithmetic
         tokens, counts, status, *log = verify(arrays["p"], arrays["q"], drafts, arrays["lengths"], numbers)
     reply = {"tokens": tokens, "counts": counts, "status": status}
     if scripted:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Token verification of a chain of drafts behind an adapter, in JSON Lines. It needs Python alone. For a verifier of
+"""Token verification of a chain of drafts behind an adapter, in JSON Lines. It needs only Python. For a verifier of
 your own, copy the file and replace `verify`.
 
     draftproof check --adapter 'exec:python3 examples/adapter/verifier_json.py'
@@ -24,7 +24,7 @@ class TapeShort(Exception):
 
 
 class Tape:
-    """The random numbers of one row, and the log of what was drawn. `values` are the host's, or a generator's."""
+    """The random numbers of one row, and the log of what was drawn. `values` come from the host or from a generator."""
 
     def __init__(self, values):
         self.values, self.log = iter(values), []
@@ -42,7 +42,7 @@ class Tape:
         return int(-value) - 1
 
     def uniform(self, bits=24, stream=None):
-        """A multiple of 2^-bits in [0, 1). A forced value is meant for another draw and counts as 0."""
+        """A multiple of 2^-bits in [0, 1). A forced value is meant for a draw of another kind and counts as 0."""
         return math.floor(max(self.take("coin", 0, bits, stream), 0.0) * 2**bits) / 2**bits
 
     def pick(self, weights, stream=None):
@@ -58,7 +58,7 @@ class Tape:
             sums += weight
             if value * total < sums:
                 return cell
-        return max(cell for cell, weight in enumerate(weights) if weight > 0)  # the product was rounded up
+        return max(cell for cell, weight in enumerate(weights) if weight > 0)  # value * total was rounded up to the sum
 
     def exponentials(self, n, stream=None):
         """n exponential variates of rate 1, for a race."""
@@ -76,13 +76,13 @@ def verify(p, q, drafts, tape):
     for n, x in enumerate(drafts):
         if not tape.uniform(24, "accept") * q[n][x] < p[n][x]:
             residual = [max(target - proposal, 0.0) for target, proposal in zip(p[n], q[n])]
-            # Rows next to p = q round so that a draft is rejected and nothing is left.
+            # If p is nearly q, rounding can reject a draft although the residual is zero everywhere.
             return drafts[:n] + [tape.pick(residual if any(residual) else p[n], "residual")]
     return drafts + [tape.pick(p[len(drafts)], "bonus")]
 
 
 def answer(request, verify):
-    """The result of a batch. An exception costs its row the tokens and no other row anything."""
+    """The result of a batch. An exception fails its row and leaves the other rows as they are."""
     scripted = request["randomness"] == "scripted"
     result = {"type": "result", "id": request["id"], "tokens": [], "counts": [], "status": [], "messages": {}}
     for row, n in enumerate(request["lengths"]):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Token verification of a chain with one bug, named by the argument; a gate stops each of them.
+"""Token verification of a chain with one bug, named by the argument; a gate refutes each of them.
 
     draftproof check --adapter 'exec:python3 examples/adapter/wrong_verifier.py residual_of_p'
 
@@ -7,7 +7,7 @@
   accept_equal          u <= p / q in place of u < p / q: a token with p = 0 is accepted once in 2^24 decisions
   residual_not_clipped  the residual is p - q, with its negative entries
   bonus_of_last_draft   the token after the last draft comes from the target before it
-  coin_reused           the last coin, which was compared already, also inverts the sums of the final draw
+  coin_reused           the coin of the last test is also the uniform of the final draw
 """
 import sys
 
@@ -36,7 +36,7 @@ def verifier_with(bug):
         if bug == "residual_not_clipped":
             return [a - b for a, b in zip(p, q)]
         rest = [max(a - b, 0.0) for a, b in zip(p, q)]
-        return rest if any(rest) else p  # next to p = q rounding may leave nothing
+        return rest if any(rest) else p  # if p is nearly q, rounding may leave no residual
 
     def final(weights, u, tape, stream):
         return inverse_cdf(weights, u) if bug == "coin_reused" else tape.pick(weights, stream)

@@ -1,5 +1,5 @@
-"""A gate for pull requests of an engine, here transformers: the exact distribution of its verification, in half a
-minute.
+"""A gate for pull requests of an engine, here transformers: checks the exact distribution of its verification, in half
+a minute.
 
     pytest test_speculative_sampling.py          where draftproof and the engine are installed
 """
@@ -10,7 +10,7 @@ import draftproof
 
 pytest.importorskip("transformers.generation.utils", reason="transformers is not installed")
 
-# Edges that the release is known for, beyond notice: docs/findings/engine-transformers-edges.md.
+# Known findings on edge cases of the release, with negligible probability: docs/findings/engine-transformers-edges.md.
 KNOWN = ("emits token 1 after [], which has p = 0, probability 2^-24", "draws from weights without mass")
 
 

@@ -34,8 +34,8 @@ struct FirstOrOther {
     const Token x = at.draft(0);
     // True with probability min(1, p / q), given as numerator and denominator, never as a quotient.
     if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
-    // One token of the distribution (p - q)+, normalised, or of p where rounding left no residual; `matched` says
-    // whether it is among the drafts.
+    // Draws a token from (p - q)+, normalised, or from p if rounding left no residual; `matched` records whether it is
+    // among the drafts.
     return matched(at, last_draw(at, random, at.residual(at.one())));
   }
 };

@@ -12,7 +12,7 @@ import sys
 
 
 def rows_of(path):
-    """The rows as dictionaries; numbers in CSV are texts."""
+    """The rows as dictionaries; numbers in CSV are strings."""
     text = pathlib.Path(path).read_text()
     if path.endswith(".jsonl"):
         return [json.loads(line) for line in text.splitlines()]

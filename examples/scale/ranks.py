@@ -4,7 +4,7 @@
     draftproof plan check --tier sampled --profile nightly --json > plan.json
     python3 examples/scale/ranks.py plan.json 1 100 1000
 
-A block takes one of the times that the plan measured in its group, by turns. Blocks are divided as the program does it:
+A block takes one of the times that the plan measured in its group, in turn. Blocks are divided as the program does:
 with --balance by the mean times of their groups, the longest first to the rank with the least work, else block b to rank
 b mod n. Efficiency is the mean load of a rank over the largest one.
 """

@@ -1,4 +1,4 @@
-// Blocks of 8 drafted tokens, and the same number of single refusals on rows of as many positions.
+// Times block verification of 8 drafted tokens per request and, for comparison, 8 positions with one refused draft.
 #pragma once
 
 #include <stdexcept>

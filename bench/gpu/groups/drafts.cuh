@@ -1,4 +1,4 @@
-// Tuples of four drafts: one read of the proposal row per draft.
+// Times drawing tuples of four drafts, which reads the proposal row once per draft.
 #pragma once
 
 #include <cstdint>

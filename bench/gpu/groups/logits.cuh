@@ -1,4 +1,4 @@
-// Positions from logits of every format: softmax in addition to a refusal; and softmax of the same rows alone.
+// Times verification from logits in every format (softmax and a refusal), and softmax of the same rows alone.
 #pragma once
 
 #include <cstddef>

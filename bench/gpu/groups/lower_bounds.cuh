@@ -1,4 +1,4 @@
-// Lower bounds: a copy of the same bytes, a read of them, an empty kernel, and clusters that only synchronize.
+// Lower bounds: a copy of 1 GiB, a read of 1 GiB, an empty kernel, and a cluster that only synchronizes.
 #pragma once
 
 #include <cooperative_groups.h>
@@ -15,7 +15,7 @@ namespace draftproof::gpu_bench {
 
 __global__ void empty_kernel() {}
 
-/// Two barriers of a cluster, as many as a position has that accepts its first draft.
+/// Passes two cluster barriers, as a position does that accepts its first draft.
 __global__ void meeting_kernel() {
 #if DRAFTPROOF_CLUSTERS
   cooperative_groups::this_cluster().sync();
@@ -49,7 +49,7 @@ struct LowerBounds {
       run.add({.name = "lower_bound/cluster_meeting", .microseconds = run.microseconds([](cudaStream_t stream) {
                  gpu::launch_clusters(meeting_kernel, 1, 8, 512, 0, stream);
                })});
-    // Far beyond the second-level cache: 1 GiB read, and 1 GiB copied.
+    // 1 GiB is far more than the second-level cache holds.
     constexpr std::size_t bytes = std::size_t{1} << 30, count = bytes / sizeof(uint4);
     const gpu::DeviceBuffer<uint4> from(nullptr, count), to(nullptr, count);
     device_call("cudaMemset", cudaMemset(from.data(), 1, bytes));

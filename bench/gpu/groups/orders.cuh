@@ -1,4 +1,4 @@
-// The order of p / q of several positions, their i.i.d. optima, and the ratio table of one.
+// Times the sort of tokens by p / q and the i.i.d. optimum of one and of 16 positions, and the ratio table of one.
 #pragma once
 
 #include <vector>

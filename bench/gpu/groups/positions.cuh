@@ -1,5 +1,5 @@
-// Positions whose drafts are all refused, by every mapping; the kernel of the common shape and a copy of the same
-// rows.
+// Times positions whose drafts are all refused, with every mapping; and on the same rows the baseline kernel of
+// common_shape.cuh and a copy.
 #pragma once
 
 #include <string>
@@ -40,7 +40,7 @@ struct Positions {
     copy(run, count, vocabulary, batches);
   }
 
-  /// A copy that moves as many bytes as the rows have: half of them, read and written.
+  /// Times a copy of half of the rows, whose reads and writes together have as many bytes as the rows.
   static void copy(Run& run, int count, int vocabulary, const RefusedBatches& batches) {
     const std::size_t chunks = static_cast<std::size_t>(batches.bytes()) / 2 / sizeof(uint4);
     const gpu::DeviceBuffer<uint4> to(nullptr, chunks * static_cast<std::size_t>(batches.sets()));

@@ -2,11 +2,13 @@
 // conditional distributions given the drafts, control variates, stratified and scrambled Sobol drafts. Then it
 // compares the acceptance of `simulate --estimate` with closed forms.
 //
-//   groups       sum of variances over 32 groups of tokens along p / q, of the plain histogram over the estimator's
-//   tokens       the same grouping for sum Var / p over tokens
-//   acceptance   the same grouping for the acceptance
+// Figures are a variance of counting over that of the estimator, in the first table for recursive rejection, i.i.d.:
 //
-// The first table is of recursive rejection of i.i.d. drafts. Claimed: estimates agree with the target and with
+//   groups       sum of the variances of 32 groups of tokens, formed in order of p / q
+//   tokens       sum of Var(x) / p(x) over tokens x
+//   acceptance   variance of the acceptance
+//
+// Claimed: estimates agree with the target and with
 // closed forms within ten standard errors, conditional distributions are no noisier than counts, Sobol drafts no
 // noisier than independent ones, and on the standard pair acceptance is within 1e-4 with 2^16 tuples.
 #pragma once
@@ -84,7 +86,7 @@ struct AcceptanceEstimators {
     double groups, tokens, acceptance;  ///< ratios
   };
 
-  /// Returns nothing after a stop. Outcomes: 32 groups, sum C^2 / p, acceptance.
+  /// Returns nothing after a stop. Averages the masses of 32 groups, sum C^2 / p (refusal_groups.hpp) and acceptance.
   static std::optional<Noise> noise(const StudyOptions& options, const Estimator& estimator, const RatioTable& table,
                                     int drafts, Checks& checks) {
     const RefusalGroups distribution(table, drafts);
@@ -108,7 +110,7 @@ struct AcceptanceEstimators {
     };
     const auto what = [&] { return fmt::format("{}, K = {}", estimator.name, drafts); };
     const auto near = [&](const ReplicatedMean& mean, double exact) {
-      // t with 127 degrees of freedom exceeds ten less often than once in 1e16.
+      // Student's t with 127 degrees of freedom exceeds ten less often than once in 1e16.
       checks.at_most(std::abs(mean.mean - exact), 10 * mean.standard_error, unseen / used, what);
     };
     const std::vector<double> target = folded(distribution.group(), distribution.target());
@@ -132,7 +134,7 @@ struct AcceptanceEstimators {
   }
 
   static std::string shown(double ratio) {
-    // Sums of doubles agree to all but a few digits; the ratio is not meaningful.
+    // The estimator's variance is only the rounding of doubles, so the ratio is not meaningful.
     if (ratio > 1e12) return "exact";
     if (ratio < 100) return fmt::format("{:.1f}", ratio);
     // Two digits: an estimated variance has no more.
@@ -207,7 +209,7 @@ struct AcceptanceEstimators {
       if (!found) return false;
       const double seconds = since(start) / static_cast<double>(found->tuples);
       const ReplicatedMean& flag = found->flag;
-      // t with 15 degrees of freedom exceeds ten about 5 times in 1e8.
+      // Student's t with 15 degrees of freedom exceeds ten about 5 times in 1e8.
       const double off = std::abs(flag.mean - exact);
       checks.at_most(off, 10 * flag.standard_error, unseen / static_cast<double>(found->tuples),
                      [&] { return scheme; });

@@ -1,6 +1,6 @@
 // Compares draft samplings: the optimum of the drafts of each sampling, and the gap of the verifiers written for it.
 // Optima and closed forms are exact at every position; other acceptances are simulated with equally many tuples at
-// each position, so that the interval of the count is one of the plain mean over positions
+// each position, so that the interval of the total count is also one of the mean over positions
 // (properties/statistics/sample_size.hpp).
 //
 //   optimum      of the sampling at K drafts, mean over positions
@@ -12,7 +12,7 @@
 // Source: Hu et al., arXiv:2502.18779, who compare the optima of i.i.d., without-replacement and greedy drafts; the
 // other samplings and the gaps of verifiers are added here.
 // Claimed: no verifier is above the optimum of its sampling; and alpha*(i.i.d.) <= alpha*(without replacement),
-// because a draft that avoids the earlier ones stays in a set less often.
+// because distinct drafts all lie in a given set of tokens with a smaller probability.
 #pragma once
 
 #include <span>
@@ -68,7 +68,7 @@ struct DraftSamplings {
       const Comparison comparison(sources[s], rows[s], per_position(sources[s], tuples), options, meter);
       result.complete = result.complete && comparison.at.size() == sources[s].positions();
       if (comparison.at.empty()) continue;
-      // A false alarm of at most 1e-9 for all intervals of the study together.
+      // The false-alarm probability is at most 1e-9 for all intervals of the study together.
       check(comparison, 1e-9 / static_cast<double>(intervals), checks);
       write(comparison, result.document);
     }
@@ -89,8 +89,8 @@ struct DraftSamplings {
     std::string_view sampling_name() const { return sampling->info().name; }
   };
 
-  /// Rows for the optimum of each sampling, and for every verifier of that sampling. A verifier of any sampling is
-  /// taken with i.i.d. and with fixed drafts.
+  /// Rows for the optimum of each sampling, and for every verifier of that sampling. A verifier that supports any
+  /// sampling is run with i.i.d. and with fixed drafts only.
   static std::vector<Row> rows_of(const Source& from, const std::vector<const AnyVerifier*>& verifiers) {
     std::vector<Row> rows;
     for (const std::string_view sampling_name : samplings) {
@@ -176,7 +176,7 @@ struct DraftSamplings {
       const Tally sum = total(row);
       return clopper_pearson(sum.members, sum.trials, alpha);
     }
-    /// The row of this verifier, or of the optimum; null if there is none.
+    /// Returns the row of this verifier, or of the optimum if `verifier` is null; null if there is no such row.
     const Row* find(std::string_view sampling, const AnyVerifier* verifier, int drafts) const {
       for (const Row& row : rows)
         if (row.sampling_name() == sampling && row.verifier == verifier && row.drafts == drafts) return &row;

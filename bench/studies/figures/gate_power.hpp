@@ -1,15 +1,14 @@
 // The power of the statistical gate: the number of trials until it detects wrong programs and deviations of a given
 // size, and that it accuses no correct verifier; at V = 32,000, with the alarm at e = 1e9.
 //
-//   exposure   planned trials of the batches run when e reached 1e9; batches double from 16, so it is a power of two
-//              up
-//              to the budget. Median and largest of several seeds; a run without an alarm counts as infinite
+//   exposure   planned trials of the batches that ran until e reached 1e9; batches double from 16, so it is a power of
+//              two. Median and largest of several seeds; a run without an alarm counts as infinite
 //   reference  the smallest power of two at which another implementation of the same e-values alarmed in each of
 //              several runs, on a pair of the same kind (bench/studies/wrong_programs.hpp)
 //   pr, nightly  the budgets of the two profiles of `draftproof check`
 //
-// Correct verifiers are those whose path distribution is known, each at the budget of pr and, with timings, also at
-// that of nightly. Times are wall-clock and processor times.
+// Correct verifiers are those whose path distribution is known, each run at the budget of pr and, with timings,
+// also at the budget of nightly. Times are wall-clock and processor times.
 //
 // Claimed: every median is within 4 times its reference; every run detects a deviation of TV 1 % of each shape within
 // the budget of pr, and of 0.1 % within that of nightly; no correct verifier is accused. The first two are claimed
@@ -37,8 +36,8 @@ struct GatePower {
   static constexpr double program_budget = 24;  ///< log2
   static constexpr int runs = 5, nightly_runs = 3;
 
-  /// References belong to the standard pair: on other pairs there are none, and at smaller budgets nothing is
-  /// claimed.
+  /// References exist for the standard pair only. At smaller budgets they are printed, but results are not compared
+  /// with them.
   enum class References { none, stated, compared };
 
   /// Effort: log2 of the largest budget.
@@ -142,7 +141,7 @@ struct GatePower {
     return sampled_gate(*row.verifier, *registry().drafter(row.drafter), table, table, row.drafts, how);
   }
 
-  /// log2 of the exposure at the alarm; infinity without one.
+  /// log2 of the exposure at the alarm; infinity without an alarm.
   static double log2_exposure_at_alarm(const PowerRow& row, const RatioTable& table, std::uint64_t seed,
                                        const StudyOptions& options) {
     const auto verdict = gate(row, table,

@@ -1,4 +1,4 @@
-// Studies of verifiers of paths and trees on drafts of a running model, all on the same contexts and coins.
+// Studies of verifiers of paths and trees on drafts of a running model, all on the same contexts and random bits.
 #pragma once
 
 #include <algorithm>
@@ -20,17 +20,17 @@ namespace draftproof::studies {
 // iterations.
 //
 //   E[tau]        accepted tokens of a step, the extra token not counted
-//   K L           a single path with as many tokens as K paths of L: as many rows of the target
-//   difference    of two schemes on the same contexts, drafts and coins (bench/studies/paired_paths.hpp), ± standard
-//                 error
+//   K L           a single path of K L tokens, which needs as many target rows as K paths of L tokens
+//   difference    of two schemes on the same contexts, drafts and random bits (bench/studies/paired_paths.hpp),
+//                 ± standard error
 //   BE            emitted tokens per call of the target, over an episode of 32 iterations
 //
-// Without sources it reads the model in data/, relative to the repository's root. Effort: contexts of each draft;
-// there are an eighth as many episodes.
+// Without sources it reads the model in data/, relative to the repository's root. Effort: contexts per draft
+// model; there are an eighth as many episodes.
 // Cost: 0.1 s a context.
-// Source: the ranking of arXiv:2602.16961, repeated on a live model with schemes it does not have.
-// Holds if no step reached a branch of probability zero, and re-entering branches never made a step shorter: its
-// first run is greedy multi-path block verification with the same coins.
+// Source: the ranking of arXiv:2602.16961, repeated on a live model with schemes that the paper lacks.
+// Passes if no step reached a branch of probability zero, and branch_reentry never accepted fewer tokens than
+// greedy_multipath_block, which is its first pass, on the same random bits.
 struct LivePaths {
   static constexpr std::string_view name = "live_paths";
   static constexpr std::string_view about =
@@ -57,7 +57,7 @@ struct LivePaths {
                             {"episodes", episodes},
                             {"iterations", iterations}};
     const auto sources = open_models(options);
-    // An episode is about as long as a context of the first part.
+    // An episode takes about as long as a context of the first part.
     const std::uint64_t total = sources.size() * (conditionals + episodes * std::size(single) * std::size(lengths));
     std::uint64_t before = 0;
     Checks checks;
@@ -80,7 +80,7 @@ struct LivePaths {
   }
 
  private:
-  /// A number of paths and their length, with the schemes to run on them: candidates first, first + 1, ..
+  /// A number of paths, their length, and the schemes to run on them; schemes[i] is candidate first + i.
   struct Cell {
     int of;  ///< the L for which it is shown; its own length is K L in the row of one long path
     int drafts, length;
@@ -100,7 +100,7 @@ struct LivePaths {
 
     Plan() {
       for (const int length : lengths) {
-        // One path by block verification: the baseline for several paths.
+        // One path is the baseline for several paths.
         add(length, 1, length, {"token_path", "block"});
         for (const int drafts : numbers) {
           // As many tokens in one path, for the same number of target rows.
@@ -237,20 +237,20 @@ struct LivePaths {
   }
 };
 
-// Which tree to draft: accepted tokens of every shape within a budget of nodes, children per depth, by the ladders
-// for drafts with and without replacement, on the same contexts and coins.
+// Which tree to draft: accepted tokens of every shape (children per depth) within a budget of nodes, by the ladders
+// for drafts with and without replacement, on the same contexts and random bits.
 //
 //   b_1 b_2 ..    children of every node at depth 0, 1, ..; never rising
-//   N             nodes of the tree: b_1 + b_1 b_2 + ..; the rows that the target reads beside the root's
+//   N             nodes of the tree: b_1 + b_1 b_2 + ..; the number of target rows in addition to the root's
 //   difference    accepted tokens less those of the best K i.i.d. paths of L tokens with K L <= N, ± standard error
 //   K, L          at equal target cost: K children of the root that go on as single paths to depth L, drawn without
 //                 replacement, against every verifier of K i.i.d. paths of L tokens; K L nodes either way
 //
 // A shape counts if it has at most N nodes and one more level or child would have more. Without sources the study
-// reads the model in data/, relative to the repository's root. Effort: contexts of each draft.
+// reads the model in data/, relative to the repository's root. Effort: contexts per draft model.
 // Cost: 0.1 s a context.
-// Source: trees without replacement as in Sequoia, arXiv:2402.12374; the search over shapes is ours.
-// Holds if no step reached a branch of probability zero.
+// Source: trees without replacement as in Sequoia, arXiv:2402.12374; the search over shapes is derived here.
+// Passes if no step reached a branch of probability zero.
 struct TreeShapes {
   static constexpr std::string_view name = "tree_shapes";
   static constexpr std::string_view about =
@@ -321,7 +321,7 @@ struct TreeShapes {
                               : fmt::format("{} paths of {}", candidate.shape.drafts, candidate.shape.length);
   }
 
-  /// Appends to `out` every shape that goes on from `shape` and uses the budget up.
+  /// Appends to `out` every shape that extends `shape` and cannot grow within the budget.
   static void extend(std::vector<int>& shape, int level, int nodes, int budget, std::vector<PathCandidate>& out) {
     bool longer = false;
     if (static_cast<int>(shape.size()) < longest)

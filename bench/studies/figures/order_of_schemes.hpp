@@ -7,7 +7,7 @@
 // and pairs of schemes without an order, with an instance for either direction.
 //
 // Cost: `effort` instances, 100,000 by default, V 2 to 8 and K 1 to 4 (bench/studies/order_search.hpp).
-// Holds if no instance contradicts an order and every instance of a crossing shows its claim.
+// Passes if no instance contradicts an order and every instance of a crossing shows its claim.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ struct OrderOfSchemes {
     const OrderSearch search =
         search_orders(order_claims, crossing_claims, options.effort > 0 ? options.effort : 100'000, options);
     StudyResult result;
-    if (search.orders.empty()) return result;  // a part of the blocks
+    if (search.orders.empty()) return result;  // only some of the blocks were run
     result.complete = search.complete;
     result.document.data = {
         {"schema", "draftproof.study.order_of_schemes/1"}, {"seed", options.seed}, {"instances", search.instances}};

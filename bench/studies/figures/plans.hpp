@@ -1,4 +1,4 @@
-// Studies of what plans of optimal schemes cost: the acceptance that buckets lose, and exactness against time.
+// Studies of the plans of optimal schemes: the acceptance that buckets lose, and exactness against time.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +18,17 @@
 
 namespace draftproof::studies {
 
-// The acceptance that the ladder loses on fresh rows, where its bins are buckets of p / q: the difference from the
-// optimum, with buckets served whole and with G = P - M at the buckets' own ratios, and the number of bins and breaks
-// in the sweep.
+// The acceptance that the ladder loses on fresh rows, where its bins are buckets of p / q, and the number of bins and
+// breaks in the sweep. G, P, M, p_I and the recovery of the loss ("served whole") are defined in docs/ladder.md.
 //
-//   lost       sum of min(p, p_I) below the optimum of K i.i.d. drafts, in units of 1e-6
-//   plain      the same if G follows the buckets' own ratios
+//   lost       optimum of K i.i.d. drafts - sum of min(p, p_I), in units of 1e-6, with the recovery
+//   plain      the same without the recovery: G = P - M at the mean ratios of the buckets
 //   bins       buckets that hold q-mass
 //   breaks     bins that leave at a level between 0 and 1
 //
 // Cost: a table and two plans for each position and K; seconds at V = 128,256.
-// Source: ours (docs/ladder.md).
-// Claimed: nothing is above the optimum, and whole buckets lose at most what half a bucket's width is worth.
+// Source: derived here (docs/ladder.md).
+// Claimed: nothing is above the optimum, and with the recovery at most 1/256 is lost.
 struct LadderBuckets {
   static constexpr std::string_view name = "ladder_buckets";
   static constexpr std::string_view about =
@@ -90,7 +89,8 @@ struct LadderBuckets {
   }
 
   static void check(const Loss& loss, const Source& from, std::size_t i, Checks& checks) {
-    // Rows of float differ from the table's by 2^-24 of each entry of p and q, and the optimum moves by at most K q.
+    // Each entry of a float row is off by at most 2^-24 of itself. For p this moves the optimum by as much, for q by
+    // at most K times as much.
     const double rounding = (1 + loss.drafts) * 0x1p-24;
     const auto at_most = [&](double value, double limit, const char* how) {
       checks.at_most(value, limit, rounding,
@@ -98,7 +98,7 @@ struct LadderBuckets {
     };
     at_most(-loss.whole, 0, "whole buckets above the optimum");
     at_most(-loss.plain, 0, "own ratios above the optimum");
-    // A bucket is at most 1/64 of its ratio wide; ratios within w of each other lose at most w / 4.
+    // A bucket's width is at most 1/64 of its ratio, and ratios within w of each other lose at most w / 4.
     at_most(loss.whole, 1.0 / 256, "whole buckets");
   }
 
@@ -132,16 +132,16 @@ struct LadderBuckets {
 // tolerances, a maximum flow, its two-step form, the ladder; with recursive rejection for comparison.
 //
 //   n       6, 8, 10, 12     likeliest tokens kept, of target and of proposal each, as by an engine's top-k
-//   share   acceptance / optimum, both means over positions; acceptance by exploration in double
+//   share   acceptance / optimum, both means over positions; acceptance by an enumeration in double
 //   TV      half the L1 distance of the explored output distribution to the target, the largest over positions
 //   time    of making the plan, with --timings only, as a multiple of the ladder's in the same run
 //
 // Cost: one exploration of all tuples per scheme, n and K: V^K branches and their continuations.
-// Source: Thomas and Pal, arXiv:2511.15898, who compare acceptance and time on a language model. Their numbers are
-// not reproducible here, but the trade is.
-// Claimed: the output is within the promise of each scheme (tau / 2 for global resolution); acceptance is at most
-// that far above the optimum and, except for rejection, at most twice that below it, because the fits of global
-// resolution miss the refusals by at most tau.
+// Source: Thomas and Pal, arXiv:2511.15898, who compare acceptance and time on a language model. Their numbers
+// cannot be reproduced here, but the trade-off can.
+// Claimed: the TV is within the promise of each scheme (tau / 2 for global resolution, else 0); acceptance is at most
+// that TV above the optimum and, except for recursive rejection, at most twice the promise below it, because the fits
+// of global resolution miss the refusals by at most tau.
 struct ResolutionTrade {
   static constexpr std::string_view name = "resolution_trade";
   static constexpr std::string_view about = "acceptance, exactness and time of the optimal schemes on few tokens";
@@ -155,7 +155,7 @@ struct ResolutionTrade {
     std::string name;
     std::shared_ptr<const AnyVerifier> verifier;
     double tolerance = 0;  ///< largest promised TV, beyond rounding
-    bool optimal = true;   ///< reaches the optimum up to twice that
+    bool optimal = true;   ///< reaches the optimum up to twice the tolerance
   };
 
   static std::vector<Scheme> schemes() {
@@ -234,7 +234,7 @@ struct ResolutionTrade {
   static std::vector<Point> points(const RowPair& pair, const std::vector<Scheme>& schemes, bool timings) {
     std::vector<Point> all;
     for (const std::size_t tokens : sizes) {
-      // Both distributions cut to their n likeliest tokens, without the tokens that both drop.
+      // Cuts both distributions to their n likeliest tokens and removes the tokens that both drop.
       const auto p = filtered_distribution(pair.target, {.top_k = tokens});
       const auto q = filtered_distribution(pair.proposals.front(), {.top_k = tokens});
       std::vector<double> target, proposal;
@@ -256,8 +256,8 @@ struct ResolutionTrade {
 
   static void check(const Point& point, const Source& from, std::size_t i, const std::vector<Scheme>& schemes,
                     Checks& checks) {
-    // Flows fall short by less than 2^-52 per set and per token. The explorer's branches, at most K + 3 flips and
-    // picks of rounded weights each, and the sums over V tokens have an error below that per branch.
+    // Flows fall short by less than 2^-52 per set and per token. The explorer makes at most K + 3 flips and picks with
+    // rounded weights per branch; each of them, and each term of the sums over V tokens, errs by less than 2^-52.
     const double sets = std::pow(point.vocabulary + 1, point.drafts);
     const double rounding = (sets + point.vocabulary) * (point.drafts + 3) * 0x1p-52;
     for (std::size_t s = 0; s < schemes.size(); ++s) {
@@ -269,7 +269,7 @@ struct ResolutionTrade {
         });
       };
       at_most(got.distance, schemes[s].tolerance, "TV");
-      // Every verifier is lossless for its own output, whose optimum is within that TV.
+      // Every verifier is lossless for the distribution that it emits, whose optimum differs by at most the TV.
       at_most(got.acceptance, point.optimum + got.distance, "acceptance");
       if (schemes[s].optimal) at_most(point.optimum - 2 * schemes[s].tolerance, got.acceptance, "optimum");
     }
@@ -312,7 +312,7 @@ struct ResolutionTrade {
           if (timings) item["microseconds_to_prepare"] = 1e6 * seconds;
           entry["points"].push_back(std::move(item));
         }
-        // Rounding differs between compilers and libraries.
+        // Below 1e-10 there is only rounding, which differs between compilers and libraries.
         row.push_back(cell("TV", furthest < 1e-10 ? "< 1e-10" : fmt::format("{:.1e}", furthest)));
         if (timings) row.insert(row.end(), times.begin(), times.end());
         records.add(row);

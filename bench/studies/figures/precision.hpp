@@ -1,10 +1,9 @@
-// The effect of floating point on a lossless distribution: the exact distribution of each verifier's program, form by
-// form, and the error of rows stored in short formats, at the sizes of real vocabularies.
+// The effect of floating point on a lossless verifier at the sizes of real vocabularies: the exact output distribution
+// of its program in each form of rows (tables, fresh rows, ..), and the error of rows stored in short formats.
 //
 //   rows      p over all V tokens, q over a few, so that an enumeration ends: whole_rows()
-//   TV        distance of the distribution of a form from p, the rows' own distribution: audit()
-//   stored    rows rounded to a format and read directly; TV to their own distribution, and to that of the rows
-//             before
+//   TV        distance of the output distribution in one form from p, the distribution of the rows: audit()
+//   stored    rows rounded to a format and read directly; TV to the distribution of the rounded rows, and to p
 //   controls  textbook samplers of p, for comparison: the running sum of p in float32, and exact sums of p with a
 //             uniform of b bits
 //

@@ -28,8 +28,8 @@ namespace draftproof::studies {
 //   alpha*     optimum            cut_optimum == optimal_transport, certificate not rejected
 //
 // Cost: milliseconds; there is nothing to scale, so `effort` is not used.
-// Source: of the published values, a public exact-rational study, repository NinjaTurtles.
-// Holds if the output distribution is the target, both optima are equal fractions, the certificate is valid and every
+// Source: the published values are from a public exact-rational study, repository NinjaTurtles.
+// Passes if the output distribution is the target, both optima are equal fractions, the certificate is valid and every
 // published value is met (fractions with ==, decimals to their digits).
 struct CertifiedInstances {
   static constexpr std::string_view name = "certified_instances";
@@ -125,7 +125,7 @@ struct CertifiedInstances {
 //
 // Cost: microseconds per cell.
 // Source: the reference values at K = 1, 2, 4, 8 were enumerated independently, to six digits.
-// Holds if all values agree and the schemes keep their order (docs/findings/order-of-schemes.md).
+// Passes if all values agree and the schemes keep their order (docs/findings/order-of-schemes.md).
 struct CurvesInDrafts {
   static constexpr std::string_view name = "curves_in_drafts";
   static constexpr std::string_view about = "K = 1, 2, 4, 8 i.i.d. drafts: acceptance of each scheme and the optimum";
@@ -137,7 +137,7 @@ struct CurvesInDrafts {
   struct Pair {
     std::string_view title;
     std::vector<double> p, q;
-    std::string_view reference[schemes][4];  ///< by scheme, the naive tree without; at K = 1, 2, 4, 8
+    std::string_view reference[schemes][4];  ///< by scheme, at K = 1, 2, 4, 8; the naive tree has no values
   };
 
   static StudyResult run(const StudyOptions& options) {
@@ -229,7 +229,7 @@ struct CurvesInDrafts {
 // Cost: microseconds per point.
 // Source: the setting of figure 2 of Khisti et al., arXiv:2410.18234. The reference values are not read off that
 // figure but enumerated independently, to six digits.
-// Holds if every reference value agrees to its six digits and the schemes keep their order.
+// Passes if every reference value agrees to its six digits and the schemes keep their order.
 struct TwoUniformDrafts {
   static constexpr std::string_view name = "two_uniform_drafts";
   static constexpr std::string_view about = "K = 2, V = 3, uniform proposal: optimum, K-SEQ and recursive rejection";
@@ -263,7 +263,7 @@ struct TwoUniformDrafts {
     const std::uint64_t steps = options.effort > 0 ? options.effort : 20;
     StudyResult result;
     auto& data = result.document.data = {{"schema", "draftproof.study.two_uniform_drafts/2"}, {"steps", steps}};
-    // Three terms of a few roundings each, and a root found to neighbouring numbers.
+    // A value has three terms with a few roundings each; K-SEQ's root is found to neighbouring doubles.
     constexpr double rounding = 1e-14;
     std::uint64_t done = 0, total = 0;
     for (const Curve& curve : curves) total += abscissae(curve, steps).size();
@@ -302,7 +302,7 @@ struct TwoUniformDrafts {
 
  private:
   /// Multiples of 1 / steps up to the last value that the target allows, that value, and the reference points.
-  /// i / steps is the double nearest to that fraction, as a literal is, so equal numbers coincide.
+  /// i / steps and the literals of reference points are the doubles nearest to their values, so equal numbers coincide.
   static std::set<double> abscissae(const Curve& curve, std::uint64_t steps) {
     std::set<double> all{1 - curve.first};
     for (std::uint64_t i = 0; static_cast<double>(i) / static_cast<double>(steps) < 1 - curve.first; ++i)
@@ -314,7 +314,7 @@ struct TwoUniformDrafts {
 
 // The worst cases of K-SEQ and recursive rejection against the optimum of i.i.d. drafts: one pair in exact fractions,
 // two families of pairs whose minima have closed forms, and a search over all pairs of two and three tokens for
-// worse.
+// worse pairs.
 //
 //   pair     p = (5/9, 4/9), q = (1/3, 2/3), K = 2; K-SEQ's root, irrational on most pairs, is 4/3 here, and each
 //            value is computed twice: by its closed form and by an enumeration, or for the optimum by all cuts
@@ -324,7 +324,7 @@ struct TwoUniformDrafts {
 //
 // Cost: seconds, nearly all in the search.
 // Source: reference values were enumerated independently of this program.
-// Holds if the fractions agree; if closed forms, Brent's method and reference values agree; and if the search finds
+// Passes if the fractions agree; if closed forms, Brent's method and reference values agree; and if the search finds
 // the families' minima and nothing below them. It is not proved that they are minima over all pairs.
 struct WorstCases {
   static constexpr std::string_view name = "worst_cases";
@@ -339,7 +339,7 @@ struct WorstCases {
     result.document.data = {{"schema", "draftproof.study.worst_cases/1"}};
     add_pair(result);
     families(result);
-    // At resolutions below 4 the starts are too far from every minimum.
+    // At resolutions below 4 the starting points are too far from every minimum.
     search(options, options.effort > 0 ? std::max(4, static_cast<int>(options.effort)) : 24, result);
     result.document.data["passed"] = result.passed;
     return result;
@@ -468,9 +468,9 @@ struct WorstCases {
             return;
           }
           const double family = scheme.minimum(drafts).acceptance;
-          // Both sides of a ratio above 1e-3 have some 40 roundings: a thousand times 2^-48 at most.
+          // Acceptance and optimum have some 40 roundings, less than 2^-48; division by at least 1e-3 enlarges them.
           const bool lower = found.value < family - 1000 * 0x1p-48;
-          // A search that misses the known minimum is no evidence.
+          // A search that misses the known minimum shows nothing about smaller ones.
           const bool reached = found.value < family + 1e-6;
           const bool passed = result.expect(!lower && reached);
           least.add({word("scheme", "scheme", scheme.name), number("V", "vocabulary", vocabulary),

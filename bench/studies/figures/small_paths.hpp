@@ -21,15 +21,15 @@ namespace draftproof::studies {
 //
 //   L            drafted tokens        1 .. 16; captured trees as far as they go
 //   gain         block / token - 1     of E[tau], the extra token not counted
-//   c_i          clipped product       Pr[block accepts i tokens | path] without its last L - i tokens; token: the
-//                                      product of min(1, p/q)
+//   c_i          clipped product       probability that block accepts a path's first i tokens if the path ends there;
+//                                      token: the product of min(1, p/q)
 //
-// On drafts both are means over paths: drafting is sampled, verification is not. Effort: contexts of each live model;
-// each captured path is used once.
+// On drafts E[tau] is a mean over sampled paths; the verification of a path is not sampled. Effort: contexts of each
+// live model; each captured path is used once.
 // Cost: seconds for the fractions, 20 ms a context.
 // Source: Sun et al., arXiv:2403.10444, who report that the gain grows with L.
-// Holds if the recursions equal an enumeration of every branch (L = 1, 2, 3, with ==), if block is at no length and
-// on no path below token, and if the gain on the models in fractions grows with L.
+// Passes if the recursions equal an enumeration of every branch (L = 1, 2, 3, with ==), if block accepts no
+// fewer tokens than token at any length and on any path, and if the gain on the models in fractions grows with L.
 struct BlockAgainstToken {
   static constexpr std::string_view name = "block_against_token";
   static constexpr std::string_view about =
@@ -68,7 +68,7 @@ struct BlockAgainstToken {
  private:
   struct Exact {
     std::string_view title;
-    std::vector<WeightPair> states;  ///< one row: no context; V rows: after each token
+    std::vector<WeightPair> states;  ///< one state: no context; V states: by the last token
 
     ChainModel chain() const {
       ChainModel chain;
@@ -79,8 +79,8 @@ struct BlockAgainstToken {
       return chain;
     }
   };
-  /// The published example, a pair of three tokens without context, and two chains: the proposal of one is flatter
-  /// than its target; the other reverses the order of successors by the last token.
+  /// The published example, a pair of three tokens without context, and two chains whose target prefers to repeat the
+  /// last token. The proposal of the first chain is flatter than its target.
   static std::vector<Exact> models() {
     return {{"(1/3 2/3), (2/3 1/3)", {{{1, 2}, {2, 1}}}},
             {"(4 2 1)/7, (2 2 1)/5", {{{4, 2, 1}, {2, 2, 1}}}},
@@ -96,7 +96,7 @@ struct BlockAgainstToken {
     Records gains{{.title = "gain of block over token verification: E[tau] of block / E[tau] of token - 1"}};
     Records means{{.title = "E[tau]"}};
 
-    /// A row of gains and two of means; `at` holds L = 1, 2, ..
+    /// Adds a row of gains and two rows of means; at[i] belongs to L = i + 1.
     void add(std::string_view title, std::string_view model, const std::vector<Ratio>& at, bool exact) {
       std::vector<Field> gain{note("model", title)};
       std::vector<Field> token{note("model", model), note("scheme", "token_path")};
@@ -246,8 +246,8 @@ struct BlockAgainstToken {
 // Cost: 0.5 s a model.
 // Source: Thomas and Pal, arXiv:2602.16961, for greedy multi-path block verification; reference values enumerated
 // independently of this program.
-// Holds if the reference values agree, if the schemes that claim it accept all three tokens of the instance, p = q,
-// and if no scheme exceeds the optimum.
+// Passes if the reference values agree, if the schemes that claim to accept equal distributions accept all three
+// tokens of the instance, where p = q, and if no scheme exceeds the optimum.
 struct MultipathInK {
   static constexpr std::string_view name = "multipath_in_k";
   static constexpr std::string_view about = "more paths: which schemes gain, lose or fall below a single path";
@@ -264,7 +264,7 @@ struct MultipathInK {
   static constexpr Size sizes[] = {{2, 2}, {3, 2}, {2, 3}};
 
   /// K-SEQ is a sum of at most 2^20 branches of at most 2^5 rounded factors in double: a relative error below 2^-32.
-  /// Smaller differences count as none.
+  /// Smaller differences count as equality.
   static constexpr double rounding = 0x1p-30;
 
   static StudyResult run(const StudyOptions& options) {
@@ -426,12 +426,12 @@ struct MultipathInK {
 //
 //   p, q       (1/3 2/3), (2/3 1/3)   after every prefix; V = 2, L = 2
 //   E[tau]     accepted tokens of one iteration, the extra token not counted
-//   one shot   optimum of all lossless verifiers; whole block: of one that is given the target's tokens in advance
+//   one shot   optimum of all lossless verifiers; whole block: the same if the target's tokens are known in advance
 //
 // Cost: a second.
 // Source: Sun et al., arXiv:2403.10444, for one path; the reference values of several paths and of iterations were
 // enumerated independently of this program.
-// Holds if all values agree and both certificates are valid and tight: fractions with ==, decimals to their digits.
+// Passes if all values agree and both certificates are valid and tight: fractions with ==, decimals to their digits.
 // K-SEQ is compared as a decimal and explored in double: its factor is a root, which exact arithmetic rounds up to a
 // short fraction.
 struct PublishedPathExample {
@@ -516,7 +516,7 @@ struct PublishedPathExample {
   }
 
  private:
-  /// Nothing if the scheme does not exist; -1 if a proof of the value fails.
+  /// Returns nullopt if the scheme does not exist, and -1 if a proof of the value fails.
   static std::optional<Rational> computed(const Value& value) {
     const TreeShape shape{.drafts = value.drafts, .length = 2};
     const auto model = path_model<Rational>(weights);

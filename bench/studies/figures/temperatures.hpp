@@ -21,8 +21,8 @@
 
 namespace draftproof::studies {
 
-// Whether a temperature of the draft that depends on its row alone accepts more: drafts without replacement from
-// q^(1/T), T chosen by how much of q its K likeliest tokens hold.
+// Whether a draft temperature chosen from the row of q alone raises acceptance: drafts without replacement from
+// q^(1/T), where T depends on the mass of the K likeliest tokens of q.
 //
 //   T           .7 .. 2           temperature of the drafts; the ladder serves any of them, because it reads their
 //                                 distribution
@@ -33,7 +33,7 @@ namespace draftproof::studies {
 //
 // Cost: an optimum without replacement for each position, K and T: O(V K M), M nodes.
 // Source: derived here; the optimum is that of Hu et al., arXiv:2502.18779.
-// Claimed: at every position and T more drafts have no lower an optimum.
+// Claimed: at every position and T the optimum does not fall as K grows.
 struct AdaptiveDrafts {
   static constexpr std::string_view name = "adaptive_drafts";
   static constexpr std::string_view about =
@@ -87,12 +87,12 @@ struct AdaptiveDrafts {
     return made;
   }
 
-  /// Index of the temperature with the greatest sum; the plain distribution's among equals.
+  /// Returns the index of the temperature with the greatest sum; among equals the first, so T = 1 before others.
   static std::size_t best(const Values& sum) {
     return static_cast<std::size_t>(std::max_element(sum.begin(), sum.end()) - sum.begin());
   }
 
-  /// The temperature of every position by the rule of the other half.
+  /// Returns the temperature of every position by the rule fitted on the other half of the positions.
   static std::vector<std::size_t> adapted(const std::vector<Position>& at, std::size_t n) {
     std::vector<std::size_t> chosen(at.size());
     for (const bool first_half : {true, false}) {
@@ -118,7 +118,7 @@ struct AdaptiveDrafts {
   }
 
   static void check(const Source& from, const std::vector<Position>& at, Checks& checks) {
-    // Twice the integral's error of 1e-13, and V roundings each.
+    // Each of the two optima has an integration error of 1e-13 and V roundings.
     const double within = 2e-13 + static_cast<double>(from.vocabulary()) * 0x1p-51;
     for (std::size_t i = 0; i < at.size(); ++i)
       for (std::size_t n = 1; n < std::size(numbers); ++n)
@@ -160,30 +160,28 @@ struct AdaptiveDrafts {
   }
 };
 
-// Drafts at their own temperatures against a target at temperature 1: the optimum, two-step selection, K-SEQ and
-// recursive rejection, for K drafts of one temperature and for K drafts of temperatures spread over the
-// range.
+// Drafts at temperatures from 1.0 to 2.4 with a target at temperature 1: the optimum, two-step selection, K-SEQ and
+// recursive rejection, for K drafts of one temperature and for K drafts of temperatures spread over the range.
 //
 //   T            1.0 .. 2.4       temperature of a proposal: q_T = softmax(log q / T)
 //   spread       T_1 .. T_K       evenly from 1.0 to 2.4, one draft of each; the optimum is bounded from both sides
 //   two step     sum min(p_I, p), p_I the distribution of the draft selected by truncated_lp or truncated_alphabet: a
-//                flow on
-//                the likeliest tokens, a ladder outside
+//                flow on the likeliest tokens, a ladder outside
 //   rejection    1 - F, F the mass of p that K rounds of recursive rejection leave
 //   ladder       the ladder of the mean proposal without the flow
 //   tournament   sum min(L_K, p), L_K the distribution of the last winner
 //
 // Cost: K V for rejection; for selections a sort, K slopes a token for each of nine alternatives, and a flow over at
 // most 1024 sets.
-// Correctness: acceptances are sums over the plans of the schemes. A refused selected draft is not drawn again from
-// (p - p_I)+, and another draft that is drawn from there by chance is not counted.
+// Correctness: acceptances are sums over the plans of the schemes. The residual (p - p_I)+ has no mass on a refused
+// selected draft; another draft that the residual emits by chance is not counted.
 // Source: the tables of Khisti et al., arXiv:2410.18234 (optimal, importance weighted, SpecTr, SpecInfer at
-// temperatures 1.0 to 2.4). The sources here are other ones, so the shape of the tables is theirs and the figures are
-// not. `two step` stands for their importance-weighted scheme: a reconstruction (docs/plans.md).
+// temperatures 1.0 to 2.4). The sources here differ from theirs, so only the shape of the tables is the same. `two
+// step` stands for their importance-weighted scheme: a reconstruction (docs/plans.md).
 // Claimed: nothing is above the optimum. For one proposal rejection <= K-SEQ <= two step at every position, and more
-// drafts accept no less. For several the means of two step are at least those of rejection in both orders and do not
-// fall with K; single positions where they do are reported and fail nothing. A tournament of two drafts whose tokens
-// are all inside its flow reaches the optimum.
+// drafts accept no less. For several proposals the means of two step are at least those of rejection in both orders
+// and do not fall as K grows; exceptions at single positions are reported and are not failures. A tournament of two
+// drafts whose tokens are all inside its flow reaches the optimum.
 struct DraftTemperatures {
   static constexpr std::string_view name = "draft_temperatures";
   static constexpr std::string_view about = "drafts hotter than the target: optimum, two step, K-SEQ and rejection";
@@ -347,7 +345,7 @@ struct DraftTemperatures {
 
   /// Positions of a setting where two step accepts less than rejection in the better order.
   struct Below {
-    std::size_t positions = 0, worst = 0;  ///< their number; the one with the greatest difference
+    std::size_t positions = 0, worst = 0;  ///< number of positions; position of the greatest difference
     double by = 0, optimum = 0;            ///< that difference, and the optimum there
   };
   static Below below_rejection(const std::vector<Settings>& at, std::size_t s) {

@@ -33,7 +33,7 @@ void in_parts(const List& list, Use use) {
   }
 }
 
-/// Adds lines over whole numbers in parts; `plot` has the title and the labels, `roof` stands in every part.
+/// Adds plots of lines over whole numbers, split into parts. `plot` has title and labels; every part has `roof`.
 inline void add_lines(std::vector<Figure>& figures, const std::string& caption, plots::LinePlot plot,
                       const std::vector<plots::Series>& lines, const plots::Series& roof = {}) {
   plot.x_tick = plots::whole_tick;
@@ -51,8 +51,8 @@ inline plots::Point point_of(double x, const SurveyedRate& row, double plus) {
   return {x, row.rate + plus, row.low + plus, row.high + plus, {}};
 }
 
-/// Adds lines against the number of drafts, a series a verifier with the best at the most drafts first, and the
-/// optimum as the roof; `plus` is added to rates.
+/// Adds a line per verifier against the number of drafts, highest last point first, and the optimum as a thick line,
+/// the roof. `plus` is added to all rates.
 inline void add_against_drafts(std::vector<Figure>& figures, const char* caption, plots::LinePlot plot, Rows rows,
                                double plus) {
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->drafts < b->drafts; });
@@ -75,11 +75,11 @@ inline void add_against_drafts(std::vector<Figure>& figures, const char* caption
 
 }  // namespace detail
 
-// Acceptance against the number of drafts, or as bars where there is one number, with the optimum as the roof.
+// Acceptance against the number of drafts, or as bars if there is only one number, with the optimum as the roof.
 struct Acceptance {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data)) {
-      Rows alone;  // of distributions with one scheme
+      Rows alone;  // of draft samplings with one scheme
       for (const std::string& distribution : distributions_in(survey)) {
         Rows lossless, others;
         for (const SurveyedRate& rate : survey.rates)
@@ -113,14 +113,14 @@ struct Acceptance {
     const std::string title = survey.source + ", " + what;
     if (!rows.empty() && !several_drafts(rows))
       bars(title, survey, rows, "Thin lines are intervals. A thick stroke is the optimum.", figures);
-    else if (!survey.paths)  // of paths, block efficiency says the same
+    else if (!survey.paths)  // for paths, the plot of block efficiency shows the same
       detail::add_against_drafts(figures, caption, {.title = title, .x_label = "", .y_label = unit(survey)}, rows, 0);
   }
 
   static void bars(const std::string& title, const SurveyOfSource& survey, Rows rows, std::string caption,
                    std::vector<Figure>& figures) {
     detail::largest_first(rows);
-    int most = 0;  // a scheme that takes fewer drafts says so
+    int most = 0;  // bars of schemes with fewer drafts show their K
     for (const auto* row : rows) most = std::max(most, row->drafts);
     plots::BarPlot plot{.title = fmt::format("{}, K = {}", title, most), .x_label = unit(survey), .bars = {}};
     for (const auto* row : rows)
@@ -141,7 +141,7 @@ struct Acceptance {
 // Share of the gap between one draft and the optimum that each lossless scheme closes, at its largest number of
 // drafts.
 struct GapClosed {
-  /// Bars of schemes far below one draft are cut here; bars that noise puts above 1 are cut at 1.
+  /// Bars below this value are cut here, and bars that are above 1 by noise are cut at 1.
   static constexpr double least = -0.5;
 
   static void add(const Json& data, std::vector<Figure>& figures) {
@@ -192,8 +192,8 @@ struct Optimum {
   }
 };
 
-// Lossy schemes: how far their output is from the target against what they accept beyond the optimum of lossless
-// ones.
+// Lossy schemes: acceptance beyond the optimum of lossless schemes against the total variation of the output from the
+// target.
 struct PriceOfLossiness {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data)) {
@@ -277,7 +277,7 @@ struct PositionLosses {
   }
 };
 
-// Verifiers of paths: block efficiency against the number of paths, and how many steps reach each place of the path.
+// Verifiers of paths: block efficiency against the number of paths, and how many steps reach each depth of the path.
 struct PathAcceptance {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data))
@@ -293,7 +293,7 @@ struct PathAcceptance {
                .x_label = "",
                .y_label = "emitted tokens a step"},
               rows, 1);
-        // The steps whose accepted tokens reach a place; each line falls where its scheme loses.
+        // The share of steps that accept at least so many tokens; a line falls where its scheme refuses drafts.
         auto most = rows_at_most_drafts(survey, [&](const auto& row) {
           return row.distribution == distribution && !row.refuted() && row.reached.size() > 1;
         });

@@ -77,7 +77,7 @@ struct CheckMatrix {
   }
 };
 
-// E-values of an audit on a logarithmic scale, with the line from which they are an alarm.
+// E-values of an audit on a logarithmic scale, with the threshold of an alarm as a line.
 struct Evidence {
   static void add(const Json& data, std::vector<Figure>& figures) {
     const auto threshold = number_of(data, "log10_threshold");

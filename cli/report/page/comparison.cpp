@@ -11,7 +11,7 @@ namespace draftproof::page {
 
 namespace {
 
-/// Verdicts by key in order; of several with one key the worst.
+/// Verdicts by key, in the order of the data; of several verdicts with one key, the worst.
 struct KeyedVerdicts {
   std::vector<std::string> order;
   std::map<std::string, Verdict> by_key;

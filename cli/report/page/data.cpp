@@ -85,7 +85,7 @@ namespace {
 
 bool lists_objects(const Json& value) { return value.is_array() && !value.empty() && value.front().is_object(); }
 
-/// Adds the scalars of `object` and of the objects in it; lists of objects are tables of their own.
+/// Adds the scalars of `object` and of the objects in it; lists of objects become separate tables.
 void flatten(const Json& object, const std::string& prefix, Json& row) {
   for (const auto& [key, value] : object.items()) {
     if (value.is_object())
@@ -95,7 +95,7 @@ void flatten(const Json& object, const std::string& prefix, Json& row) {
   }
 }
 
-/// The members of an element of a list that the rows of the lists inside it repeat.
+/// Returns the members of an element that the rows of its nested lists repeat.
 Json names_of(const Json& parent) {
   Json names = Json::object();
   for (const char* key : {"level", "source", "verifier", "mutant", "draft_sampling", "tier", "with"})
@@ -156,7 +156,7 @@ Grade grade_of(const std::string& text) {
   return begins(text, "lossy") ? Grade::lossy : Grade::open;
 }
 
-/// A list of judged things in the data, and the members that name each and its findings.
+/// A list of verdicts in the data, and the names of the members that hold each one's subject, place and findings.
 struct JudgedList {
   const char *list, *kind, *subject, *where, *findings, *property;
 };
@@ -165,7 +165,7 @@ constexpr JudgedList judged_lists[] = {{"proofs", "proof", "verifier", "draft_sa
                                        {"mutants", "mutant", "mutant", "with", "shown", "check"},
                                        {"controls", "control", "verifier", "draft_sampling", "", ""}};
 
-/// The verdict on an element of such a list in a word, and what more is known of it.
+/// Returns the verdict on an element of such a list, and its details.
 std::pair<std::string, std::string> judgement_of(const Json& one, const std::string& kind) {
   if (kind == "proof") {
     std::string detail = fmt::format("{} instances", count_of(one, "instances"));
@@ -185,7 +185,7 @@ std::pair<std::string, std::string> judgement_of(const Json& one, const std::str
   return {accuser.empty() ? "not accused" : "accused", accuser};
 }
 
-/// Takes the finding if it has a counterexample.
+/// Appends the finding if it failed, or if it has a counterexample and did not pass.
 void take(const Json& finding, const char* property, const std::string& subject, const std::string& where,
           bool expected, std::vector<Counterexample>& found) {
   const std::string status = text_of(finding, "status"), instance = text_of(finding, "counterexample");
@@ -211,7 +211,7 @@ std::vector<Verdict> verdicts_in(const Json& data) {
   for (const JudgedList& judged : judged_lists)
     for (const Json* one : objects_in(member(data, judged.list))) {
       auto [text, detail] = judgement_of(*one, judged.kind);
-      if (text.empty() && judged.kind == std::string("gate")) continue;  // of a list without results
+      if (text.empty() && judged.kind == std::string("gate")) continue;  // a list of gates that were not run
       add(judged.kind, text_of(*one, judged.subject), text_of(*one, judged.where), std::move(text),
           std::move(detail));
     }

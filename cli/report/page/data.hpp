@@ -21,7 +21,7 @@ namespace draftproof::page {
 
 using Json = nlohmann::ordered_json;
 
-/// The member, or null if `object` is no object or has none.
+/// Returns the member; null if `object` is not an object or lacks it.
 inline const Json& member(const Json& object, const char* key) {
   static const Json none;
   if (!object.is_object()) return none;
@@ -47,7 +47,7 @@ inline int count_of(const Json& object, const char* key) {
   return value.is_number_integer() ? value.get<int>() : 0;
 }
 
-/// The elements of a list that are objects; none if `list` is no list.
+/// Returns the elements of a list that are objects; empty if `list` is not a list.
 inline std::vector<const Json*> objects_in(const Json& list) {
   std::vector<const Json*> found;
   if (list.is_array())
@@ -56,7 +56,7 @@ inline std::vector<const Json*> objects_in(const Json& list) {
   return found;
 }
 
-/// Whether `text` begins with `start`: the test for the word of a verdict, which a number may follow.
+/// Whether `text` begins with `start`. Verdicts are compared this way, because a number may follow the word.
 inline bool begins(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
 /// A value as text: numbers to six digits, lists and objects as JSON.
@@ -73,16 +73,16 @@ Json joined(std::vector<Result> results);
 /// The results in `data`: those that `joined` put there, else `data` itself.
 std::vector<Result> results_in(const Json& data);
 
-/// The text before and after the data in a page. Every "<" of the data is written "\u003c": no text in it ends the
-/// block.
+/// The text before and after the data in a page. Every "<" of the data is written "\u003c", so that no text in it
+/// ends the block.
 inline constexpr std::string_view block_start = "<script type=\"application/json\" id=\"draftproof-data\">\n";
 inline constexpr std::string_view block_end = "\n</script>";
 
-/// The text of the data block of a page; empty if `text` is no page of ours.
+/// Returns the text of the data block of a page; nullopt if `text` is not a page of draftproof.
 std::optional<std::string_view> data_block(std::string_view text);
 
 /// The data of a file. Throws: InputError if the file cannot be read, is neither JSON nor a page, is nested deeper
-/// than 64 levels, or has no schema of ours.
+/// than 64 levels, or has no schema of draftproof.
 Json read_result(const std::string& file);
 
 struct Records {
@@ -97,7 +97,7 @@ std::vector<Records> records_in(const Json& data);
 /// The table of measurements: the rows of the sources of a survey, else the first table. Empty without tables.
 Records main_records(const Json& data);
 
-/// From good to bad: a change to a later one is a change for the worse.
+/// From good to bad; a change to a later grade is a change for the worse.
 enum class Grade { good, open, lossy, bad };
 
 struct Verdict {
@@ -132,7 +132,7 @@ std::vector<Counterexample> counterexamples_in(const Json& data);
 struct SurveyedRate {
   std::string verifier, distribution, verdict;
   int drafts = 0, length = 0;     ///< length: of paths, 0 for one position
-  double rate = 0;                ///< accepted: probability of one position, tokens of a path
+  double rate = 0;                ///< acceptance of one position, or accepted tokens of a path
   double low = 0, high = 0;       ///< interval of `rate`
   std::optional<double> optimum;  ///< of the distribution, in the unit of `rate`
   std::optional<double> closed;   ///< share of the gap from one draft to the optimum
@@ -152,14 +152,14 @@ struct SurveyOfSource {
   std::vector<SurveyedRate> rates;  ///< rows that ran, in the order of the data
 };
 
-/// The surveys in `data`, one a source; none in other documents. The interval of a path's row is its mean and 1.96
-/// standard errors on both sides.
+/// Returns the surveys in `data`, one per source; empty for other documents. The interval of a path's row is its mean
+/// and 1.96 standard errors on both sides.
 std::vector<SurveyOfSource> surveys_in(const Json& data);
 
 /// The draft samplings, those with the most rows first.
 std::vector<std::string> distributions_in(const SurveyOfSource& survey);
 
-/// Of each (verifier, distribution) the row with the most drafts for which `shown` is true.
+/// Returns for each (verifier, distribution) the row with the most drafts of those for which `shown` is true.
 std::vector<const SurveyedRate*> rows_at_most_drafts(const SurveyOfSource& survey,
                                                      const std::function<bool(const SurveyedRate&)>& shown);
 

@@ -33,7 +33,7 @@ std::string reduced(const std::string& above, const std::string& below) {
   return *a == *b ? "1" : fmt::format("{}/{}", *a / divisor, *b / divisor);
 }
 
-/// The words in the parentheses after `name`, from `at` on, and the position after them.
+/// Returns the words in the parentheses after `name`, searched from `at` on, and moves `at` behind them.
 std::optional<Words> list_after(const std::string& text, const std::string& name, std::size_t& at) {
   const std::size_t open = text.find(name + "(", at);
   const std::size_t close = open == std::string::npos ? open : text.find(')', open);
@@ -43,7 +43,7 @@ std::optional<Words> list_after(const std::string& text, const std::string& name
   return Words(std::istream_iterator<std::string>(words), {});
 }
 
-/// The distribution "p=(1 1)/2" in reduced fractions, from `at` on.
+/// Returns the distribution "p=(1 1)/2" in reduced fractions, searched from `at` on, and moves `at` behind it.
 std::optional<Words> distribution_after(const std::string& text, const std::string& name, std::size_t& at) {
   auto counts = list_after(text, name + "=", at);
   if (!counts || at >= text.size() || text[at] != '/') return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<Words> distribution_after(const std::string& text, const std::stri
   return counts;
 }
 
-/// `text` escaped, with places where a narrow sheet may break a name.
+/// Returns `text` escaped, with <wbr> where a narrow page may break a name.
 std::string breakable(const std::string& text) {
   std::string result;
   for (const char character : escaped(text)) {

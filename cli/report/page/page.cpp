@@ -14,7 +14,7 @@ namespace {
 
 using plots::escaped;
 
-/// Rows of a verdict table that are shown without a click; of a longer one only what is not good.
+/// Most rows of a verdict table that are shown unfolded; of a longer table only the rows that are not good are.
 constexpr std::size_t most_rows = 60;
 
 /// A verdict with a sign beside its colour.
@@ -31,7 +31,7 @@ Grade grade_of_survey(const std::string& verdict) {
   return begins(verdict, "refuted") ? Grade::bad : begins(verdict, "lossy") ? Grade::lossy : Grade::open;
 }
 
-/// One row a (verifier, distribution), by distribution and then by the acceptance on the first source that has it.
+/// One row per (verifier, distribution), by distribution and then by acceptance on the first source that has it.
 Table survey_table(const std::vector<SurveyOfSource>& surveys) {
   std::vector<std::pair<std::string, std::string>> order;
   std::map<std::pair<std::string, std::string>, std::vector<const SurveyedRate*>> rates;  // one a survey, or null
@@ -131,7 +131,7 @@ std::string tally_of(const std::vector<Verdict>& verdicts) {
   return text;
 }
 
-/// Names and values of what was asked on what: seed, sources, vocabulary, positions, version, machine.
+/// Returns names and values that identify the run: seed, sources, vocabulary, positions, version, machine.
 std::vector<std::pair<std::string, std::string>> facts_of(const Json& data) {
   std::vector<std::pair<std::string, std::string>> facts;
   if (!data.is_object()) return facts;
@@ -153,7 +153,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Json& data) {
   return facts;
 }
 
-/// A row a scheme: of surveys exactness, acceptance and optimum by source at the most drafts, of other data the
+/// One row per scheme: for surveys exactness, acceptance and optimum by source at the most drafts, for other data the
 /// verdicts.
 Table verdict_table(const Json& data, const std::vector<Verdict>& verdicts) {
   if (const auto surveys = surveys_in(data); !surveys.empty()) return survey_table(surveys);

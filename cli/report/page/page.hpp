@@ -1,5 +1,5 @@
 // The page of results: one file of HTML with plots and the data itself. It needs no script, no network and no other
-// file. Because a page depends on the data alone, stored data gives the page of its run. A comparison of two results
+// file. A page depends only on the data, so stored data give the same page as their run. A comparison of two results
 // is a result too: changed verdicts first, then changes of acceptance beyond both intervals, then of cost beyond
 // noise.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace draftproof::page {
 
-/// The page. Cost: linear in the data; 40 schemes, 3 sources and 3 numbers of drafts take less than 1.5 MB.
+/// Returns the page. Cost: linear in the data; 40 schemes, 3 sources and 3 numbers of drafts take less than 1.5 MB.
 std::string html_page(const Json& data);
 
 /// The answers of the page as tables, for the other writers.
@@ -27,7 +27,7 @@ struct CostChange {
 
 using CostComparison = std::function<std::vector<CostChange>(const Json& before, const Json& after)>;
 
-/// Returns the functions that compare costs. The library of benchmarks adds its own.
+/// Returns the functions that compare costs. The library of benchmarks adds one.
 std::vector<CostComparison>& found_cost_comparisons();
 
 struct Comparison {
@@ -42,13 +42,13 @@ Comparison compare(const Result& before, const Result& after);
 /// The tables of data of schema draftproof.report.compare/1.
 std::vector<Section> sections_of_comparison(const Json& data);
 
-/// A counterexample to check by hand: p, q, what came out and what should have, token by token, in fractions.
+/// A counterexample to check by hand: p, q, the output distribution and the expected one by token, in fractions.
 struct WorkedTable {
   std::string caption;  ///< "K = 2", with the context of the rows
   Table table;
 };
 
-/// A table for each pair of rows in the text of the instance; none for an instance of another form. A table has
+/// A table for each pair of rows in the text of the instance; empty for an instance of another form. A table has
 /// columns for the outcome if the evidence reads "got (..), expected (..)" with one entry for each token.
 std::vector<WorkedTable> worked_tables(const Counterexample& example);
 
@@ -58,9 +58,9 @@ std::vector<WorkedTable> worked_tables(const Counterexample& example);
 std::string page_style();
 /// A table that scrolls inside its own frame where it is wider than the page.
 std::string table_html(const Table& table);
-/// `content` under a summary that opens it.
+/// Returns `content` folded under a summary that opens it.
 std::string folded(const std::string& summary, const std::string& content);
-/// A counterexample as worked tables, with evidence and the line that shows it again.
+/// A counterexample as worked tables, with its evidence and the command that replays it.
 std::string example_html(const Counterexample& example);
 /// The counterexamples: unexpected ones open, counterexamples of mutants and lossy schemes folded. Empty without any.
 std::string examples_html(const std::vector<Counterexample>& examples);

@@ -9,14 +9,14 @@ namespace draftproof::plots {
 
 namespace {
 
-/// The picture with its name for screen readers, inside a page that has the style.
+/// Returns the picture with its title for screen readers. Requires a page that contains plot_style().
 Picture framed(double width, double height, std::string_view title, std::string_view body) {
   return {fmt::format("<svg class=\"plot\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
                       width, height, escaped(title), body),
           width, height};
 }
 
-/// The width of the widest of the texts that `text` takes from the elements of `list`, in the font of names.
+/// Returns the greatest width of text(element) over the elements of `list`, in the monospaced font.
 template <class List, class Text>
 double widest(const List& list, Text text) {
   double width = 0;
@@ -57,7 +57,7 @@ struct Extent {
   }
 };
 
-/// The legend in as many columns as fit, from `top`; returns its height.
+/// Appends the legend in as many columns as fit, from `top` on; returns its height.
 double legend_of(const LinePlot& plot, double top, std::string& out) {
   constexpr double row = 16, sample = 26, gap = 12;
   const double entry = sample + 6 + widest(plot.series, [](const Series& series) { return series.label; }) + gap;

@@ -1,8 +1,8 @@
 // Plots as SVG: lines or points over two axes, horizontal bars, and matrices of signs. Equal arguments give equal
 // bytes.
 //
-//   c0 .. c6   colours of series in Okabe and Ito's order, safe for the colour-blind, darkened for a white ground and
-//              lightened for a dark one; markers, labels and symbols carry the same distinction
+//   c0 .. c6   colours of series in Okabe and Ito's order, safe for the colour-blind, darkened for a white background
+//              and lightened for a dark one; markers, labels and symbols carry the same distinction
 //   roof       an upper bound, drawn as a thick line without markers; the region above it is shaded
 //   dashed     lower bounds, peers and other lines to compare with
 //   points     not joined
@@ -26,7 +26,7 @@ enum class Anchor { start, middle, end };
 inline constexpr double text_size = 11, title_size = 13;
 inline constexpr std::size_t colours = 7, shapes = 6;
 
-/// `text` for the content or an attribute of XML and HTML. A control character becomes U+FFFD.
+/// Returns `text` escaped for the content or an attribute of XML and HTML. A control character becomes U+FFFD.
 std::string escaped(std::string_view text);
 /// An upper bound of the width of `text` in pixels; `mono`: in the font of names and numbers.
 double text_width(std::string_view text, double size = text_size, bool mono = false);
@@ -45,8 +45,8 @@ std::string marker_at(double x, double y, std::size_t index, std::string_view ti
 /// The lines of a title from the top left corner; `bottom` receives the y coordinate below them.
 std::string title_lines(std::string_view title, double width, double& bottom);
 
-/// The custom properties of colours for the elements that `selector` names: light, dark where the reader prefers it,
-/// light on paper.
+/// Returns the CSS variables of colours for the elements of `selector`: light, dark if the reader prefers dark colours,
+/// light in print.
 std::string colour_style(std::string_view selector);
 /// The rules of the classes in plots.
 std::string plot_style();
@@ -66,12 +66,12 @@ struct Axis {
   }
 };
 
-/// An axis that holds `least` to `greatest`, its ends and about `ticks` ticks at round numbers.
+/// Returns an axis that covers `least` to `greatest`, with its ends and about `ticks` ticks at round numbers.
 Axis linear_axis(double least, double greatest, double from, double to, int ticks);
 /// A logarithmic axis over whole decades; values must be positive.
 Axis decade_axis(double least, double greatest, double from, double to);
-/// An axis with a tick at each of `values` (ascending, not empty) and a margin at both ends; positive if it is
-/// logarithmic.
+/// An axis with a tick at each of `values` and a margin at both ends. Requires ascending values, at least one; positive
+/// ones if the axis is logarithmic.
 Axis listed_axis(const std::vector<double>& values, double from, double to, bool logarithmic = true);
 
 std::string number_text(double value);    ///< "0.85", "12,000", "1e-06"
@@ -82,16 +82,16 @@ std::string percent_tick(double share);   ///< "85 %" of 0.85
 std::string power_tick(double exponent);  ///< "10⁻³" of -3
 
 struct Picture {
-  std::string svg;  ///< an element for a page that has the style
+  std::string svg;  ///< an element for a page that contains plot_style()
   double width = 0, height = 0;
 
-  /// The picture as a file: with namespace, size, style and a ground.
+  /// Returns the picture as a file: with namespace, size, style and background.
   std::string file() const;
 };
 
 struct Point {
   double x = 0, y = 0;
-  double low = y, high = y;  ///< interval; none where both are y
+  double low = y, high = y;  ///< interval; not drawn if both are y
   std::string title{};       ///< shown under the pointer; "" for the coordinates
 
   friend bool operator==(const Point&, const Point&) = default;
@@ -122,7 +122,7 @@ Picture drawn(const LinePlot& plot);
 struct Bar {
   std::string label;
   double value = 0;
-  double low = value, high = value;  ///< interval; none where both are the value
+  double low = value, high = value;  ///< interval; not drawn if both are the value
   std::string text{};                ///< at the right end of the row
   std::optional<double> roof{};      ///< a thick stroke across the bar, for example the optimum
   std::string kind{};                ///< class of the bar: "", "lossy" or "mutant"
@@ -137,7 +137,7 @@ struct BarPlot {
   std::string title, x_label;
   std::vector<Bar> bars;
   TickText tick = number_text;
-  std::optional<double> greatest{};  ///< end of the axis where the data does not set it; bars grow from 0
+  std::optional<double> greatest{};  ///< the axis extends at least from 0 to this value
   std::optional<AlarmLine> alarm{};  ///< a dashed line across all bars, with its name
   double width = 400;
 };
@@ -145,14 +145,14 @@ struct BarPlot {
 /// Returns the picture. `plot` must have a bar.
 Picture drawn(const BarPlot& plot);
 
-/// A cell of a matrix; each has a sign of its own beside its colour.
+/// A cell of a matrix, shown by a sign and a colour.
 enum class Mark { absent, kept, hit, skipped };
 
 struct HeatMap {
   std::string title;
   std::vector<std::string> rows, columns;
   std::vector<std::vector<Mark>> cells;  ///< by row, each with one mark a column
-  std::string kept, hit, skipped;        ///< what the marks mean, for the legend
+  std::string kept, hit, skipped;        ///< meanings of the marks, for the legend
 };
 
 /// Returns the picture, wider with more columns. `map` must have a row and a column.

@@ -11,7 +11,7 @@ namespace draftproof::plots {
 
 namespace {
 
-/// The number of bytes of the code point that begins with `lead`; 1 for a byte that begins none.
+/// The number of bytes of the code point that begins with `lead`; 1 for any other byte.
 std::size_t bytes_of_code_point(char lead) {
   const auto byte = static_cast<unsigned char>(lead);
   return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
@@ -172,7 +172,7 @@ std::string plot_style() {
 }
 
 Axis linear_axis(double least, double greatest, double from, double to, int ticks) {
-  // One value, or values that differ in their last digits: a little room on both sides.
+  // One value, or values that differ only in their last digits, get room on both sides.
   if (const double size = std::max(std::abs(least), std::abs(greatest)); !(greatest - least > 1e-9 * size)) {
     const double room = std::max(size * 0.05, 1e-6);
     least -= room;

@@ -1,4 +1,4 @@
-// The writers of --format: text for people, the data for machines, marks of hosted CI.
+// The writers of --format: text for people, data for machines, annotations for hosted CI.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct Table {
     return tone == Tone::good ? "\033[32m" : tone == Tone::bad ? "\033[31m" : tone == Tone::faint ? "\033[2m" : "";
   }
 
-  /// Narrows the widest columns of text until a line fits, none below `narrowest`.
+  /// Narrows the widest columns of text until a line fits, but not below `narrowest`.
   static void fit(const draftproof::Table& table, std::size_t width, std::vector<std::size_t>& widths) {
     constexpr std::size_t narrowest = 14;
     for (;;) {
@@ -149,7 +149,7 @@ struct Csv {
   }
 
  private:
-  /// Numbers with all their digits; the elements of a list apart by spaces.
+  /// Numbers have all their digits; the elements of a list are separated by spaces.
   static std::string field(const page::Json& value) {
     if (value.is_null()) return "";
     if (value.is_string()) return quoted(value.get<std::string>());
@@ -198,10 +198,10 @@ struct Jsonl {
   }
 };
 
-// Violations as lines that hosted CI services turn into marks on a change: "::error file=..,title=..::message".
+// Failures as lines that hosted CI services turn into annotations of a change: "::error file=..,title=..::message".
 //
-// Sources: every unexpected counterexample, every other bad verdict, and in a comparison every verdict that got
-// worse. The file is the header of the scheme where one of that name lies in the folder of the run.
+// There is a line for every unexpected counterexample, every other bad verdict, and in a comparison every verdict that
+// got worse. Its file is the header with the scheme's name, if the working directory has one.
 struct Annotations {
   static constexpr std::string_view name = "annotations";
   static constexpr std::string_view about = "violations as workflow commands of hosted CI, one a line";
@@ -240,7 +240,7 @@ struct Annotations {
         << "::" << coded(message, false) << '\n';
   }
 
-  /// The header of a scheme relative to the folder of the run; "" where there is none.
+  /// Returns the header of a scheme relative to the working directory; "" if it does not exist.
   static std::string header_of(const std::string& subject) {
     if (subject.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos) return {};
     for (const char* folder : {"", "verifiers/", "verifiers/lossy/", "verifiers/paths/", "verifiers/lossy/paths/",
@@ -252,7 +252,7 @@ struct Annotations {
     return {};
   }
 
-  /// The coding of workflow commands: per cent and line ends, in a property also colon and comma.
+  /// Percent-encodes what workflow commands reserve: % and line ends, in a property also colon and comma.
   static std::string coded(const std::string& text, bool property) {
     std::string result;
     for (const char character : text) {
