@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from draftproof import program
 from draftproof.capture import CaptureError, Filter, Recorder, read_trace, score_again
 
 V, DRAFTS = 16, 3
@@ -67,10 +65,7 @@ def record(
 
 
 def audited(path: Path) -> dict[str, Any]:
-    program = os.environ.get("DRAFTPROOF_PROGRAM", "draftproof")
-    done = subprocess.run([program, "audit", str(path), "--json"], capture_output=True, text=True, check=False)
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
+    return program.run(["audit", path])
 
 
 @pytest.mark.parametrize("form", [{}, {"dtype": "float16"}, {"top": 6}])

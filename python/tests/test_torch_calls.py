@@ -129,7 +129,7 @@ def test_no_drafts(name):
         (lambda p, q, d: {"q": q[..., :-1]}, r"q: shape: got \(.*5\), expected"),
         (lambda p, q, d: {"drafts": d.double()}, "drafts: dtype: got torch.float64, expected an integer type"),
         (lambda p, q, d: {"drafts": d + 6}, r"drafts\[0, .*\]: got \d+, expected 0 .. 5"),
-        (lambda p, q, d: {"p": p.log()}, r"p\[0.*\]: got values from -.* wanted probabilities with sum 1"),
+        (lambda p, q, d: {"p": p.log()}, r"p\[0.*\]: got values from -.* expected probabilities with sum 1"),
         (lambda p, q, d: {"q": q * float("nan")}, r"q\[0.*\]: got values from nan"),
         (lambda p, q, d: {"p": p.log() + torch.inf, "q": q.log(), "logits": True}, "expected finite logits"),
         (lambda p, q, d: {"temperature": 0.5}, "temperature: got probabilities, expected logits=True"),

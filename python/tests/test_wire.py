@@ -35,14 +35,11 @@ def test_bfloat16_is_read_as_the_number_it_is() -> None:
     blob = blob.replace(b'"I32"', b'"XXX"')
     with pytest.raises(WireError, match="no message"):
         read_frame(io.BytesIO(blob))
-    wide = frame({"type": "verify"}, {"p": halves.view(np.float16)}).replace(b'"F16"', b'"BF16"', 1)
-    # The header is one byte longer now: one space of its padding is removed.
-    at = wide.index(b"}}") + 2 if b"}} " in wide else None
-    if at is not None:
-        wide = wide[: wide.index(b"}} ") + 2] + wide[wide.index(b"}} ") + 3 :]
-        message = read_frame(io.BytesIO(wide))
-        assert message is not None
-        assert message[1]["p"].tolist() == [1.0, 0.25, -0.5]
+    # With a type of one letter more the header has one blank less, and the name of the array one letter less.
+    blob = frame({"type": "verify"}, {"pp": halves.view(np.float16)})
+    message = read_frame(io.BytesIO(blob.replace(b'"pp"', b'"p"', 1).replace(b'"F16"', b'"BF16"', 1)))
+    assert message is not None
+    assert message[1]["p"].tolist() == [1.0, 0.25, -0.5]
 
 
 @pytest.mark.parametrize("cut", [3, 12, 40, -1])

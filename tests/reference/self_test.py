@@ -73,10 +73,12 @@ class Renamed(unittest.TestCase):
             self.assertEqual(len(found(old, new, renames)), 1)
 
     def test_members_and_words(self):
-        renames = table(keys={"draft_sampling": "draft_sampling"}, strings={"block": "whole_block"}, additions=["some.rows.new"])
+        renames = table(keys={"law": "draft_sampling"}, strings={"block": "whole_block"}, additions=["some.rows.new"])
         new = [{"draft_sampling": row["draft_sampling"], "new": 1, **{key: row[key] for key in row if key != "draft_sampling"}} for row in ROWS]
         new[0]["verifier"] = "whole_block"
-        self.assertEqual(found({"rows": ROWS}, {"rows": new}, renames), [])
+        old = [{"law" if key == "draft_sampling" else key: value for key, value in row.items()} for row in ROWS]
+        self.assertEqual(found({"rows": old}, {"rows": new}, renames), [])
+        self.assertNotEqual(found({"rows": old}, {"rows": old}, renames), [])
         self.assertEqual(renames.word("token_path,block,greedy_block"), "token_path,whole_block,greedy_block")
         self.assertEqual(renames.needless(), [])
 
