@@ -173,9 +173,9 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
   } catch (const WriteFailure& error) {
     return {exit_internal, error.what()};
   } catch (const std::ios_base::failure& error) {
-    return {exit_bad_input, std::string("found a file that cannot be read: ") + error.what()};
+    return {exit_bad_input, std::string("got a file that cannot be read: ") + error.what()};
   } catch (const std::filesystem::filesystem_error& error) {
-    return {exit_bad_input, std::string("found a file that cannot be read: ") + error.what()};
+    return {exit_bad_input, std::string("got a file that cannot be read: ") + error.what()};
   } catch (const std::bad_alloc&) {
     return {exit_bad_input, "got a source larger than memory, expected fewer positions or tokens"};
   } catch (const std::exception& error) {

@@ -2,7 +2,7 @@
 # documents the variables.
 cmake_minimum_required(VERSION 3.25)
 
-set(which --own)
+set(which --user-defined)
 if(ALL)
   set(which "")
 endif()

@@ -20,7 +20,8 @@ T chosen_from(const std::optional<T>& wanted, const std::vector<T>& declared, st
   if (std::find(declared.begin(), declared.end(), *wanted) != declared.end()) return *wanted;
   std::string all;
   for (const T each : declared) all += (all.empty() ? "" : ", ") + std::string(to_text(each));
-  throw AdapterError(fmt::format("{}: got {} wanted, but the program declares {}", what, to_text(*wanted), all));
+  throw AdapterError(
+      fmt::format("{}: got {}, expected one that the program declares: {}", what, to_text(*wanted), all));
 }
 
 /// Calls with equal keys can be in one batch.

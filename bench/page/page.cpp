@@ -212,11 +212,12 @@ void add(plots::LinePlot& plot, plots::Series series) {
 
 /// Names WHAT of the lower bounds "lower_bound/WHAT/V".
 std::vector<std::string> lower_bounds_of(const Results& results) {
+  constexpr std::string_view group = "lower_bound/";
   std::vector<std::string> lower_bounds;
   for (const Measurement& measurement : results.measurements) {
     const auto slash = measurement.name.rfind('/');
-    if (measurement.group() != "lower_bound" || slash < 6 || slash == std::string::npos) continue;
-    const std::string what = measurement.name.substr(6, slash - 6);
+    if (!measurement.name.starts_with(group) || slash < group.size()) continue;
+    const std::string what = measurement.name.substr(group.size(), slash - group.size());
     if (std::find(lower_bounds.begin(), lower_bounds.end(), what) == lower_bounds.end()) lower_bounds.push_back(what);
   }
   return lower_bounds;

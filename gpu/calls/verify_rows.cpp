@@ -196,7 +196,8 @@ int draftproof_kernel_names(char* names, std::size_t size) {
       }
     });
     if (text.size() >= size)
-      throw std::invalid_argument("names: wanted " + std::to_string(text.size() + 1) + " bytes");
+      throw std::invalid_argument("names: got " + std::to_string(size) + " bytes, expected " +
+                                  std::to_string(text.size() + 1));
     tell(text, names, size);
     return fine;
   });

@@ -223,7 +223,7 @@ class Tape:
     def integers(self, rows: Rows, n: int, stream: str = "") -> Ints:
         """One of 0 .. n - 1 for each of `rows`: [len(rows)]. Raises: TapeShort."""
         if not 1 <= n < 2**31:
-            raise ValueError(f"an integer below {n}: wanted 1 to 2^31 - 1")
+            raise ValueError(f"an integer below {n}: expected 1 to 2^31 - 1")
         if self.one is not None:
             return np.array([self.one.integer(n, stream)])
         v, at = self._take(rows, 1, (INTEGER, n, 0, self._number_of(stream)))

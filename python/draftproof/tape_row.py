@@ -27,7 +27,7 @@ def clock_of(v: float) -> float:
 def mass_fault(weights: Sequence[float]) -> str:
     """Returns the error for weights from which no cell can be drawn."""
     shown = ", ".join(f"{weight:.9g}" for weight in weights[:16]) + (", ..." if len(weights) > 16 else "")
-    return f"a draw by the weights [{shown}]: wanted finite weights >= 0 with a sum above 0"
+    return f"a draw by the weights [{shown}]: expected finite weights >= 0 with a sum above 0"
 
 
 class DrawEntry(NamedTuple):

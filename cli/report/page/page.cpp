@@ -105,7 +105,7 @@ std::string question_of(const Json& data) {
       {"bench", "What does each decision cost?"},
       {"audit", "Is the recording of a running engine right?"},
       {"simulate", "How much does one verifier accept at one position?"},
-      {"draft_sampling", "What is the exact distribution of the program?"},
+      {"distribution", "What is the exact distribution of the program?"},
       {"demo", "What is exact, and what do the tests catch?"},
       {"report.compare", "What changed between two runs?"}};
   std::string name = text_of(data, "schema");

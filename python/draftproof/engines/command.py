@@ -84,9 +84,9 @@ def _chosen(known: dict[str, Engine], names: Sequence[str]) -> dict[str, list[st
         name, _, adapter = text.partition(":")
         adapters = [one.name for one in known[name].adapters] if name in known else []
         if name not in known:
-            raise Missing(f"engine {name!r} is unknown, wanted one of {', '.join(known)}")
+            raise Missing(f"engine {name!r} is unknown, expected one of {', '.join(known)}")
         if adapter and adapter not in adapters:
-            raise Missing(f"{name} has no adapter {adapter!r}, wanted one of {', '.join(adapters)}")
+            raise Missing(f"{name} has no adapter {adapter!r}, expected one of {', '.join(adapters)}")
         chosen.setdefault(name, []).extend([adapter] if adapter else [])
     return chosen
 

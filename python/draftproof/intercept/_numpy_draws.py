@@ -126,7 +126,7 @@ def integers(
     first, last = (0, int(low)) if high is None else (int(low), int(high))
     n = last - first + bool(endpoint)
     if n < 1:
-        raise ValueError(f"{call.operator}: got low {first}, high {last}; wanted low < high")
+        raise ValueError(f"{call.operator}: got low {first}, high {last}, expected low < high")
     shape = shape_of(size)
     call.note(elements.kind_of_integers(call.tape, shape, n), shape, _name(dtype))
     flat = np.array(elements.integers(call.tape, call.operator, shape, n, call.stream), np.int64) + first

@@ -1,7 +1,6 @@
 // Verdicts on components do not depend on the seed: wrong ones of every class are refuted at every seed at the size
-// of the gate `pr`, right ones at none. DRAFTPROOF_SEEDS=100 asks a hundred seeds instead of one.
+// of the gate `pr`, right ones at none. `ctest -C nightly` asks a hundred seeds instead of one.
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/components/counter/counter_group.hpp>
 #include <draftproof/properties/components/target/target_group.hpp>
+#include <draftproof/tests/support/nightly.hpp>
 
 namespace draftproof {
 namespace {
@@ -26,9 +26,7 @@ struct Asked {
 /// none may have one.
 void expect_at_every_seed(const std::vector<Asked>& all, bool wrong) {
   component_registry();  // with it come the checks
-  const char* const text = std::getenv("DRAFTPROOF_SEEDS");
-  const int seeds = text ? std::atoi(text) : 1;
-  ASSERT_GT(seeds, 0);
+  const auto seeds = few_or_all(1, 100);
   for (const Asked& one : all) {
     int refuted = 0;
     std::string said;

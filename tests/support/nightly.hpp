@@ -1,0 +1,14 @@
+// How much a test asks: little in every build, all of it in `ctest -C nightly`, which sets DRAFTPROOF_NIGHTLY.
+#pragma once
+
+#include <cstdlib>
+
+namespace draftproof {
+
+/// Returns `all` in a nightly run, else `few`.
+template <class T>
+T few_or_all(T few, T all) {
+  return std::getenv("DRAFTPROOF_NIGHTLY") != nullptr ? all : few;
+}
+
+}  // namespace draftproof
