@@ -1,4 +1,4 @@
-"""A right chain verifier, scripted. Arguments: frames or lines."""
+"""A correct chain verifier with scripted randomness. Argument: frames or lines."""
 import os
 import sys
 
@@ -46,8 +46,7 @@ class Tape:
         return last
 
 
-# The target ends a decision that rounding left no residual; tests that compare this child with C++ have the rule
-# without it.
+# If set, p replaces a residual that rounding left empty. Tests that compare this child with C++ do not set it.
 ENDS = "CHAIN_ENDS" in os.environ
 
 

@@ -81,7 +81,7 @@ Finding asked_of(Program& program, const Declaration& declaration) {
   const DistributionChecks checks = check_distributions(program, declaration, {.instances = 20, .adapter = "mine"});
   return finding_of(checks.findings, "first_token");
 }
-/// Token verification that is right, and one that draws a rejected draft's token from p.
+/// Expects that `right`, of token verification, passed, and that `wrong`, of a program with a bug, failed.
 void expect_told_apart(const Finding& right, const Finding& wrong) {
   EXPECT_EQ(right.status, Status::passed) << right.evidence;
   EXPECT_GT(right.work, 0u);

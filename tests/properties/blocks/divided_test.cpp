@@ -1,4 +1,4 @@
-// Proofs, gates and the kill matrix in blocks: parts in any order give what one process gives.
+// Proofs, gates and the kill matrix in blocks: shards, merged in any order, give the result of one process.
 #include <algorithm>
 #include <functional>
 #include <random>
@@ -47,7 +47,7 @@ std::string text_of(const ProofOf<Level>& proof) {
   return text;
 }
 
-/// `prove_with` gives the same on the parts of 1, 3 and 7 processes as without a checkpoint.
+/// Expects the same proof from the shards of 1, 3 and 7 processes as without a checkpoint.
 template <class Prove>
 void expect_divided(const Prove& prove_with) {
   ProofOptions options{.instances = 150, .threads = 2};

@@ -49,7 +49,7 @@ class Contrived final : public AnyVerifier {
   Rule rule_;
 };
 
-/// Draws from weights of its own, in a pass over the vocabulary a trial.
+/// Draws from weights that it computes in a pass over the vocabulary per trial.
 struct OwnWeights {
   static constexpr Info info{.name = "own_weights",
                              .summary = "a draw from p by a pass",
@@ -62,7 +62,7 @@ struct OwnWeights {
   }
 };
 
-/// A draw from p with this trial's own words.
+/// Returns a draw from p with this trial's random bits.
 Token from_target(const RatioTable& distributions, std::uint64_t seed, std::uint64_t trial) {
   Philox random(seed, trial, Philox::Role::verify);
   return distributions.residual(0).draw(random.next(Purpose::emit));

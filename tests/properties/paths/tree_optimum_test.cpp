@@ -1,5 +1,5 @@
-// The optimum of drafted trees: reference values, published small models in fractions, closed forms, and the order of
-// every scheme, the one-shot optimum and the optimum of a verifier that reads the whole block.
+// The optimum of drafted trees: reference values, published small models in fractions, closed forms, and the order
+// scheme <= one-shot optimum <= optimum of a verifier that reads the whole block.
 #include <cmath>
 #include <iostream>
 
@@ -13,7 +13,7 @@
 namespace draftproof {
 namespace {
 
-/// The fraction of a reference entry: sixth decimals or thirds.
+/// Returns a reference entry as a fraction with denominator 10^6 or 3.
 Rational fraction_of(double value) {
   for (const int denominator : {1'000'000, 3}) {
     const double scaled = value * denominator;
@@ -140,7 +140,7 @@ TEST(TreeOptimum, StandsBetweenEverySchemeAndTheWholeBlock) {
   for (int i = 0; i < 40; ++i) {
     const SmallTreeModel model = models.next();
     for (const auto& drafter : path_registry().drafters()) {
-      if (drafter->info().shared_noise()) continue;  // enumerated as the distribution it draws, which is on the list
+      if (drafter->info().shared_noise()) continue;  // its draft sampling is enumerated by another drafter
       const auto distribution = enumerate_tree_sampling(*drafter, model.conditionals, model.shape);
       ASSERT_TRUE(distribution);
       const TreeCertificate one_shot = tree_optimum(*distribution, Sight::one_shot);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t seeds = 100;
 
-/// A weight as float rounds it; in fractions itself.
+/// Rounds a weight to float; fractions stay as they are.
 template <class Scalar>
 Scalar narrow(const Scalar& value) {
   if constexpr (std::floating_point<Scalar>) return static_cast<float>(value);
@@ -39,7 +39,7 @@ struct FloatResidual {
   }
 };
 
-/// The same with a residual that never is empty: 1e-10 is added to each of its entries in floating point.
+/// As FloatResidual, but with a residual that is never empty: in floating point, 1e-10 is added to each entry.
 struct FloorUnderResidual {
   static constexpr Info info{.name = "floor_under_residual", .summary = "", .source = ""};
   template <Position P, RandomSource R>
@@ -66,7 +66,7 @@ struct FloatQuotient {
   }
 };
 
-/// Right at the root and wrong below: a position has nothing to show.
+/// Right at the root and wrong below, so an audit of one position cannot reveal it.
 template <class Wrong>
 struct WrongBelow {
   static constexpr Info info{.name = "wrong_below", .summary = "", .source = ""};
@@ -134,7 +134,7 @@ TEST(PathAudit, RightVerifiersHoldInEveryForm) {
   }
 }
 
-/// The distance on trees of two drafts a node and two levels, each level with rows of its own.
+/// Returns the distance on trees of two drafts a node and two levels, with separate rows for each level.
 double distance_at(const AnyPathVerifier& verifier, Form form, std::uint64_t seed) {
   const std::vector<RowPair> rows{dense_rows(6, 1, seed), dense_rows(6, 1, seed + 1000),
                                   dense_rows(6, 1, seed + 2000)};
@@ -143,7 +143,8 @@ double distance_at(const AnyPathVerifier& verifier, Form form, std::uint64_t see
   return audited ? audited->distance : 0;
 }
 
-/// In every form, at all but one of a hundred seeds at most; and in each form the audit as a gate runs it.
+/// Expects that in every form at least 99 of the hundred seeds reveal V, and that the audit of a gate fails in every
+/// form.
 template <class V>
 void expect_seen() {
   for (const Form form : all_forms) {

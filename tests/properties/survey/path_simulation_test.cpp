@@ -1,5 +1,5 @@
-// Simulated steps: captured trees give the means that another program computed for their paths, threads do not
-// matter, and an episode ends where the model does.
+// Simulated steps: captured trees give the means that another program computed for their paths, the number of threads
+// does not matter, and an episode ends at the model's context limit.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST(PathSimulation, SameForAnyThreadsOnCapturedTrees) {
   same_for_any_threads(*PathSource::open(data + "stories512_trees.npz", {}), 500, 1);
 }
 TEST(PathSimulation, SameForAnyThreadsOnRows) {
-  path_registry();  // families are found with everything else
+  path_registry();  // registers the families of rows
   same_for_any_threads(*PathSource::open("zipf:vocabulary=20,positions=5", {}), 500, 4);
 }
 TEST(PathSimulation, SameForAnyThreadsOnALiveModel) {

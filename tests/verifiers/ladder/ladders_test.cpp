@@ -1,6 +1,7 @@
-// Both ladders, for i.i.d. drafts and for drafts without replacement: reference values, the distribution of the
-// selected draft, the optimum of the draft sampling, and buckets of any shape, all in fractions; in double on
-// captured rows and on buckets of fresh rows: their distribution, their loss, the same bits at every width.
+// Both ladders, for i.i.d. drafts and for drafts without replacement. In fractions: reference values, the
+// distribution of the selected draft, the optimum of the draft sampling, and buckets of any shape. In double, on
+// captured rows and on buckets of fresh rows: the distribution, the loss of buckets, and the same bits at every SIMD
+// width.
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -48,7 +49,7 @@ struct OfDistinctDrafts {
   }
 };
 
-/// p_I by token, as the plan of V states it.
+/// Returns p_I, the distribution of the selected draft, by token, as the plan of V states it.
 template <class V, class L>
 std::vector<typename L::Scalar> planned_distribution(const L& distributions, int drafts) {
   std::vector<typename L::Scalar> distribution;
@@ -72,7 +73,7 @@ typename L::Scalar planned_overlap(const L& distributions, int drafts) {
   return sum;
 }
 
-/// The selected draft: the decision without its accept test.
+/// Emits the selected draft without an acceptance test.
 struct SelectsOnly {
   template <Distributions L>
   auto prepare(const L& distributions, int drafts) const {
@@ -246,8 +247,8 @@ TYPED_TEST(Ladders, BucketsOfSeveralTokensAreLossless) {
 
 using verifiers::Ladder;
 
-// If the optimum is 1, p_I is p and a refusal would have an empty residual: in double p_I may differ from p by a
-// rounding, and the plan's acceptance may differ from 1.
+// If the optimum is 1, p_I is p and a rejection would have an empty residual. In double, p_I may differ from p by a
+// rounding, and the plan's acceptance from 1.
 TEST(Ladder, RoundingReachesNoEmptyResidual) {
   const auto explore = [](const Instance& instance) {
     const auto p = normalised(instance.target), q = normalised(instance.proposals.front());
@@ -366,7 +367,7 @@ TEST(BucketedLadder, StatesADistributionWhateverItAimedAt) {
     }
 }
 
-/// Bins for which a plan distinguishes few stretches.
+/// Bins for which a plan may use only few stretches.
 struct FewStretches : BucketBins {
   static constexpr int most_stretches = 16;
   explicit FewStretches(const BucketBins& all) : BucketBins(all) {}

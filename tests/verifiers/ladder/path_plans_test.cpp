@@ -224,7 +224,7 @@ TEST(LadderBlockOrder, BothAreRareAndSmallOnRandomModels) {
         deepest = std::max(deepest, one - now);
         before = now;
       }
-      // V = 2, L = 2: never seen, on 820,265 models with weights up to 5 and K = 2, 3 either.
+      // At V = 2, L = 2 this was never observed, also not on 820,265 models with weights up to 5 and K = 2, 3.
       EXPECT_FALSE(falls_below && size.vocabulary == 2 && size.length == 2) << model.text();
       below += falls_below;
       falls += falls_back;
@@ -271,15 +271,15 @@ TEST(RankedBins, AreThoseOfAWalk) {
         ASSERT_EQ(bins.proposal_below(bin + 1), ranking.proposal(0, last));
         for (int j = first; j < last; ++j) {
           ASSERT_EQ(bins.of(ranking.token(j)), bin) << "V = " << vocabulary << ", rank " << j;
-          ASSERT_EQ(bins.of(ranking.token(j)), bin);  // remembered
+          ASSERT_EQ(bins.of(ranking.token(j)), bin);  // from the cache
         }
       }
       ASSERT_EQ(bin, bins.size());
     }
 }
 
-// Nodes are coarse below 1/8 and have no groups below 1/256; a distribution is stated for coarse groups as for fine
-// ones.
+// If Pr(two active paths) is below 1/8, a node uses coarse groups, and below 1/256 none. The stated distribution is
+// exact for coarse groups too.
 TEST(LadderNodes, AreCoarseWhereTwoPathsAreSeldom) {
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
     const RatioTable distributions = table_with_ties(2000, seed);
@@ -293,7 +293,7 @@ TEST(LadderNodes, AreCoarseWhereTwoPathsAreSeldom) {
       double sum = 0;
       for (Token x = 0; x < distributions.vocabulary(); ++x) {
         sum += at.chosen(distributions, x);
-        // f's slope is 1 + two (1 - 2 s).
+        // F has slope 1 + two (1 - 2 s), so chosen(x) differs from q(x) by at most the factor `two`.
         EXPECT_LE(std::abs(at.chosen(distributions, x) - distributions.proposal(x)),
                   distributions.proposal(x) * two * (1 + 1e-12));
       }

@@ -1,4 +1,4 @@
-// Lossy schemes by their definitions.
+// Lossy schemes against their definitions.
 #include <cmath>
 
 #include <gtest/gtest.h>
