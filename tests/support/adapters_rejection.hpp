@@ -17,7 +17,6 @@
 
 namespace draftproof::adapters {
 
-/// A wrong residual.
 inline Weights residual_is_p(const Weights& p, const Weights&) { return p; }
 /// A wrong acceptance test: a coin of 0 accepts a token with p = 0.
 inline bool accepts_equal_numbers(double u, double p, double q) { return u * q <= p; }

@@ -151,7 +151,6 @@ inline Runs runs_here(const RandomCalls& set, Dtype dtype = Dtype::float32) {
   ServedProgram(verifier, 1, dtype).run(set.inputs, set.calls, runs);
   return runs;
 }
-/// The runs of a program.
 inline Runs runs_of(Program& program, const RandomCalls& set) {
   Runs runs(set.calls.size());
   program.run(set.inputs, set.calls, runs);

@@ -104,12 +104,11 @@ class Recording {
  public:
   Recording(Form form, std::uint64_t seed) : form_{std::move(form)}, random_{seed} {}
 
-  /// Blocks of a chain engine until there are at least `records` records.
+  /// Runs blocks until there are at least `records` records.
   void run(const Bugs& bugs) {
     while (emitted_.size() < form_.records) block(bugs);
   }
 
-  /// One block.
   void step(const Bugs& bugs) { block(bugs); }
 
   /// Returns the file of the first `blocks` blocks, by default of all.

@@ -434,7 +434,7 @@ TEST(StepPasses, ATreeCostsAtMostOneADraftAndADraw) {
       EXPECT_LE(conditionals.visited() - before, row_size * passes() + row_block)
           << verifier.info.name << " trial " << trial;
     };
-    const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };  // one a draft; the draw
+    const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };  // drafts, and the draw
     const auto drafts = [&shape] { return static_cast<std::uint64_t>(shape.drafts * shape.length + 1); };
     expect_at_most(verifiers::paths::Traversal{}, nodes);
     expect_at_most(verifiers::paths::LayerwiseRejection{}, drafts);

@@ -322,7 +322,7 @@ class NearEqualRows : public testing::Test {
       return verify(verifier, DraftedPosition<FreshRows<Entry>>(rows, tuple, count), plan, random).token;
     });
   }
-  /// A scheme of paths on the path x, x, and on two such paths.
+  /// A scheme of paths on the path x, x, or on two such paths if it takes several.
   template <class V>
   void paths() {
     SCOPED_TRACE(V::info.name);

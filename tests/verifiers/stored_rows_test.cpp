@@ -221,7 +221,7 @@ TEST(FreshDecisions, DifferentProposalsAreRefusedAsByTheRowsAPlanKeeps) {
     Token tokens[drafts];
     for (int k = 0; k < drafts; ++k) tokens[k] = drafter.pick(rows.row(k));
     const Verdict found = verifier.verify(DraftedPosition(rows, tokens, drafts), here);
-    // The same decision, which updates whole rows.
+    // The same decision, with whole rows that are updated after each rejection.
     std::vector<double> left = p;
     double mass = 1;
     Verdict wanted;

@@ -247,7 +247,7 @@ TEST(ExploreLimits, InputsShareBatches) {
     ASSERT_EQ(distributions[i].outcomes.size(), distribution.outcomes.size());
     for (std::size_t o = 0; o < distribution.outcomes.size(); ++o)
       EXPECT_EQ(distributions[i].outcomes[o].probability, distribution.outcomes[o].probability);
-    EXPECT_LE(distributions[i].calls, 256u + 160u);  // predictions, tree
+    EXPECT_LE(distributions[i].calls, 256u + 160u);  // for predictions and for the tree
     calls += distributions[i].calls;
   }
   EXPECT_EQ(calls, program.runs_made);

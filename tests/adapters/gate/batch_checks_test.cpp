@@ -354,7 +354,6 @@ void coins_of_the_next_row_first(const SeenBatch& batch, std::size_t row, OneRun
   run.tokens = RejectionSampling{}(batch.input(row), draws);
 }
 
-/// Returns the findings on the distributions of a batched program.
 std::vector<Finding> distributions_of_batched(Batched::Body body, int most_rows = 4096) {
   Batched program(std::move(body));
   const Declaration declaration{.name = "batched", .most_rows = most_rows};

@@ -79,7 +79,6 @@ std::vector<Token> iid_drafts(std::span<const float> q, int drafts, Philox& rand
   return tokens;
 }
 
-/// Returns the nearest bfloat16 value.
 float as_bfloat16(float value) {
   return std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) + 0x8000u) & 0xFFFF0000u);
 }

@@ -127,7 +127,7 @@ void sweep(const BuiltInName& own, Swept& swept) {
       EXPECT_TRUE(distributions[i].state == DistributionState::settled ||
                   distributions[i].state == DistributionState::cut)
           << small_model.text;
-      EXPECT_LE(distributions[i].unexplored, 0x1p-50) << small_model.text;  // branches below 2^-60
+      EXPECT_LE(distributions[i].unexplored, 0x1p-50) << small_model.text;  // branches below 2^-60 are cut
       const auto wanted = enumerated(own.name, declaration, small_model.inputs[i]);
       ASSERT_TRUE(wanted.has_value());
       EXPECT_LE(distance(distributions[i], *wanted), limit_of(distributions[i], small_model, i))

@@ -173,7 +173,7 @@ TEST(Judgement, NumbersInWords) {
   EXPECT_EQ(probability_text(1), "1");
   EXPECT_EQ(probability_text(1 - 0x1p-24), "1 - 2^-24");
   EXPECT_EQ(probability_text(1 - 3 * 0x1p-32), "1 - 3 * 2^-32");
-  EXPECT_EQ(probability_text(1 - 0x1p-53), "1");  // the rounding of a sum
+  EXPECT_EQ(probability_text(1 - 0x1p-53), "1");  // a sum of 1 may round to it
 }
 
 }  // namespace

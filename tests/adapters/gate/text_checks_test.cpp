@@ -15,7 +15,7 @@ enum class EngineBug {
   residual_is_target,
   bonus_of_last_row,
   coin_again,
-  loses_tokens,          ///< two at the end of each 64
+  loses_tokens,          ///< drops the last two of each 64
   keeps_rejected,        ///< rejected drafts stay in the state
   goes_on_after_an_end,  ///< stops only if the last token of a step is an end token
 };

@@ -11,7 +11,6 @@
 namespace draftproof::adapters {
 namespace {
 
-/// The table that `linked_adapter` returns.
 dp_verifier linked_table;
 
 const dp_verifier* linked_adapter(std::uint32_t abi) {

@@ -18,7 +18,6 @@
 namespace draftproof {
 namespace {
 
-/// The first emitted token has the target's distribution.
 struct FirstToken {
   static constexpr std::string_view name = "first_token";
   static constexpr std::string_view about = "the first token that is emitted has the distribution p";

@@ -201,7 +201,7 @@ TEST(LostProgram, WhatIsNotAnsweredInTimeHasNoVerdict) {
         [&] { runs_of(program, set); },
         fmt::format("^did not answer within 0.7 s on drafts ({}) at V = 4; --adapter-limit SECONDS gives it more$",
                     fmt::join(set.inputs[row].drafts, " ")));
-    expect_only_struck(program, {}, RowStatus::ok, "", 4);  // it is started again
+    expect_only_struck(program, {}, RowStatus::ok, "", 4);  // the program is started again
   }
   options.batch_limit = std::chrono::milliseconds(300);
   {

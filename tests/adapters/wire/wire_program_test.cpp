@@ -205,7 +205,7 @@ TEST(WireState, AServedSchemeAgreesWithThisProcess) {
     inputs.push_back(
         {.p = {{.75, .25}, {.25, .75}, {.5, .5}, {.5, .5}}, .q = {{.5, .5}, {.5, .5}, {.25, .75}}, .drafts = {}});
     for (int k = 0; k < 3; ++k) inputs.back().drafts.push_back(static_cast<Token>(random() % 2));
-    if (i % 2 == 1) {  // a layer over the next two tokens
+    if (i % 2 == 1) {  // the state has a layer over the next two tokens
       inputs.back().state.assign(static_cast<std::size_t>(served->declaration().state_size), 0.0);
       inputs.back().state[0] = 2;
       inputs.back().state[1] = 4;

@@ -35,7 +35,6 @@ std::unique_ptr<Checkpoint> from_parts(std::uint64_t count, const std::function<
   return all;
 }
 
-/// Returns a proof as text.
 template <class Level>
 std::string text_of(const ProofOf<Level>& proof) {
   std::string text = std::to_string(proof.instances) + " " + std::to_string(proof.leaves) + "\n";

@@ -1,5 +1,5 @@
 // Mutants that are exact in fractions, which only scripted random bits reveal; and mutants that reuse random bits,
-// which draw_count and the distribution reveal. On the smallest known instances.
+// which draw_count and the distribution reveal. Most tests use the smallest known instance.
 #include <algorithm>
 #include <cmath>
 

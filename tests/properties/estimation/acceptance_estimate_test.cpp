@@ -170,7 +170,7 @@ TEST(RatioQuantile, LeavesSeenTokensOut) {
   const RatioQuantile quantile(table, 0);
   const Token seen[] = {3, 0, 2, 4, 1};
   for (int n = 0; n < 5; ++n) {
-    // Left over in eighths: 8, 6, 4, 3, 1, which divide 24 2^k.
+    // The remaining mass is 8, 6, 4, 3 or 1 eighths, which divide 24 2^k.
     std::vector<double> counts(p.size());
     double left = 1;
     for (int i = 0; i < n; ++i) left -= q[static_cast<std::size_t>(seen[i])];

@@ -94,7 +94,7 @@ TEST(Process, WhatIsNotWalkedWholeHasNoMean) {
   const TreeShape shape{.drafts = 1, .length = 2};
   const auto decider = small::verifier("token_path").prove_on(small_model, shape);
   const AnyTreeDrafter& drafter = small::drafter("iid_paths");
-  for (const std::uint64_t leaves : {3u, 4u}) {  // four paths, whose verdicts have more branches together
+  for (const std::uint64_t leaves : {3u, 4u}) {  // four paths; verdicts add more branches
     const IteratedScheme<Rows<Rational>> scheme{drafter, *decider, nullptr, small_model, shape, {.leaves = leaves}};
     if (leaves == 4)
       EXPECT_EQ(expected_tokens(scheme, 1).front(), Rational(19, 9));

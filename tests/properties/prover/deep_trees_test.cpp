@@ -62,7 +62,7 @@ struct DeepBug {
       residual[x] = distributions.target(static_cast<Token>(x));
       left[x] = distributions.proposal(static_cast<Token>(x));
     }
-    Scalar mass = distributions.one(), rest = distributions.one();  // of the residual and of q
+    Scalar mass = distributions.one(), rest = distributions.one();  // of the residual, and of q that is left
     for (int k = 0; k < count; ++k) {
       const auto x = static_cast<std::size_t>(drafts[k]);
       Scalar num = residual[x] * rest, den = left[x] * mass;
@@ -121,7 +121,7 @@ bool refuted(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, con
   PathInstanceAnalysis at(verifier, drafter, instance);
   try {
     return checks::paths::CompletedDistribution::check(at).status == Status::failed;
-  } catch (const std::logic_error&) {  // a branch of probability zero
+  } catch (const std::logic_error&) {  // it reached a branch of probability zero
     return true;
   }
 }

@@ -40,7 +40,7 @@ Expected expected(const TreeCapture& trees) {
         clipped.push_back(std::min(1.0, clipped[i] * (p[x] / q[x])));
       }
       success.push_back(clipped[length]);
-      double all_failed = 1;  // of the longer prefixes
+      double all_failed = 1;  // probability that the tests of longer prefixes fail
       for (std::size_t i = length; i > 0; --i) {
         mean.block += all_failed * success[i] * static_cast<double>(i) / paths;
         all_failed *= 1 - success[i];

@@ -26,7 +26,7 @@ using Verifier = verifiers::RecursiveRejection;
 /// A batch with its own memory, of which only the rows are backed by pages; the rest is address space.
 class KernelCase {
  public:
-  /// Row i of `positions` pairs lies at entry middle + i * pitch of `size`, its proposal behind it.
+  /// Pair i of `positions` pairs of rows begins at entry middle + i * pitch of `size`, its proposal after its target.
   /// Throws: std::runtime_error if there is not enough address space.
   KernelCase(std::string name, int vocabulary, int positions, std::int64_t pitch, std::int64_t middle,
              std::size_t size);

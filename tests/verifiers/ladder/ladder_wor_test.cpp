@@ -333,7 +333,6 @@ TEST(LadderUniformRest, BothDraftSamplingsAgreeWhileTheSupportLasts) {
   }
 }
 
-/// Share of accepted trials.
 template <class L>
 double accepted_share(const L& distributions, int drafts, int trials) {
   const LadderWor ladder;

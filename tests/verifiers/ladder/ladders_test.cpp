@@ -63,7 +63,7 @@ std::vector<typename L::Scalar> planned_distribution(const L& distributions, int
   return distribution;
 }
 
-/// sum min(p, p_I) of a plan.
+/// Returns sum min(p, p_I) of a plan.
 template <class V, class L>
 typename L::Scalar planned_overlap(const L& distributions, int drafts) {
   const auto distribution = planned_distribution<V>(distributions, drafts);
@@ -322,7 +322,7 @@ TEST(BucketedLadder, LosesLittleAndNeverAcceptsMoreThanTheOptimum) {
     }
     std::cout << "K = " << drafts << ": captured pairs lose " << captured / count << " on average, the worst pair "
               << most << "; " << breaks / static_cast<double>(pairs.size()) << " breaks leave\n";
-    // If there is surplus, buckets are served whole (LadderGoal): a twentieth of the possible loss.
+    // If there is surplus, buckets are served whole (LadderGoal), so only a twentieth of the possible loss is left.
     EXPECT_LE(captured / count, 2e-4) << "K = " << drafts;
   }
 }

@@ -219,7 +219,7 @@ TEST(LadderBlockOrder, BothAreRareAndSmallOnRandomModels) {
       for (int paths = 1; paths <= 4; ++paths) {
         const double now = planned_mean_accepted(conditionals, paths, size.length);
         if (paths == 1) one = before = now;
-        falls_below |= now < one - 1e-9;  // sums of at most 39 products in double: far below
+        falls_below |= now < one - 1e-9;  // rounding of at most 39 products is far below
         falls_back |= now < before - 1e-9;
         deepest = std::max(deepest, one - now);
         before = now;

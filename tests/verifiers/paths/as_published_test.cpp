@@ -17,7 +17,7 @@ std::vector<Scalar> capped_ratios(const std::vector<Scalar>& products) {
   for (std::size_t t = 0; t < products.size(); ++t) {
     Scalar largest(1);
     for (std::size_t i = 0; i < t; ++i) largest = std::max(largest, products[i]);
-    // min(R_m, 1) rho_(m+1) .. rho_t, with R_m = 1 at m = 0.
+    // This is min(R_m, 1) rho_(m+1) .. rho_t, with R_m = 1 at m = 0.
     ratios.push_back(products[t] / largest);
   }
   return ratios;
