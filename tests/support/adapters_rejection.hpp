@@ -147,9 +147,9 @@ class Rejection final : public Served {
   int fails_at = -1;              ///< batch whose rows fail
   bool always_fails = false;      ///< every row of every batch
   int breaks_at = -1;             ///< batch that breaks the protocol
-  std::set<int> sizes{};          ///< of batches
-  std::set<Randomness> asked{};   ///< kinds of randomness
-  std::set<int> proposal_rows{};  ///< of batches
+  std::set<int> sizes{};          ///< rows of the batches received
+  std::set<Randomness> asked{};   ///< of the batches received
+  std::set<int> proposal_rows{};  ///< of the batches received
 
   const Declaration& declaration() const override { return declaration_; }
   void verify(const ServedBatch& batch, ServedResult& result) override {

@@ -169,7 +169,7 @@ void expect_passes(int drafts, int proposals, const Expected& expected, double s
     const Verdict verdict = verify(verifier, DraftedPosition<ReadRows>(rows, tokens, count), plan, random);
     EXPECT_GE(verdict.token, 0);
     refusals += random.refused;
-    // A draw reads one block again. Single tokens of look-ups and scans are far fewer than a block.
+    // A draw reads one block again. Look-ups and scans read far fewer tokens than a block has.
     const int whole = expected(random.refused, random.drawn, drafts);
     const double most = whole + (random.drawn + 1) * 1024.0 / fresh_vocabulary + slack;
     if (whole < 0) continue;

@@ -126,7 +126,8 @@ std::vector<Wrong> wrong_programs() {
       {"token 0 for nothing", zero_for_nothing, 53, "zero_support", "", "L=1 K=1 [] p=(0 1)/1 q=(0 1)/1",
        "on drafts (1): emits token 0 after [], which has p = 0, probability 2^-25 a decision: where coin 0 is "
        "9007198986305536 .. 9007199254740991 of 2^53 (0.99999997 .. 1)"},
-      // The residual has less than a quarter: p - q = 1/6 of token 0.
+      // The program lowers every entry of the residual by 1/4. Here only token 0 has one, p - q = 1/6, so none is
+      // left.
       {"no mass", mass_too_small, 24, "answers", "exact_distribution", "L=1 K=1 [] p=(2 1)/3 q=(1 1)/2",
        "on drafts (1): draws from weights without mass, probability 0.333333 a decision: where coin 0 is 11184811 .. "
        "16777215 of 2^24 (0.66666669 .. 0.99999994)"},
@@ -172,7 +173,7 @@ TEST(DistributionChecks, WrongProgramsAreNamedOnTheSmallestInstance) {
     if (wrong.evidence.find("fails") == std::string::npos) continue;
     EXPECT_NE(distribution.status, Status::failed) << "the missing mass is no wrong distribution";
     if (wrong.about != "fails") continue;
-    EXPECT_EQ(distribution.status, Status::undecided);  // what such rows should have emitted is not known
+    EXPECT_EQ(distribution.status, Status::undecided);  // the output of failed rows is unknown
     expect_words(distribution.evidence, "so the distribution of the others is not judged$");
     EXPECT_EQ(checks.instances, 60) << "other instances have a distribution";
   }
@@ -452,7 +453,7 @@ TEST(DistributionChecks, FindingsStandWhereTheProgramIsLostLater) {
 }
 
 TEST(DistributionChecks, DrawsWithoutEndAreUndecided) {
-  // Such a distribution may have any form beyond the longest tape.
+  // The program may emit any token on tapes longer than the longest one that is explored.
   const DistributionChecks checks = distributions_of([](const Input&, TapeDraws& draws) {
     while (draws.coin() < 1) {
     }

@@ -109,7 +109,7 @@ TEST(Divided, ADistanceSetsTheTrials) {
     options.distance = distance;
     trials.push_back(run_gate(gate, options).findings.back().work);
   }
-  // Four times the trials for half the distance, up to batches of a Poisson number and rounding to 2^16.
+  // Half the distance needs four times the trials. Batches of Poisson size and rounding to 2^16 cause the rest.
   EXPECT_NEAR(static_cast<double>(trials[1]), 4.0 * static_cast<double>(trials[0]), 5 * 0x1p16);
 }
 

@@ -8,8 +8,8 @@
 namespace draftproof {
 namespace {
 
-/// Expects that the counter passes with one doubling less and fails with this evidence after `doublings`; right ones
-/// pass.
+/// Expects that the counter passes with one doubling less and fails with this evidence after `doublings`, and that
+/// the correct counters pass both.
 void expect_from(std::string_view counter, std::string_view check, int doublings, std::string_view evidence) {
   const auto ask = [&](std::string_view name, int count) {
     return *examine_one(name, check, CounterCase{.weights = {1}, .doublings = count}.text());
@@ -66,7 +66,7 @@ TEST(Counters, RunsThatCannotBeCountedAreUndecided) {
   EXPECT_EQ(finding.evidence, "a run of 4294967296 trials needs add(verdict, times)");
 }
 
-/// Reports one trial too many after `right` reads in this process, whatever the case.
+/// Reports one trial too many in every cell, once `right` cells were read in this process.
 template <int right>
 struct WrongLater : CounterSteps {
   static constexpr ComponentInfo info{.name = "wrong_later", .summary = "", .source = ""};
@@ -82,7 +82,7 @@ struct WrongLater : CounterSteps {
 template <int right>
 void expect_replay(const std::string& replay, const std::string& evidence) {
   const ComponentOf<CounterGroup> counter(trial_counter<WrongLater<right>>(), Kind::mutant);
-  for (const char* const gate : {"first", "second"})  // in one process
+  for (const char* const gate : {"first", "second"})  // the count of reads goes on
     for (const Finding& finding : counter.examine({.seed = 3})) {
       if (finding.property != "conservation") continue;
       EXPECT_EQ(finding.status, Status::failed) << gate;

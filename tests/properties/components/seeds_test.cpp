@@ -22,7 +22,7 @@ struct Asked {
   const AnyComponent* component = made.get();
 };
 
-/// Expects that a wrong component is refuted at 99 of 100 seeds or more, and a right one at none.
+/// Expects that wrong components are refuted at 99 of 100 seeds or more, and right components at no seed.
 void expect_at_every_seed(const std::vector<Asked>& all, bool wrong) {
   component_registry();  // registers the checks
   const char* const text = std::getenv("DRAFTPROOF_SEEDS");

@@ -95,7 +95,7 @@ TEST(SelectionPolicies, RerankedTree) {
   expect_output("survival_ranking", text, "");
 }
 
-/// The policy reads drawn tokens, so it would be wrong before tests of ratios; the check for these is skipped.
+/// The policy reads drawn tokens, which is right for sample-and-match only, so the check of anticipation is skipped.
 TEST(SelectionPolicies, LowTailIsForMatchingAlone) {
   constexpr auto text = "budget=2 | L=2 K=1 [] p=(1 1)/2 q=(3 1)/4";
   EXPECT_EQ(asked("low_tail_before_matching", "output_distribution", text).status, Status::passed);
@@ -272,8 +272,8 @@ TEST(SelectionPolicies, KeptDraftsAreClosed) {
   EXPECT_EQ(finding.evidence, "draft 2 of request 0 is kept without the draft before it");
 }
 
-/// Every wrong policy is refuted on a model of at most three tokens and two drafts a request, and the evidence names
-/// what the choice depends on; the ties and the reranking of trees among them.
+/// Every wrong policy, with those for ties and trees, is refuted on a model of at most three tokens and two drafts
+/// per request, and the evidence names what the choice depends on.
 TEST(SelectionPolicies, WrongOnesAreRefutedOnSmallModels) {
   int wrong = 0;
   for (const auto& component : component_registry().components()) {

@@ -224,7 +224,7 @@ TEST(SampledPosition, ShrinksTheVocabularyToWhatItsPassesCost) {
   EXPECT_EQ(found.finding->status, Status::passed);
   EXPECT_EQ(found.finding->property, "distribution of 2 drafts at V = 1024");
   EXPECT_EQ(found.note, "V = 1024 instead of 32000: a trial passes over 1.0 vocabularies");
-  // Look-ups and searches in tables are no passes.
+  // Look-ups and searches in tables do not count as passes.
   const SampledPosition tables = sampled(*registry().verifier("recursive_rejection"));
   ASSERT_TRUE(tables.finding);
   EXPECT_EQ(tables.finding->property, "distribution of 2 drafts at V = 32000");

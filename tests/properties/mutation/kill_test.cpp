@@ -243,7 +243,7 @@ TEST(WrongDrafters, OfTreesAreFoundByNameAndARightCacheIsNoWrongOne) {
   EXPECT_GE(wrong, 2);
 }
 
-/// The same cache, declared and not: the first is right for every verifier written for its paths.
+/// The same cache twice: it is right if the drafter declares the cached row, and wrong if it declares q.
 TEST(DraftCache, IsRightWhereItDeclaresItsRow) {
   for (const std::string_view name : {"token_path", "block", "traversal", "recursive_rejection_tree"}) {
     const AnyPathVerifier& verifier = *path_registry().verifier(name);

@@ -153,7 +153,7 @@ TEST(Generate, PathModelsRepeatRowsAndOpposeThem) {
     repeated += by_token;
     opposed += heavy_moves * model.vocabulary() == children * (model.vocabulary() - 1);
   }
-  // A quarter each, of those that list two levels: far above zero, far below their means.
+  // About a quarter of the models is in each class, in `repeated` and `opposed` a quarter of those with two levels.
   EXPECT_GE(without, 60);
   EXPECT_GE(repeated, 20);
   EXPECT_GE(opposed, 20);

@@ -28,7 +28,7 @@ TEST(PathSurvey, NoLosslessSchemeIsAboveTheOptimumOfItsTrees) {
   for (const StepRow& row : surveyed({.drafts = {1, 2}, .length = 2, .steps = 30'000})) {
     if (!row.optimum || row.verifier->info().promise != Promise::lossless) continue;
     ++compared;
-    // Starts alternate, so the mean over them is exact; six standard errors are one chance in 10^9 a row.
+    // Starts alternate, so the mean over them is exact; chance exceeds six standard errors once in 10^9 rows.
     EXPECT_LE(row.tally.mean_accepted(), *row.optimum + 6 * row.tally.standard_error())
         << row.verifier->info().name << " K = " << row.drafts;
     EXPECT_LE(*row.optimum, *row.full_information + 1e-12);

@@ -253,7 +253,7 @@ TEST(LadderWor, FreshRowsDrawWhatIsLeftOfTheBinsBelow) {
   }
 }
 
-// One token has nearly all of q and the third draft nearly none: slopes of F reach 2^149, and times 2^155.
+// One token has nearly all of q and the third draft nearly no mass: slopes of F reach 2^149, times of the race 2^155.
 TEST(LadderWor, SelectedDistributionsSumToOneWhereDraftsAllButCannotBe) {
   const std::vector<double> p{0x1p-24, 0x1p-126, 0x1p-1074, 0.5, 0.5 - 0x1p-24},
       q{1 - 0x1p-24, 0x1p-24, 0x1p-1074, 0, 0x1p-149};

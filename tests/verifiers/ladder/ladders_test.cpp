@@ -396,8 +396,8 @@ TEST(BucketedLadder, JoinsWhatItsMemoryHasNoRoomFor) {
   EXPECT_NEAR(served, 1, 1e-11);  // a thousand products and truncations
   EXPECT_LE(slopes, 16);
   EXPECT_LE(of_held, of_free + 1e-3);
-  // Nearly all mass lies within five octaves, a third of an octave per stretch: at most a quarter of that width is
-  // lost.
+  // Nearly all mass has ratios within five octaves, so a stretch spans a third of an octave, which is a quarter of
+  // its ratio, and at most a quarter of this span is lost.
   EXPECT_GE(of_held, of_free - 1.0 / 16);
 }
 

@@ -219,7 +219,7 @@ TEST(LadderBlockOrder, BothAreRareAndSmallOnRandomModels) {
       for (int paths = 1; paths <= 4; ++paths) {
         const double now = planned_mean_accepted(conditionals, paths, size.length);
         if (paths == 1) one = before = now;
-        falls_below |= now < one - 1e-9;  // rounding of at most 39 products is far below
+        falls_below |= now < one - 1e-9;  // 39 products round by far less
         falls_back |= now < before - 1e-9;
         deepest = std::max(deepest, one - now);
         before = now;
@@ -236,7 +236,7 @@ TEST(LadderBlockOrder, BothAreRareAndSmallOnRandomModels) {
   EXPECT_LT(deepest, 0.1);
 }
 
-// Groups of a ranking, with ties on both sides of a break, and nodes that a bound declares plain.
+// Groups of a ranking with ties on both sides of a break; and plain nodes, which have no groups.
 
 /// Every third token has one ratio of four, so that equal ratios fall into several groups.
 RatioTable table_with_ties(int vocabulary, std::uint32_t seed) {

@@ -121,7 +121,7 @@ TEST(GoldenPaths, EveryCaseOfTheSchemesWeHave) {
       ASSERT_NEAR(distribution.accepted[i], c.accepted[i], reference_distribution_tolerance)
           << c.id << ' ' << c.scheme << " tau = " << i;
     for (const auto& [tokens, probability] : distribution.emitted) {
-      if (c.emitted.empty()) break;  // a process: tests/properties/paths/process_test.cpp
+      if (c.emitted.empty()) break;  // process_test.cpp compares processes
       const auto wanted = c.emitted.find(tokens);
       const double value = wanted == c.emitted.end() ? 0 : wanted->second;
       ASSERT_NEAR(probability, value, reference_distribution_tolerance) << c.id << ' ' << c.scheme;

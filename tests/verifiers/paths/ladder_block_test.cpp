@@ -67,7 +67,7 @@ TEST(LadderBlock, ChosenDistributionAndMeansAreTheReferenceOnes) {
   }
   std::cout << "largest deviation " << largest << "; against greedy multi-path: " << above << " above, " << below
             << " below\n";
-  EXPECT_EQ(below, 0);  // on these models; docs/ladder.md on others
+  EXPECT_EQ(below, 0);  // an observation on these models
   EXPECT_GT(above, 40);
 }
 
@@ -186,7 +186,7 @@ TEST(LadderBlockWor, AcceptsTheReferenceNumberOfTokens) {
               Rational(entry.at("ladder_block_accepted").get<std::string>()))
         << entry.dump();
     const auto walk = wor_tree_sampling<LadderWorWalk>(conditionals, shape);
-    if (!walk.complete) continue;  // it has more branches, and may exceed the explorer's limit
+    if (!walk.complete) continue;  // too many branches for the explorer
     ++walked;
     EXPECT_EQ(walk.mean_accepted(), Rational(entry.at("ladder_walk_accepted").get<std::string>())) << entry.dump();
   }
