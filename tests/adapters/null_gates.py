@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""False alarms of the gate through adapters: right verifiers of draftproof's own, gate after gate with other seeds.
+"""False alarms of the gate through adapters: correct registered verifiers, each gate with another seed.
 
     tests/adapters/null_gates.py --program build/default/draftproof --gates 10000 --jobs 2
 
-Each gate is one run of `check --adapter built-in:NAME --profile quick` at the tiers that the verifier has. Prints
-gates, models,
-predictions and alarms; exit code 1 if there is an alarm, which it shows with its seed.
+Each gate is one run of `check --adapter built-in:NAME --profile quick` at the tiers that the verifier has. Prints the
+numbers of gates, models and alarms, and each alarm with its seed; exit code 1 if there is an alarm.
 """
 import argparse
 import json

@@ -1,5 +1,5 @@
-// A chain verifier for tests of the wire, right but for rows that leave no residual, which have status 4. The child
-// chain.py computes the same in the same order, so that both agree to the last bit.
+// A chain verifier for tests of the wire protocol. It is correct, except that rows without residual mass get the
+// status no_mass. The child chain.py computes the same in the same order, so both agree to the last bit.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace draftproof::adapters::wired {
 
-/// Random numbers of a row: places of a tape, with a log, or words of a seed.
+/// Random numbers of a row: read from a tape and logged, or generated from a seed.
 class ChainDraws final : public Draws {
  public:
   struct Short {};
@@ -49,7 +49,7 @@ class ChainDraws final : public Draws {
   }
 
   std::span<const double> tape_{};
-  std::vector<Draw>* log_ = nullptr;  // null: seeded
+  std::vector<Draw>* log_ = nullptr;  // null if numbers come from a seed
   SeedUniforms seeded_{0};
   std::size_t used_ = 0;
 };

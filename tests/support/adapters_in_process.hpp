@@ -1,4 +1,4 @@
-// A program under test in this process: a function of an input and of draws from its tape.
+// Programs under test that run in this process: functions of an input and of draws from its tape.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace draftproof::adapters {
 
 using Weights = std::vector<double>;
 
-/// Thrown by the draws below; ends the run with that status.
+/// Thrown by the draws below; the run then ends with `status`.
 struct StopRun {
   RowStatus status;
   std::string message{};
@@ -40,7 +40,7 @@ class TapeDraws final : public Draws {
  public:
   TapeDraws(const std::vector<double>& tape, Run& run, int bits) : tape_(tape), run_(run), bits_(bits) {}
 
-  /// Says that the program changed these arrays of its row.
+  /// Records that the program changed these arrays of its row.
   void overwrites(const std::string& names) { run_.overwrote = names; }
   double coin() override { return next({.kind = DrawKind::coin, .bits = bits_}); }
   int integer(int n) {
@@ -105,8 +105,8 @@ class InProcess : public Program {
   int bits_;
 };
 
-/// The distribution by running every tape of `places` coins of `bits` bits. Probabilities are exact: multiples of
-/// 2^-(places bits).
+/// Returns the distribution of outcomes over all tapes of `places` coins with `bits` bits each. Probabilities are
+/// exact: multiples of 2^-(places bits).
 inline std::vector<OutcomeMass> distribution_by_all_tapes(Program& program, const Input& input, int places,
                                                           int bits) {
   std::map<std::pair<RowStatus, std::vector<Token>>, std::uint64_t> counts;
@@ -134,7 +134,7 @@ inline ProgramDistribution distribution_of(Program& program, const Input& input,
   return explore_program(program, std::span(&input, 1), options).front();
 }
 
-/// Expects a settled distribution whose masses are those of all tapes, bit for bit.
+/// Expects that exploration settles on the distribution over all tapes, bit for bit.
 inline void expect_distribution_of_all_tapes(const InProcess::Body& body, const Input& input, int places, int bits,
                                              const std::string& about = "") {
   SCOPED_TRACE(about);
@@ -156,7 +156,7 @@ inline std::vector<double> residual_of(const std::vector<double>& p, const std::
   return left;
 }
 
-/// The first token with u * total < its sum of weights, else the last one.
+/// Returns the first token whose cumulative weight exceeds u * total, else the last token.
 inline Token inverted(const std::vector<double>& weights, double u) {
   const double at = u * std::accumulate(weights.begin(), weights.end(), 0.0);
   double sum = 0;

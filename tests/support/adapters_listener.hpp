@@ -1,4 +1,4 @@
-// A program that listens on a Unix socket, in a process of its own, for tests of the wire.
+// A process that listens on a Unix socket, for tests of the wire protocol.
 #pragma once
 
 #include <cerrno>
@@ -22,10 +22,10 @@
 
 namespace draftproof::adapters::wired {
 
-/// Listens when it is made, so a host finds it at once. Each connection is served by a process of its own.
+/// Listens once it is constructed, so a host can connect at once. A separate process serves each connection.
 class Listener {
  public:
-  /// `each` gets a connection, the number of those before it, and the process that listens.
+  /// Gets a connection, the number of earlier connections, and the id of the listening process.
   using Serve = std::function<void(int connection, int before, pid_t listener)>;
 
   explicit Listener(const Serve& each) {
@@ -42,7 +42,7 @@ class Listener {
     process_ = ::fork();
     if (process_ == 0) {
       std::signal(SIGCHLD, SIG_IGN);
-      prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is ended leaves no process
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // no process outlives a killed test
       setpgid(0, 0);
       for (int before = 0;; ++before) {
         const int connection = ::accept(listening, nullptr, nullptr);
@@ -66,7 +66,7 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  /// Nothing listens there any more, and no connection lives.
+  /// Kills the listener and the processes that serve its connections.
   void stop() {
     if (process_ < 0) return;
     ::kill(-process_, SIGKILL);

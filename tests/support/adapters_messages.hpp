@@ -12,7 +12,7 @@
 
 namespace draftproof::adapters {
 
-/// The message of the error that `act` throws; "none" if it throws none.
+/// Returns the message of the error that `act` throws, or "none" if it does not throw.
 template <class Error = AdapterError, class Act>
 std::string error_of(Act act) {
   try {
@@ -23,7 +23,7 @@ std::string error_of(Act act) {
   return "none";
 }
 
-/// Expects that a text has these words: at its start if they begin with ^, at its end if they end with $.
+/// Expects that a text contains `words`: at its start if they begin with ^, at its end if they end with $.
 inline void expect_words(const std::string& text, std::string_view words) {
   const bool start = words.starts_with('^'), end = words.ends_with('$');
   if (start) words.remove_prefix(1);
@@ -35,7 +35,7 @@ inline void expect_words(const std::string& text, std::string_view words) {
       << "found: " << text << "\nwanted: " << words;
 }
 
-/// Expects that a text has all of these parts, as expect_words() reads each.
+/// Expects that a text contains all parts; ^ and $ have the meaning of expect_words().
 inline void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) expect_words(text, part);
 }

@@ -1,5 +1,5 @@
-// Rejection sampling whose parts a test replaces by wrong ones: as a program that draws from a tape, with what its
-// distributions show, and as one that draws from seeds.
+// Rejection sampling whose parts a test can replace by wrong ones. It runs as a program that draws from a tape, whose
+// distributions are then checked, or as a Served that draws from seeds.
 #pragma once
 
 #include <algorithm>
@@ -17,15 +17,14 @@
 
 namespace draftproof::adapters {
 
-/// A wrong residual.
 inline Weights residual_is_p(const Weights& p, const Weights&) { return p; }
-/// A wrong test: a coin of 0 accepts a token with p = 0.
+/// A wrong acceptance test: a coin of 0 accepts a token with p = 0.
 inline bool accepts_equal_numbers(double u, double p, double q) { return u * q <= p; }
 
-/// Where the target takes the place of a residual without mass.
+/// Where p replaces a residual without mass.
 enum class Fallback { never, at_root, always };
 
-/// Verifies a position, a chain or a tree: the drafts of a node in turn, each against what its siblings left.
+/// Verifies a position, a chain or a tree: drafts at a node in turn, each against what rejected siblings left of p.
 struct RejectionSampling {
   std::function<bool(double u, double p, double q)> accepts = [](double u, double p, double q) { return u * q < p; };
   std::function<Weights(const Weights& p, const Weights& q)> residual = residual_of;
@@ -66,7 +65,7 @@ struct RejectionSampling {
         }
         tokens.push_back(input.drafts[i]);
         if (position) return tokens;
-        std::size_t first = 0;  // of equal siblings the first one has the children
+        std::size_t first = 0;  // among equal siblings only the first has children
         while (parent(first) != node || input.drafts[first] != input.drafts[i]) ++first;
         node = static_cast<int>(first);
         moved = true;
@@ -85,7 +84,7 @@ inline DistributionChecks distributions_of(InProcess::Body body, int bits = 24, 
   return check_distributions(program, declaration, {.instances = 60, .adapter = "exec:mine"});
 }
 
-/// All checks that are not in `failed` hold.
+/// Expects that all checks outside `failed` passed.
 inline void expect_others_passed(const DistributionChecks& checks, const std::vector<std::string>& failed) {
   for (const Finding& finding : checks.findings)
     if (std::find(failed.begin(), failed.end(), finding.property) == failed.end()) {
@@ -93,7 +92,7 @@ inline void expect_others_passed(const DistributionChecks& checks, const std::ve
     }
 }
 
-/// Uniforms of a seed.
+/// Uniform numbers from a seed, by SplitMix64.
 class SeedUniforms final : public Draws {
  public:
   explicit SeedUniforms(std::uint64_t seed) : state_{seed} {}
@@ -119,7 +118,7 @@ class SeedUniforms final : public Draws {
   std::uint64_t state_;
 };
 
-/// The rows and drafts of a row of a batch.
+/// Returns row `row` of a batch as an input with probabilities.
 inline Input input_of_row(const ServedBatch& batch, int row) {
   Input input;
   const auto read = [&](const auto& entries) {
@@ -139,7 +138,7 @@ inline Input input_of_row(const ServedBatch& batch, int row) {
   return input;
 }
 
-/// Rejection sampling that draws its own numbers, seeded or not, of one position or of a chain.
+/// Rejection sampling of one position or of a chain that generates its random numbers, from seeds or without.
 class Rejection final : public Served {
  public:
   explicit Rejection(Declaration declaration) : declaration_{std::move(declaration)} {}
@@ -148,9 +147,9 @@ class Rejection final : public Served {
   int fails_at = -1;              ///< batch whose rows fail
   bool always_fails = false;      ///< every row of every batch
   int breaks_at = -1;             ///< batch that breaks the protocol
-  std::set<int> sizes{};          ///< of batches
-  std::set<Randomness> asked{};   ///< kinds of randomness
-  std::set<int> proposal_rows{};  ///< of batches
+  std::set<int> sizes{};          ///< rows of the batches received
+  std::set<Randomness> asked{};   ///< of the batches received
+  std::set<int> proposal_rows{};  ///< of the batches received
 
   const Declaration& declaration() const override { return declaration_; }
   void verify(const ServedBatch& batch, ServedResult& result) override {

@@ -1,5 +1,5 @@
-// Calls of a Served in this process, without a pipe: ServedCall packs one batch as the wire packs it, so that a
-// verifier under test reads the arrays that a child would read; ServedProgram makes a scripted program of a Served.
+// Calls a Served in this process, without a pipe. ServedCall packs one batch as the wire protocol does, so that a
+// verifier under test reads the arrays that a child would read; ServedProgram adapts a scripted Served to Program.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class ServedCall {
     const int state_size = static_cast<int>(inputs.front().state.size());
     pack_calls(inputs, calls, all, {.level = level, .dtype = dtype, .state_size = state_size}, packed_);
   }
-  ServedCall(ServedCall&&) = default;  // spans stay where vectors move
+  ServedCall(ServedCall&&) = default;  // a moved vector keeps its memory, so spans stay valid
 
   ServedBatch& batch() { return packed_.batch; }
   /// The batch with a seed for each row.
@@ -40,7 +40,7 @@ class ServedCall {
     return batch();
   }
 
-  /// Runs the rows on these tapes, one a row and equally long.
+  /// Runs the rows on these tapes, one per row, all of one length.
   ServedResult scripted(Served& served, const std::vector<std::vector<double>>& tapes) {
     packed_.tape.clear();
     for (const auto& tape : tapes) packed_.tape.insert(packed_.tape.end(), tape.begin(), tape.end());
@@ -54,7 +54,7 @@ class ServedCall {
     seeded(seeds);
     return run(served);
   }
-  /// Asks for `drafts` drafts of each row's first proposal row.
+  /// Requests `drafts` drafts from each row's first proposal row.
   ServedResult drafts(Served& served, int drafts, const std::vector<std::int64_t>& seeds) {
     ServedBatch wanted = seeded(seeds);
     wanted.p = {};
@@ -83,8 +83,8 @@ inline std::vector<Token> tokens_in(ServedResult& result, int row) {
   return {all.begin(), all.begin() + result.counts[static_cast<std::size_t>(row)]};
 }
 
-/// A Served as a program. Batches have one vocabulary, and at level position one number of proposal rows, in the
-/// order of the calls.
+/// Adapts a Served to Program. A batch is a run of consecutive calls that agree on the vocabulary and, at level
+/// position, on whether there is one proposal row.
 class ServedProgram final : public Program {
  public:
   explicit ServedProgram(Served& served, std::size_t most_rows = 4096, std::optional<Dtype> dtype = {})
@@ -127,7 +127,7 @@ class ServedProgram final : public Program {
       run.draws = result_.draws[row];
       const std::size_t places = calls[chosen_[row]].tape.size();
       if (run.draws.size() <= places) continue;
-      run.draws.resize(places);  // beyond the tape there are zeros
+      run.draws.resize(places);  // after the tape, the Served read zeros
       run.tokens.clear();
       run.state.clear();
       run.status = RowStatus::tape_short;

@@ -1,5 +1,5 @@
-// Helpers of the tests of the wire: commands for the children in tests/adapters/children and for this very program as
-// a child, inputs and tapes, and the expectation that no process is left.
+// Helpers for tests of the wire protocol: commands that start the children in tests/adapters/children, or this test
+// program as its child; inputs and tapes; and the expectation that no process is left.
 #pragma once
 
 #include <cerrno>
@@ -30,7 +30,7 @@ namespace draftproof::adapters::wired {
 
 inline constexpr const char* serving_variable = "DRAFTPROOF_TEST_SERVES_CHAIN";
 
-/// In a process with the variable: serves what `of` makes of its value, and ends before any test runs.
+/// If the environment has `variable`: serves `of(value)` and ends the process before any test runs.
 template <class Of>
 bool serves_and_ends(const char* variable, Of of) {
   const char* const value = std::getenv(variable);
@@ -49,7 +49,7 @@ inline const bool serves_chain = serves_and_ends(serving_variable, [](const std:
   return std::make_unique<ChainVerifier>();
 });
 
-/// The command of this very program as a child that serves.
+/// Returns the command that starts this test program as a child that serves.
 inline std::string this_program(const char* variable, const std::string& value) {
   return fmt::format("{}='{}' exec '{}'", variable, value, std::filesystem::read_symlink("/proc/self/exe").string());
 }
@@ -98,7 +98,7 @@ class MarkedProcesses {
   std::string value_;
 };
 
-/// Distributions of multiples of 1/16 over `v` tokens, some of them zero.
+/// Returns a distribution over `v` tokens in multiples of 1/16; some may be zero.
 inline std::vector<double> random_distribution(std::mt19937& random, int v) {
   std::vector<double> distribution(static_cast<std::size_t>(v), 0.0);
   for (int i = 0; i < 16; ++i) distribution[random() % distribution.size()] += 1.0 / 16;
@@ -115,7 +115,8 @@ inline Input random_input(std::mt19937& random, int v, int drafts) {
   return input;
 }
 
-/// `count` inputs of 0 to `most_drafts` drafts, none with p[0][0] = 0.75, and a tape for each that may be too short.
+/// `count` inputs of 0 to `most_drafts` drafts, each with a tape that may be too short. strike() marks rows by
+/// p[0][0] = 0.75, so no input has this value.
 struct RandomCalls {
   std::vector<Input> inputs;
   std::vector<Call> calls;
@@ -141,7 +142,7 @@ struct RandomCalls {
   }
 };
 
-using Runs = std::vector<Run>;  // in a test, Run is another name
+using Runs = std::vector<Run>;  // in a test body, `Run` is a member of testing::Test
 
 /// The runs of the chain verifier in this process, one call at a time.
 inline Runs runs_here(const RandomCalls& set, Dtype dtype = Dtype::float32) {
@@ -150,7 +151,6 @@ inline Runs runs_here(const RandomCalls& set, Dtype dtype = Dtype::float32) {
   ServedProgram(verifier, 1, dtype).run(set.inputs, set.calls, runs);
   return runs;
 }
-/// The runs of a program.
 inline Runs runs_of(Program& program, const RandomCalls& set) {
   Runs runs(set.calls.size());
   program.run(set.inputs, set.calls, runs);
@@ -167,7 +167,7 @@ inline void expect_equal_runs(const std::vector<Run>& found, const std::vector<R
   }
 }
 
-/// Makes a row one on which hostile programs do wrong.
+/// Marks a row: hostile children misbehave where p[0][0] = 0.75.
 inline void strike(RandomCalls& set, std::size_t row) {
   auto& distribution = set.inputs[row].p[0];
   distribution.assign(distribution.size(), 0.0);
@@ -175,7 +175,7 @@ inline void strike(RandomCalls& set, std::size_t row) {
   distribution[1] = 0.25;
 }
 
-/// Runs with `struck` rows; they have `status` and a message with `part`, the others are as in this process.
+/// Expects that the rows `struck` get `status` and a message with `part`, and that all others run as in this process.
 inline void expect_only_struck(WireProgram& program, const std::vector<std::size_t>& struck, RowStatus status,
                                const std::string& part, int rows = 60, int v = 4) {
   RandomCalls set(rows, v, 2, 11);
@@ -191,7 +191,7 @@ inline void expect_only_struck(WireProgram& program, const std::vector<std::size
   expect_equal_runs(found, wanted);
 }
 
-/// Expects that the request for the row that killed the program is in the folder, alone and with its rows.
+/// Expects that the folder holds the request that killed the program: the struck row alone, with its p.
 inline void expect_struck_row_kept(const std::filesystem::path& folder) {
   const std::string bytes = hostile::read_all(folder / "crash-1.frame");
   ASSERT_GT(bytes.size(), 8u);

@@ -1,4 +1,4 @@
-// A mutant in the forms of the precision audit, for which the build compiles verifiers alone.
+// A mutant presented as a verifier, because the build compiles the precision audit for verifiers only.
 #pragma once
 
 #include <utility>
@@ -11,7 +11,7 @@ template <class M>
 struct Audited : M {
   static constexpr Info info = [] {
     Info text = M::info;
-    text.derived_from = {};  // no longer a mutant
+    text.derived_from = {};  // Info::is_mutant() is then false
     return text;
   }();
 

@@ -1,4 +1,4 @@
-// Rows in fractions whose bins are buckets of any shape; a ladder must be exact on them.
+// Rows of exact fractions whose bins are any sets of tokens; a ladder must be exact for every choice of bins.
 #pragma once
 
 #include <algorithm>

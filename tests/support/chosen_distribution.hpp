@@ -34,12 +34,12 @@ void walk_choices(const ConditionalModel<L>& conditionals, int paths, int length
   walk(walk, tokens, &plans.root(conditionals, 0, paths), 0, Scalar(1));
 }
 
-/// E[tau] of ladder_block: the sum over prefixes of a(x), a(xy) = min(q_chosen(xy), a(x) p(y|x)).
+/// E[tau] of ladder_block: the sum of a(x) over all prefixes x, where a(xy) = min(q_chosen(xy), a(x) p(y|x)).
 template <class L>
 typename L::Scalar planned_mean_accepted(const ConditionalModel<L>& conditionals, int paths, int length) {
   using Scalar = typename L::Scalar;
   Scalar mean{0};
-  std::vector<Scalar> kept{Scalar(1)};  // a of the prefixes of the current one
+  std::vector<Scalar> kept{Scalar(1)};  // a(x) for the prefixes of the current prefix
   std::vector<int> context{0};
   walk_choices(conditionals, paths, length, [&](const Tokens& tokens, const auto*, const Scalar& chosen) {
     const std::size_t depth = tokens.size();

@@ -1,5 +1,5 @@
-// The distribution of a drafter followed by a verifier on distributions of any type, by an enumeration of every
-// branch. For registered schemes on the framework's distributions: properties/proof/instance_analysis.hpp.
+// The distribution of a drafter followed by a verifier on distributions of any type, by enumeration of every branch.
+// InstanceAnalysis does the same for registered schemes.
 #pragma once
 
 #include <gtest/gtest.h>

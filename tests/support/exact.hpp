@@ -1,4 +1,4 @@
-// Exact distributions of one verifier under one draft sampling, beside the closed forms that they are compared with.
+// Exact distributions of registered schemes, and in one namespace with them the closed forms of acceptance.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace draftproof::exact {
 
 using Row = std::vector<Rational>;
 
-/// The explored distribution of a registered scheme, in fractions.
+/// Returns the exact distribution of a registered scheme, by exploration.
 inline ExactDistribution<Rational> distribution(std::string_view scheme, std::string_view draft_sampling,
                                                 const Rows<Rational>& rows, int drafts) {
   const AnyVerifier* verifier = registry().verifier(scheme);

@@ -48,7 +48,7 @@ inline std::vector<std::vector<double>> awkward_rows() {
           random_row(4, 1000, 20, 0.3)};
 }
 
-/// Words spread over the range, including its ends.
+/// 64-bit numbers spread over the whole range, including both ends.
 inline std::vector<std::uint64_t> some_words(std::uint64_t seed, std::size_t count) {
   std::vector<std::uint64_t> words{
       0, 1, 2047, 2048, ~std::uint64_t{0}, ~std::uint64_t{0} - 1, std::uint64_t{1} << 63};

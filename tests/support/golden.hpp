@@ -21,9 +21,8 @@ struct Case {
   std::vector<std::vector<double>> q;  ///< one row, or one per draft for drafts from different proposals
   double flag, membership, optimum;    ///< optimum is NaN if the file has none
   std::vector<double> output;
-  double distance;  ///< total variation of output and p
-  std::vector<std::size_t>
-      cut;  ///< a set of tokens of the smallest cut; empty where the file has none or it is empty
+  double distance;               ///< total variation of output and p
+  std::vector<std::size_t> cut;  ///< tokens of a minimum cut, which may be empty; see has_cut
   bool has_cut;
   double lower_bound = std::numeric_limits<double>::quiet_NaN();  ///< list matching bound, for `gls` only
 };
@@ -58,7 +57,7 @@ inline const std::vector<Case>& cases() {
   return read;
 }
 
-/// The drafter of a draft sampling of the file; null if this repository has none.
+/// Returns the drafter of a draft sampling of the file, or null if it is not registered here.
 inline const AnyDrafter* drafter(std::string_view draft_sampling) {
   static const std::map<std::string_view, std::string_view> names{
       {"iid", "iid"},       {"indep", "independent"},      {"wor_stop", "without_replacement"},

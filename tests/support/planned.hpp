@@ -15,7 +15,7 @@
 
 namespace draftproof::planned {
 
-/// V with the forms that a proof asks, which are all that these helpers need: the others are not compiled.
+/// V declared as a mutant for proofs only, so that its forms for simulation and fresh rows are not compiled.
 template <class V>
 struct ForProof : V {
   static constexpr Info info = [] {
@@ -27,8 +27,8 @@ struct ForProof : V {
   ForProof(V scheme) : V{std::move(scheme)} {}
 };
 
-/// Calls body(analysis, instance) on generated instances that are possible for `scheme` under the distribution.
-/// Returns how many there were.
+/// Calls body(analysis, instance) on generated instances that are possible for `scheme` under the draft sampling.
+/// Returns their number.
 template <class V, class Body>
 int for_instances(const V& scheme, std::string_view draft_sampling, int instances, Body body) {
   const VerifierOf<ForProof<V>> verifier(Kind::verifier, scheme);

@@ -1,5 +1,5 @@
-// Small random distributions as integer weights, for tests that need thousands: zeros in p and in q, ties, one token
-// with nearly all of q, one with nearly nothing.
+// Small random distributions from integer weights, for tests that need thousands: with zeros in p and in q, ties, and
+// single tokens with nearly all of a row.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ struct SmallDistributions {
   }
 };
 
-/// The distributions of a table, as fractions: masses of its tokens in units of 2^-62.
+/// Returns the distributions of a table as fractions: its tokens have masses in units of 2^-62.
 inline SmallDistributions served(const RatioTable& table, int drafts) {
   SmallDistributions distributions{std::vector<Rational>(static_cast<std::size_t>(table.vocabulary())), {}, drafts};
   distributions.proposals.push_back(distributions.target);

@@ -1,5 +1,5 @@
-// Recordings of simulated engines as bytes of trace files: chains of drafts verified by rejection sampling, with
-// bugs.
+// Recordings of simulated engines as bytes of trace files: chains of drafts verified by rejection sampling, with or
+// without bugs.
 #pragma once
 
 #include <algorithm>
@@ -61,13 +61,13 @@ struct Bugs {
       residual{};                                                 ///< the distribution of the token after a rejection
   std::function<Distribution(const Distribution& q)> proposal{};  ///< the distribution that drafts are drawn from
   std::function<double(double ratio)> accept{};                   ///< probability of acceptance at this p / q
-  bool shifted_row = false;                                       ///< the row of the position before is the target
+  bool shifted_row = false;                                       ///< the target is the row of the position before
 };
 
 struct Form {
   std::size_t vocabulary = 64, records = 2000;
-  int length = 4;       ///< drafts of a block
-  double noise = 0.8;   ///< of log q around log p
+  int length = 4;       ///< drafts per block
+  double noise = 0.8;   ///< standard deviation of log q around log p
   bool half = false;    ///< float16
   std::size_t top = 0;  ///< n of the truncated form; 0: whole rows
   std::string draft_sampling = "iid";
@@ -99,20 +99,19 @@ inline Distribution usual_residual(const Distribution& p, const Distribution& q)
   return sum > 0 ? rest : p;
 }
 
-/// One recording as it grows.
+/// A recording under construction.
 class Recording {
  public:
   Recording(Form form, std::uint64_t seed) : form_{std::move(form)}, random_{seed} {}
 
-  /// Blocks of a chain engine until there are at least `records` records.
+  /// Runs blocks until there are at least `records` records.
   void run(const Bugs& bugs) {
     while (emitted_.size() < form_.records) block(bugs);
   }
 
-  /// One block.
   void step(const Bugs& bugs) { block(bugs); }
 
-  /// The file, of the first `blocks` blocks; of all by default.
+  /// Returns the file of the first `blocks` blocks, by default of all.
   TraceFile file(std::size_t blocks = ~std::size_t{0}) const;
   Trace trace(std::size_t blocks = ~std::size_t{0}) const {
     return Trace::of_bytes(file(blocks).bytes(), "recording");
@@ -233,7 +232,7 @@ inline TraceFile Recording::file(std::size_t blocks) const {
     }
     return file;
   }
-  // The leading tokens of q where there is a record beside it, else of the row itself.
+  // A row of p with a proposal beside it stores the leading tokens of q; any other row stores its leading tokens.
   const auto leading = [this](const Distribution& distribution) {
     std::vector<std::int32_t> order(distribution.size());
     for (std::size_t x = 0; x < order.size(); ++x) order[x] = static_cast<std::int32_t>(x);

@@ -1,4 +1,4 @@
-// Small models of paths in fractions, with zeros and ties, and the test of a verifier's exact distribution on them.
+// Small models of paths from integer weights, and the error of a verifier's distribution on them.
 #pragma once
 
 #include <random>
@@ -72,7 +72,7 @@ inline Model random_model(int vocabulary, int length, int largest, std::uint32_t
   return model;
 }
 
-/// Probability of tokens[from] and those after it under the target, after `context`.
+/// Target probability of tokens[from], tokens[from + 1], .. after `context`.
 template <class Scalar>
 Scalar target_of(const PrefixTable<Rows<Scalar>>& conditionals, const Tokens& tokens, std::size_t from, int context) {
   Scalar product{1};
@@ -83,7 +83,7 @@ Scalar target_of(const PrefixTable<Rows<Scalar>>& conditionals, const Tokens& to
   return product;
 }
 
-/// Largest deviation from the target of the emitted tokens, continued by the target to L + 1 tokens.
+/// Returns the largest deviation from the target, after the target continues the emitted tokens to L + 1 tokens.
 template <class Scalar>
 Scalar completed_error(const StepDistribution<Scalar>& distribution, const PrefixTable<Rows<Scalar>>& conditionals,
                        int length) {

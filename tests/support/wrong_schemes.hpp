@@ -13,7 +13,7 @@ constexpr Info named(std::string_view name, Claims claims = {}, DraftSamplings d
   return {.name = name, .summary = "wrong on purpose", .source = "this test", .drafts = drafts, .claims = claims};
 }
 
-/// Written for one path.
+/// Info of a scheme that takes one path.
 constexpr Info of_one_path(std::string_view name, Claims claims = {},
                            DraftSamplings drafts = DraftSamplings{"iid_paths"}) {
   Info one = named(name, claims, drafts);
@@ -31,7 +31,7 @@ struct AcceptAlways {
   }
 };
 
-/// Token verification whose bonus comes from the proposal: correct on the first L tokens.
+/// Token verification with the bonus token drawn from q: correct on the first L tokens.
 struct BonusFromDraft {
   static constexpr Info info = of_one_path("bonus_from_draft");
   template <class L, class R>
@@ -56,7 +56,7 @@ struct CarriesForNothing : verifiers::paths::TokenPath {
   }
 };
 
-/// The same, but with a carry it accepts every draft: correct in the first iteration.
+/// CarriesForNothing that accepts every draft once it has a carry: correct in the first iteration only.
 struct ForgetsItself : CarriesForNothing {
   static constexpr Info info = of_one_path("forgets_itself");
   template <class L, class R>
@@ -78,12 +78,12 @@ struct CarriesTheNewest : verifiers::paths::GreedyBlock {
   }
 };
 
-/// Token verification, exact for sampled drafts, declared for any draft sampling.
+/// Token verification, which is exact for sampled drafts only, declared for any draft sampling.
 struct SoldForAny : verifiers::paths::TokenPath {
   static constexpr Info info = of_one_path("sold_for_any", {}, any_draft_sampling);
 };
 
-/// Sample and match: it does not always accept equal distributions, and it is not token verification of one path.
+/// Sample and match does not always accept if p = q, and is not token verification of one path.
 struct ClaimsEqualDistributions : NodeByNode<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_equal_distributions", {.accepts_equal_distributions = true});
 };
@@ -99,7 +99,7 @@ struct ClaimsBlock : verifiers::paths::TokenPath {
   static constexpr Info info = of_one_path("claims_block", {.one_path_is_block = true});
 };
 
-/// Accepts a path that begins with token 0 and no other.
+/// Accepts only paths that begin with token 0.
 struct LikesTokenZero {
   static constexpr Info info = named("likes_token_zero");
   template <class L, class R>

@@ -29,7 +29,7 @@ struct AcceptAlways {
   }
 };
 
-/// Promises to stay within a thousandth of the target and accepts every draft.
+/// Promises a total variation of at most 1/1000 from p, and accepts every draft.
 struct WithinNothing : AcceptAlways {
   static constexpr Info info = [] {
     Info far = named("within_nothing");
@@ -50,7 +50,7 @@ struct FlagAlways {
   }
 };
 
-/// Exact, with flags that miss members, and a claim that they do not.
+/// Exact, but never flags a draft as accepted, and claims to flag all that it emits.
 struct FlagNever {
   static constexpr Info info = named("flag_never", {.flag_is_membership = true});
   template <Position P, RandomSource R>
@@ -59,7 +59,7 @@ struct FlagNever {
   }
 };
 
-/// Sample and match: it does not always accept equal distributions, and it is not single-draft sampling at K = 1.
+/// Sample and match does not always accept if p = q, and is not single-draft sampling at K = 1.
 struct ClaimsEqualDistributions : verifiers::SampleAndMatch {
   static constexpr Info info = named("claims_equal_distributions", {.accepts_equal_distributions = true});
 };
@@ -77,7 +77,7 @@ struct LosesWithMore {
   }
 };
 
-/// Single-draft sampling, whose token depends on its draft, with a claim that it does not.
+/// Single-draft sampling, whose token depends on its draft, with a claim that it is drafter-invariant.
 struct ClaimsInvariance : verifiers::SingleDraft {
   static constexpr Info info = named("claims_invariance", {.drafter_invariant = true});
 };
@@ -91,8 +91,8 @@ struct LooksAtProposal {
   }
 };
 
-/// GumbelIid with the noise of another stream than its drafter's: exact, invariant, and refuses drafts of equal
-/// distributions. It cannot be explored.
+/// A coupling whose verifier reads another noise stream than its drafter: exact and drafter-invariant, but it may
+/// refuse a draft although p = q. It cannot be explored.
 struct RacesAlone {
   static constexpr Info info = [] {
     Info alone = named("races_alone", {.accepts_equal_distributions = true, .drafter_invariant = true});
@@ -109,7 +109,7 @@ struct RacesAlone {
   }
 };
 
-/// Uniform over the vocabulary, so every added token without mass changes the distribution.
+/// Emits uniformly over the vocabulary, so every added token without mass changes the distribution.
 struct UniformOverVocabulary {
   static constexpr Info info = named("uniform_over_vocabulary");
   template <Position P, RandomSource R>
@@ -118,7 +118,7 @@ struct UniformOverVocabulary {
   }
 };
 
-/// Accepts token 0 and no other draft, so the distribution depends on token ids.
+/// Accepts a draft only if it is token 0, so the distribution depends on token ids.
 struct LikesTokenZero {
   static constexpr Info info = named("likes_token_zero");
   template <Position P, RandomSource R>
@@ -141,7 +141,7 @@ struct ReachesNothing {
   }
 };
 
-/// Draws from the target and omits a word at every third decision, so decisions depend on their number.
+/// Draws from the target; every third decision reads one number fewer, so results depend on earlier decisions.
 struct CountsItsDecisions {
   static constexpr Info info = named("counts_its_decisions");
   template <Distributions L>
@@ -156,7 +156,7 @@ struct CountsItsDecisions {
   }
 };
 
-/// Reads the next word of a copy of its source before it decides.
+/// Reads the next random number from a copy of its source before it decides.
 struct LooksAhead {
   static constexpr Info info = named("looks_ahead");
   template <Position P, RandomSource R>

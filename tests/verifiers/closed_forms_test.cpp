@@ -1,6 +1,6 @@
-// Acceptance of the programs, in fractions: closed forms on generated instances, numbers from the literature, printed
-// or certified, for programs, closed forms and optima; and orders of tests: every order fixed beforehand is lossless,
-// a random one accepts the mean over all of them, and one that depends on the tokens is not lossless.
+// Exact acceptance of verifiers, compared with closed forms on generated instances and with published numbers. Also
+// the order in which drafts are tested: every fixed order is lossless, a random order accepts the mean over all
+// orders, and an order that depends on the tokens is not lossless.
 #include <algorithm>
 #include <numeric>
 
@@ -42,7 +42,7 @@ RC_GTEST_PROP(ClosedForms, OfIidDrafts, (const Instance& instance)) {
             exact::sample_and_match(at.p, at.q, at.drafts));
 }
 
-// For any factor rho >= rho*: beta = sum min(q, p / rho) and the flag is 1 - (1 - beta)^K.
+// For any factor rho >= rho*, K-SEQ accepts with probability 1 - (1 - beta)^K, where beta = sum min(q, p / rho).
 RC_GTEST_PROP(ClosedForms, KSeqAcceptsByItsFactor, (const Instance& instance)) {
   const Given at(instance);
   const Rational rho = verifiers::KSeq{}.prepare(at.rows, at.drafts).factor;
@@ -50,12 +50,12 @@ RC_GTEST_PROP(ClosedForms, KSeqAcceptsByItsFactor, (const Instance& instance)) {
   for (std::size_t x = 0; x < at.p.size(); ++x) beta += std::min<Rational>(at.q[x], at.p[x] / rho);
   const Rational refused = exact::power<Rational>(1 - beta, at.drafts);
   RC_ASSERT(distribution("k_seq", "iid", at.rows, at.drafts).flag == 1 - refused);
-  // The factor is valid: the drafts have (1 - refused) / beta of min(q, p / rho), at most rho of it.
+  // The factor is valid: accepted tokens have distribution (1 - refused) / beta min(q, p / rho), at most p.
   RC_ASSERT(1 - refused <= rho * beta);
 }
 
-// The bracket of the bisection has width (K - 1) 2^-12, so the factor is within it of the root; F falls by at most
-// q's mass, 1, per unit of rho.
+// The bisection ends with a bracket of width (K - 1) 2^-12, so the factor minus this width is not above the root:
+// there F, the residual mass, is at least the probability that all drafts are rejected.
 RC_GTEST_PROP(ClosedForms, KSeqFactorIsNextToTheRoot, (const Instance& instance)) {
   const Given at(instance);
   const Rational rho = verifiers::KSeq{}.prepare(at.rows, at.drafts).factor;
@@ -65,9 +65,9 @@ RC_GTEST_PROP(ClosedForms, KSeqFactorIsNextToTheRoot, (const Instance& instance)
   RC_ASSERT(exact::power<Rational>(1 - (1 - mass) / below, at.drafts) <= mass);
 }
 
-// In double the bisection ends at neighbouring numbers. F(rho*) then has the rounding of a sum of V <= 8 terms at
-// most 1 on both sides, V 2^-53 each, the last step of rho (K 2^-53), and the slope 1 between two roots moved by such
-// errors: 40 * 2^-53.
+// In double, the bisection ends at neighbouring numbers. The errors of F(rho*) are the rounding of a sum of V <= 8
+// terms of at most 1 on both sides, V 2^-53 each, the last step of rho, K 2^-53, and a shift of the root by these
+// errors, where F has slope at most 1: 40 * 2^-53 in all.
 RC_GTEST_PROP(ClosedForms, KSeqReachesItsRootInDouble, (const Instance& instance)) {
   const auto p = exact::as_doubles(normalised(instance.target));
   const auto q = exact::as_doubles(normalised(instance.proposals.front()));
@@ -77,8 +77,8 @@ RC_GTEST_PROP(ClosedForms, KSeqReachesItsRootInDouble, (const Instance& instance
   RC_ASSERT(plan.served <= plan.factor);
 }
 
-// K = 2 without replacement: 1 - E[F(b_3)] with b_3 = 1 + F(1) / (1 - q(x_1)), x_1 from the drafts that are refused,
-// (q - p)+ / F(1); where q has nothing but x_1, F takes its limit p(q = 0).
+// K = 2 without replacement accepts 1 - E[F(b_3)] with b_3 = 1 + F(1) / (1 - q(x_1)), where the rejected first draft
+// x_1 has distribution (q - p)+ / F(1). If q(x_1) = 1, F takes its limit, the mass of p where q = 0.
 RC_GTEST_PROP(ClosedForms, RecursiveRejectionWithoutReplacementOfTwoDrafts, (const Instance& instance)) {
   const Given at(instance);
   const Rational refused = exact::residual_mass<Rational>(at.p, at.q, 1);
@@ -196,7 +196,7 @@ TEST(PublishedNumbers, WorstCasesOfTwoDrafts) {
   EXPECT_EQ(distribution("recursive_rejection", "iid", rows, 2).flag, Rational(23, 27));
   EXPECT_EQ(distribution("sample_and_match", "iid", rows, 2).flag, Rational(19, 27));
   EXPECT_EQ(distribution("naive_tree", "iid", rows, 2).flag, exact::naive_tree(p, q, 2));
-  // rho* = 4/3 is no dyadic fraction: exact only as a limit. At rho = 4/3 itself the closed form gives 8/9.
+  // rho* = 4/3 is not a dyadic fraction, so bisection only approaches it. At rho = 4/3 the closed form is 8/9.
   EXPECT_EQ(1 - exact::residual_mass<Rational>(p, q, {4, 3}), Rational(8, 9));
   const Rational rho = verifiers::KSeq{}.prepare(rows, 2).factor;
   EXPECT_GE(rho, Rational(4, 3));
@@ -218,7 +218,7 @@ TEST(PublishedNumbers, WorstPairsOfRecursiveRejection) {
   EXPECT_NEAR(exact::recursive_rejection<double>({1 - top, top}, {1 - q, q}, 3), .81410, 0.5e-5);
 }
 
-// K-SEQ on two tokens with p_2 = q_2^K, minimised over q_2; five digits.
+// Acceptance of K-SEQ on two tokens with p_2 = q_2^K, minimised over q_2; published with five digits.
 TEST(PublishedNumbers, WorstPairsOfKSeq) {
   const std::vector<std::pair<int, double>> published{
       {3, .86503}, {4, .85438}, {8, .83971}, {64, .82797}, {1024, .82646}};
@@ -231,8 +231,7 @@ TEST(PublishedNumbers, WorstPairsOfKSeq) {
     };
     double least = 1;
     for (int i = 1; i < 2000; ++i) least = std::min(least, accepts(i / 2000.0));
-    EXPECT_NEAR(least, value, 0.5e-5 + 1e-6)
-        << drafts;  // the grid misses the minimum by less than its curvature, 1e-6
+    EXPECT_NEAR(least, value, 0.5e-5 + 1e-6) << drafts;  // the grid's least value is within 1e-6 of the minimum
   }
 }
 
@@ -249,7 +248,7 @@ struct Curves {
   std::vector<double> optimum, k_seq, rejection, match;  ///< at K = 1, 2, 4, 8
 };
 
-// Enumerated elsewhere, six digits: the ratio table's curve at sizes that cannot be explored.
+// Six digits from an enumeration by another program, for ratio tables at sizes that cannot be explored here.
 TEST(PublishedNumbers, CurvesInTheNumberOfDrafts) {
   constexpr double printed = 0.5e-6;
   const std::vector<Curves> published{{{.25, .75},
@@ -301,7 +300,7 @@ ExactDistribution<Rational> distribution_of(std::string_view scheme, const std::
   return exact::distribution(scheme, "independent", at.rows(), at.drafts);
 }
 
-/// Makes every row of a generated instance a proposal of its own: q, p reversed, q rotated.
+/// Returns an instance's target with three proposals: q, p reversed, and q rotated.
 Rows<Rational> several(const Instance& instance) {
   const Row p = normalised(instance.target), q = normalised(instance.proposals.front());
   Row reversed(p.rbegin(), p.rend()), rotated = q;

@@ -1,6 +1,6 @@
-// Couplings through shared noise: output distribution and acceptance against p and the closed forms, and the effects
-// of a wrong use of the noise. Couplings cannot be explored, so all tests are trials of fixed seeds against
-// intervals.
+// Couplings through shared noise: output distribution against p, acceptance against closed forms, and the effects of
+// a wrong use of the noise. Couplings cannot be explored, so all tests compare trials with fixed seeds with
+// confidence intervals.
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
@@ -104,7 +104,7 @@ Counts run_gls(bool one_stream, bool own_noise) {
   return counts;
 }
 
-// The output is the target's in all three, so that other tests do not detect a wrong use of the noise.
+// The output has distribution p in all three cases, so only acceptance reveals a wrong use of the noise.
 TEST(Couplings, AWrongUseOfTheNoiseIsSeenByItsAcceptance) {
   const double list = acceptance::gls(target, proposal, 3);
   for (const auto& [one_stream, own_noise, wanted] :
@@ -118,7 +118,7 @@ TEST(Couplings, AWrongUseOfTheNoiseIsSeenByItsAcceptance) {
   }
 }
 
-/// Tokens of 100 trials of a verifier on distributions of any model.
+/// Returns the tokens of 100 trials of V with drafts of token 0.
 template <class V, class L>
 std::vector<Token> tokens(const L& distributions, int drafts) {
   std::vector<Token> found;

@@ -1,5 +1,6 @@
-// Schemes whose plan is a maximum flow, on the vocabulary or on part of it, or a fit: they reach the optimum exactly
-// in fractions and, up to rounding, in double, or err by what their plan reports. Reference cases: golden_test.cpp.
+// Schemes whose plan is a maximum flow, on all or part of the vocabulary, or a numerical fit. Flows reach the
+// optimum, exactly in fractions and up to rounding in double; fits err by the error that they report. golden_test.cpp
+// has their reference cases.
 #include <cmath>
 #include <iostream>
 
@@ -62,8 +63,8 @@ TEST(FlowPlans, ReachTheOptimumOfEveryDraftSampling) {
   expect_lossless(verifiers::OptimalTransportTailDraw{}, "tail_draw", true);
   expect_lossless(verifiers::CanonicalTwoStep{}, "iid", true);
   expect_lossless(verifiers::CanonicalTwoStepIndependent{}, "independent", true);
-  // Of the truncated ones outside and inside are both optimal, and so are they together: the flow may do what the
-  // ladder does.
+  // Truncated plans use a flow for tuples inside and the ladder for others. For i.i.d. drafts they are optimal,
+  // because the ladder is and the flow accepts as much.
   for (const int inside : {0, 1, 2, 3, 99}) expect_lossless(TruncatedLp{.inside = inside}, "iid", true);
   expect_lossless(TruncatedAlphabet{.inside = 99}, "independent", true);
 }
@@ -73,9 +74,8 @@ TEST(FlowPlans, AreLosslessForAnySubset) {
   expect_lossless(Tournament{.inside = 1}, "independent", false, 12);  // fractions grow with every round
 }
 
-// Beyond proofs: V = 80, K = 2 in double. The flow falls short of the scan's optimum by less than 2^-52 for each of
-// 3,240 sets and 80 tokens, and never exceeds it by more than the rounding of the enumerated Q, 2^-52 per set at
-// most.
+// V = 80 and K = 2 in double, a size beyond proofs. The flow falls short of the scan's optimum by less than 2^-52 for
+// each of 3,240 sets and 80 tokens, and exceeds it by at most the rounding of the enumerated Q, 2^-52 per set.
 TEST(OptimalTransport, AgreesWithTheRatioScanInDouble) {
   constexpr int vocabulary = 80;
   std::vector<double> p, q;
@@ -93,7 +93,7 @@ TEST(OptimalTransport, AgreesWithTheRatioScanInDouble) {
   EXPECT_NEAR(served, optimum, 3320 * 0x1p-52);
 }
 
-// Distributions with a closed form of the optimum need no flow; the flow gives the same optimum.
+// Where the optimum of a draft sampling has a closed form, a flow reaches the same optimum.
 template <class Drafter>
 struct Transport : verifiers::OptimalTransportOf<Drafter> {
   static constexpr Info info{
@@ -146,14 +146,14 @@ TEST(TruncatedLp, TokensInsideHaveAtMostAThousandSets) {
   EXPECT_EQ(affordable_tokens(1, 40), 40);
   EXPECT_EQ(affordable_tokens(2, 40), 40);   // 40 + 780 sets
   EXPECT_EQ(affordable_tokens(4, 40), 12);   // 12 + 66 + 220 + 495 = 793; 13 tokens have 1092
-  EXPECT_EQ(affordable_tokens(8, 40), 10);   // 2^10 - 1 but for those of 9 and 10 tokens: 1012
+  EXPECT_EQ(affordable_tokens(8, 40), 10);   // 2^10 - 1 less the sets of 9 and 10 tokens: 1012
   EXPECT_EQ(affordable_tokens(32, 40), 10);  // 1023
   EXPECT_EQ(affordable_tokens(2, 3), 3);
 }
 
-// At V = 20,011: the distribution of the plan is a distribution and attains the optimum, 1e-12 being what the ladder
-// promises, and trials agree with the closed form of acceptance within five standard deviations (2 per 10^6 false
-// alarms, at a fixed seed).
+// At V = 20,011: p_I, the distribution of the selected draft, sums to 1 and attains the optimum within the 1e-12 that
+// the ladder promises. The accepted share of trials agrees with it within five standard deviations (2 per 10^6 false
+// alarms; the seed is fixed).
 TEST(TruncatedLp, AttainsTheOptimumAtALargeVocabulary) {
   const RatioTable table(planned::zipf(20'011, 1.2, 1), planned::zipf(20'011, 1.0, 1));
   for (const int drafts : {2, 4}) {
@@ -173,7 +173,7 @@ TEST(TruncatedLp, AttainsTheOptimumAtALargeVocabulary) {
   }
 }
 
-/// sum of min(p, p_I).
+/// Returns sum min(p, p_I); p_I is the distribution of the selected draft.
 template <class DistributionOf>
 Rational overlap(const Rows<Rational>& rows, const DistributionOf& distribution_of) {
   Rational sum = 0;
@@ -206,8 +206,8 @@ TEST(TruncatedAlphabet, LosesAtMostTheTuplesOutsideAndNothingAgainstTheLadder) {
   EXPECT_GT(above, 0) << "the flow never gained: it is not exercised";
 }
 
-// V = 5,000, two proposals: the distribution of the plan is a distribution, and trials agree with the closed form of
-// acceptance within five standard deviations (6e-7 false alarms; none at this seed).
+// V = 5,000, two proposals: p_I sums to 1, and the accepted share of trials agrees with sum min(p, p_I) within five
+// standard deviations (6e-7 false alarms; none at this seed).
 TEST(ReducedPlans, RunAtALargeVocabulary) {
   constexpr int vocabulary = 5000, trials = 100'000;
   const std::vector<std::vector<double>> proposals{planned::zipf(vocabulary, 1.1, 1),
@@ -234,7 +234,8 @@ TEST(ReducedPlans, RunAtALargeVocabulary) {
   expect_trials(tournament, [&](Token x) { return bracket.selected.of(x); });
 }
 
-// Two drafts reach the optimum. With one draft more, a round may always keep its winner, so the flag never falls.
+// The tournament is optimal for two drafts. With one more draft, a round may always keep its winner, so acceptance
+// never falls.
 TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
   int below = 0;
   for_instances(Tournament{}, "independent", 240, [&](InstanceAnalysis& at, const Instance& instance) {
@@ -266,7 +267,8 @@ TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
 /// The rounding of a marginal: fewer than 256 sets, each a few roundings of 2^-53 of its mass.
 constexpr double marginal_rounding = 256 * 0x1p-53;
 
-// Two tokens: Pr({0,1}) = 1/2, singles 1/4 each, wanted (2/5, 3/5): the pair takes 0 with 0.15 / 0.5.
+// The set {0,1} has probability 1/2, each single 1/4. For (2/5, 3/5), the pair must yield 0 with probability 0.15 /
+// 0.5.
 TEST(SoftmaxFit, WorkedByHand) {
   const std::vector<SoftmaxChoice> choices{{{0}, 0.25}, {{1}, 0.25}, {{0, 1}, 0.5}};
   const std::vector<double> wanted{0.4, 0.6};
@@ -276,7 +278,8 @@ TEST(SoftmaxFit, WorkedByHand) {
   EXPECT_NEAR(odds[0] / (odds[0] + odds[1]), 0.3, 1e-11);
 }
 
-// On a face: token 0 belongs to its single only, so its level falls without limit; the error still becomes small.
+// A solution on the boundary: token 0 must come from its single set only, so its level falls without limit. The error
+// still becomes small.
 TEST(SoftmaxFit, ReachesFaces) {
   const std::vector<SoftmaxChoice> choices{{{0}, 0.25}, {{1}, 0.25}, {{0, 1}, 0.5}};
   const std::vector<double> wanted{0.25, 0.75};
@@ -306,7 +309,7 @@ TEST(GlobalResolution, KeepsToTheErrorItReports) {
   }
 }
 
-// The plan's own bound, with T of 0, 1, 2 or all tokens outside the cut. The published bounds are 15 tau for the L1
+// The plan's error bound, with T of 0, 1, 2 or all tokens outside the cut. The published bounds are 15 tau for the L1
 // error and 10 tau for the loss of acceptance; without truncation 1 tau each suffices, because the fits stop at tau.
 TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {
   for (const double tolerance : {1e-3, 1e-4}) {
@@ -320,7 +323,7 @@ TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {
         const auto& distribution = at.distribution();
         ASSERT_TRUE(distribution.complete);
         ASSERT_EQ(distribution.mass, 1) << instance.text();
-        // eps_T from the instance's fractions: the probability that all drafts are kept tokens.
+        // eps_T in fractions: 1 minus the probability that all drafts are kept tokens.
         Rational inside = 0;
         const auto q = normalised(instance.proposals.front());
         for (std::size_t x = 0; x < q.size(); ++x)

@@ -1,5 +1,5 @@
-// Every reference case whose scheme exists here: acceptance of both kinds and the output distribution, on three
-// models of the distributions.
+// Compares every reference case whose scheme exists here, on Rows, RatioTable and FreshRows: flag, membership and the
+// output distribution.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -130,7 +130,7 @@ double expect_golden(const golden::Case& c, const AnyVerifier& scheme) {
 
 TEST(Golden, EveryCaseOfEverySchemeWeHave) {
   int compared = 0;
-  std::set<std::string> others;  ///< schemes of other tests
+  std::set<std::string> others;  ///< schemes that other tests compare
   double largest = 0;
   for (const golden::Case& c : golden::cases()) {
     const auto scheme = verifier(c.scheme, c.drafts);
@@ -149,8 +149,9 @@ TEST(Golden, EveryCaseOfEverySchemeWeHave) {
 }
 
 TEST(Golden, OrdersOfDifferentProposals) {
-  // "rrs_order_201" has the proposals in the order of their tests. Here they keep their order, and the verifier has
-  // the order of tests. A random order accepts the mean over all orders, all of which are in the file.
+  // A case "rrs_order_201" lists its proposals in the order in which their drafts are tested. Here proposals keep
+  // their natural order, and the verifier gets the order of tests. A random order accepts the mean over all orders,
+  // all of which are in the file.
   struct Mean {
     golden::Case natural;
     double flag = 0;
@@ -193,12 +194,12 @@ TEST(Golden, SingleDraftIsRecursiveRejectionOfOneDraft) {
   EXPECT_EQ(compared, 23);
 }
 
-/// A plan for the cases of a scheme under a draft sampling of the file, whose flag and output it has.
+/// A planned verifier, and the scheme and draft sampling of the cases whose flag and output it must have.
 struct Plan {
   std::string_view scheme, draft_sampling;
   std::shared_ptr<const AnyVerifier> verifier;
   int cases;
-  bool on_table = false, on_fresh = false;  ///< besides plain rows; buckets of fresh rows may accept less
+  bool on_table = false, on_fresh = false;  ///< also compared on these; FreshRows: output only
   /// A flow is short of the optimum by less than 2^-52 for each of at most 41 sets and 6 tokens, 1e-14; the
   /// distribution of the sets and its enumeration add a few roundings of 2^-53 a leaf.
   double tolerance = reference_tolerance;
@@ -238,7 +239,7 @@ TEST(Golden, PlansReachTheOptimumOfTheReference) {
   }
 }
 
-// Rounds of two drafts reach the optimum where there is one round.
+// With two drafts a tournament has one round, which is optimal.
 TEST(Golden, ATournamentIsAtMostOptimal) {
   const auto tournament = with<verifiers::Tournament>();
   for (const golden::Case& c : golden::cases()) {

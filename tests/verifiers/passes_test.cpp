@@ -1,4 +1,4 @@
-// Reads of the vocabulary by decisions at fresh rows, as counts.
+// Counts how often decisions on fresh rows read the whole vocabulary.
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -44,7 +44,7 @@
 namespace draftproof {
 namespace {
 
-/// Fresh rows that also count reads outside passes, token by token: loops over the vocabulary in a plan.
+/// Fresh rows that also count single reads outside passes, as made by loops over the vocabulary in a plan.
 class ReadRows : public FreshRows<float> {
  public:
   using FreshRows<float>::FreshRows;
@@ -95,7 +95,7 @@ class ReadRows : public FreshRows<float> {
   mutable bool in_pass_ = false;
 };
 
-/// A source that counts the outcomes of its flips and draws.
+/// A source that counts its refused flips and its draws.
 class Counted : public Philox {
  public:
   using Philox::Philox;
@@ -142,12 +142,12 @@ struct FreshCase {
   }
 };
 
-/// The passes of a decision with so many refused flips and final draws, on K drafts; negative: not stated.
+/// Returns the passes of a decision, given its refused flips, its final draws and K; negative: not checked.
 using Expected = std::function<int(int refused, int drawn, int drafts)>;
 
-/// Passes in addition for a scan for the first `most` tokens of an order, with `reads` entries per token: a strip is
-/// read token by token if it holds a new one, most (1 + ln(V / most)) times on average over orders; twice that is the
-/// bound here.
+/// Returns the extra passes for a scan for the first `most` tokens of an order, with `reads` entries per token. A
+/// strip is read token by token if it holds a new such token, most (1 + ln(V / most)) times on average over orders;
+/// the bound is twice that.
 double scan_slack(int most, int reads) {
   return 2 * most * (1 + std::log(fresh_vocabulary / most)) * static_cast<double>(simd::strip) * reads /
          fresh_vocabulary;
@@ -169,7 +169,7 @@ void expect_passes(int drafts, int proposals, const Expected& expected, double s
     const Verdict verdict = verify(verifier, DraftedPosition<ReadRows>(rows, tokens, count), plan, random);
     EXPECT_GE(verdict.token, 0);
     refusals += random.refused;
-    // A draw reads one block again. Single tokens of look-ups and scans are far fewer than a block.
+    // A draw reads one block again. Look-ups and scans read far fewer tokens than a block has.
     const int whole = expected(random.refused, random.drawn, drafts);
     const double most = whole + (random.drawn + 1) * 1024.0 / fresh_vocabulary + slack;
     if (whole < 0) continue;
@@ -217,11 +217,11 @@ TEST(Passes, OneForTheFixedTokensHoweverMany) {
 }
 
 TEST(Passes, SelectionsByGroupsReadEveryProposalThreeTimes) {
-  // For the mean, the masses of buckets and the distribution; p for the mean. Then the draw, which is one, and
-  // whether a residual is left, which is known after the first token above p_I.
+  // Each proposal is read for the mean, for the masses of buckets and for the distribution; p is read for the mean.
+  // The draw is one pass. Whether a residual is left is known after the first token above p_I.
   const Expected ladder = [](int, int drawn, int drafts) { return 1 + 3 * drafts + drawn; };
   expect_passes<verifiers::LadderIndependent, drafters::Independent>(ladder, {1, 2, 4}, true, 0.1);
-  // One more for the alphabet, strip by strip.
+  // The alphabet takes one pass more, strip by strip.
   const Expected alphabet = [](int, int drawn, int drafts) { return 1 + 3 * drafts + 1 + drawn; };
   expect_passes<verifiers::TruncatedAlphabet, drafters::Independent>(alphabet, {1, 2, 4}, true, scan_slack(40, 2));
   const Expected pairs = [](int, int drawn, int) { return 1 + 3 + 1 + drawn; };
@@ -235,7 +235,7 @@ TEST(Passes, RacesReadTheTargetOnceAStream) {
                                                      4 * scan_slack(1, 2));
 }
 
-// Ladders and K-SEQ, whose factor, found in few passes, is valid and as good as the root.
+// Passes of ladders and of K-SEQ, whose factor is found in few passes, is valid, and accepts as much as the root.
 
 struct FloatPair {
   std::vector<float> target, proposal;
@@ -251,7 +251,7 @@ FloatPair logits(double vocabulary, double noise, std::uint64_t seed = 7) {
 
 constexpr std::uint64_t block = FreshRows<float>::block;
 
-// Where p = q every token is read to find that nothing is left.
+// Where p = q, the ladder reads every token to find that the residual is empty.
 TEST(CountedPasses, ALadderIsOneAndARefusalOneMoreAndOneBlock) {
   const FloatPair pair = logits(5000, 1), equal = logits(5000, 0);
   const Token drafts[] = {1, 2, 3, 4};
@@ -283,7 +283,7 @@ TEST(CountedPasses, KSeqFindsItsFactorInSixAndDrawsInOne) {
       const Token none[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
       verifiers::KSeq{}.verify(DraftedPosition(rows, none, drafts), plan, random);
       EXPECT_LE(rows.visited() - before, size + block);
-      // The last bit of the root, by bisection on the same pair.
+      // The root to its last bit, by bisection on the same pair.
       const RatioTable table(std::vector<double>(pair.target.begin(), pair.target.end()),
                              std::vector<double>(pair.proposal.begin(), pair.proposal.end()));
       const double root = verifiers::KSeq{}.prepare(table, drafts).factor;
@@ -292,8 +292,8 @@ TEST(CountedPasses, KSeqFindsItsFactorInSixAndDrawsInOne) {
 }
 
 // Rows of many kinds: one token that holds most of a row, flat ones, proposals near the target and far from it.
-// Losslessness needs gamma <= rho at the numbers that are used. Acceptance may fall short of that of the root, the
-// inverse of F(rho*), by the search's tolerance; truncation, below V 2^-60 per sum, is negligible.
+// Losslessness needs gamma <= rho in the numbers that are used. Acceptance may be below 1 - F(rho*), that of the
+// root, by the search's tolerance; truncation, below V 2^-60 per sum, is negligible.
 TEST(CommonFactor, IsValidAndAcceptsAsMuchAsItsRoot) {
   std::uint64_t most = 0, all = 0, cases = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed)
@@ -335,7 +335,7 @@ TEST(CommonFactor, KnowsTheEnds) {
   EXPECT_LE(disjoint.visited() / 2000, 12u);
 }
 
-// Iterations on a path that is refused to its root, and on trees.
+// Passes of steps: on a path of which every draft is refused, and on trees.
 
 constexpr std::uint64_t row_size = 5000, row_block = FreshRows<float>::block;
 
@@ -378,7 +378,7 @@ class FreshContexts final : public ConditionalModel<FreshRows<float>> {
   std::vector<FreshRows<float>> distributions_;
 };
 
-/// Refuses every flip and draws with the words of a trial.
+/// A source that refuses every flip, and draws with the random numbers of a trial.
 struct RefusingSource {
   Philox words;
   bool flip(double, double) const { return false; }
@@ -407,7 +407,7 @@ std::uint64_t visited_by_refusal(int length) {
 TEST(StepPasses, ARefusedPathCostsOneAPositionAndOneBlock) {
   using namespace verifiers::paths;
   for (const int length : {1, 2, 8, 20}) {
-    // The end of the path has no test of this kind; the root has only the draw.
+    // The row at the end of the path is not read, and the root's row only by the draw.
     const std::uint64_t passes = row_size * static_cast<std::uint64_t>(length);
     for (const std::uint64_t visited :
          {visited_by_refusal<Block>(length), visited_by_refusal<GreedyBlock>(length),
@@ -434,7 +434,7 @@ TEST(StepPasses, ATreeCostsAtMostOneADraftAndADraw) {
       EXPECT_LE(conditionals.visited() - before, row_size * passes() + row_block)
           << verifier.info.name << " trial " << trial;
     };
-    const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };  // all but the root; a draw
+    const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };  // drafts, and the draw
     const auto drafts = [&shape] { return static_cast<std::uint64_t>(shape.drafts * shape.length + 1); };
     expect_at_most(verifiers::paths::Traversal{}, nodes);
     expect_at_most(verifiers::paths::LayerwiseRejection{}, drafts);

@@ -1,4 +1,4 @@
-// The floating-point programs: their exact distribution, rows at the ends of formats, and captured rows.
+// Verifiers in floating point: their exact distribution, rows at the ends of formats, and captured rows.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -58,7 +58,7 @@ template <class L>
 Rounded explore(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& distributions,
                 const std::vector<double>& p, int drafts) {
   const auto decider = verifier.explore_on(distributions, drafts);
-  if (!decider) return {0, 1};  // its info says why: a plan for small vocabularies
+  if (!decider) return {0, 1};  // Info::unsupported: a plan for small vocabularies
   const auto distribution = explore_distribution(drafter, *decider, distributions, drafts, {.leaves = 100'000'000});
   EXPECT_TRUE(distribution.complete);
   NeumaierSum distance;
@@ -66,7 +66,7 @@ Rounded explore(const AnyVerifier& verifier, const AnyDrafter& drafter, const L&
   return {distance.value() / 2, distribution.mass};
 }
 
-/// Visits every lossless verifier with every distribution it takes.
+/// Visits every lossless verifier with every draft sampling that it supports.
 void for_each_pair(int drafts, auto&& visit) {
   int visited = 0;
   for (const auto& verifier : registry().verifiers()) {
@@ -150,7 +150,7 @@ TEST(Precision, SixTokensInALargeTable) {
 }
 
 TEST(Precision, SixTokensInLargeFreshRows) {
-  std::vector<std::vector<std::vector<double>>> kept;  // FreshRows only look at rows
+  std::vector<std::vector<std::vector<double>>> kept;  // FreshRows do not own rows
   kept.reserve(2);
   expect_large(
       [&](const std::vector<double>& p, const auto& q) {
@@ -160,10 +160,9 @@ TEST(Precision, SixTokensInLargeFreshRows) {
       "FreshRows");
 }
 
-// The rest of a row after K - 1 drafts without replacement, or after its likeliest tokens, has little mass: drafts
-// are drawn from it with the distribution that verifiers divide by. Before rests were scaled this was off by V 2^-60
-// over the rest; the plan of ladder_wor on fresh rows still is, because its buckets are sums in units of 2^-60
-// (verifiers/ladder_wor.hpp).
+// Little mass is left of a row after K - 1 drafts without replacement, or after its likeliest tokens. Drafts must be
+// drawn from it with the distribution that verifiers divide by. Only the plan of ladder_wor on fresh rows is off, by
+// V 2^-60 over this mass, because its buckets are sums in units of 2^-60 (verifiers/ladder_wor.hpp).
 TEST(Precision, LittleIsLeftOfAProposal) {
   const std::vector<double> p{0.3, 0.3, 0.1, 0.1, 0.1, 0.1};
   for (const double rest : {1e-6, 1e-9, 1e-12}) {
@@ -207,7 +206,7 @@ std::vector<double> extreme_row(Dice& dice, int vocabulary) {
   return row;
 }
 
-/// Words of which a third is at an end of the unit interval.
+/// 64-bit random numbers, a third of which are at an end of the unit interval.
 struct ExtremeWords {
   Dice* dice;
   std::uint64_t next(Purpose) {
@@ -258,7 +257,7 @@ TYPED_TEST(OnExtremeRows, EveryTokenHasTargetProbability) {
   EXPECT_EQ(decided, 3000);
 }
 
-// Fresh rows a unit in the last place from p = q: no residual is left, or a unit of one.
+// Fresh rows a unit in the last place from p = q: the residual is empty or has one such unit.
 
 template <class Entry>
 constexpr StoredFormat format_of = std::same_as<Entry, float>    ? float32
@@ -323,7 +322,7 @@ class NearEqualRows : public testing::Test {
       return verify(verifier, DraftedPosition<FreshRows<Entry>>(rows, tuple, count), plan, random).token;
     });
   }
-  /// A scheme of paths on the path x, x, and on two such paths.
+  /// A scheme of paths on the path x, x, or on two such paths if it takes several.
   template <class V>
   void paths() {
     SCOPED_TRACE(V::info.name);

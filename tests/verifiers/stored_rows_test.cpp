@@ -1,4 +1,4 @@
-// Decisions at stored rows, fresh rows and planned refusals.
+// Decisions on rows stored in 16 bits, on fresh rows with different proposals, and with a RefusalPlan.
 #include <cmath>
 #include <iostream>
 
@@ -38,7 +38,8 @@ std::vector<double> widened(const std::vector<Entry>& row) {
 
 template <class Entry>
 struct StoredVerdicts : testing::Test {
-  /// Verdicts of `trials` trials with the same words on stored rows and on their floats; drafts are drawn on both.
+  /// Expects equal verdicts, for the same random bits, on stored rows and on the same rows as floats; each draws its
+  /// drafts.
   template <class V, class D>
   static void expect_equal_verdicts(int drafts) {
     int accepted_drafts = 0, corrected = 0;
@@ -158,7 +159,7 @@ void expect_bound(double amplified) {
       largest = std::max(largest, found);
       EXPECT_LE(found, pair.apart + amplified * (drafts - 1) * pair.defect + rounding_of_terms(drafts))
           << V::info.name << " K " << drafts << " pair " << seed;
-      // The same rows normalised: float's own rounding remains in both sums, 2^-24 each, and as much in the entries.
+      // The same rows normalised: float rounding remains in both sums, 2^-24 each, and as much in the entries.
       NormalisedRows normalised(5);
       const FreshRows<float> rows =
           normalised.of(std::span<const Bfloat16>(pair.stored_p), std::span<const Bfloat16>(pair.stored_q));
@@ -177,8 +178,8 @@ TEST(StoredDistributions, KeepTheirBounds) {
   expect_bound<RecursiveRejection, drafters::Iid>(1);
   expect_bound<KSeq, drafters::Iid>(1);
   expect_bound<Ladder, drafters::Iid>(1);
-  // The unseen mass 1 - q(X) is used down to 1/16 of what it is relative to the defect of the sum; bf16 moves that
-  // sum by at most 2^-8.
+  // The unseen mass 1 - q(X) comes from a subtraction while it is at least 1/16. So a defect of the sum, at most 2^-8
+  // in bf16, is amplified by at most this factor.
   expect_bound<RecursiveRejectionWor, drafters::WithoutReplacement>(1 / (0x1p-4 - 0x1p-8));
 }
 
@@ -206,7 +207,7 @@ std::vector<double> stepped_row(std::uint64_t seed, std::size_t size) {
 }
 
 TEST(FreshDecisions, DifferentProposalsAreRefusedAsByTheRowsAPlanKeeps) {
-  constexpr int drafts = 6;  // more than terms that passes unroll
+  constexpr int drafts = 6;  // more than the terms that passes unroll
   const std::size_t size = 300;
   const auto p = stepped_row(7, size);
   std::vector<std::vector<double>> q;
@@ -220,7 +221,7 @@ TEST(FreshDecisions, DifferentProposalsAreRefusedAsByTheRowsAPlanKeeps) {
     Token tokens[drafts];
     for (int k = 0; k < drafts; ++k) tokens[k] = drafter.pick(rows.row(k));
     const Verdict found = verifier.verify(DraftedPosition(rows, tokens, drafts), here);
-    // The rows, one after another.
+    // The same decision, with whole rows that are updated after each rejection.
     std::vector<double> left = p;
     double mass = 1;
     Verdict wanted;
@@ -244,7 +245,7 @@ TEST(FreshDecisions, DifferentProposalsAreRefusedAsByTheRowsAPlanKeeps) {
   EXPECT_GT(refused, 0);
 }
 
-/// Number of trials of K drafts in which nothing was accepted; each is decided with and without `plan`.
+/// Returns the number of trials that accept nothing; expects the same verdicts with and without `plan`.
 int refused_trials(const RatioTable& table, const RefusalPlan<RatioTable>& plan, int drafts) {
   const verifiers::RecursiveRejectionRandomOrder scheme;
   int refused = 0;

@@ -1,4 +1,5 @@
-// Random inputs for registered verifiers: a small model in double and drafts of the verifier's own distribution.
+// Random inputs for registered verifiers: a small model in double, with drafts of a sampling that the verifier
+// supports.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace draftproof::adapters {
 
 using Engine = std::mt19937_64;
 
-/// V integer weights over their sum, some of them 0.
+/// Returns V random integer weights over their sum; some may be 0.
 inline std::vector<double> random_row(Engine& engine, int vocabulary) {
   std::vector<int> weights(static_cast<std::size_t>(vocabulary));
   for (int& weight : weights) weight = static_cast<int>(engine() % 5);
@@ -25,11 +26,10 @@ inline std::vector<double> random_row(Engine& engine, int vocabulary) {
   return double_row(weights);
 }
 
-/// Words of the drafter in trial `trial` of seed 0.
+/// Returns the random numbers of the drafter in trial `trial` of seed 0.
 inline WordsOf<Philox> drafting_words(std::uint64_t trial) { return WordsOf(Philox(0, trial, Philox::Role::draft)); }
 
-/// A position with drafts of the distribution in that trial; nothing if the scheme is not defined for the numbers
-/// drawn.
+/// Returns a position with the drafts of that trial, or nullopt if the scheme is not defined for the sizes drawn.
 inline std::optional<Input> random_position(Engine& engine, const AnyVerifier& verifier, const AnyDrafter& drafter,
                                             std::uint64_t trial) {
   const int vocabulary = 2 + static_cast<int>(engine() % 3), drafts = 1 + static_cast<int>(engine() % 3);
@@ -55,7 +55,7 @@ struct RandomTree {
   Input input;
 };
 
-/// A tree of the distribution in that trial, on rows after all prefixes of at most 3 tokens.
+/// Returns the drafter's tree of that trial, on rows after all prefixes of at most 3 tokens.
 inline RandomTree random_tree(Engine& engine, const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                               bool chain, std::uint64_t trial) {
   const int vocabulary = 2 + static_cast<int>(engine() % 2);
@@ -89,8 +89,8 @@ inline RandomTree random_tree(Engine& engine, const AnyPathVerifier& verifier, c
   return made;
 }
 
-/// An input of a registered verifier with drafts of that distribution in that trial; nothing if the scheme is not
-/// defined for it.
+/// Returns an input of a registered verifier with the drafts of that trial and sampling, or nullopt if the scheme is
+/// not defined for it.
 inline std::optional<Input> random_input_of(Engine& engine, const BuiltInName& own, const std::string& distribution,
                                             std::uint64_t trial) {
   if (own.level == Level::position)
@@ -100,7 +100,7 @@ inline std::optional<Input> random_input_of(Engine& engine, const BuiltInName& o
       .input;
 }
 
-/// The tokens of a step.
+/// Returns the tokens that a step emits.
 inline std::vector<Token> step_tokens(const StepOutput& step, const DraftTree& tree) {
   std::vector<Token> tokens;
   for (int u = step.node; u != DraftTree::root; u = tree.parent(u)) tokens.insert(tokens.begin(), tree.token(u));

@@ -18,14 +18,14 @@ std::vector<double> random_tape(Engine& engine, int bits) {
   return tape;
 }
 
-/// The words whose uniforms are the tape's.
+/// Returns the random bits whose uniforms are the tape's values.
 Tape words_on(const std::vector<double>& tape) {
   std::vector<std::uint64_t> words;
   for (const double u : tape) words.push_back(Tape::word(u));
   return Tape(words);
 }
 
-/// Returns the result of a run without an adapter.
+/// The result of a run without an adapter.
 struct Direct {
   std::vector<Token> tokens;
   std::vector<::draftproof::Draw> draws;
@@ -60,7 +60,7 @@ void expect_same(ServedResult& served, const Direct& direct, bool scripted, cons
   }
 }
 
-/// Serves `input` on a random tape or, for shared noise, on trial `trial` of seed 0, and does the same by `run`.
+/// Compares the served decision with `run`: for seed `trial` and, unless the scheme reads noise, on a random tape.
 template <class Run>
 void compare(const std::string& name, Served& adapter, const Input& input, bool noise, std::uint64_t trial,
              Engine& engine, const Run& run) {
@@ -81,7 +81,7 @@ void compare(const std::string& name, Served& adapter, const Input& input, bool 
 TEST(ServeRegistered, EveryVerifierDecidesAsItDoesWithoutADoor) {
   for (const BuiltInName& own : built_in_names()) {
     if (own.name == "bonus_from_draft") continue;  // reads q after the last draft, a row that no input has
-    if (own.name.starts_with("second_call_accepts")) continue;  // decides as the calls before it have left it
+    if (own.name.starts_with("second_call_accepts")) continue;  // its decisions depend on earlier calls
     const auto adapter = serve_registered(own.name);
     EXPECT_EQ(adapter->declaration().can(Randomness::scripted), !own.shared_noise) << own.name;
     Engine engine(7);

@@ -1,12 +1,11 @@
-"""A right chain verifier, scripted. Arguments: frames or lines."""
+"""A correct chain verifier with scripted randomness. Argument: frames or lines."""
 import os
 import sys
 
 import wire
 
 
-# The target ends a decision that rounding left no residual; tests that compare this child with C++ have the rule
-# without it.
+# If set, p replaces a residual that rounding left empty. Tests that compare this child with C++ do not set it.
 ENDS = "CHAIN_ENDS" in os.environ
 
 

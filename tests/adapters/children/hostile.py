@@ -1,4 +1,4 @@
-"""Children that do wrong. Arguments: the kind of wrong; a row with p[0][0] = 0.75 is the one that triggers it."""
+"""Children that misbehave. Argument: the kind of fault. Some kinds act only on rows with p[0][0] = 0.75."""
 import json
 import os
 import signal
@@ -14,7 +14,7 @@ SLEEPER = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); t
 
 
 def leave_processes(own_session):
-    """Children that ignore SIGTERM, and a grandchild whose parent is gone."""
+    """Starts children that ignore SIGTERM, and a grandchild whose parent has exited."""
     import subprocess
     for _ in range(3):
         subprocess.Popen([sys.executable, "-c", SLEEPER], start_new_session=own_session)
@@ -64,8 +64,8 @@ STARTS = {
     "loud": lambda: os.write(2, b"noise " * 200000 + b"the end\n"),
 }
 
-#: An array of a right result, [type, shape, flat list], the part of it that is changed, the entry there, and its new
-#: value. None makes that extent of the shape smaller by one, and the list loses its last entry.
+#: Per fault: an array of a correct result, [type, shape, flat list], the part of it to change, the entry there, and its
+#: new value. None lowers the first extent of the shape by one and drops the last entry of the list.
 SPOILS = {
     "token out of range": ("tokens", 2, 0, 4),
     "negative token": ("tokens", 2, 0, -2),
@@ -80,7 +80,7 @@ SPOILS = {
 
 
 def spoil(request, fields, arrays):
-    """Changes a right result in place."""
+    """Changes a correct result in place."""
     width = arrays["tokens"][1][1]
     if KIND in SPOILS:
         name, part, entry, value = SPOILS[KIND]
@@ -133,7 +133,7 @@ def drip(link):
     endless(lambda data: (link.raw(data), time.sleep(0.001)), b"\0")
 
 
-#: What happens in place of an answer: on a struck row, in a batch of several rows, and always.
+#: Actions in place of an answer: if a row has p[0][0] = 0.75, if the batch has several rows, and always.
 STRUCK = {
     "refuses": lambda link, id: link.send({"type": "error", "id": id, "message": "cannot serve 0.75"}),
     "stops": lambda link, id: link.send({"type": "error", "id": id, "stopped": True, "message": "interrupted"}),

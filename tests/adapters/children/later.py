@@ -1,5 +1,5 @@
-"""A chain verifier that is wrong from a row on, counted over all its calls: it then draws what replaces a rejected
-draft from p. Argument: the number of right rows before it."""
+"""A chain verifier that is wrong after a number of rows, counted over all calls: it then draws the token after a
+rejected draft from p. Argument: the number of correct rows."""
 import sys
 from pathlib import Path
 

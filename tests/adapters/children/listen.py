@@ -1,7 +1,7 @@
-"""Puts a child behind a socket. Arguments: path of the socket, command of the child.
+"""Serves a child on a Unix socket. Arguments: path of the socket, command of the child.
 
-Returns when it listens. A process in the background starts the command for each connection, with the connection as its
-standard input and output. It ends when the socket's file is gone, or after two minutes, and its commands with it."""
+Exits once the socket listens. A background process starts the command for each connection, with the connection as its
+standard input and output. It ends, with all commands, when the socket's file is removed, or after two minutes."""
 import os
 import signal
 import socket

@@ -1,6 +1,6 @@
-"""A chain verifier that is odd. Argument: endless, which draws as long as coins are below 1/2; rejects, which draws
-from p until a draw fits the residual; counts, whose answer depends on the number of the call; stops, which answers no
-more after 200 calls; fails, which has no answer to any."""
+"""Unusual chain verifiers. Argument: endless draws as long as coins are below 1/2; rejects draws from p until a draw
+fits the residual; counts gives answers that depend on the number of earlier calls; stops answers an error after 200
+rows; fails reports that every row failed."""
 import sys
 
 import chain

@@ -1,6 +1,5 @@
-"""A chain verifier with two numbers of state, which accepts its first draft: it counts the calls of a text and keeps a
-third.
-Arguments: the form, and the fault of its states, or right."""
+"""A chain verifier that accepts its first draft, with two numbers of state: the number of calls of a text, and 1/3.
+Arguments: the form, frames or lines, and the fault of its states, or right."""
 import sys
 
 import wire

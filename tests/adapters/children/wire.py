@@ -1,4 +1,4 @@
-"""The wire without dependencies: frames (length, safetensors) and JSON Lines, for children that are tests."""
+"""The wire protocol without dependencies: frames (length, safetensors) and JSON Lines, for children of tests."""
 import json
 import os
 import struct
@@ -38,7 +38,7 @@ class Frames:
         return message
 
     def send(self, fields, arrays=()):
-        """arrays: (name, type, shape, flat list)"""
+        """Sends a message; `arrays` lists (name, type, shape, flat list)."""
         header = {"__metadata__": {"message": json.dumps(fields)}}
         data = b""
         for name, kind, shape, flat in arrays:
@@ -53,7 +53,7 @@ class Frames:
         self.out.flush()
 
     def result(self, request, tokens, status, logs, messages):
-        """Sends rows: lists of tokens, and of draws [kind, size, bits, stream, weights?]."""
+        """Sends, for each row, a list of tokens and a list of draws [kind, size, bits, stream, weights?]."""
         width = len(request["drafts"][0]) + 1
         kinds = {"coin": 1, "pick": 2, "clock": 3, "integer": 4}
         streams = sorted({draw[3] for log in logs for draw in log})

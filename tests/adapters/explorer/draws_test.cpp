@@ -1,4 +1,4 @@
-// Picks, races, integers and grids of other sizes.
+// The explorer on picks, races, integers, and coins of other grids.
 #include <draftproof/adapters/explorer/explore.hpp>
 #include <draftproof/tests/support/adapters_in_process.hpp>
 
@@ -7,7 +7,7 @@ namespace {
 
 const Input drawing_input{.p = {{.5, .3, .2}, {.25, .25, .5}}, .q = {{.7, .2, .1}}, .drafts = {0}};
 
-/// argmax of w / clock, or of log w - log clock.
+/// Returns the argmax of w / clock, or of log w - log clock.
 Token winner(const std::vector<double>& weights, const std::vector<double>& clocks, bool gumbel) {
   std::size_t best = 0;
   const auto score = [&](std::size_t x) {
@@ -33,13 +33,13 @@ TEST(ExploreDraws, PicksHaveTheirWeights) {
     return std::vector<Token>{draws.pick({0, 3, 1})};  // not normalised
   };
   EXPECT_EQ(expect(some, {{{0, 0}, .625 * .25}, {{0, 2}, .625 * .5}, {{1}, .375 * .75}, {{2}, .375 * .25}}), 5u);
-  // Both halves of the coin lead to a pick of three cells: only its weights tell them apart.
+  // Both halves of the coin lead to a pick of three cells, which differ in their weights only.
   const auto coin_weighs = [](const Input&, TapeDraws& draws) {
     const bool low = draws.coin() < .5;
     return std::vector<Token>{draws.pick(low ? Weights{1, 1, 2} : Weights{2, 1, 1})};
   };
   expect(coin_weighs, {{{0}, .375}, {{1}, .25}, {{2}, .375}});
-  // A small weight behind others is asked on the grid. Tapes hold values below 1: adapters_in_process.hpp.
+  // A cell may weigh less than a step of the grid. Its tape value must be below 1 too: adapters_in_process.hpp.
   const auto small = [](const Input&, TapeDraws& draws) {
     const Token first = draws.pick({1, 0x1p-55});
     return std::vector<Token>{first, draws.pick({1, 1})};
@@ -54,7 +54,7 @@ TEST(ExploreDraws, PicksHaveTheirWeights) {
 }
 
 TEST(ExploreDraws, PredictionsCompareWeights) {
-  // An island of the coin changes the weights of a pick by 2^-20: outcomes alone would not show it.
+  // On a short interval of the coin, the weights of a pick change by 2^-20; outcomes alone would not show it.
   InProcess program([](const Input&, TapeDraws& draws) {
     const double u = draws.coin();
     return std::vector<Token>{draws.pick({1, u >= .3141 && u < .3141 + 0x1p-5 ? 1 + 0x1p-20 : 1})};
@@ -116,8 +116,8 @@ TEST(ExploreDraws, RaceOfFloatsStaysWithinItsLimit) {
 }
 
 TEST(ExploreDraws, RaceWhoseLateClocksAreClampedGivesItsWeights) {
-  // -log of a uniform that is kept above 2^-54 ends at 37: late clocks over a heavy weight win against 1 over a light
-  // one.
+  // -log of a uniform that is at least 2^-54 is at most 37.4. So if clocks are late, a heavy weight wins even against
+  // a clock of 1 over a light weight.
   for (const std::vector<double>& weights :
        {std::vector<double>{.6, 0, .0004, .3996}, {0, .0004, .6, .3996}, {.0004, .9996}}) {
     const auto light = static_cast<Token>(std::find(weights.begin(), weights.end(), .0004) - weights.begin());
@@ -133,8 +133,8 @@ TEST(ExploreDraws, RaceWhoseLateClocksAreClampedGivesItsWeights) {
 }
 
 TEST(ExploreDraws, RaceWhoseDrawsAnotherRowChangesIsUndecided) {
-  // Near the tie the calls of a pair see a third outcome, which random clocks hardly meet: the ratio where they stop
-  // winning is not that of the weights.
+  // Near the tie, calls that compare two entries see a third outcome, which random clocks hardly ever meet. So the
+  // ratio at which an entry stops winning is not the ratio of the weights.
   InProcess program([](const Input&, TapeDraws& draws) {
     const auto clocks = draws.race(2);
     const double ratio = clocks[1] / clocks[0] / 1.2345;

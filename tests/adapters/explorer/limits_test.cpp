@@ -1,4 +1,4 @@
-// Edges, programs without end, programs with hidden state, and what is refused.
+// Edges, endless programs, programs with hidden state, and logs and options that the explorer refuses.
 #include <draftproof/adapters/explorer/explore.hpp>
 
 #include <stdexcept>
@@ -11,7 +11,7 @@ namespace {
 
 const Input limits_input{.p = {{.5, .3, .2}, {.25, .25, .5}}, .q = {{.7, .2, .1}}, .drafts = {0}};
 
-/// Draws a second coin if the first is below 1/2. Ends where that is 3/4 or more, and leaves no log.
+/// Draws a second coin if the first is below 1/2. Crashes without a log if the second is 3/4 or more.
 class Crashes : public Program {
  public:
   void run(std::span<const Input>, std::span<const Call> calls, std::span<Run> runs) override {
@@ -26,7 +26,7 @@ class Crashes : public Program {
   }
 };
 
-/// Gives every run one log.
+/// Returns the same log for every run.
 class Logs : public Program {
  public:
   explicit Logs(std::vector<Draw> log) : log_(std::move(log)) {}
@@ -62,12 +62,12 @@ TEST(ExploreLimits, ZeroCoinThatAcceptsAnImpossibleTokenIsAnEdge) {
   EXPECT_EQ(edge.outcomes[0].outcome.tokens, (std::vector<Token>{0, 0}));
   EXPECT_EQ(edge.outcomes[0].probability, 0x1p-25);
   EXPECT_EQ(distribution.of({1}), 1 - 0x1p-24);
-  // One threshold, but none between wide stretches: the edge excuses nothing.
+  // The only threshold is the edge, which does not separate wide stretches, so it does not raise the limit.
   EXPECT_LT(distribution.limit, 3 * 0x1p-24);
 }
 
 TEST(ExploreLimits, LastCoinThatRunsPastTheLastBucketIsAnEdge) {
-  // The sum of the float weights is below 1, and the last coin is not.
+  // The float weights sum to less than 1, so the last coin is beyond their sum.
   InProcess program([](const Input&, TapeDraws& draws) {
     const double u = draws.coin();
     return std::vector<Token>{u < .5 ? 0 : u < 1 - 0x1p-24 ? 1 : 99};
@@ -185,7 +185,7 @@ TEST(ExploreLimits, HiddenStateIsReportedWithItsCall) {
   InProcess changes(
       [&](const Input&, TapeDraws& draws) { return std::vector<Token>{draws.coin() < (++made < 30 ? .5 : .25)}; });
   EXPECT_EQ(distribution_of(changes, limits_input, {.repeat_every = 4}).state, DistributionState::not_a_function);
-  // The number of draws depends on state.
+  // The number of draws depends on hidden state.
   int other = 0;
   InProcess draws_more([&](const Input&, TapeDraws& draws) {
     draws.coin();
@@ -196,7 +196,7 @@ TEST(ExploreLimits, HiddenStateIsReportedWithItsCall) {
 }
 
 TEST(ExploreLimits, CoinsThatActTogetherAreUnsettled) {
-  // u + v < 1 is no finite tree of stretches: every witness shows another threshold.
+  // u + v < 1 has no finite tree of stretches, because every witness shows another threshold.
   InProcess program([](const Input&, TapeDraws& draws) {
     const double u = draws.coin();
     return std::vector<Token>{u + draws.coin() < 1};
@@ -208,7 +208,7 @@ TEST(ExploreLimits, CoinsThatActTogetherAreUnsettled) {
 }
 
 TEST(ExploreLimits, CrashesAreOutcomesAlthoughTheirLogIsLost) {
-  // By some seeds the first witness ends in the crash, by some it does not.
+  // For some seeds the first witness ends in the crash, for others it does not.
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     Crashes program;
     const ProgramDistribution distribution = distribution_of(program, limits_input, {.predictions = 1, .seed = seed});
@@ -247,7 +247,7 @@ TEST(ExploreLimits, InputsShareBatches) {
     ASSERT_EQ(distributions[i].outcomes.size(), distribution.outcomes.size());
     for (std::size_t o = 0; o < distribution.outcomes.size(); ++o)
       EXPECT_EQ(distributions[i].outcomes[o].probability, distribution.outcomes[o].probability);
-    EXPECT_LE(distributions[i].calls, 256u + 160u);  // predictions, tree
+    EXPECT_LE(distributions[i].calls, 256u + 160u);  // for predictions and for the tree
     calls += distributions[i].calls;
   }
   EXPECT_EQ(calls, program.runs_made);

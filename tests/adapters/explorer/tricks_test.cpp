@@ -1,5 +1,5 @@
-// Programs with tricks that a search by single coordinates may miss, and programs at random, with coins that are read
-// again later, idle coins, and draws whose number and meaning depend on earlier ones. Each distribution is that of
+// Programs that a search by single coordinates may get wrong, and random programs: coins that are read again later,
+// idle coins, and draws whose number and meaning depend on earlier ones. Each distribution must equal the one over
 // all tapes, on a coarse grid.
 #include <draftproof/adapters/explorer/explore.hpp>
 #include <draftproof/tests/support/adapters_in_process.hpp>
@@ -16,7 +16,7 @@ double ratio(const Input& in, std::size_t i) {
   return in.p[i][x] / in.q[i][x];
 }
 
-/// A program whose distribution is that of all tapes of so many coins of so many bits.
+/// A program to be compared with all tapes of `places` coins with `bits` bits each.
 struct Trick {
   const char* about;
   InProcess::Body body;
@@ -84,14 +84,14 @@ std::vector<Token> coins_that_are_not_monotone(const Input&, TapeDraws& draws) {
   return {draws.coin() < .25 ? 2 : 3};
 }
 
-/// Three outcomes in three grid values in a row: two edges, and thresholds that differ by one.
+/// Three outcomes on consecutive grid values: two edges, and thresholds that differ by one.
 std::vector<Token> thresholds_on_neighbouring_values(const Input&, TapeDraws& draws) {
   const double u = draws.coin() * 1024, v = draws.coin() * 1024;
   const Token first = u < 511 ? 0 : u < 512 ? 1 : u < 513 ? 2 : 3;
   return {first, v < 511 + first};
 }
 
-/// One stream read by two rows.
+/// Each coin decides two of the three tokens.
 std::vector<Token> one_coin_for_two_coordinates(const Input& in, TapeDraws& draws) {
   const double u = draws.coin(), v = draws.coin();
   return {inverted(in.p[0], u), inverted(in.p[1], u), u < .5 && v < .3 ? 1 : 0};
@@ -114,7 +114,7 @@ TEST(ExploreTricks, HaveTheDistributionOfAllTapes) {
 }
 
 TEST(ExploreTricks, RareEffectOfAnEarlyCoin) {
-  // The first coin matters where the second falls below 2^-12, a threshold that the input suggests.
+  // The first coin matters only if the second is below 2^-12, a threshold that the input suggests.
   const double rare = 0x1p-12;
   const Input in{.p = {{rare, 1 - rare}, {.5, .5}}, .q = {{.5, .5}}, .drafts = {0}};
   InProcess program([&](const Input& i, TapeDraws& draws) {
@@ -132,8 +132,8 @@ TEST(ExploreTricks, RareEffectOfAnEarlyCoin) {
 }
 
 TEST(ExploreTricks, EarlyBonusWithAnUnlikelyToken) {
-  // The bonus matters after three acceptances only. Its second token has 2^-14, between two that are emitted alike:
-  // only the suggested sums lie there, asked under the witness that shows the bonus to matter.
+  // The bonus matters only after three acceptances. Its token 1 has probability 2^-14 and lies between two tokens of
+  // one outcome, so only thresholds suggested by the input find it, under a witness for which the bonus matters.
   const double rare = 0x1p-14;
   const Input in{.p = {{.3125, rare, .3125 - rare, .375}}, .q = {}, .drafts = {}};
   InProcess program([](const Input& i, TapeDraws& draws) {
@@ -148,10 +148,10 @@ TEST(ExploreTricks, EarlyBonusWithAnUnlikelyToken) {
 }
 
 TEST(ExploreTricks, IslandOffEverySuggestionIsFoundByLuckOnly) {
-  // An island of 2^-20 that no suggestion, no even point and no witness meets is seen by 256 predictions with
-  // probability 2^-12. The distribution is then settled and wrong by 2^-20; the report says how many predictions
-  // held. An island of 2^-5 is missed by 128 random predictions with probability (1 - 2^-5)^128 = 0.017 alone, and
-  // even points are 2^-3 apart: this seed finds it.
+  // An island, an interval of 2^-20 with another outcome, that no suggestion, no even point and no witness meets is
+  // seen by 256 predictions with probability 2^-12. If missed, the distribution is settled and wrong by 2^-20; the
+  // report states the number of predictions. An island of 2^-5 is missed by 128 random predictions with probability
+  // (1 - 2^-5)^128 = 0.017, and even points are 2^-3 apart: this seed finds it.
   const auto island = [](double width) {
     return [width](const Input&, TapeDraws& draws) {
       const double u = draws.coin();
@@ -170,14 +170,15 @@ TEST(ExploreTricks, IslandOffEverySuggestionIsFoundByLuckOnly) {
   EXPECT_EQ(distribution_of(hinted, in, {.thresholds = {.3141}}).of({1}), 0x1p-20);
 }
 
-/// A fixed random function of two numbers.
+/// A hash of two numbers.
 std::uint64_t word(std::uint64_t seed, std::uint64_t state) {
   std::uint64_t x = (seed + 17) * 0x9FB21C651E98DF25u + (state + 3) * 0xA24BAED4963EE407u;
   for (int round = 0; round < 3; ++round) x = (x ^ (x >> 29)) * 0xD6E8FEB86659FD93u;
   return x ^ (x >> 32);
 }
 
-/// A program of at most `places` coins: states with one to three thresholds each, some of which forget the coin.
+/// Returns a program of at most `places` coins: states with up to three thresholds each; without one, the coin is
+/// idle.
 InProcess::Body random_program(std::uint64_t seed, int places, int cells) {
   return [=](const Input&, TapeDraws& draws) {
     std::uint64_t state = 1;

@@ -9,7 +9,7 @@
 namespace draftproof::adapters {
 namespace {
 
-using OneRun = Run;  // testing::Test has a Run of its own
+using OneRun = Run;  // in a test body, `Run` is a member of testing::Test
 
 /// One batch as a program sees it.
 struct SeenBatch {
@@ -52,7 +52,7 @@ void run_right(const Input& input, const std::vector<double>& tape, OneRun& run,
   run.tokens = RejectionSampling{}(input, draws);
 }
 
-/// Rejection sampling, then a change of what it gave.
+/// Rejection sampling, then a change of its result.
 Batched::Body changed(Batched::Body change) {
   return [=](const SeenBatch& batch, std::size_t row, OneRun& run) {
     run_right(batch.input(row), batch.tape(row), run);
@@ -70,7 +70,7 @@ Batched::Body on_tape_of(std::function<std::size_t(std::size_t row, std::size_t 
 
 using Texts = std::map<std::string, std::string>;
 
-/// The checks that fail, each with its evidence; and in `notes` what the others say.
+/// Returns the evidence of the failed checks; `notes` gets the evidence of the passed ones.
 Texts failing(const Batched::Body& body, Declaration declaration = {.name = "batched"}, Texts* notes = nullptr) {
   Batched program(body);
   Texts failed;
@@ -116,8 +116,8 @@ TEST(BatchChecks, RightProgramsHold) {
   EXPECT_TRUE(failing(watched(false), {.name = "batched", .ragged = false}).empty());
 }
 
-/// Rejection sampling whose rows are mixed with the uniform row by `share` for each draft that the longest row has
-/// more, and that draws coins for the padding first, or last, or none.
+/// Rejection sampling that mixes p with the uniform row, by `share` for each draft that the longest row has more, and
+/// that draws coins for this padding first, before the last draw, or not at all.
 enum class Idle { none, first, before_the_end };
 Batched::Body padded(Idle idle, double share) {
   return [=](const SeenBatch& batch, std::size_t row, OneRun& run) {
@@ -140,7 +140,7 @@ Batched::Body padded(Idle idle, double share) {
   };
 }
 
-/// Moves the last coin by so little that random numbers do not meet it, with coins alone, whose log shows no weights.
+/// Scales the last coin by so little that random tapes do not show it. It draws coins only, so no weights are logged.
 void moves_the_last_coin(const SeenBatch& batch, std::size_t row, OneRun& run) {
   const double moved = 1e-4 * static_cast<double>(batch.longest() - batch.input(row).drafts.size());
   TapeDraws draws(batch.tape(row), run, 24);
@@ -152,7 +152,7 @@ void moves_the_last_coin(const SeenBatch& batch, std::size_t row, OneRun& run) {
 }
 
 /// A wrong program. The checks in `fail` fail, and the evidence of the first of them has `words`. The checks in
-/// `hold` hold; with all_others every check that is not in `fail` holds.
+/// `hold` pass; with all_others every check that is not in `fail` passes.
 struct WrongBatches {
   std::string about;
   Batched::Body body;
@@ -186,7 +186,7 @@ std::vector<WrongBatches> wrong_batches() {
     });
   };
   std::vector<WrongBatches> table{
-      // The batch as a whole is the same.
+      // Repeating the whole batch gives the same result.
       {"coin of the next row",
        on_tape_of([](std::size_t row, std::size_t rows) { return (row + 1) % rows; }),
        {"row_alone", "slots_permuted", "neighbours"},
@@ -207,7 +207,7 @@ std::vector<WrongBatches> wrong_batches() {
        {"row_alone", "slots_permuted"},
        {},
        {}},
-      // In the batch that mixes rows alone: no other check has that batch.
+      // Wrong only in the batch that mixes rows, which no other check runs.
       {"the proposal of the next row", next_proposal, {"neighbours"}, {", among other rows "}, all_others},
       {"zeros of the padding", changed(zeros_of_the_padding), {"row_alone"}, {}, {}},
       {"state, in the batch that is asked again",
@@ -245,7 +245,7 @@ TEST(BatchChecks, WrongProgramsFailTheCheckThatNamesThem) {
       for (const std::string& check : wrong.hold) EXPECT_FALSE(failed.contains(check)) << check;
     }
   }
-  // One row of the batch spoils all others.
+  // One row makes all others of its batch fail.
   const Texts spoilt = failing(changed([](const SeenBatch& batch, std::size_t, OneRun& run) {
     if (batch.calls.size() == 1 || batch.input(0).p[0][0] > 0) return;
     run = {.status = RowStatus::failed, .message = "the batch failed"};
@@ -269,7 +269,7 @@ TEST(BatchChecks, CoarseUniforms) {
   }
 }
 
-/// Draws a coin more for each row while any row accepts: a row draws as many as the neighbour that accepts most.
+/// Draws coins in every row while any row accepts: each row draws as many as the neighbour that accepts most.
 void until_all_are_done(const SeenBatch& batch, std::size_t row, OneRun& run) {
   std::size_t most = 0;
   for (std::size_t other = 0; other < batch.calls.size(); ++other) {
@@ -319,7 +319,7 @@ TEST(BatchChecks, OtherDrawsAndLastBitsAreNotes) {
     ASSERT_TRUE(failed.contains("row_alone"));
     expect_words(failed.at("row_alone"), " other weights$");
   }
-  // A padded row reads coins later than alone: the note names the draws, or the token where the draws are alike.
+  // A padded row reads its coins later than alone: the note names the draws or, if these agree, the token.
   for (const Idle idle : {Idle::first, Idle::before_the_end}) {
     Texts notes;
     EXPECT_TRUE(failing(padded(idle, 0), {.name = "batched"}, &notes).empty());
@@ -333,7 +333,7 @@ TEST(BatchChecks, OtherDrawsAndLastBitsAreNotes) {
   ASSERT_EQ(notes.size(), 1u);
   expect_words(notes.at("row_alone"), "in a batch of one row other draws$");
   EXPECT_TRUE(failing(until_all_are_done).empty());
-  // The same bits may be rounding in a type of two bytes and a fault in a wider one.
+  // A deviation of 2^-8 is rounding in a type of two bytes and a fault in a wider one.
   EXPECT_TRUE(failing(rounded_by_slot(1 + 0x1p-8), {.name = "batched", .dtypes = {Dtype::bfloat16}}).empty());
   EXPECT_TRUE(failing(rounded_by_slot(1 + 0x1p-8)).contains("row_alone"));
 }
@@ -354,7 +354,6 @@ void coins_of_the_next_row_first(const SeenBatch& batch, std::size_t row, OneRun
   run.tokens = RejectionSampling{}(batch.input(row), draws);
 }
 
-/// Returns the answers from the distributions of a batched program.
 std::vector<Finding> distributions_of_batched(Batched::Body body, int most_rows = 4096) {
   Batched program(std::move(body));
   const Declaration declaration{.name = "batched", .most_rows = most_rows};
@@ -378,13 +377,13 @@ TEST(BatchChecks, DistributionsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
     EXPECT_EQ(finding_of(findings, "function").status, Status::failed);
     expect_words(finding_of(findings, "function").evidence, "equal calls have different results");
   }
-  // With one row in a batch there is nothing to run apart.
+  // If batches have one row, there are no rows to run apart.
   const auto single = distributions_of_batched(idle_in_odd_slots, 1);
   EXPECT_EQ(finding_of(single, "function").status, Status::failed);
 }
 
 TEST(BatchChecks, WhatCannotBeFoundByCallsIsUndecided) {
-  // A coin's values have a hash that depends on the batch: no stretch is found, and no equality.
+  // The token is a hash of the coin and of the batch size, so no stretches are found, and no results to compare.
   Batched program([](const SeenBatch& batch, std::size_t row, OneRun& run) {
     TapeDraws draws(batch.tape(row), run, 24);
     const auto cell = static_cast<std::uint64_t>(draws.coin() * 0x1p24) * 0x9E3779B97F4A7C15u;

@@ -118,7 +118,7 @@ std::vector<Wrong> wrong_programs() {
       // Token 1 is accepted for u < 1/2, and that u inverts the bonus too: token 0 always.
       {"reused coin", RejectionSampling{.last = reused_coin}, 24, "exact_distribution", "", accepted_half_the_time,
        "token 0 after [1]: got 1/2, expected 1/4, TV 1/4, rounding explains 8e-07"},
-      // The mass is within what rounding explains.
+      // The wrong mass is within what rounding explains, so exact_distribution passes.
       {"equal numbers", RejectionSampling{.accepts = accepts_equal_numbers}, 24, "zero_support", "", never_accepted,
        emits_zero + "2^-24 a decision: where coin 0 is 0 of 2^24 (0)"},
       {"equal numbers", RejectionSampling{.accepts = accepts_equal_numbers}, 53, "zero_support", "", never_accepted,
@@ -126,7 +126,8 @@ std::vector<Wrong> wrong_programs() {
       {"token 0 for nothing", zero_for_nothing, 53, "zero_support", "", "L=1 K=1 [] p=(0 1)/1 q=(0 1)/1",
        "on drafts (1): emits token 0 after [], which has p = 0, probability 2^-25 a decision: where coin 0 is "
        "9007198986305536 .. 9007199254740991 of 2^53 (0.99999997 .. 1)"},
-      // The residual has less than a quarter: p - q = 1/6 of token 0.
+      // The program lowers every entry of the residual by 1/4. Here only token 0 has one, p - q = 1/6, so none is
+      // left.
       {"no mass", mass_too_small, 24, "answers", "exact_distribution", "L=1 K=1 [] p=(2 1)/3 q=(1 1)/2",
        "on drafts (1): draws from weights without mass, probability 0.333333 a decision: where coin 0 is 11184811 .. "
        "16777215 of 2^24 (0.66666669 .. 0.99999994)"},
@@ -172,7 +173,7 @@ TEST(DistributionChecks, WrongProgramsAreNamedOnTheSmallestInstance) {
     if (wrong.evidence.find("fails") == std::string::npos) continue;
     EXPECT_NE(distribution.status, Status::failed) << "the missing mass is no wrong distribution";
     if (wrong.about != "fails") continue;
-    EXPECT_EQ(distribution.status, Status::undecided);  // what such rows should have emitted is not known
+    EXPECT_EQ(distribution.status, Status::undecided);  // the output of failed rows is unknown
     expect_words(distribution.evidence, "so the distribution of the others is not judged$");
     EXPECT_EQ(checks.instances, 60) << "other instances have a distribution";
   }
@@ -212,7 +213,7 @@ TEST(DistributionChecks, LastCoinsRunPastTheLastCell) {
     expect_failed(checks, "zero_support", finding.instance,
                   "on drafts (3): emits token 3 after [], which has p = 0, probability 2^-24 a decision: where "
                   "coin 1 is 16777215 of 2^24 (0.99999994)");
-    // In float two numbers that sum to 1 do so when rounded: three and a token without weight are needed.
+    // Two numbers that sum to 1 also do so after rounding to float: three are needed, and a token without weight.
     const PathInstance instance = PathInstance::parse(finding.instance);
     EXPECT_EQ(instance.vocabulary(), 4);
     EXPECT_EQ(instance.shape, (TreeShape{.drafts = 1, .length = 1}));
@@ -239,8 +240,7 @@ TEST(DistributionChecks, HiddenState) {
 }
 
 TEST(DistributionChecks, DeviationThatRoundingExplainsHolds) {
-  // The wrong distribution of a program in bfloat16 is a right one within the limit of that format, and beyond that
-  // of float32.
+  // This deviation is within the rounding limit of a program in bfloat16, and beyond the limit of one in float32.
   RejectionSampling sampling;
   sampling.accepts = [](double u, double p, double q) { return u * q < p * (1 - 0x1p-9); };
   for (const auto& [dtype, status] : {std::pair{Dtype::bfloat16, Status::passed}, {Dtype::float32, Status::failed}}) {
@@ -284,12 +284,12 @@ TEST(DistributionChecks, ReplaysOneInstance) {
   const std::string instance = "L=1 K=1 [] p=(1 3)/4 q=(0 1)/1";
   const DistributionChecks checks = check_distributions_on(program, declaration, instance, {.adapter = "exec:mine"});
   EXPECT_EQ(checks.instances, 1);
-  // Accepts 3/4; then the residual is token 0, of which p has 1/4.
+  // Accepts token 1 with 3/4. Else it draws from p, not from the residual, and emits token 0 with 1/4 of 1/4.
   expect_failed(checks, "exact_distribution", instance,
                 "token 0 after []: got 1/16, expected 1/4, TV 3/16, rounding explains 9e-07");
   ASSERT_EQ(checks.distributions.size(), 3u);
   expect_words(checks.distributions[0], "^drafts (1), probability 1: (0) 1/16, (1) 3/16, (1 0) 3/16, (1 1) 9/16, ");
-  // The coin that decides, with what follows on either side of 3/4.
+  // The coin that decides, with the outcomes on either side of 3/4.
   EXPECT_EQ(checks.distributions[1],
             "  place 0, coin, 0 .. 12582911 of 2^24, probability 3/4: (1 0) 3/16, (1 1) 9/16");
   EXPECT_EQ(checks.distributions[2],
@@ -324,7 +324,7 @@ TEST(DistributionChecks, GivenInstancesComeFirstInTheirOrder) {
     if (asked.empty() || !(asked.back() == input)) asked.push_back(input);
     return RejectionSampling{}(input, draws);
   });
-  // Larger than generated ones are, and the larger one first.
+  // Both are larger than generated instances, and the larger one is first.
   const std::vector<std::string> first{"L=2 K=1 [] p=(1 2 3 4 5)/15 q=(1 0 0 0 0)/1",
                                        "L=1 K=1 [] p=(7 2)/9 q=(1 0)/1"};
   EXPECT_EQ(check_distributions(program, {.name = "chain"}, {.instances = 1, .first = first}).instances, 3);
@@ -422,7 +422,7 @@ TEST(DistributionChecks, ADistributionIsKeptAsFarAsItWasFound) {
     double known = distribution.unexplored;
     for (const OutcomeMass& each : distribution.outcomes) known += each.probability;
     EXPECT_DOUBLE_EQ(known, 1);
-    if (runs == 300) {  // the tree is whole, and predictions are left
+    if (runs == 300) {  // the tree is complete, and only predictions are left
       EXPECT_NEAR(distribution.of({0}), 1. / 3, 1e-6);
     }
   }
@@ -453,7 +453,7 @@ TEST(DistributionChecks, FindingsStandWhereTheProgramIsLostLater) {
 }
 
 TEST(DistributionChecks, DrawsWithoutEndAreUndecided) {
-  // Such a distribution may have any form beyond the longest tape.
+  // The program may emit any token on tapes longer than the longest one that is explored.
   const DistributionChecks checks = distributions_of([](const Input&, TapeDraws& draws) {
     while (draws.coin() < 1) {
     }

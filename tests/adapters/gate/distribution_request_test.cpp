@@ -1,4 +1,4 @@
-// The inputs of `draftproof distribution`: what is read, and how a mistake is named.
+// The requests of `draftproof distribution`: what is read, and the messages for mistakes.
 #include <draftproof/adapters/gate/distribution_request.hpp>
 
 #include <sstream>
@@ -18,7 +18,7 @@ void refused(const std::string& text, const std::string& message, const Declarat
   expect_error<InputError>([&] { requested(text, declaration); }, message);
 }
 
-/// An input of one draft with these fields.
+/// Returns a request of one input with these fields.
 std::string one(const std::string& p, const std::string& q, const std::string& drafts, const std::string& more = "") {
   return R"({"inputs": [{"p": )" + p + R"(, "q": )" + q + R"(, "drafts": )" + drafts + more + "}]}";
 }

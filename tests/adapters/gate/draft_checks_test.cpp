@@ -1,4 +1,4 @@
-// A program's own drafter: right ones pass, and each wrong one is found by the check that names it.
+// Drafters of programs: correct ones pass, and each wrong one fails the check for its bug.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,10 +13,10 @@
 namespace draftproof::adapters {
 namespace {
 
-/// A drafter of one tuple: from the row, the number of drafts and a source of words.
+/// Draws one tuple from a row, given the number of drafts and a source of random numbers.
 using DraftBody = std::function<std::vector<Token>(std::span<const float> q, int drafts, Philox& random)>;
 
-/// Drafts rows of its type and kind. Rows from the `sound`-th on fail.
+/// A program that drafts from rows of one type and kind. After `sound` rows, every row fails.
 class DraftingProgram final : public Served {
  public:
   DraftingProgram(const std::string& distribution, DraftBody body, Dtype dtype = Dtype::float32,
@@ -79,7 +79,6 @@ std::vector<Token> iid_drafts(std::span<const float> q, int drafts, Philox& rand
   return tokens;
 }
 
-/// The nearest number of eight significant bits.
 float as_bfloat16(float value) {
   return std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) + 0x8000u) & 0xFFFF0000u);
 }
@@ -115,7 +114,7 @@ std::vector<Token> one_draft_repeated(std::span<const float> q, int drafts, Phil
   return std::vector<Token>(static_cast<std::size_t>(drafts), by_inversion(q, uniform(random)));
 }
 
-/// argmax q / clock where each clock is 0 once in 2^25: q / 0 is infinite or, where q is 0, no number, and both win.
+/// argmax q / clock where each clock is 0 once in 2^25: q / 0 is infinite or, where q is 0, NaN, and both win.
 std::vector<Token> clocks_that_can_be_zero(std::span<const float> q, int drafts, Philox& random) {
   std::vector<Token> tokens = iid_drafts(q, drafts, random);
   const double none = std::exp(-static_cast<double>(q.size()) * 0x1p-25);

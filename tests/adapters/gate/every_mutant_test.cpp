@@ -24,7 +24,7 @@ const std::map<std::string, std::pair<Shown, std::string>> otherwise_shown{
     {"second_call_accepts",
      {Shown::as_no_function,
       "a plan of one position serves many calls: equal calls differ, so there is no distribution"}},
-    // The mass is below what rounding explains, or the distribution is not found.
+    // The wrong mass is below what rounding explains, or the distribution is not found.
     {"non_strict_compare", {Shown::at_an_edge, "a coin of 0 accepts p = 0: one value of 2^53"}},
     {"non_strict_compare_tree", {Shown::at_an_edge, "the same"}},
     {"zero_residual_becomes_uniform", {Shown::at_an_edge, "a zero residual is reached by one coin of 2^53"}},
@@ -52,7 +52,7 @@ DistributionChecks examined(const std::string& name) {
   const auto served = serve_registered(name);
   ServedProgram program(*served);
   DistributionCheckOptions options{.instances = 60, .adapter = "built-in:" + name};
-  options.explore.predictions = 64;  // a distribution that departs is confirmed by more
+  options.explore.predictions = 64;  // a wrong distribution is confirmed with more
   // Races of uniforms use up the calls of every input.
   if (name.starts_with("zero_exponential_wins")) options.explore.most_calls = 2000;
   return check_distributions(program, served->declaration(), options);
@@ -64,7 +64,7 @@ std::set<std::string> refuted(bool position) {
   for (const BuiltInName& own : built_in_names()) {
     if (own.kind != Kind::mutant || (own.level == Level::position) != position) continue;
     SCOPED_TRACE(own.name);
-    if (own.shared_noise) {  // seeded only: a word of a tape would be drafted with too
+    if (own.shared_noise) {  // seeded only: the drafter would read the same tape values
       EXPECT_FALSE(serve_registered(own.name)->declaration().can(Randomness::scripted));
       continue;
     }
@@ -85,7 +85,7 @@ std::set<std::string> refuted(bool position) {
                               : shown == Shown::without_a_token ? "answers"
                                                                 : "function");
     EXPECT_EQ(found.status, Status::failed) << found.evidence;
-    // A reader can check it: the smallest sizes that the mistake needs, and a line that shows it again.
+    // The finding has a counterexample and a command that reproduces it.
     EXPECT_FALSE(found.instance.empty());
     EXPECT_EQ(found.replay,
               "draftproof replay --adapter 'built-in:" + own.name + "' --instance '" + found.instance + "'");

@@ -19,7 +19,8 @@ constexpr int instances_a_scheme = 50;
 
 using TokenDistribution = std::map<std::vector<Token>, double>;
 
-/// The distribution of the compiled verifier on the input, by its branches in double; nothing if it has no such form.
+/// Returns the compiled verifier's distribution on the input, from its branches in double; nullopt if it cannot be
+/// explored in double.
 std::optional<TokenDistribution> enumerated(const std::string& name, const Declaration& declaration,
                                             const Input& input) {
   TokenDistribution distribution;
@@ -95,7 +96,7 @@ double limit_of(const ProgramDistribution& distribution, const SmallModel& small
                                              small_model.vocabulary);
 }
 
-/// Whether a distribution is not the one of the enumeration.
+/// Whether a distribution differs from the enumeration.
 bool departs(const std::string& name, const Declaration& declaration, const SmallModel& small_model,
              const std::vector<ProgramDistribution>& distributions) {
   for (std::size_t i = 0; i < distributions.size(); ++i)
@@ -126,7 +127,7 @@ void sweep(const BuiltInName& own, Swept& swept) {
       EXPECT_TRUE(distributions[i].state == DistributionState::settled ||
                   distributions[i].state == DistributionState::cut)
           << small_model.text;
-      EXPECT_LE(distributions[i].unexplored, 0x1p-50) << small_model.text;  // branches below 2^-60
+      EXPECT_LE(distributions[i].unexplored, 0x1p-50) << small_model.text;  // branches below 2^-60 are cut
       const auto wanted = enumerated(own.name, declaration, small_model.inputs[i]);
       ASSERT_TRUE(wanted.has_value());
       EXPECT_LE(distance(distributions[i], *wanted), limit_of(distributions[i], small_model, i))
@@ -142,8 +143,8 @@ void sweep(const BuiltInName& own, Swept& swept) {
   swept.schemes.push_back(own.name);
 }
 
-/// All schemes of the kind, of one position or of paths, but those that read the noise of their drafters: they are
-/// seeded only.
+/// Sweeps all schemes of the kind, of one position or of paths, except those that share noise with their drafters,
+/// which are seeded only.
 Swept sweep_all(Kind kind, bool position) {
   Swept swept;
   int seeded_only = 0;

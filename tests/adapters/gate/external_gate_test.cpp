@@ -1,4 +1,4 @@
-// The tiers of an external program, and which of them it cannot serve.
+// The tiers of an external program, and the reasons why it cannot serve some of them.
 #include <draftproof/adapters/gate/external_gate.hpp>
 
 #include <cmath>
@@ -160,7 +160,7 @@ TEST(ExternalSampled, SeedsAreThoseOfTheTrials) {
   }
   EXPECT_GT(differ, trials / 10) << "another seed has other trials";
   EXPECT_GT(flagged, trials / 2);
-  const auto evidence = [](int threads) {  // threads do not matter
+  const auto evidence = [](int threads) {  // for any number of threads
     return sampled_gate(std::make_shared<Rejection>(rejection_of(Level::position)), threads).findings.at(0).evidence;
   };
   const std::string one = evidence(1);
@@ -192,7 +192,7 @@ TEST(ExternalSampled, RowsThatFailAreViolations) {
 
 TEST(ExternalSampled, AProgramThatFailsOnEveryTrialIsAnError) {
   for (const Level level : {Level::position, Level::chain})
-    for (const int fewest : {1, 2}) {  // a chain of two drafts and more has trials of paths alone
+    for (const int fewest : {1, 2}) {  // a chain of at least two drafts has trials of paths only
       Declaration declaration = rejection_of(level);
       declaration.fewest_drafts = fewest;
       const auto program = std::make_shared<Rejection>(declaration);

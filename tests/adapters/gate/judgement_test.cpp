@@ -52,7 +52,8 @@ TEST(Judgement, CompletesStringsByTheTarget) {
 TEST(Judgement, TokensOverThreePositions) {
   const SmallModel small_model =
       small_model_of(PathInstance::parse("L=2 K=1 [] p=(1 1)/2 q=(0 1)/1"), "iid", Level::chain);
-  // Accepts (1 1) with 1/4, (1) with 1/4. The last token is 1 where 1/2 were wanted: 1/8 of the mass is misplaced.
+  // Accepts (1 1) with 1/4, (1) with 1/4. The last token is always 1 instead of half the time: 1/8 of the mass is
+  // misplaced.
   const Judgement late = judgement_of(small_model, {emitted({0}, .5), emitted({1, 0}, .25), emitted({1, 1, 1}, .25)});
   EXPECT_EQ(late.distance, 1. / 8);
   EXPECT_EQ(late.acceptance, 1 * .25 + 2 * .25);
@@ -172,7 +173,7 @@ TEST(Judgement, NumbersInWords) {
   EXPECT_EQ(probability_text(1), "1");
   EXPECT_EQ(probability_text(1 - 0x1p-24), "1 - 2^-24");
   EXPECT_EQ(probability_text(1 - 3 * 0x1p-32), "1 - 3 * 2^-32");
-  EXPECT_EQ(probability_text(1 - 0x1p-53), "1");  // the rounding of a sum
+  EXPECT_EQ(probability_text(1 - 0x1p-53), "1");  // a sum of 1 may round to it
 }
 
 }  // namespace

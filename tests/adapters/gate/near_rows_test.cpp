@@ -67,7 +67,7 @@ TEST(NearRows, AreTheSmallestOfTheirKind) {
     const WeightPair rows = edge_rows(1, near_at, dtype)->rows;
     return Instance{.target = rows.target, .proposals = {rows.proposal}}.text();
   };
-  // 1 - 2^-k is 1 from k = bits + 1 on: half a unit below 1 goes to the even neighbour.
+  // 1 - 2^-k rounds to 1 from k = bits + 1 on: half a unit below 1, ties go to the even neighbour.
   EXPECT_EQ(first(Dtype::float32), "p=(0 1)/1 q=(1 33554431)/33554432 K=1");
   EXPECT_EQ(first(Dtype::float16), "p=(0 1)/1 q=(1 4095)/4096 K=1");
   EXPECT_EQ(first(Dtype::bfloat16), "p=(0 1)/1 q=(1 511)/512 K=1");
@@ -79,11 +79,11 @@ TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
       for (const auto& [level, distribution] :
            {std::pair{Level::position, "iid"}, {Level::chain, "iid"}, {Level::tree, "iid_paths"}})
         for (const std::uint64_t seed : {1u, 2u, 3u}) {
-          // The near rows are those of fewer models: one seed is enough.
+          // The rows next to p = q are the same as with fewer models, so one seed is enough.
           if (models > 20 && seed > 1) continue;
           SCOPED_TRACE(fmt::format("{} models, {}, {}, seed {}", models, to_text(dtype), to_text(level), seed));
           for (const Fallback fallback : {Fallback::never, Fallback::at_root, Fallback::always}) {
-            // Computes in doubles on rows as their type has them.
+            // Computes in double on rows rounded to their type.
             const RejectionSampling sampling{
                 .read = [format = stored_as(dtype)](const Weights& row) { return format.round(row); },
                 .fallback = fallback};

@@ -1,4 +1,4 @@
-// Trials of paths and trees: right programs hold, wrong ones do not, whatever the form of their rows.
+// Trials of paths and trees: correct programs pass and wrong ones fail, for every form of their rows.
 #include <draftproof/adapters/gate/path_checks.hpp>
 
 #include <cmath>
@@ -16,18 +16,18 @@
 namespace draftproof::adapters {
 namespace {
 
-/// Four contexts of the standard distributions.
+/// Four positions of the standard source of rows.
 std::string rows_of_size(int vocabulary) { return standard_source(vocabulary, 1) + ",positions=4"; }
 
 /// 2^14 trials at V = 32, with the budget of one gate.
 Finding trials_of(Served& program, double log2_trials = 14, const std::string& source = {}) {
-  registry();  // the families of rows
+  registry();  // registers the families of rows
   return check_paths(
       program,
       {.log2_trials = log2_trials, .source = source.empty() ? rows_of_size(32) : source, .adapter = "exec:mine"});
 }
 
-/// Counts and forms of the batches that a program gets.
+/// Records the sizes and shapes of the batches that a program gets.
 class Watched final : public Served {
  public:
   explicit Watched(std::unique_ptr<Served> inner, Declaration declaration)
@@ -50,7 +50,8 @@ class Watched final : public Served {
   Declaration declaration_;
 };
 
-/// Schemes whose plan for a row enumerates tuples: it is made for each input, so their rows and trials are few.
+/// Whether the scheme's plan for a row enumerates tuples. Plans are made for each input, so rows and trials must be
+/// few.
 bool enumerates(const std::string& name) {
   return name.starts_with("canonical_two_step") || name.starts_with("optimal_transport");
 }

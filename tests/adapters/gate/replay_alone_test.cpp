@@ -1,4 +1,4 @@
-// Replay lines are tried in a program just started before they are printed: where the finding is not there, the line
+// Replay lines are tried in a fresh program before they are printed. If the finding does not appear there, the line
 // repeats all calls, and the evidence says so.
 #include <cstdlib>
 #include <string>
@@ -10,7 +10,7 @@
 namespace draftproof::adapters {
 namespace {
 
-/// The first violation of a tier, of a program that is right for so many rows.
+/// Returns the first failed finding of a tier of the program `text`, or an empty finding.
 Finding found(const std::string& text, Tier tier) {
   const OpenAdapter adapter = open_adapter(text);
   const ExternalGate gate(adapter.text, adapter.program, adapter.served, adapter.fresh);

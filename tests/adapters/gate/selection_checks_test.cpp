@@ -25,7 +25,7 @@ GateResult proof_of(const std::string& text, GateOptions options = {}) {
   return run_gate({.external = &gate, .tier = Tier::proof}, options);
 }
 
-/// The library's policy of this name.
+/// Loads the library with the policy of this name.
 std::unique_ptr<Served> library(const char* policy) {
   setenv("DRAFTPROOF_POLICY", policy, 1);
   return load_library(DRAFTPROOF_POLICIES);
@@ -68,7 +68,7 @@ TEST(SelectionChecks, AnswersOfAnotherShapeBreakTheProtocol) {
   EXPECT_EQ(shape[0].property, "protocol");
   expect_words(shape[0].evidence, "result: kept: got \"[1]\", expected 2 flags for request 0");
   EXPECT_THROW(check_selection(*library("writes_outside"), few), AdapterError);
-  // In this process what the library says is checked by the host's side of the wire alone.
+  // Only the host's side of the wire protocol checks this answer, so the library runs in a child.
   expect_words(
       proof_of("exec:DRAFTPROOF_POLICY=orphans exec '" DRAFTPROOF_PROGRAM "' serve 'lib:" DRAFTPROOF_POLICIES "'")
           .findings[0]

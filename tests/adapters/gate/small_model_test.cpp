@@ -23,7 +23,7 @@ double drawn_in(const SmallModel& small_model) {
   return std::accumulate(small_model.drawn.begin(), small_model.drawn.end(), 0.0);
 }
 
-/// The number of the input with these drafts and parents.
+/// Returns the index of the input with these drafts and parents.
 std::size_t place_of(const SmallModel& small_model, const std::vector<Token>& drafts,
                      const std::vector<int>& parents = {}) {
   for (std::size_t i = 0; i < small_model.inputs.size(); ++i)
@@ -201,7 +201,7 @@ TEST(Takes, ModelsWithinTheDeclaredNumbers) {
   EXPECT_FALSE(branching(14, 14, "L=3 K=1 [] p=(1 1)/2 q=(1 0)/1")) << "one child: q has no other token";
 }
 
-/// Numbers of drafts that the inputs of 60 instances have, and V, K and L seen.
+/// The V, K, L and numbers of drafts in the inputs of 60 instances.
 struct Generated {
   std::set<int> vocabularies{}, drafts{}, lengths{}, entries{};
 };
@@ -305,7 +305,7 @@ TEST(SmallModel, AMisspeltDistributionIsRefusedWithTheNearestName) {
             "mine: hello: draft_sampling: got \"idd_paths\", expected a tree sampling of `draftproof list`; did you "
             "mean iid_paths?");
   EXPECT_NE(refusal(Level::chain, "independent"), "none");
-  // A scheme of paths names the distribution of its path.
+  // A scheme of paths names the draft sampling of its path.
   for (const auto& [level, distribution] : {std::pair{Level::position, "iid"},
                                             {Level::chain, "iid"},
                                             {Level::tree, "iid_paths"},

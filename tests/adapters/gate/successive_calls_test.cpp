@@ -1,4 +1,5 @@
-// Programs that are exact over several calls only: the state that a call leaves is given back, and counts.
+// Programs that are exact only over several calls: the next call gets the state that a call leaves, and checks use
+// it.
 #include <functional>
 
 #include <draftproof/adapters/built_in/built_in_adapter.hpp>
@@ -13,7 +14,7 @@
 namespace draftproof::adapters {
 namespace {
 
-/// A program whose states are changed on the way.
+/// A program whose states are changed between calls.
 class ChangedState final : public Served {
  public:
   using Change = std::function<void(std::span<double> state)>;
@@ -62,7 +63,7 @@ TEST(SuccessiveCalls, ThroughTheCInterfaceToo) {
   const auto served = linked_library("own", built_in_adapter, {.create = R"({"verifier": "greedy_block"})"});
   EXPECT_TRUE(served->declaration().stateful());
   for (const Finding& finding : judged_calls(*served, 10).findings) {
-    // Rows are float32 there: the mass of a residual that is zero in fractions is an ulp, and has no weights.
+    // Rows are float32 there: a residual that is empty in fractions may have a mass of one ulp, and no weights.
     if (finding.property == "answers") continue;
     EXPECT_EQ(finding.status, Status::passed) << finding.property << ": " << finding.evidence;
   }

@@ -15,9 +15,9 @@ enum class EngineBug {
   residual_is_target,
   bonus_of_last_row,
   coin_again,
-  loses_tokens,          ///< two at the end of each 64
+  loses_tokens,          ///< drops the last two of each 64
   keeps_rejected,        ///< rejected drafts stay in the state
-  goes_on_after_an_end,  ///< looks for an end token in the last token of a step alone
+  goes_on_after_an_end,  ///< stops only if the last token of a step is an end token
 };
 
 /// Token verification of chains on two Markov tables, block after block.
@@ -36,7 +36,7 @@ class MarkovEngine final : public Served {
     const auto v = static_cast<std::size_t>(models.vocabulary), n = static_cast<std::size_t>(models.memory);
     Philox random(static_cast<std::uint64_t>(models.seed), 0, Philox::Role::verify);
     const auto uniform = [&] { return static_cast<double>(random.next(Purpose::flip) >> 11) * 0x1p-53; };
-    /// The row after the last n tokens of `context`, which has more.
+    /// Returns the row after the last n tokens of `context`, which has at least n.
     const auto row = [v, n](std::span<const double> table, const std::vector<Token>& context) {
       std::size_t at = 0;
       for (std::size_t i = context.size() - n; i < context.size(); ++i)
@@ -107,7 +107,7 @@ TEST(TextChecks, RightEnginesPassAndWrongOnesAreFound) {
   }
 }
 
-/// Notes what it is asked, and is silent on texts beyond a length.
+/// Records its calls, and does not answer for texts longer than `longest`.
 class SlowEngine final : public Served {
  public:
   explicit SlowEngine(int longest, EngineBug bug = EngineBug::none) : engine_{bug}, longest_{longest} {}
@@ -147,7 +147,7 @@ TEST(TextChecks, WhatIsKnownIsSaidWhereATextTakesTooLong) {
                                         " tokens: did not answer within 60 s; e = 10^",
                                     " after " + std::to_string(known) + " tokens"});
   }
-  // Enough is known of a wrong engine before it is slow.
+  // A wrong engine is refuted before it becomes too slow.
   SlowEngine wrong(4096, EngineBug::residual_is_target);
   EXPECT_EQ(check_text(wrong, {}).front().status, Status::failed);
 }
@@ -187,7 +187,7 @@ TEST(TextChecks, TablesOfOrderTwoAndThreeSeeAStateThatKeepsRejectedDrafts) {
     const Finding finding = check_text(wrong, {.log2_tokens = 15}).front();
     EXPECT_EQ(finding.status, Status::failed) << memory;
   }
-  MarkovEngine hidden(EngineBug::keeps_rejected);  // the last token of the state is right
+  MarkovEngine hidden(EngineBug::keeps_rejected);  // memory 1 reads the last token of the state, which is right
   EXPECT_EQ(check_text(hidden, {.log2_tokens = 15}).front().status, Status::passed);
 }
 
@@ -209,7 +209,7 @@ TEST(TextChecks, TextsEndWithTheirFirstEndToken) {
   EXPECT_TRUE(std::isinf(evidence_of_texts({&text, 1}, ending, lengths).log_e)) << "short, without an end token";
 }
 
-/// Goes on after an end token in its last texts alone, on the tables of one vocabulary.
+/// Continues after an end token, but only in its last texts and on the tables of one vocabulary.
 class LateEngine final : public Served {
  public:
   LateEngine(int vocabulary, std::int64_t first_wrong) : vocabulary_{vocabulary}, first_wrong_{first_wrong} {}

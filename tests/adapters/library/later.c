@@ -1,5 +1,5 @@
-/* The library of examples/adapter, wrong from a row on, counted over all its calls: it then emits token 0 alone. The number
-   of right rows before it is in DRAFTPROOF_RIGHT_ROWS. */
+/* The library of examples/adapter, which is wrong after DRAFTPROOF_RIGHT_ROWS rows, counted over all calls: it then
+   emits token 0 only. */
 #define draftproof_adapter adapter_of_example
 #include "../../../examples/adapter/verifier.c"
 #undef draftproof_adapter

@@ -11,14 +11,13 @@
 namespace draftproof::adapters {
 namespace {
 
-/// The table that `linked_adapter` hands out.
 dp_verifier linked_table;
 
 const dp_verifier* linked_adapter(std::uint32_t abi) {
   return abi == DRAFTPROOF_ADAPTER_ABI ? &linked_table : nullptr;
 }
 
-/// Emits what the tape and the seeds give, and misbehaves as `bug` says.
+/// linked_verify() emits tokens of the tape or the seeds, and misbehaves as `bug` says.
 enum class Bug { none, past_end, changes_input, unknown_row, no_count, bad_count, bad_status, refuses, stays_silent };
 Bug bug = Bug::none;
 
@@ -96,7 +95,8 @@ TEST(LoadLibrary, RefusesTablesThatItCannotRead) {
                                                                        std::to_string(first_version) + " of ABI 1"},
       {[](dp_verifier& table) { table.abi = 2; }, "table: got ABI 2, expected ABI 1"},
       {[](dp_verifier& table) { table.name = nullptr; }, "name: got none, expected a name"},
-      {[](dp_verifier& table) { table.verify = nullptr; }, "functions: got none, expected verify, draft, generate or select"},
+      {[](dp_verifier& table) { table.verify = nullptr; },
+       "functions: got none, expected verify, draft, generate or select"},
       {[](dp_verifier& table) { table.level = 3; }, "level: got 3, expected 0 .. 2"},
       {[](dp_verifier& table) { table.dtypes = 1u << 9; }, "dtypes: got bits 0x200, expected bits of 0xf"}};
   for (const auto& [change, words] : faults) {
@@ -151,7 +151,7 @@ TEST(LoadLibrary, FindsBugsOfACall) {
     expect_words(bug_found(how), words);
 }
 
-/// Memory that stands for a device's.
+/// The number of live arrays in the memory of a fake device.
 std::atomic<int> uploads = 0;
 std::int32_t fake_upload(void*, const void* from, std::size_t bytes, void** to) {
   ++uploads;

@@ -1,6 +1,6 @@
-/* Selection policies behind the C interface; DRAFTPROOF_POLICY names one: keeps_all; row_maximum, right, which reads the
-   row before the draw; low_probability_stop, wrong, which reads the drawn token's entry; orphans, which keeps drafts
-   without the one before; writes_outside. */
+/* Selection policies behind the C interface; DRAFTPROOF_POLICY names one: keeps_all; row_maximum, which is correct: it
+   reads the row before the draw; low_probability_stop, which is wrong: it reads the drawn token's entry; orphans,
+   which keeps drafts without their parents; writes_outside. */
 #include <stdlib.h>
 #include <string.h>
 

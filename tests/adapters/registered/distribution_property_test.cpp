@@ -18,7 +18,6 @@
 namespace draftproof {
 namespace {
 
-/// The first emitted token has the target's distribution.
 struct FirstToken {
   static constexpr std::string_view name = "first_token";
   static constexpr std::string_view about = "the first token that is emitted has the distribution p";
@@ -81,7 +80,7 @@ Finding asked_of(Program& program, const Declaration& declaration) {
   const DistributionChecks checks = check_distributions(program, declaration, {.instances = 20, .adapter = "mine"});
   return finding_of(checks.findings, "first_token");
 }
-/// Token verification that is right, and one that draws a rejected draft's token from p.
+/// Expects that `right`, of token verification, passed, and that `wrong`, of a program with a bug, failed.
 void expect_told_apart(const Finding& right, const Finding& wrong) {
   EXPECT_EQ(right.status, Status::passed) << right.evidence;
   EXPECT_GT(right.work, 0u);

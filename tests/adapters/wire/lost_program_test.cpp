@@ -1,5 +1,5 @@
-// Programs that do wrong, children and those that listen: each is a AdapterError, or a row with a status, in bounded
-// time and memory, and no process of a child is left.
+// Programs that misbehave, as children or listeners: each fault is an AdapterError or the status of a row, in bounded
+// time and memory, and no child process is left.
 #include <csignal>
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 std::string hostile_child(const std::string& kind) { return child_command("hostile.py", kind); }
 
-/// Answers as ChainVerifier does, and does wrong on a row with p[0][0] = 0.75.
+/// Answers as ChainVerifier does, and misbehaves on a row with p[0][0] = 0.75.
 class StruckChain final : public ChainVerifier {
  public:
   StruckChain(std::string kind, int connection) : kind_(std::move(kind)), connection_(connection) {}
@@ -62,7 +62,7 @@ Listener::Serve struck_chain(const std::string& kind) {
   };
 }
 
-/// A program that does wrong in this way: a child, or one that listens as long as this lives.
+/// A program with this fault: a child, or a listener that lives as long as this object.
 struct HostileProgram {
   HostileProgram(bool listens, const std::string& kind) {
     if (listens) listener = std::make_unique<Listener>(struck_chain(kind));
@@ -201,7 +201,7 @@ TEST(LostProgram, WhatIsNotAnsweredInTimeHasNoVerdict) {
         [&] { runs_of(program, set); },
         fmt::format("^did not answer within 0.7 s on drafts ({}) at V = 4; --adapter-limit SECONDS gives it more$",
                     fmt::join(set.inputs[row].drafts, " ")));
-    expect_only_struck(program, {}, RowStatus::ok, "", 4);  // it is started again
+    expect_only_struck(program, {}, RowStatus::ok, "", 4);  // the program is started again
   }
   options.batch_limit = std::chrono::milliseconds(300);
   {
@@ -258,7 +258,7 @@ TEST(LostProgram, AProgramThatLivesIsNotStartedAgain) {
   WireProgram program(hostile_child("stops"), marked.options());
   expect_only_struck(program, {}, RowStatus::ok, "");
   EXPECT_THROW(runs_of(program, set), ProgramSilent);
-  // Rows that it would answer are not sent any more, and no other process is started.
+  // Even rows that it would answer are not sent any more, and no other process is started.
   expect_error<ProgramSilent>([&] { runs_of(program, RandomCalls(4, 4, 2, 13)); }, "^interrupted$");
   EXPECT_TRUE(program.incidents().empty());
   EXPECT_EQ(marked.count(), 1);

@@ -1,4 +1,5 @@
-// Processes and connections as bytes: both directions with a deadline, how they end, and what is left of them.
+// Processes and connections as byte streams: exchanges in both directions with a deadline, how they end, and that
+// nothing is left of them.
 #include <draftproof/adapters/wire/process.hpp>
 
 #include <array>
@@ -13,7 +14,7 @@ namespace {
 using namespace wired;
 using Exchange = Process::Exchange;
 
-/// Takes a number of bytes.
+/// Takes exactly `count` bytes.
 class CountedBytes : public ByteSink {
  public:
   explicit CountedBytes(std::size_t count) : bytes_(count) {}

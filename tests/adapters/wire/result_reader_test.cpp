@@ -7,7 +7,7 @@
 namespace draftproof::adapters {
 namespace {
 
-/// Two rows of V = 3 with up to 2 drafts and tapes of 3 places: what a reader needs.
+/// The fields that a reader needs of a batch: two rows of V = 3 with up to 2 drafts and tapes of 3 places.
 const ServedBatch two_rows{.rows = 2, .vocabulary = 3, .drafts_a_row = 2, .places = 3};
 
 ServedResult read_line(const std::string& line) {
@@ -37,7 +37,7 @@ TEST(ResultReader, ReadsTheListsOfLines) {
   EXPECT_EQ(result.draws[1][0], (Draw{DrawKind::integer, 3, 0}));
   EXPECT_EQ(result.draws[1][1].stream, "bonus");
   ASSERT_EQ(result.draws[1][1].weights.size(), 1u);
-  EXPECT_TRUE(std::isnan(result.draws[1][1].weights[0]));  // a row without mass may say why
+  EXPECT_TRUE(std::isnan(result.draws[1][1].weights[0]));  // a row without mass may log such weights
   EXPECT_EQ(result.draws[1][2], (Draw{DrawKind::clock, 2, 0}));
 }
 

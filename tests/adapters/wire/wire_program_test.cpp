@@ -168,7 +168,7 @@ TEST(WireState, ComesBackInBothForms) {
     WireProgram program(state_command(form, "right"), marked.options());
     EXPECT_EQ(program.declaration().state_size, 2);
     ServedResult result;
-    program.verify(state_rows(5000).batch(), result);  // more than most_rows: asked in parts
+    program.verify(state_rows(5000).batch(), result);  // more than most_rows: sent in parts
     ASSERT_EQ(result.state.size(), 10000u);
     for (const int row : {0, 1, 4095, 4096, 4999}) {
       EXPECT_EQ(result.state_of(row)[0], row + 1);
@@ -205,7 +205,7 @@ TEST(WireState, AServedSchemeAgreesWithThisProcess) {
     inputs.push_back(
         {.p = {{.75, .25}, {.25, .75}, {.5, .5}, {.5, .5}}, .q = {{.5, .5}, {.5, .5}, {.25, .75}}, .drafts = {}});
     for (int k = 0; k < 3; ++k) inputs.back().drafts.push_back(static_cast<Token>(random() % 2));
-    if (i % 2 == 1) {  // a layer over the next two tokens
+    if (i % 2 == 1) {  // the state has a layer over the next two tokens
       inputs.back().state.assign(static_cast<std::size_t>(served->declaration().state_size), 0.0);
       inputs.back().state[0] = 2;
       inputs.back().state[1] = 4;

@@ -1,4 +1,4 @@
-// Proofs, gates and the kill matrix in blocks: parts in any order give what one process gives.
+// Proofs, gates and the kill matrix in blocks: shards, merged in any order, give the result of one process.
 #include <algorithm>
 #include <functional>
 #include <random>
@@ -35,7 +35,6 @@ std::unique_ptr<Checkpoint> from_parts(std::uint64_t count, const std::function<
   return all;
 }
 
-/// Returns a proof as text.
 template <class Level>
 std::string text_of(const ProofOf<Level>& proof) {
   std::string text = std::to_string(proof.instances) + " " + std::to_string(proof.leaves) + "\n";
@@ -47,7 +46,7 @@ std::string text_of(const ProofOf<Level>& proof) {
   return text;
 }
 
-/// `prove_with` gives the same on the parts of 1, 3 and 7 processes as without a checkpoint.
+/// Expects the same proof from the shards of 1, 3 and 7 processes as without a checkpoint.
 template <class Prove>
 void expect_divided(const Prove& prove_with) {
   ProofOptions options{.instances = 150, .threads = 2};
@@ -110,7 +109,7 @@ TEST(Divided, ADistanceSetsTheTrials) {
     options.distance = distance;
     trials.push_back(run_gate(gate, options).findings.back().work);
   }
-  // Four times the trials for half the distance, up to batches of a Poisson number and rounding to 2^16.
+  // Half the distance needs four times the trials. Batches of Poisson size and rounding to 2^16 cause the rest.
   EXPECT_NEAR(static_cast<double>(trials[1]), 4.0 * static_cast<double>(trials[0]), 5 * 0x1p16);
 }
 

@@ -27,7 +27,7 @@ Proof proof_of(V verifier = {}, std::string_view distribution = "iid") {
   return prove(*kept.back(), *registry().drafter(distribution), {.instances = 120, .tier = std::nullopt});
 }
 
-/// One property of a registered mutant on one instance; deciding by trials on many instances takes a minute.
+/// Proves one property on one instance, because deciding by trials on many instances would take a minute.
 Proof asked_on(std::string_view name, std::string_view distribution, std::string_view instance,
                std::string_view property) {
   return prove_on(*registry().verifier(name), *registry().drafter(distribution), Instance::parse(instance),
@@ -53,7 +53,7 @@ const Property& asked_property(std::string_view name) {
   return *std::find_if(all.begin(), all.end(), [name](const Property& one) { return one.name == name; });
 }
 
-/// K-SEQ with factor 1, which gives the drafts too much of min(p, q): the residual is clipped at zero.
+/// K-SEQ with factor 1, which is too small: some drafts get more than p, and the residual is clipped at zero.
 Proof proof_of_a_factor_too_small() {
   KSeqTooSmall wrong;
   wrong.factor = 1;
@@ -138,7 +138,7 @@ TEST(Properties, OfVerifiersThatCannotBeExploredNothingIsExplored) {
 }
 
 TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
-  static const VerifierOf<ReachesNothing> verifier(Kind::mutant);  // findings may name it later
+  static const VerifierOf<ReachesNothing> verifier(Kind::mutant);  // findings refer to it
   const Proof proof = prove_on(verifier, *registry().drafter("iid"), Instance::parse("p=(1 1) q=(1 1) K=1"), {});
   ASSERT_TRUE(proof.violation());
   EXPECT_NE(proof.violation()->evidence.find("all zero"), std::string::npos) << proof.violation()->evidence;

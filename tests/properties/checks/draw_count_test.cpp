@@ -1,5 +1,5 @@
-// Streams of noise aliased on purpose: for every ordered pair of names, a word that is shared by both is detected;
-// without aliases nothing is reported.
+// Random streams that share a number on purpose: DrawCount finds it for every ordered pair of streams, and finds
+// nothing without aliases.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -13,11 +13,11 @@
 namespace draftproof {
 namespace {
 
-/// The name of a word in a batch of decisions.
+/// The address of a random number in a batch of decisions.
 struct Stream {
   std::string_view name;
   std::uint64_t trial;
-  std::uint64_t row;  ///< of the batch; rows are seeds here
+  std::uint64_t row;  ///< of the batch; also the seed in this test
   Philox::Role role;
   Purpose purpose;
   std::uint32_t index;
@@ -44,7 +44,7 @@ std::uint64_t word_of(const Stream& stream) {
   return source.next(stream.purpose);
 }
 
-/// The words of one role of one trial of one row, where `alias` has the word of `origin`.
+/// The random numbers of one role in one trial of one row; the number at `alias` is replaced by the one at `origin`.
 class AliasedWords final : public AddressedWords {
  public:
   AliasedWords(std::uint64_t row, std::uint64_t trial, Philox::Role role, const Stream* origin, const Stream* alias)
@@ -65,7 +65,7 @@ class AliasedWords final : public AddressedWords {
   const Stream *origin_, *alias_;
 };
 
-/// Two rows, two trials each: a draft, three coins, a pick, a last draw and a bonus by the calls that programs make.
+/// Returns the conflict in two rows of two trials, each with a draft, three coins, a pick, a last draw and a bonus.
 std::optional<std::string> conflict_with(const Stream* origin, const Stream* alias) {
   const Rows<double> distributions({0.5, 0.25, 0.25}, std::vector<double>{0.25, 0.5, 0.25});
   DrawCount ledger;

@@ -1,5 +1,5 @@
-// Mutants that no distribution reveals: they are exact in fractions, and scripted words detect them. Mutants that
-// reuse random bits: draw_count and the distribution detect them, on the smallest known instances.
+// Mutants that are exact in fractions, which only scripted random bits reveal; and mutants that reuse random bits,
+// which draw_count and the distribution reveal. Most tests use the smallest known instance.
 #include <algorithm>
 #include <cmath>
 
@@ -72,8 +72,8 @@ TEST(EdgeMutants, AReusedCoinHasTheDistributionByHand) {
   const Proof proof = proof_on("coin_reused_as_threshold", "iid", "p=(1 1 1) q=(0 0 1) K=1");
   EXPECT_EQ(evidence_of(proof, "exact_distribution"), "got (1/6 1/2 1/3), expected (1/3 1/3 1/3), TV 1/6");
   EXPECT_NE(evidence_of(proof, "coin_used_once").find("2 (draft 0), then 0, then 1"), std::string::npos);
-  // The enumerated distribution is that of the program on words: all of them on a grid of 12 bits, except thresholds
-  // in 6ths.
+  // The program on all 12-bit uniforms gives the enumerated distribution, except that each of the two thresholds, in
+  // 6ths, cuts one cell.
   const Rows<double> rows = double_distributions(Instance::parse("p=(1 1 1) q=(0 0 1) K=1"));
   const auto decider = registry().verifier("coin_reused_as_threshold")->scripted_on(rows, 1);
   int counts[3] = {};
@@ -82,7 +82,6 @@ TEST(EdgeMutants, AReusedCoinHasTheDistributionByHand) {
     BoundaryWords words(cell << 52, 0);
     ++counts[run_scripted(*decider, Tuple{2}, words).verdict.token];
   }
-  // Each of two thresholds cuts one cell.
   EXPECT_NEAR(counts[0], cells / 6.0, 1);
   EXPECT_NEAR(counts[1], cells / 2.0, 1);
   EXPECT_NEAR(counts[2], cells / 3.0, 1);
@@ -106,7 +105,7 @@ TEST(EdgeMutants, ReusedNoiseIsOnTheLedgerAndInTheDistribution) {
   for (int x = 0; x < 3; ++x) EXPECT_NEAR(share[x], by_hand[x], d) << "token " << x;
   EXPECT_GT(std::abs(share[1] - 1 / 3.0), d) << "the bias shows";
   EXPECT_GT(std::abs(share[2] - 1 / 3.0), d);
-  // With its own noise the correction is right.
+  // With separate noise for drafting and verifying, the output is exact.
   InstanceAnalysis right(*registry().verifier("single_draft"), *registry().drafter("iid"), instance);
   double frequency[3] = {};
   for (const Verdict& verdict : right.trials(instance, n).verdicts) frequency[verdict.token] += 1.0 / n;

@@ -1,5 +1,5 @@
 // Ladders where tokens tie and where levels round: tied tokens are ordered by their ids, so the distribution of a
-// step hangs on them; and no rounding of a level accepts a token that the target lacks.
+// step depends on ids; and no rounding of a level may accept a token with p = 0.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/path_prover.hpp>
@@ -42,7 +42,7 @@ TEST(LadderEdges, TiedTokensHoldWhatIsDeclared) {
       expect_passed_on_paths(name, distribution, "L=1 K=2 [] p=(1 1 0)/2 q=(1 1 1)/3");
   for (const std::string_view name : {"ladder_wor_tree", "ladder_block_wor"})
     expect_passed_on_paths(name, "without_replacement_tree", "L=1 K=2 [] p=(1 1 0)/2 q=(1 1 1)/3");
-  // For positions the output distribution is checked nevertheless.
+  // For positions the output distribution is still checked.
   expect_passed("ladder", "iid", "p=(1 1 0)/2 q=(1 1 1)/3 K=2");
   expect_passed("ladder_wor", "without_replacement", "p=(1 1 0)/2 q=(1 1 1)/3 K=2");
   expect_passed("ladder_independent", "independent", "p=(1 1 0)/2 q=(1 1 1)/3 q=(2 2 1)/5 K=2");
@@ -61,7 +61,7 @@ TEST(LadderEdges, NoRoundedLevelAcceptsATokenWithoutMass) {
 }
 
 TEST(LadderEdges, NoRoundedDistributionAcceptsATokenWithoutMassAmongManyDrafts) {
-  // All drafts are token 2 with a probability that its level does not hold.
+  // All drafts are token 2 with a probability so small that its level rounds it away.
   for (const std::string_view name : {"ladder_tree", "ladder_block"})
     expect_passed_on_paths(name, "iid_paths", "L=1 K=6 [] p=(1 1 0)/2 q=(500 500 1)/1001");
   expect_passed("ladder", "iid", "p=(1 1 0)/2 q=(500 500 1)/1001 K=6");

@@ -14,8 +14,8 @@
 namespace draftproof::tied_schemes_test {
 namespace {
 
-/// Tests one of the i.i.d. drafts: the one with the largest value, the first of equals. Lossless where all values are
-/// equal, because the first draft is then tested, and wrong elsewhere.
+/// Tests the i.i.d. draft with the largest value, the first among equals. Lossless if all values are equal, because
+/// the first draft is then tested, and wrong otherwise.
 template <class Value>
 struct TestsTheLargest {
   static constexpr Info info{.name = "tests_the_largest", .summary = "one draft", .source = "this test"};
@@ -33,7 +33,7 @@ struct TestsTheLargest {
 struct Entry {
   static auto of(const auto& at, Token x) { return at.proposal(x); }
 };
-/// A difference of running sums, whose rounding is another for every token.
+/// A difference of running sums, whose rounding differs between tokens.
 struct StepOfSums {
   static auto of(const auto& at, Token x) {
     const auto below = [&at](Token end) {
@@ -43,8 +43,8 @@ struct StepOfSums {
   }
 };
 
-/// Lossless on every row. Whether the draft is tested at all depends on a comparison of two tokens, so acceptance
-/// alone shows where the comparison turns out otherwise.
+/// Lossless on every row. Whether the draft is tested depends on a comparison of two tokens, so only acceptance shows
+/// a different result of the comparison.
 template <class Value>
 struct TestsIfLarger {
   static constexpr Info info{.name = "tests_if_larger", .summary = "one draft or none", .source = "this test"};
@@ -118,7 +118,7 @@ TEST(TiedEntries, AcceptanceAloneShowsAComparisonOfRoundedTerms) {
   }
 }
 
-// The audit's distribution of each form against the target, on falling p and uniform q of six tokens and more.
+// The audited distribution of every form must be the target, for falling p and uniform q.
 TEST(TiedEntries, TheDistributionOfEachFormIsTheTargetUpToRounding) {
   for (const int size : {3, 5, 6, 7, 10})
     for (const int drafts : {1, 2, 3}) {

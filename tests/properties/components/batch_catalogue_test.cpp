@@ -15,7 +15,7 @@
 namespace draftproof {
 namespace {
 
-/// The complaint of a check about a runner on a case; a correct runner must get none on it.
+/// Returns the evidence of a check that fails the runner on a case. Correct runners must not fail it.
 std::string batch_complaint(std::string_view runner, std::string_view check, std::string_view instance) {
   for (const std::string_view correct : {"token_chain", "padded_output", "offsets_by_chunk"}) {
     const auto finding = examine_one(correct, check, instance);
@@ -28,7 +28,7 @@ std::string batch_complaint(std::string_view runner, std::string_view check, std
 
 struct WrongBatch {
   const char *runner, *check, *instance;
-  std::string_view part;  ///< of the complaint
+  std::string_view part;  ///< of the evidence
 };
 
 const char* const two_rows = "order=(0 1) [p=(1 1)/2] [p=(1 1)/2]";
@@ -41,21 +41,20 @@ const char* const one_masked = "order=(0 1) [p=(1 1)/2 mask=(1 0)/1] [p=(1 1)/2 
 const char* const two_calls = "order=(0 1) [p=(1 1)/2,(1 1)/2 q=(1 1)/2 seed=1] [p=(1 1)/2,(1 1)/2 q=(1 1)/2 seed=2]";
 
 const WrongBatch wrong_batches[]{
-    // The first request refuses its draft, so the second reads the mask of the first's bonus row.
+    // The first request rejects its draft, so the second reads the mask of the first's bonus row.
     {"mask_of_neighbour_row", "no_forbidden_token",
      "order=(0 1) [p=(0 1)/1,(1 1)/2 q=(1 0)/1 mask=(1 1)/2,(1 0)/1] [p=(1 1)/2 mask=(0 1)/1]",
      "request 1 emits [0]"},
-    // Lengths 1 and 2: the layout before compaction.
+    // Lengths 1 and 2, in the layout before compaction.
     {"proposal_row_offset_ragged", "row_distribution",
      "order=(0 1) [p=(1 2)/3,(1 1)/2 q=(1 0)/1] [p=(1 1)/2,(1 3)/4,(1 1)/2 q=(1 3)/4,(3 1)/4]", ""},
-    // With the neighbour's row (3 1)/4 for (1 3)/4: 0 is kept with 2/3, 1 always, and what is left goes to 1.
+    // With the neighbour's row (3 1)/4 for (1 3)/4: 0 is accepted with 2/3, 1 always, and the residual is token 1.
     {"proposals_not_permuted", "row_distribution", swapped, "got (1/6 5/6), expected (1/2 1/2), TV 1/3"},
     {"proposals_not_permuted", "slots_permuted", swapped, ""},
     {"one_seed_for_all_requests", "own_words", two_rows, "read twice"},
-    // Each row has its distribution for itself; given the other's words it is fixed: total variation 1/2 from
-    // independence.
+    // Each row alone has its distribution, but given the other's random bits it is fixed: TV 1/2 from independence.
     {"one_seed_for_all_requests", "row_distribution", two_rows, "TV 1/2"},
-    // The first refusals are at 0 and 1.
+    // The first rejections are at positions 0 and 1.
     {"rejection_write_to_other_row", "row_alone",
      "order=(0 1) [p=(0 1)/1,(1 1)/2 q=(1 0)/1] [p=(1 0)/1,(0 1)/1,(1 1)/2 q=(1 0)/1,(1 0)/1]",
      "request 1 alone gives [0 1], 1 accepted, in the batch [1 1], 1 accepted"},
@@ -94,7 +93,7 @@ TEST(WrongBatches, AreWrongInOneWay) {
     for (const char* check : {"row_distribution", "row_alone", "own_words", "draws_declared", "inputs_unchanged"})
       passed(runner, check, two_calls);
   passed("coin_beside_last_draw", "row_distribution", "order=(0) [p=(1 1)/2]");
-  // Equal lengths and no reordering, unmasked, full vocabulary.
+  // On equal lengths without reordering or masks these bugs do not show.
   const char* equal = "order=(0 1) [p=(1 2)/3,(1 1)/2 q=(2 1)/3 seed=1] [p=(1 1)/2,(1 2)/3 q=(1 2)/3 seed=2]";
   for (const char* runner : {"mask_of_neighbour_row", "proposal_row_offset_ragged", "proposals_not_permuted",
                              "pad_id_tested", "one_seed_for_all_requests", "padding_lanes_win"})
@@ -107,7 +106,8 @@ TEST(WrongBatches, OffsetsIn32Bits) {
   ASSERT_TRUE(correct);
   if (correct->status == Status::skipped) GTEST_SKIP() << correct->evidence;
   EXPECT_NE(batch_complaint("row_offset_int32", "wide_pitch", third_row).find("slot 2"), std::string::npos);
-  // Without a sign: the third row begins at 2^32 + 16 elements; at 2^31 + 16 it was read where it is.
+  // Unsigned offsets wrap at 2^32: the third row is then at element 2^32 + 16. At 2^31 + 16 it would be read
+  // correctly.
   EXPECT_NE(batch_complaint("row_offset_uint32", "wide_pitch", third_row).find("with 2147483656 elements"),
             std::string::npos);
   // One row begins at element 0 whatever the pitch.
@@ -138,7 +138,7 @@ TEST(Batches, CasesHaveEverySizeUpToNineAndSizesBesidePowersOfTwo) {
   for (const std::size_t size : {3u, 4u, 5u, 9u}) EXPECT_TRUE(requests.contains(size)) << size << " requests";
 }
 
-/// Returns nothing of its slots.
+/// Returns an output without slots.
 struct NoSlots {
   static constexpr ComponentInfo info{.name = "no_slots", .summary = "", .source = ""};
   template <class Random>
@@ -148,7 +148,7 @@ struct NoSlots {
 };
 
 TEST(Batches, FunctionsOfBatchesAreHeldByAllChecks) {
-  component_registry();  // with it come the checks
+  component_registry();  // registers the checks
   for (const Finding& finding : ComponentOf<BatchGroup>(batch_runner<mine::RowByRow>(), Kind::verifier).examine({}))
     EXPECT_EQ(finding.status, finding.property == "wide_pitch" && finding.status == Status::skipped ? Status::skipped
                                                                                                     : Status::passed)
@@ -167,7 +167,7 @@ TEST(Batches, FunctionsOfBatchesAreHeldByAllChecks) {
 TEST(Batches, ARowThatIsNotWalkedWholeIsUndecided) {
   using checks::batch::NoForbiddenToken, checks::batch::RowDistribution;
   const BatchRunner right = batch_runner<components::batch::TokenChain>();
-  const BatchRunner wrong = batch_runner<mutants::components::batch::PaddingLanesWin>();  // by TV 1/4 behind a draft
+  const BatchRunner wrong = batch_runner<mutants::components::batch::PaddingLanesWin>();  // TV 1/4 after a draft
   const BatchCase one = BatchCase::parse("order=(0) [p=(1 1 1)/3,(1 1 1)/3 q=(1 1 1)/3]");
   std::uint64_t branches = 0, work = 0;
   ASSERT_EQ(explore_batch_row(right, one, 0, 0, branches).unseen, 0);
@@ -179,7 +179,7 @@ TEST(Batches, ARowThatIsNotWalkedWholeIsUndecided) {
     EXPECT_NE(cut.evidence.find("turn 0: request 0: more than 5 branches, probability 0."), std::string::npos);
   }
   EXPECT_EQ(NoForbiddenToken::check(right, one, work, {.leaves = 5}).status, Status::undecided);
-  // An outcome with positive probability is a violation whatever the unexplored part holds.
+  // An outcome with positive probability is a violation, whatever is unexplored.
   const Answer seen = NoForbiddenToken::check(wrong, one, work, {.leaves = 8});
   EXPECT_EQ(seen.status, Status::failed) << seen.evidence;
 }
@@ -192,7 +192,7 @@ TEST(Batches, RefusedDraftsStayBehindTheExtraToken) {
 }
 
 TEST(Batches, OneHotTargetsNeedNoCoins) {
-  // Temperature 0: the same step whatever the words.
+  // Temperature 0: the step is the same for all random bits.
   const BatchCase one = BatchCase::parse("order=(0) [p=(0 1)/1,(1 0)/1,(0 1)/1 q=(0 1)/1,(0 1)/1]");
   for (std::uint32_t turn = 0; turn < batch_turns; ++turn)
     EXPECT_EQ(BuiltBatch(one, turn).run(batch_runner<components::batch::TokenChain>()).front().emitted,

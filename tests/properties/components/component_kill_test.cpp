@@ -1,5 +1,5 @@
-// Every wrong component is detected by the checks of its group with a small counterexample, no correct one is
-// accused, and every check detects at least one.
+// The checks of its group detect every wrong component with a small counterexample and accuse no correct one, and
+// every check detects at least one.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -37,7 +37,7 @@ TEST(Components, EveryGroupHasCorrectAndWrongOnes) {
   EXPECT_GE(count["grammar"][Kind::mutant], 7);
 }
 
-/// One test, as each takes the search for all counterexamples. The kill matrix shows that every mutant is caught.
+/// One test, because the search for all counterexamples is slow. The kill matrix checks that every mutant is caught.
 TEST(Components, EveryCheckHasASmallCounterexampleThatReplays) {
   std::set<std::string> asked, failed;
   for (const auto& component : component_registry().components()) {
@@ -86,7 +86,7 @@ TEST(Components, NoCorrectOneIsAccused) {
         passed += finding.status == Status::passed;
         EXPECT_TRUE(finding.status != Status::passed || finding.work > 0) << finding.property;
       }
-      // A policy for sample-and-match alone is not asked whether it anticipates.
+      // The check of anticipation is skipped for a policy that is for sample-and-match only.
       const std::string_view group = component->group();
       const int fewest = group == "selection" ? 1 : group == "counter" || group == "grammar" ? 2 : 3;
       EXPECT_GE(passed, fewest) << component->info().name;

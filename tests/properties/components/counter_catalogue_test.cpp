@@ -1,4 +1,4 @@
-// Wrong counters of trials at the first number of doublings that shows them, and one before it.
+// Wrong counters of trials fail at the first number of doublings that reveals them, and pass with one less.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/components/component_registry.hpp>
@@ -8,7 +8,8 @@
 namespace draftproof {
 namespace {
 
-/// Passed with one doubling less, failed with this evidence after `doublings`; right counters pass at both.
+/// Expects that the counter passes with one doubling less and fails with this evidence after `doublings`, and that
+/// the correct counters pass both.
 void expect_from(std::string_view counter, std::string_view check, int doublings, std::string_view evidence) {
   const auto ask = [&](std::string_view name, int count) {
     return *examine_one(name, check, CounterCase{.weights = {1}, .doublings = count}.text());
@@ -31,7 +32,7 @@ TEST(WrongCounters, FailConservationWhereTheyAreFlushedTooLate) {
   const auto ask = [](std::string_view counter, std::string_view text) {
     return examine_one(counter, "conservation", text).value();
   };
-  // A trial before the run: 65,535 of token 0 fit. Merges alone do not show it.
+  // With the trial before the run, 65,535 trials of token 0 fit into a cell. Merges alone do not show it.
   EXPECT_EQ(ask("flushed_too_late", "counts=(1)/1 doublings=0 run=65534").status, Status::passed);
   EXPECT_EQ(ask("flushed_too_late", "counts=(1)/1 doublings=40").status, Status::passed);
   EXPECT_NE(ask("flushed_too_late", "counts=(1)/1 doublings=0 run=65535")
@@ -57,7 +58,7 @@ struct TrialsAlone : CounterSteps {
 };
 
 TEST(Counters, RunsThatCannotBeCountedAreUndecided) {
-  component_registry();  // with it come the checks
+  component_registry();  // registers the checks
   const ComponentOf<CounterGroup> counter(trial_counter<TrialsAlone>(), Kind::verifier);
   EXPECT_EQ(counter.examine_one("conservation", "counts=(1)/1 doublings=1 run=65536")->status, Status::passed);
   const auto finding = *counter.examine_one("conservation", "counts=(1)/1 doublings=1 run=4294967296");
@@ -65,7 +66,7 @@ TEST(Counters, RunsThatCannotBeCountedAreUndecided) {
   EXPECT_EQ(finding.evidence, "a run of 4294967296 trials needs add(verdict, times)");
 }
 
-/// Reads one trial too many after so many reads in this process, whatever the case.
+/// Reports one trial too many in every cell, once `right` cells were read in this process.
 template <int right>
 struct WrongLater : CounterSteps {
   static constexpr ComponentInfo info{.name = "wrong_later", .summary = "", .source = ""};
@@ -81,7 +82,7 @@ struct WrongLater : CounterSteps {
 template <int right>
 void expect_replay(const std::string& replay, const std::string& evidence) {
   const ComponentOf<CounterGroup> counter(trial_counter<WrongLater<right>>(), Kind::mutant);
-  for (const char* const gate : {"first", "second"})  // of one process
+  for (const char* const gate : {"first", "second"})  // the count of reads goes on
     for (const Finding& finding : counter.examine({.seed = 3})) {
       if (finding.property != "conservation") continue;
       EXPECT_EQ(finding.status, Status::failed) << gate;
@@ -92,7 +93,7 @@ void expect_replay(const std::string& replay, const std::string& evidence) {
 }
 
 TEST(Counters, WhatDependsOnEarlierCallsIsNotReplayedAlone) {
-  component_registry();  // with it come the checks
+  component_registry();  // registers the checks
   expect_replay<0>(
       "draftproof replay counter/wrong_later --property conservation --instance 'counts=(1)/1 doublings=0'",
       "the cells sum to 2, of 1 trials");

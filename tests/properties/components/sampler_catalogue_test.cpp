@@ -1,5 +1,5 @@
 // Wrong samplers: the total variation and the tails that float sums, short uniforms and short noise cause, and the
-// words that reveal the others.
+// random bits that reveal the others.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -64,8 +64,8 @@ TEST(Samplers, OfTheProductStayFarBelowTheirBudgets) {
 
 TEST(WrongSamplers, ShortNoiseStarvesTails) {
   const Sampler wrong = sampler<mutants::components::sampler::GumbelFrom24BitUniform>();
-  // Deviations of the expected count in 100,000 draws, in standard deviations of the true one. Published ones come
-  // from one run each, which has a standard deviation of its own: sqrt(111 / 196) at the first gap, 0 at the second.
+  // Deviations of the expected count in 100,000 draws, in standard deviations of the true count. Each published value
+  // comes from one run, so it has a standard deviation too: sqrt(111 / 196) at the first gap, 0 at the second.
   const double published[] = {-5.9, -5.2}, noise[] = {std::sqrt(111.0 / 196.0), 0.05};
   for (const int n : {0, 1}) {
     const SamplerCase one{.form = SamplerCase::Form::tail, .weights = {}, .size = 129'280, .gap = 18 + 2 * n};
@@ -94,7 +94,7 @@ TEST(WrongSamplers, CoinsOfOne) {
 }
 
 TEST(WrongSamplers, TheLastIdWithoutWeight) {
-  // 2/6 + 3/6 + 1/6 is one ulp below 1 in double, left to right; the largest uniform is that number.
+  // 2/6 + 3/6 + 1/6, summed left to right, is one ulp below 1 in double; the largest uniform is that number.
   const auto finding = examine_one("fallback_to_last_id", "boundary_words", "w=(2 3 1 0)/6");
   ASSERT_EQ(finding->status, Status::failed);
   EXPECT_NE(finding->evidence.find("give 3 of weight 0"), std::string::npos) << finding->evidence;
@@ -107,7 +107,7 @@ TEST(WrongSamplers, NoNumberWinsARace) {
   const auto finding = examine_one("zero_exponential_wins", "boundary_words", "w=(1 0)/1");
   ASSERT_EQ(finding->status, Status::failed);
   EXPECT_EQ(examine_one("race_sampler", "boundary_words", "w=(1 0)/1")->status, Status::passed);
-  // 2^-25 of all words have an exponential of 0: of 152,000 tokens without weight one is met in 221 draws.
+  // One in 2^25 random numbers has an exponential of 0, so of 152,000 tokens of weight 0 one wins every 220 draws.
   const auto zero = first_word([](std::uint64_t word) { return ZeroExponentialWins::clock(word) <= 0; });
   ASSERT_TRUE(zero);
   const double share = static_cast<double>(~*zero + 1) * 0x1p-64;
@@ -120,7 +120,7 @@ TEST(WrongSamplers, TheRowIsNoDistributionAfterTheRace) {
   EXPECT_EQ(examine_one("proposal_overwritten_by_race", "boundary_words", "w=(1 1)/2")->status, Status::passed);
 }
 
-/// States another distribution than the one that it draws from.
+/// States a distribution that differs from the one that it draws from.
 struct FalseStatement : InverseCdfSteps {
   static constexpr ComponentInfo info{.name = "false_statement", .summary = "", .source = ""};
   struct Table {

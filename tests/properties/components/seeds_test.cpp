@@ -1,5 +1,5 @@
 // Verdicts on components do not depend on the seed: wrong ones of every class are refuted at every seed at the size
-// of the gate `pr`, right ones at none. `ctest -C nightly` asks a hundred seeds instead of one.
+// of the gate `pr`, right ones at none. `ctest -C nightly` tests a hundred seeds instead of one.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -22,10 +22,9 @@ struct Asked {
   const AnyComponent* component = made.get();
 };
 
-/// Of all seeds asked, those with a violation: of a wrong one at most one in a hundred may have none, of a right one
-/// none may have one.
+/// Expects that wrong components are refuted at 99 of 100 seeds or more, and right components at no seed.
 void expect_at_every_seed(const std::vector<Asked>& all, bool wrong) {
-  component_registry();  // with it come the checks
+  component_registry();  // registers the checks
   const auto seeds = few_or_all(1, 100);
   for (const Asked& one : all) {
     int refuted = 0;
@@ -60,7 +59,7 @@ TEST(Seeds, RegisteredRightOnesAreRefutedAtNone) { expect_at_every_seed(register
 
 constexpr ComponentInfo nameless{.name = "of_a_test", .summary = "", .source = ""};
 
-/// Exchanges the places of two settings.
+/// Returns the row if two settings are applied in exchanged order.
 template <std::size_t a, std::size_t b>
 std::vector<Rational> exchanged(const TargetRequest& request, const Token* drafts, int i) {
   Reading reading = reading_of(request);
@@ -79,7 +78,7 @@ Asked target_source(std::string name, TargetSource::Row row) {
 
 constexpr std::size_t first_filter = 3, past_filters = 7;
 
-/// Of chained filters, b sees what a has removed.
+/// Chained filters in which b also sees the tokens that a has removed.
 template <std::size_t a, std::size_t b>
 struct Blind : TargetSteps {
   template <class Scalar>
@@ -102,14 +101,14 @@ struct Blind : TargetSteps {
   }
 };
 
-/// Of joint filters, b does not see what a has removed.
+/// Joint filters in which b does not see the tokens that a has removed.
 template <std::size_t a, std::size_t b>
 std::vector<Rational> seeing(const TargetRequest& request, const Token* drafts, int i) {
   std::vector<Rational> row = target_row<Rational>(TargetSteps{}, request, drafts, i);
   if (!request.joint) return row;
   TargetRequest chain = request;
   chain.joint = false;
-  if (chain.cold_last) chain.coldness = chain.grain;  // what filters see alone counts here
+  if (chain.cold_last) chain.coldness = chain.grain;  // only what the filters see matters here
   for (std::size_t f = first_filter; f < past_filters; ++f)
     if (f != a && f != b) switch_off(chain, all_settings[f]);
   const std::vector<Rational> kept = target_row<Rational>(TargetSteps{}, chain, drafts, i);
@@ -119,8 +118,8 @@ std::vector<Rational> seeing(const TargetRequest& request, const Token* drafts, 
   return row;
 }
 
-/// Adds the wrong sources of the settings number a and b; to `right` those that differ from none: bias and penalty
-/// are factors, and min-p and top-k each keep the heaviest tokens, whatever the other keeps.
+/// Adds the sources that are wrong in settings a and b. To `right` go those that cannot differ: bias and penalty are
+/// both factors, and min-p and top-k each keep the heaviest tokens, whatever the other keeps.
 template <std::size_t a, std::size_t b>
 void add_pair(std::vector<Asked>& wrong, std::vector<Asked>& right) {
   if constexpr (a < b) {

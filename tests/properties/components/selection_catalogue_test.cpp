@@ -52,7 +52,7 @@ TEST(SelectionPolicies, IllegalDrafts) {
   for (const auto wrong : {"illegal_draft_trimmed", "illegal_draft_without_row"})
     expect_output(wrong, text, "after [] got (3/4 1/4 0), expected (1/2 1/2 0), TV 1/4");
   expect_output("illegal_drafts_kept", text, "");
-  // Two forms of one rule on chains. In a tree the siblings of an illegal draft stay.
+  // On chains both wrong policies are one rule. In a tree the siblings of an illegal draft stay.
   constexpr auto tree = "budget=2 | L=1 K=2 [] p=(1 1 0)/2 q=(1 0 1)/2";
   EXPECT_EQ(asked("illegal_draft_trimmed", "output_distribution", tree).status, Status::skipped);
   expect_output("illegal_draft_without_row", tree, "recursive_rejection_wor_tree: request 0: after [] got (1 0 0)");
@@ -95,7 +95,7 @@ TEST(SelectionPolicies, RerankedTree) {
   expect_output("survival_ranking", text, "");
 }
 
-/// It reads the drawn tokens, so it would be wrong before a test of ratios, and is not asked about them.
+/// The policy reads drawn tokens, which is right for sample-and-match only, so the check of anticipation is skipped.
 TEST(SelectionPolicies, LowTailIsForMatchingAlone) {
   constexpr auto text = "budget=2 | L=2 K=1 [] p=(1 1)/2 q=(3 1)/4";
   EXPECT_EQ(asked("low_tail_before_matching", "output_distribution", text).status, Status::passed);
@@ -107,7 +107,7 @@ TEST(SelectionPolicies, LowTailIsForMatchingAlone) {
 // The number of biased models of 60 with V = 3, L = 2, by what the choice reads and when it takes effect. The models
 // are those of Python's random.Random(seed), seed 0 .. 59: rows of randint(0, 5), P and Q in turn, by prefix.
 
-/// Python's generator of an integer seed: MT19937, seeded by an array of one word.
+/// Python's random.Random(seed): MT19937, seeded by an array of one word.
 class PythonRandom {
  public:
   explicit PythonRandom(std::uint32_t seed) {
@@ -173,7 +173,7 @@ SelectionCase model_of_table(std::uint32_t seed) {
 
 enum class Reads { earlier, own, later };
 
-/// Drops from the first draft on at which token 1 was read; of a later token, all drafts or none.
+/// Drops all drafts from the first at which it reads token 1; if it reads a later token, it keeps all drafts or none.
 template <Reads reads, SelectionCut when>
 struct OfTable : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "of_table", .summary = "", .source = ""};
@@ -220,7 +220,8 @@ TEST(SelectionTable, SixtyModels) {
   expect_biased<Reads::later, after_with_token>({50, 50, 0});
 }
 
-/// Keeps the draft of one request by the token of the other: each request is right, and together they are not.
+/// Keeps the draft of each request by the token of the other: each request alone is right, but they are not
+/// independent.
 struct KeptByTheOther : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "kept_by_the_other", .summary = "", .source = ""};
 
@@ -264,15 +265,15 @@ struct ChildWithoutParent : SelectionPolicy {
 };
 
 TEST(SelectionPolicies, KeptDraftsAreClosed) {
-  component_registry();  // with it come the checks
+  component_registry();  // registers the checks
   const ComponentOf<SelectionGroup> policy(selection_rule<ChildWithoutParent>(), Kind::mutant);
   const auto finding = *policy.examine_one("output_distribution", "budget=1 | L=2 K=1 [] p=(1)/1 q=(1)/1");
   EXPECT_EQ(finding.status, Status::failed);
   EXPECT_EQ(finding.evidence, "draft 2 of request 0 is kept without the draft before it");
 }
 
-/// Every wrong policy is refuted on a model of at most three tokens and two drafts a request, and the evidence names
-/// what the choice depends on; the ties and the reranking of trees among them.
+/// Every wrong policy, with those for ties and trees, is refuted on a model of at most three tokens and two drafts
+/// per request, and the evidence names what the choice depends on.
 TEST(SelectionPolicies, WrongOnesAreRefutedOnSmallModels) {
   int wrong = 0;
   for (const auto& component : component_registry().components()) {

@@ -26,7 +26,7 @@ const RatioTable& standard_table() {
   return table;
 }
 
-/// Acceptance of a scheme by its closed distribution.
+/// Returns a scheme's acceptance from its closed joint distribution.
 double closed_acceptance(std::string_view verifier, const RatioTable& table, int drafts) {
   const JointRows rows = known_joint_distributions().of(verifier, "iid")->rows(table, drafts);
   double sum = 0;
@@ -63,7 +63,7 @@ TEST(AcceptanceEstimate, IsWithinOneTenThousandthAtFullSize) {
 TEST(AcceptanceEstimate, OneDraftIsTheOverlap) {
   const RatioTable& table = standard_table();
   const auto estimate = estimate_of("single_draft", "iid", table, 1, {.tuples = 1 << 14});
-  // The control of the only slot is the outcome itself.
+  // With one draft, the control variate is the outcome itself.
   EXPECT_NEAR(estimate.flag.mean, 1 - table.residual_mass(1), 1e-12);
   EXPECT_LT(estimate.flag.standard_error, 1e-12);
 }
@@ -160,7 +160,7 @@ TEST(RatioQuantile, FollowsTheRatioAndDrawsTheDistribution) {
   }
   // All probabilities are multiples of 1/8.
   for (std::size_t x = 0; x < q.size(); ++x) EXPECT_EQ(counts[x], q[x]);
-  // The last word of all is the last token: p / q = 0.
+  // The largest 64-bit number draws the last token, with p / q = 0.
   EXPECT_EQ(quantile.draw(~std::uint64_t{0}), 5);
 }
 
@@ -170,7 +170,7 @@ TEST(RatioQuantile, LeavesSeenTokensOut) {
   const RatioQuantile quantile(table, 0);
   const Token seen[] = {3, 0, 2, 4, 1};
   for (int n = 0; n < 5; ++n) {
-    // Left over in eighths: 8, 6, 4, 3, 1, which divide 24 2^k.
+    // The remaining mass is 8, 6, 4, 3 or 1 eighths, which divide 24 2^k.
     std::vector<double> counts(p.size());
     double left = 1;
     for (int i = 0; i < n; ++i) left -= q[static_cast<std::size_t>(seen[i])];

@@ -1,5 +1,5 @@
-// Joining replicates: coefficients come from the other half, controls are centred at their given means, and too few
-// samples use none.
+// Joined replicates: coefficients of controls come from the other half of the replicates, controls are centred at
+// their given means, and replicates of too few samples use no controls.
 #include <cmath>
 
 #include <gtest/gtest.h>

@@ -160,11 +160,11 @@ struct FactorAbove : verifiers::KSeq {
 
 TEST(FalseAlarms, AFactorAtOrAboveTheRoot) {
   FactorAbove wide;
-  wide.factor = 3;  // K and more
+  wide.factor = 3;  // at least K
   expect_exact("iid", wide);
 }
 
-/// The factor for four drafts with any number of drafts; the residual uses the actual number.
+/// Uses the factor for four drafts with any number of drafts; the residual uses the actual number.
 struct FactorOfMoreDrafts {
   static constexpr Info info = innocent("factor_of_more_drafts", DraftSamplings{"iid"});
   template <Distributions L>

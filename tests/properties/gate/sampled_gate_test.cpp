@@ -49,7 +49,7 @@ class Contrived final : public AnyVerifier {
   Rule rule_;
 };
 
-/// Draws from weights of its own, in a pass over the vocabulary a trial.
+/// Draws from weights that it computes in a pass over the vocabulary per trial.
 struct OwnWeights {
   static constexpr Info info{.name = "own_weights",
                              .summary = "a draw from p by a pass",
@@ -62,7 +62,7 @@ struct OwnWeights {
   }
 };
 
-/// A draw from p with this trial's own words.
+/// Returns a draw from p with this trial's random bits.
 Token from_target(const RatioTable& distributions, std::uint64_t seed, std::uint64_t trial) {
   Philox random(seed, trial, Philox::Role::verify);
   return distributions.residual(0).draw(random.next(Purpose::emit));
@@ -224,7 +224,7 @@ TEST(SampledPosition, ShrinksTheVocabularyToWhatItsPassesCost) {
   EXPECT_EQ(found.finding->status, Status::passed);
   EXPECT_EQ(found.finding->property, "distribution of 2 drafts at V = 1024");
   EXPECT_EQ(found.note, "V = 1024 instead of 32000: a trial passes over 1.0 vocabularies");
-  // Look-ups and searches in tables are no passes.
+  // Look-ups and searches in tables do not count as passes.
   const SampledPosition tables = sampled(*registry().verifier("recursive_rejection"));
   ASSERT_TRUE(tables.finding);
   EXPECT_EQ(tables.finding->property, "distribution of 2 drafts at V = 32000");

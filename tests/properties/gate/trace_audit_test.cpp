@@ -12,7 +12,7 @@ namespace draftproof::trace_audit_test {
 namespace {
 
 using namespace recordings;
-using recordings::Form;  // not that of the precision audit
+using recordings::Form;  // the precision audit has another Form
 
 AuditResult audited(const Form& form, const Bugs& bugs, std::uint64_t seed, AuditOptions options = {}) {
   Recording recording(form, seed);
@@ -36,8 +36,8 @@ Distribution shifted_by(const Distribution& p, double distance, const std::funct
   return out;
 }
 
-// e >= 100 at any look has probability 1 % at most, so more than 28 of 1,000 have less than 2e-5: the bound of
-// Chernoff is exp(18 - 28 ln 2.8).
+// e >= 100 at any look has probability 1 % at most, so more than 28 of 1,000 runs with it have probability below
+// 2e-5, by Chernoff's bound exp(18 - 28 ln 2.8).
 TEST(TraceAudit, IsQuietOnRightEngines) {
   int suspicious = 0;
   double mean = 0;
@@ -108,7 +108,7 @@ TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyToken) {
   EXPECT_EQ(audited(form, {}, 1, {.rule = AuditRule::rejection}).status, Status::passed);
 }
 
-// Without a rule it takes records in proportion to 1 / entropy: 60,000 have 35 nats.
+// Without a rule only tokens count, so more records are needed: 60,000 have 35 nats.
 TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyTokenWithoutARule) {
   Form form{.vocabulary = 512, .records = 60000, .length = 1};
   const AuditResult result = audited(form, {.target = towards_the_top}, 3);
@@ -116,8 +116,9 @@ TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyTokenWithoutARule) {
   EXPECT_EQ(family(result, "mass of the most likely token").worst.where, "most likely token");
 }
 
-// The deviation that a quiet recording names is found in another one that has it: of 20 recordings all but 2 at
-// least. 0.99 of each gives Pr(3 or more misses) = 1.0e-3; the plan is an approximation, seeds are fixed.
+// The smallest deviation that a quiet recording names is found in at least 18 of 20 recordings that have it. If each
+// is found with probability 0.99, 3 or more misses have probability 1.0e-3; the plan is an approximation, seeds are
+// fixed.
 TEST(TraceAudit, FindsTheSmallestDeviationItNames) {
   const Form form = of_records(4000);
   const AuditResult quiet = audited(form, {}, 1);
@@ -207,7 +208,7 @@ TEST(TraceAudit, RefusesVerdictsOfTruncatedRows) {
   EXPECT_THROW(audited(form, {}, 1, {.rule = AuditRule::rejection}), InputError);
 }
 
-// Of rows with one possible token, and of a few records, no bet on tokens can reach the threshold.
+// On rows with one possible token, or on a few records, no bet on tokens can reach the threshold.
 TEST(TraceAudit, IsUndecidedWhereARecordingShowsNoDeviation) {
   Form certain = of_records(2000);
   certain.zeros = 1;

@@ -16,12 +16,12 @@
 namespace draftproof {
 namespace {
 
-/// A component: neither a verifier nor a drafter.
+/// Whether the row is of a component, not of a verifier or a drafter.
 bool of_component(const KillRow& row) {
   return row.level != "position" && row.level != "paths" && row.level != "drafters" && row.level != "tree drafters";
 }
 
-/// Correct in fractions: an edge or the size of a vocabulary reveals it, and its weights may have to be large.
+/// Whether the mutant is correct in fractions: an edge or a large vocabulary reveals it, maybe with large weights.
 bool right_in_fractions(const KillRow& row) { return row.decided < 0; }
 
 void expect_all_caught(const KillMatrix& matrix) {
@@ -57,7 +57,7 @@ void expect_legible(const std::vector<std::vector<int>*>& rows, const std::strin
     for (const int weight : *row) EXPECT_LE(weight, legible_weight) << where;
 }
 
-/// V <= 4, K <= 3, L <= 3, weights <= 5, and a line that reproduces it.
+/// Expects V <= 4, K <= 3, L <= 3, weights <= 5, and a line that reproduces the finding.
 void expect_small(const KillRow& row) {
   const Finding& shown = *row.shown();
   const std::string where = row.name + " on " + shown.instance;
@@ -68,7 +68,7 @@ void expect_small(const KillRow& row) {
     PathInstance at = PathInstance::parse(shown.instance);
     EXPECT_LE(at.vocabulary(), 4) << where;
     EXPECT_LE(at.shape.drafts, 3) << where;
-    // The cap at the last peak is that of block verification up to three tokens.
+    // hsd_last_index equals block verification up to three tokens.
     EXPECT_LE(at.shape.length, row.name == "hsd_last_index" ? 4 : 3) << where;
     if (!right_in_fractions(row)) expect_legible(rows_of(at), where);
   } else {
@@ -104,8 +104,8 @@ void expect_caught_by_its_class(const KillRow& row) {
   }
 }
 
-/// Mutants that less than one instance in ten shows, one in thirty at least: bugs of trees that need four drafts or a
-/// late repeat, and a table whose last entry is a rounding.
+/// Mutants that fewer than one instance in ten reveals, but at least one in thirty: bugs of trees that need four
+/// drafts or a late repeat, and a table whose last entry is a rounding error.
 const std::set<std::string> rarer{"hsd_last_index", "sibling_residual_not_normalised_tree",
                                   "sampler/fallback_to_last_id"};
 
@@ -118,7 +118,7 @@ void expect_shown_often(const KillRow& row) {
   EXPECT_TRUE(enough) << row.name << ": " << row.share->shown << " of " << row.share->asked;
 }
 
-/// One test, as all of it needs the search for every mutant.
+/// One test, because all of it needs the search for every mutant.
 TEST(KillMatrix, CatchesEveryMutantAndAccusesNoCorrectVerifier) {
   const KillMatrix matrix = kill_matrix({.controls = 12, .shares = 120});
   expect_all_caught(matrix);
@@ -243,7 +243,7 @@ TEST(WrongDrafters, OfTreesAreFoundByNameAndARightCacheIsNoWrongOne) {
   EXPECT_GE(wrong, 2);
 }
 
-/// The same cache, declared and not: the first is right for every verifier written for its paths.
+/// The same cache twice: it is right if the drafter declares the cached row, and wrong if it declares q.
 TEST(DraftCache, IsRightWhereItDeclaresItsRow) {
   for (const std::string_view name : {"token_path", "block", "traversal", "recursive_rejection_tree"}) {
     const AnyPathVerifier& verifier = *path_registry().verifier(name);

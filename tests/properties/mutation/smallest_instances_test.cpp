@@ -68,7 +68,7 @@ TEST(SmallestInstances, IdsOffByOneDraftWhatQCannot) {
       std::logic_error);
 }
 
-/// Instances of one kind: V tokens, K drafts, rows made by `rows`.
+/// Returns `count` instances, each filled in by `fill`.
 template <class Fill>
 std::vector<Instance> some_instances(int count, Fill fill) {
   std::vector<Instance> instances;
@@ -125,7 +125,7 @@ TEST(HiddenMutants, TwoTokensOneDraft) {
 }
 
 TEST(HiddenMutants, AResidualOfOneToken) {
-  // q has a little more than p everywhere but at token 0.
+  // Only token 0 has a residual: elsewhere q has a little more than p.
   expect_hidden({"residual_argmax"}, some_instances(40, [](InstanceRng& dice, Instance& at) {
                   at.target = weights_between(dice, dice.between(2, 5), 1, 6);
                   at.proposals[0] = at.target;
@@ -180,7 +180,7 @@ TEST(HiddenMutants, DisjointSupports) {
 }
 
 TEST(HiddenMutants, LoweringOneEntryIsSettingItToZero) {
-  // A refused token has p < q, so its residual is clipped to 0: the distribution of a draw from p without the token.
+  // A rejected token has p < q, so its residual is clipped to 0: the same as a draw from p without the token.
   for (const Instance& at : some_instances(60, [](InstanceRng&dice, Instance&instance) {
          const int size = dice.between(2, 5);
          instance.target = weights_between(dice, size, 0, 6);
@@ -339,7 +339,7 @@ TEST(HiddenPathMutants, NoTies) {
 TEST(HiddenPathMutants, EqualRows) {
   const HiddenShape shape{.vocabulary = 3, .length = 2, .drafts = 1, .conditionals = false};
   expect_hidden_paths({"bonus_one_row_early"}, shape);
-  // The correction of the last position comes from the target there: seen at L = 1, and nowhere else.
+  // At the last position the correction comes from the target: the first token shows this at L = 1 only.
   for (int n = 0; n < 24; ++n) {
     const PathInstance instance = hidden_instance(n, shape);
     EXPECT_EQ(seen_path("correction_one_row_late", "iid_paths", instance).first,

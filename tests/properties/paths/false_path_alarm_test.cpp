@@ -1,5 +1,5 @@
 // Rules of paths that look biased and are exact: each passes every property on at least a hundred instances, with a
-// distance of exactly 0 where a single iteration has a distribution of its own.
+// distance of exactly 0 unless it carries state between iterations.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/path_prover.hpp>

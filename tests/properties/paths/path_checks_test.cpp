@@ -128,7 +128,7 @@ TEST(PathProperties, ABranchOfProbabilityZeroIsAViolation) {
   EXPECT_NE(proof.violation()->evidence.find("all zero"), std::string::npos) << proof.violation()->evidence;
 }
 
-/// Cannot be explored; only trials detect it.
+/// A mutant that cannot be explored, so only trials detect it.
 struct HiddenResampling : mutants::paths::ResampleFromTargetPath {
   static constexpr Info info = [] {
     Info hidden = mutants::paths::ResampleFromTargetPath::info;
@@ -151,7 +151,7 @@ const Shown all_shown[]{
     {"declared_distribution", [] { return proof_with_drafter<DrawsFromTarget>(); }},
     {"declared_distribution",
      [] { return proof_with_drafter<ClaimsDistinct>(); }},  // repeats among distinct siblings
-    // Instances for fixed trees have many nodes: a random drafter has up to a million trees of them.
+    // Instances for fixed trees have many nodes; on these, a random drafter has up to a million trees.
     {"declared_distribution", [] { return proof_with_drafter<ClaimsFixed>({.leaves = 500}); }},
     {"determinism", proof_of<mutants::paths::NoiseDrawnOncePerPrompt>},
     {"disjoint_supports", proof_of<AcceptAlways>},

@@ -85,7 +85,7 @@ TEST(Process, ExpectedTokensOfTheSmallModel) {
   EXPECT_EQ(tokens("token_path"), (Expected{{19, 9}, {38, 9}, {57, 9}, {76, 9}}));
   EXPECT_EQ(tokens("block"), (Expected{{20, 9}, {40, 9}, {60, 9}, {80, 9}}));
   EXPECT_EQ(tokens("greedy_block_without_carry"), (Expected{{21, 9}, {42, 9}, {63, 9}, {84, 9}}));
-  // It is ahead in the first iteration, equal after two, and behind after three.
+  // greedy_block is ahead of `block` in the first iteration, equal after two, and behind after three.
   EXPECT_EQ(tokens("greedy_block"), (Expected{{21, 9}, {40, 9}, {59, 9}, {78, 9}}));
 }
 
@@ -94,7 +94,7 @@ TEST(Process, WhatIsNotWalkedWholeHasNoMean) {
   const TreeShape shape{.drafts = 1, .length = 2};
   const auto decider = small::verifier("token_path").prove_on(small_model, shape);
   const AnyTreeDrafter& drafter = small::drafter("iid_paths");
-  for (const std::uint64_t leaves : {3u, 4u}) {  // four paths, whose verdicts have more branches together
+  for (const std::uint64_t leaves : {3u, 4u}) {  // four paths; verdicts add more branches
     const IteratedScheme<Rows<Rational>> scheme{drafter, *decider, nullptr, small_model, shape, {.leaves = leaves}};
     if (leaves == 4)
       EXPECT_EQ(expected_tokens(scheme, 1).front(), Rational(19, 9));

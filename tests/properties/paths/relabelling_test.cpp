@@ -14,7 +14,7 @@ Tokens renamed(const Tokens& tokens, const std::vector<Token>& name) {
   return result;
 }
 
-/// Token x of `model` is called name[x]. Rows for prefixes of up to `length` tokens, breadth first.
+/// Returns the model with token x renamed name[x]: rows for prefixes of up to `length` tokens, breadth first.
 small::Model relabelled(const small::Model& model, int length, const std::vector<Token>& name) {
   std::vector<Token> original(name.size());
   for (std::size_t x = 0; x < name.size(); ++x) original[static_cast<std::size_t>(name[x])] = static_cast<Token>(x);

@@ -1,5 +1,5 @@
-// The optimum of drafted trees: reference values, published small models in fractions, closed forms, and the order of
-// every scheme, the one-shot optimum and the optimum of a verifier that reads the whole block.
+// The optimum of drafted trees: reference values, published small models in fractions, closed forms, and the order
+// scheme <= one-shot optimum <= optimum of a verifier that reads the whole block.
 #include <cmath>
 #include <iostream>
 
@@ -13,11 +13,11 @@
 namespace draftproof {
 namespace {
 
-/// The fraction of a reference entry: sixth decimals or thirds.
+/// Returns a reference entry as a fraction with denominator 10^6 or 3.
 Rational fraction_of(double value) {
   for (const int denominator : {1'000'000, 3}) {
     const double scaled = value * denominator;
-    // An entry below 1 is off by 2^-53 at most, so scaled by 1e6 times that.
+    // An entry below 1 has an error of at most 2^-53, and its multiple an error of at most 1e6 2^-53.
     if (std::abs(scaled - std::round(scaled)) < 1e-9)
       return Rational(static_cast<long long>(std::round(scaled)), denominator);
   }
@@ -40,7 +40,7 @@ std::string_view drafter_of(const golden::PathCase& c) {
   return c.entry.contains("branching") ? "without_replacement_tree" : "iid_paths";
 }
 
-/// The accuracy that the file states for both fields.
+/// The accuracy of the fields lp_one_shot and ot_ideal in tests/golden/path.json, which come from a solver.
 const Rational solver_accuracy(1, 10'000'000);
 
 void expect_close(const TreeCertificate& certificate, const nlohmann::json& value, const std::string& what) {
@@ -140,7 +140,7 @@ TEST(TreeOptimum, StandsBetweenEverySchemeAndTheWholeBlock) {
   for (int i = 0; i < 40; ++i) {
     const SmallTreeModel model = models.next();
     for (const auto& drafter : path_registry().drafters()) {
-      if (drafter->info().shared_noise()) continue;  // enumerated as the distribution it draws, which is on the list
+      if (drafter->info().shared_noise()) continue;  // its draft sampling is enumerated by another drafter
       const auto distribution = enumerate_tree_sampling(*drafter, model.conditionals, model.shape);
       ASSERT_TRUE(distribution);
       const TreeCertificate one_shot = tree_optimum(*distribution, Sight::one_shot);
@@ -176,7 +176,7 @@ TEST(TreeOptimum, InDoublesIsThatOfTheFractions) {
   const auto bounds =
       path_optimum_bounds(*path_registry().drafter("iid_paths"), models.at("small_model_k2").conditionals(), shape);
   ASSERT_TRUE(bounds);
-  // The rows are thirds to within 2^-53; four rows and the value's slope in each, below 4, lose less than 1e-14.
+  // The rows differ from thirds by at most 2^-53. The optimum changes at most 4 times as much with each of four rows.
   EXPECT_LE(bounds->lower, 131.0 / 81 + 1e-14);
   EXPECT_GE(bounds->upper, 131.0 / 81 - 1e-14);
   EXPECT_LE(bounds->whole_block_lower, 134.0 / 81 + 1e-14);

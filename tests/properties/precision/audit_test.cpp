@@ -69,7 +69,7 @@ TEST(PrecisionAudit, DistancesByHand) {
 }
 
 TEST(PrecisionAudit, TargetOfManyEntriesKeepsItsDigits) {
-  // One large entry and 2^20 of half its last digit: a running sum would stay at 1.
+  // One large entry and 2^20 entries of 2^-54, below half an ulp of it: a running sum would stay at 1.
   std::vector<double> row((1 << 20) + 1, 0x1p-54);
   row[0] = 1;
   EXPECT_EQ(exact_target(row)[0], 1 / (1 + 0x1p-34));
@@ -137,7 +137,7 @@ TEST(PrecisionAudit, SeesSumsInTooCoarseUnits) {
   EXPECT_EQ(finding->status, Status::failed) << finding->evidence;
 }
 
-/// Total error of a draw from (p - b q)+ against its weights, in mass: the draw has probability F(b).
+/// Returns the total error of a draw from (p - b q)+ against its weights, as mass: the draw has probability F(b).
 double draw_error(const auto& distributions, double b) {
   std::vector<double> served(static_cast<std::size_t>(distributions.vocabulary()));
   const auto add = [&served](Token x, double share) { served[static_cast<std::size_t>(x)] += share; };

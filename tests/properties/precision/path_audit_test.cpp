@@ -19,7 +19,7 @@ namespace {
 
 const std::uint64_t seeds = few_or_all<std::uint64_t>(10, 100);
 
-/// A weight as float rounds it; in fractions itself.
+/// Rounds a weight to float; fractions stay as they are.
 template <class Scalar>
 Scalar narrow(const Scalar& value) {
   if constexpr (std::floating_point<Scalar>) return static_cast<float>(value);
@@ -40,7 +40,7 @@ struct FloatResidual {
   }
 };
 
-/// The same with a residual that never is empty: 1e-10 is added to each of its entries in floating point.
+/// As FloatResidual, but with a residual that is never empty: in floating point, 1e-10 is added to each entry.
 struct FloorUnderResidual {
   static constexpr Info info{.name = "floor_under_residual", .summary = "", .source = ""};
   template <Position P, RandomSource R>
@@ -67,7 +67,7 @@ struct FloatQuotient {
   }
 };
 
-/// Right at the root and wrong below: a position has nothing to show.
+/// Right at the root and wrong below, so an audit of one position cannot reveal it.
 template <class Wrong>
 struct WrongBelow {
   static constexpr Info info{.name = "wrong_below", .summary = "", .source = ""};
@@ -135,7 +135,7 @@ TEST(PathAudit, RightVerifiersHoldInEveryForm) {
   }
 }
 
-/// The distance on trees of two drafts a node and two levels, each level with rows of its own.
+/// Returns the distance on trees of two drafts a node and two levels, with separate rows for each level.
 double distance_at(const AnyPathVerifier& verifier, Form form, std::uint64_t seed) {
   const std::vector<RowPair> rows{dense_rows(6, 1, seed), dense_rows(6, 1, seed + 1000),
                                   dense_rows(6, 1, seed + 2000)};
@@ -144,7 +144,7 @@ double distance_at(const AnyPathVerifier& verifier, Form form, std::uint64_t see
   return audited ? audited->distance : 0;
 }
 
-/// In every form, at all seeds but one in a hundred; and in each form the audit as a gate runs it.
+/// Expects that in every form at least 99 of 100 seeds reveal V, and that the audit of a gate fails in every form.
 template <class V>
 void expect_seen() {
   for (const Form form : all_forms) {

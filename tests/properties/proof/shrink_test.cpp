@@ -1,5 +1,5 @@
-// The loop that every search for a smaller counterexample uses: it ends at a model that shows the fault and no
-// smaller one does, asks nothing twice, and says when it was cut.
+// The loop that every search for a smaller counterexample uses: it ends at a model that shows the fault while no
+// smaller one does, tests no model twice, and reports if it was cut short.
 #include <map>
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 
 const Instance unshrunk = Instance::parse("p=(9 7 8 6)/30 q=(7 9 6 8)/30 K=3");
 
-/// A fault that shows where token 0 has more of p than of q.
+/// Whether the fault shows: token 0 has more of p than of q.
 bool has_more_of_p(const Instance& one) {
   const Rows<Rational> rows = one.rows();
   return rows.target(0) > rows.proposal(0, 0);
@@ -47,8 +47,8 @@ TEST(Shrink, TheStepThatSucceededIsNextOnlyWhereThatIsAsked) {
     });
     return asked;
   };
-  // One draft less is refused, and one token less shows the fault: then the drafts are the question again, or the
-  // tokens.
+  // One draft less does not show the fault, one token less does. Next, one draft less is tried again, or another
+  // token less.
   const auto drastic = first_two(ShrinkOptions::Next::most_drastic), same = first_two(ShrinkOptions::Next::same_step);
   ASSERT_EQ(drastic.size(), 3u);
   ASSERT_EQ(same.size(), 3u);

@@ -62,7 +62,7 @@ TEST(ArbitraryPathInstance, AWrongBonusShrinksToOnePathOfOneToken) {
   EXPECT_EQ(found->shape, (TreeShape{.drafts = 1, .length = 1})) << found->text();
   EXPECT_EQ(found->vocabulary(), 2) << found->text();
   EXPECT_EQ(found->rows.size(), 1u) << found->text();
-  // (1 1) and (1 0) in some order: the bonus of the one where the other is wanted.
+  // p and q are (1 1) and (1 0) in some order: a bonus drawn from the wrong one of these has another distribution.
   EXPECT_EQ(total_weight(*found), 3) << found->text();
 }
 

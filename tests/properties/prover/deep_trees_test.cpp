@@ -1,5 +1,5 @@
-// The instances of a proof of trees: several children below the second level for every drafter. Verifiers that are
-// wrong there alone are refuted at every seed, and the right ones among them hold.
+// Instances of proofs of trees have several children below the second level for every drafter. So verifiers that are
+// wrong only there are refuted at every seed, and correct ones pass.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@ const std::uint64_t seeds = few_or_all<std::uint64_t>(10, 100);
 enum class Bug {
   none,
   root_rows,         ///< accepts by p / q of the root
-  residual_kept,     ///< tests every sibling against p, not against what the refused ones left
+  residual_kept,     ///< tests every sibling against p, not against the residual
   mass_kept,         ///< divides by the whole mass of q for the later siblings too
   residual_of_root,  ///< after refusals draws from the rows of the root
   last_untested,     ///< accepts the last of several siblings without a test
@@ -63,7 +63,7 @@ struct DeepBug {
       residual[x] = distributions.target(static_cast<Token>(x));
       left[x] = distributions.proposal(static_cast<Token>(x));
     }
-    Scalar mass = distributions.one(), rest = distributions.one();  // of the residual and of q
+    Scalar mass = distributions.one(), rest = distributions.one();  // of the residual, and of q that is left
     for (int k = 0; k < count; ++k) {
       const auto x = static_cast<std::size_t>(drafts[k]);
       Scalar num = residual[x] * rest, den = left[x] * mass;
@@ -85,7 +85,7 @@ struct DeepBug {
       }
       rest -= left[x];
       left[x] = distributions.zero();
-      // Nothing is left only where a refusal was impossible or wrong; the target ends it.
+      // The residual is empty only if a rejection was impossible or wrong; then the token is drawn from p.
       if (!(mass > distributions.zero())) return random.emit(distributions.residual(distributions.zero()));
     }
     if (deep && bug == Bug::residual_of_root && count > 0) {
@@ -102,7 +102,7 @@ const AnyPathVerifier& subject() {
   return verifier;
 }
 
-/// Emits a token of the target at every node, below the second level one of the root's target: for any trees.
+/// Emits a token of p at every node, but of the root's p below the second level. It takes any trees.
 struct MatchesRootBelow {
   static constexpr Info info{
       .name = "matches_root_below", .summary = "wrong below the second level", .source = "this test"};
@@ -122,12 +122,12 @@ bool refuted(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, con
   PathInstanceAnalysis at(verifier, drafter, instance);
   try {
     return checks::paths::CompletedDistribution::check(at).status == Status::failed;
-  } catch (const std::logic_error&) {  // a branch of probability zero
+  } catch (const std::logic_error&) {  // it reached a branch of probability zero
     return true;
   }
 }
 
-/// Of the seeds, those at which no instance refutes the verifier on this drafter.
+/// Returns the number of seeds at which no instance refutes the verifier on this drafter.
 std::uint64_t missed(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
   std::uint64_t count = 0;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -138,8 +138,8 @@ std::uint64_t missed(const AnyPathVerifier& verifier, const AnyTreeDrafter& draf
   return count;
 }
 
-/// Paths that are whole, each of L tokens of its own: three tokens at three levels are more trees than a proof
-/// enumerates.
+/// Whether the drafter draws whole paths, with L separate tokens each. Three tokens at three levels then have more
+/// trees than a proof enumerates.
 bool of_whole_paths(const TreeDrafterInfo& drafter) {
   return !drafter.branches && !drafter.has_stem && !drafter.fixed;
 }

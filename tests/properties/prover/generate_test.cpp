@@ -76,7 +76,7 @@ TEST(Generate, EveryFamilyTakesItsTurnAndKeepsItsWord) {
   for (const std::string_view name : {"dirichlet", "disjoint", "equal", "last_place", "near", "one_entry",
                                       "one_residual", "ties", "touching", "zeros", "zipf"})
     EXPECT_EQ(met[name], 1);
-  // The family "near" is the n-th: its p weights start at 50.
+  // The p weights of the family "near" are at least 50.
   const auto near =
       std::find_if(generators.begin(), generators.end(), [](const auto& g) { return g.name == "near"; });
   const auto turn = static_cast<int>(near - generators.begin());
@@ -153,7 +153,7 @@ TEST(Generate, PathModelsRepeatRowsAndOpposeThem) {
     repeated += by_token;
     opposed += heavy_moves * model.vocabulary() == children * (model.vocabulary() - 1);
   }
-  // A quarter each, of those that list two levels: far above zero, far below their means.
+  // About a quarter of the models is in each class, in `repeated` and `opposed` a quarter of those with two levels.
   EXPECT_GE(without, 60);
   EXPECT_GE(repeated, 20);
   EXPECT_GE(opposed, 20);

@@ -65,7 +65,7 @@ void for_each_pair(const auto& found, Kind kind, auto&& visit) {
   int visited = 0;
   for (const auto& verifier : found.verifiers()) {
     if (verifier->kind() != kind || !verifier->info().unsupported.explore.empty()) continue;
-    if (verifier->info().wrong_by_rounding) continue;  // right in fractions: precision_audit_test
+    if (verifier->info().wrong_by_rounding) continue;  // right in fractions: audit_test.cpp
     for (const auto* drafter : found.drafters_of(verifier->info())) {
       SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name));
       visit(*verifier, *drafter);
@@ -112,8 +112,7 @@ TYPED_TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
       EXPECT_TRUE(violation->evidence.find("TV ") != std::string::npos ||
                   violation->evidence.find("not a function of its inputs") != std::string::npos)
           << violation->evidence;
-      if (violation->property ==
-          decisive.front()) {  // one iteration has a distribution of its own: not so with state
+      if (violation->property == decisive.front()) {  // not for schemes that carry state
         ASSERT_TRUE(proof.distance) << "how far the distribution is from p must be visible";
         EXPECT_GT(proof.distance->off, 0);
         EXPECT_GT(proof.distance->largest, 0);

@@ -1,5 +1,5 @@
-// The registries hold everything that the build found once and in order, the references between their entries are
-// valid, and verifiers are matched with tree drafters by their infos alone.
+// The registries contain every entry that the build found, once and in order; the references between their entries
+// are valid; and verifiers are matched with tree drafters by their infos alone.
 #include <algorithm>
 #include <set>
 #include <stdexcept>
@@ -73,7 +73,7 @@ TEST(Registry, EveryDistributionThatAVerifierNamesExists) {
     }
   };
   check(registry(), true, [](std::string_view distribution) { return registry().drafter(distribution) != nullptr; });
-  // A verifier of trees may name the distribution of siblings.
+  // A verifier of trees may name the draft sampling of siblings.
   check(path_registry(), false, [](std::string_view distribution) {
     return path_registry().drafter(distribution) != nullptr || registry().drafter(distribution) != nullptr;
   });

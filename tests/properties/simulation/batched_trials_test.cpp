@@ -1,5 +1,5 @@
-// Trials in batches against single trials: the same program on the same table with one counter after the other, as
-// replay runs it. Every scheme, every distribution, every register width, every division of a run into batches.
+// Trials in batches must equal single trials, which run one after the other on the same table, as replay runs them:
+// for every scheme, draft sampling, SIMD width and division of a run into batches.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/registry.hpp>
@@ -85,7 +85,7 @@ void for_each_case(const Visit& visit) {
 TEST(BatchedTrials, AreTheTrialsOneByOne) {
   for_each_case(
       [](const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const RatioTable& table, int count) {
-        // Addresses whose lower half wraps around during the run.
+        // Trial numbers whose lower 32 bits wrap around during the run.
         const std::uint64_t first = (std::uint64_t{1} << 32) - 100;
         const DecidedTrials wanted = prefix_consistent(verifier, drafter, drafts, table, first, count);
         const auto decider = verifier.simulate_on(table, drafts);
@@ -138,7 +138,7 @@ TEST(BatchedTrials, CountWhatOneByOneCounts) {
       });
 }
 
-// Long enough for the guide of a recurring residual, which is made during the run by any of the threads.
+// Long enough for the guide table of a recurring residual, which any of the threads may make during the run.
 TEST(BatchedTrials, AGuideMadeOnTheWayChangesNothing) {
   const RatioTable table(examples::random_row(1, 300, 4), examples::random_row(2, 300, 4));
   for (const char* name : {"single_draft", "recursive_rejection", "k_seq", "naive_tree"}) {

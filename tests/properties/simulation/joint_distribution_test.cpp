@@ -25,7 +25,7 @@ JointRows walked_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, co
     rows[path_of(accepted, count)][static_cast<std::size_t>(x)] += mass;
   };
   Explorer<double> explorer;
-  explorer.with_rounding();  // where the residual of a refusal by rounding is empty
+  explorer.with_rounding();  // a rejection due to rounding may leave an empty residual
   EXPECT_TRUE(explorer.explore(
       [&](Explorer<double>& random) {
         length = drafter.draw(table, drafts, random, tuple);

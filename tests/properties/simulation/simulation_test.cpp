@@ -13,7 +13,7 @@ const std::vector<double> target{0.4, 0.05, 0.25, 0.1, 0.2};
 const std::vector<std::vector<double>> proposals{
     {0.1, 0.3, 0.3, 0.3, 0}, {0.2, 0.2, 0.2, 0.2, 0.2}, {0.05, 0.05, 0.8, 0, 0.1}};
 
-/// Visits every scheme that can be simulated with every distribution it takes.
+/// Visits every scheme that can be simulated with every draft sampling that it supports.
 void for_each_pair(auto&& visit) {
   for (const auto& verifier : registry().verifiers()) {
     if (!verifier->info().unsupported.simulate.empty() || !verifier->info().unsupported.explore.empty()) continue;

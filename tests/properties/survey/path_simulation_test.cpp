@@ -1,5 +1,5 @@
-// Simulated steps: captured trees give the means that another program computed for their paths, threads do not
-// matter, and an episode ends where the model does.
+// Simulated steps: captured trees give the means that another program computed for their paths, the number of threads
+// does not matter, and an episode ends at the model's context limit.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ Expected expected(const TreeCapture& trees) {
         clipped.push_back(std::min(1.0, clipped[i] * (p[x] / q[x])));
       }
       success.push_back(clipped[length]);
-      double all_failed = 1;  // of the longer prefixes
+      double all_failed = 1;  // probability that the tests of longer prefixes fail
       for (std::size_t i = length; i > 0; --i) {
         mean.block += all_failed * success[i] * static_cast<double>(i) / paths;
         all_failed *= 1 - success[i];
@@ -64,8 +64,8 @@ TEST(PathSimulation, CapturedTreesHaveTheirReferenceMeans) {
   EXPECT_TRUE(Reference{"3.8731"}.agrees(mean.token)) << mean.token;
   EXPECT_TRUE(Reference{"4.4145"}.agrees(mean.block)) << mean.block;
 
-  // 192 paths a hundred times over. The spread between paths is in the standard error but not in the error, which
-  // makes five of them a wide margin: false alarms are rarer than one in a million seeds, and this is one seed.
+  // The 192 stored paths are used a hundred times each, so the error comes from the trials alone, while the standard
+  // error also counts the spread between paths: the chance of five standard errors is below 1e-6.
   const auto source = PathSource::open(data + "stories512_trees.npz", {});
   const StepTally token = simulated("token_path", *source, 19'200, 8, 2);
   const StepTally block = simulated("block", *source, 19'200, 8, 2);
@@ -92,21 +92,21 @@ TEST(PathSimulation, SameForAnyThreadsOnCapturedTrees) {
   same_for_any_threads(*PathSource::open(data + "stories512_trees.npz", {}), 500, 1);
 }
 TEST(PathSimulation, SameForAnyThreadsOnRows) {
-  path_registry();  // families are found with everything else
+  path_registry();  // registers the families of rows
   same_for_any_threads(*PathSource::open("zipf:vocabulary=20,positions=5", {}), 500, 4);
 }
 TEST(PathSimulation, SameForAnyThreadsOnALiveModel) {
   same_for_any_threads(*PathSource::open(data + "stories260k.bin:q4", {}), 17, 2);
 }
 
-// 200 iterations need 200 tokens and more; the model reads 512, of which a text takes 8 to 71.
+// 200 iterations need at least 200 tokens. The model reads 512, of which the prompt takes 8 to 71.
 TEST(PathSimulation, EpisodesEndWithTheModel) {
   const auto source = PathSource::open(data + "stories260k.bin:q4", {});
   const StepTally tally = simulated("block", *source, 1, 8, 1, 200);
   EXPECT_EQ(tally.trials, 1u);
   EXPECT_LT(tally.steps, 200u);
   EXPECT_LE(tally.trial_tokens + tally.steps, 504u);
-  // Less than a path was left at the end.
+  // At the end, fewer tokens than a path were left in the context.
   EXPECT_GE(tally.trial_tokens + tally.steps, 512u - 71u - 8u - 1u);
 }
 

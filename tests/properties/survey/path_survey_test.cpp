@@ -1,5 +1,5 @@
-// The results of a survey of steps beside its simulation: the optimum of each distribution, which no lossless scheme
-// exceeds and block verification of one path reaches.
+// The optima in a survey of steps: no lossless scheme exceeds the optimum of its draft sampling, and block
+// verification of one path attains it.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(PathSurvey, NoLosslessSchemeIsAboveTheOptimumOfItsTrees) {
   for (const StepRow& row : surveyed({.drafts = {1, 2}, .length = 2, .steps = 30'000})) {
     if (!row.optimum || row.verifier->info().promise != Promise::lossless) continue;
     ++compared;
-    // Starts alternate, so the mean over them is exact; six standard errors are one chance in 10^9 a row.
+    // Starts alternate, so the mean over them is exact; chance exceeds six standard errors once in 10^9 rows.
     EXPECT_LE(row.tally.mean_accepted(), *row.optimum + 6 * row.tally.standard_error())
         << row.verifier->info().name << " K = " << row.drafts;
     EXPECT_LE(*row.optimum, *row.full_information + 1e-12);
@@ -50,7 +50,7 @@ TEST(PathSurvey, TheOracleAttainsTheOptimumOnEveryDistribution) {
     ASSERT_TRUE(row.oracle && row.optimum);
     EXPECT_EQ(row.tally.steps, 30'000u);
     EXPECT_EQ(row.tally.impossible, 0u);
-    // The certificate's two bounds are 1e-9 apart at most: nothing beside six standard errors.
+    // The certificate's bounds are at most 1e-9 apart, which is negligible beside six standard errors.
     EXPECT_NEAR(row.tally.mean_accepted(), *row.optimum, 6 * row.tally.standard_error() + 1e-9)
         << row.drafter->info().name << " K = " << row.drafts;
     distributions.insert(row.drafter->info().name);

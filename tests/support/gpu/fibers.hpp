@@ -1,5 +1,5 @@
-// Fibers: threads of a program that take turns on one thread of the machine. Hundreds of them can meet at barriers at
-// no extra cost, every run is the same, and a missed barrier is an error instead of a hang.
+// Fibers: cooperative threads that take turns on one thread of the system. Hundreds of them can meet at barriers at
+// no extra cost, every run has the same schedule, and a missed barrier is an error instead of a hang.
 #pragma once
 
 #include <setjmp.h>
@@ -16,22 +16,22 @@
 
 namespace draftproof::parity {
 
-/// A stack and where its code stands. Code goes on by a jump: swapping contexts, which is all that sanitizers know,
-/// asks the kernel for the mask of signals each time, and tests of plans spent nine tenths of their time there.
-/// Hardened builds check longjmp and refuse a jump to another stack, so the plain one is named.
+/// A stack and the saved point of its code. Fibers switch by setjmp and longjmp, because swapcontext() makes a system
+/// call for the signal mask, which took nine tenths of the time of tests of plans. Sanitizers support only
+/// swapcontext(). Hardened builds refuse a longjmp to another stack, so the unchecked `_longjmp` is called by name.
 class Context {
  public:
-  /// Later runs `start`, which must not return, on a stack of its own.
+  /// The first switch to it runs `start`, which must not return, on a separate stack.
   explicit Context(void (*start)()) : stack_{new char[stack_bytes]} {
     getcontext(&state_);
     state_.uc_stack.ss_sp = stack_.get();
     state_.uc_stack.ss_size = stack_bytes;
     state_.uc_link = nullptr;
-    makecontext(&state_, start, 0);  // it passes integers only, so `start` reads which fiber runs
+    makecontext(&state_, start, 0);  // passes integers only: `start` reads current()
   }
-  Context() : begun_{true} {}  ///< of the code that runs
+  Context() : begun_{true} {}  ///< the code that is running
 
-  /// Stops the running code, which is `from`, and lets `to` go on.
+  /// Suspends the running code, which is `from`, and resumes `to`.
   static void change(Context& from, Context& to) {
 #ifdef DRAFTPROOF_SANITIZED
     swapcontext(&from.state_, &to.state_);
@@ -78,8 +78,8 @@ class Fibers {
     }
   }
 
-  /// The calling fiber may fall behind the others by a few rounds, in the same way in every run of the program.
-  /// Called after a barrier, this reveals a missing next barrier.
+  /// May delay the calling fiber by a few rounds; the choice is the same in every run of the program. After a
+  /// barrier, a delay reveals that the next barrier is missing.
   void linger() {
     random_ = random_ * 6364136223846793005u + 1442695040888963407u;
     if ((random_ >> 62) != 0) return;
@@ -116,7 +116,7 @@ class Fibers {
  private:
   struct Fiber {
     explicit Fiber(int i) : index{i}, context{&Fibers::start} {}
-    /// At a barrier that others have not reached: there is no need to switch to it.
+    /// Whether it waits at a barrier that others have not reached, so that a switch to it would be wasted.
     bool waits() const { return round && *round == own_round; }
 
     int index;
@@ -146,8 +146,8 @@ class Fibers {
     fibers.yield();
   }
   /// Suspends a range of fibers for 1 to 64 rounds while the others go on as far as they can. This imitates a slow
-  /// warp, which a missing barrier lets the fast ones overtake. The choice is the same in every run of the program.
-  /// A dozen rounds pass between two exchanges of the whole team.
+  /// warp, which a missing barrier lets the fast ones overtake. The choice is the same in every run of the program. A
+  /// team takes about a dozen rounds from one exchange of all its threads to the next.
   void put_to_sleep(int count, bool went_on) {
     if (went_on && --rounds_left_ > 0) return;
     first_asleep_ = end_asleep_ = 0;
@@ -168,7 +168,7 @@ class Fibers {
   Context scheduler_;
   std::size_t progress_ = 0;
   int rounds_left_ = 1;
-  std::uint64_t random_ = ++started();  ///< teams of a program are suspended in different ways
+  std::uint64_t random_ = ++started();  ///< differs by team, so that each is suspended differently
   int first_asleep_ = 0, end_asleep_ = 0;
   std::exception_ptr failure_;
 };

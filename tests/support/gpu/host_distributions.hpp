@@ -10,7 +10,7 @@
 
 namespace draftproof::parity {
 
-/// Rows of a batch with their notes.
+/// The converted rows of a batch, with the notes that tables and optima need.
 class HostDistributions {
  public:
   template <class Entry>

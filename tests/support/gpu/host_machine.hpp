@@ -1,5 +1,5 @@
-// Fibers and the standard library instead of a device and its library of sorts and sums: the machine that builds the
-// tables and optima of gpu/tables in tests without a device.
+// The machine that builds the tables and optima of gpu/tables in tests without a device: fibers in place of threads,
+// and std::stable_sort and std::inclusive_scan in place of CUB.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,7 @@ class HostMachine {
   HostTeam team_;
 };
 
-/// Memory for the arrays that `take` requests, filled with a pattern that must not be read.
+/// Memory for the arrays that `take` requests, filled with a pattern because device memory is not zeroed.
 template <class Take>
 std::vector<char> memory_for(const Take& take) {
   gpu::Places none(nullptr);

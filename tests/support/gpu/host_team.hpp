@@ -33,7 +33,7 @@ class HostTeam {
   }
 
   const TeamShape& shape() const { return shape_; }
-  /// Memory of a partition, of `size` floats.
+  /// Memory of a partition, of at least `size` floats.
   float* slice(int partition, std::size_t size) {
     auto& own = slices_[static_cast<std::size_t>(partition)];
     if (own.size() < size) own.resize(size);
@@ -99,7 +99,7 @@ class HostThread {
   const HostThread& own_partition() const { return *this; }
   void add_shared(Fixed& sum, Fixed more) const { sum += more; }
   gpu::TeamMemory memory() const { return memory_of(partition()); }
-  /// The same address in another partition's slice, or in its memory.
+  /// Translates an address in this partition's slice or memory to the same place in another partition.
   template <class T>
   T* of_partition(T* place, int partition) const {
     const auto bytes_of = [this](int of, bool memory) {

@@ -1,10 +1,10 @@
 // Batches that distinguish a mutant kernel from the correct one, and the host's verdicts on them.
 //
 //   adjacent     rows of V tokens without a gap, V one more than a tile
-//   passes       longer rows: several refusals per position overwrite sums repeatedly
+//   passes       longer rows: several rejections per position overwrite sums repeatedly
 //   far          rows 2^30 entries apart, around the middle of their memory, so that no 32-bit offset leaves it
 //
-// p and q overlap little, so most drafts are refused.
+// p and q overlap little, so most drafts are rejected.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ using Verifier = verifiers::RecursiveRejection;
 /// A batch with its own memory, of which only the rows are backed by pages; the rest is address space.
 class KernelCase {
  public:
-  /// Row i of `positions` pairs lies at entry middle + i * pitch of `size`, its proposal behind it.
+  /// Pair i of `positions` pairs of rows begins at entry middle + i * pitch of `size`, its proposal after its target.
   /// Throws: std::runtime_error if there is not enough address space.
   KernelCase(std::string name, int vocabulary, int positions, std::int64_t pitch, std::int64_t middle,
              std::size_t size);
@@ -61,7 +61,7 @@ class KernelCase {
   std::vector<Verdict> wanted_;
 };
 
-/// Cases of each kind with `positions` positions; fewer for those far apart.
+/// Cases of each kind with `positions` positions; fewer for the kind `far`.
 std::vector<std::unique_ptr<KernelCase>> kernel_cases(int positions);
 
 /// Runs a kernel on all cases, with wrong_verdicts(i) on case i, and prints the differences from the host. Returns 1

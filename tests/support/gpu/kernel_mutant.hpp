@@ -1,5 +1,5 @@
-// Kernel mutants: each changes one step between a batch and a verdict. The build finds files of kernel_mutants/ and
-// runs them twice, by fibers of the host and, if there is a device, as kernels.
+// Kernel mutants: each changes one step between a batch and a verdict. The build runs every file of kernel_mutants/
+// twice: by fibers on the host and, if there is a device, as a kernel.
 //
 //   rows(batch, position, lanes)    the rows of a position, and their number of tokens
 //   Team<T>                         the synchronization of its threads

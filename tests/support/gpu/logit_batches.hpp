@@ -41,7 +41,7 @@ class LogitBatch {
     for (int i = 0; i < positions; ++i) {
       Philox random(seed, static_cast<std::uint64_t>(i), Philox::Role::draft);
       const int asked = 1 + i % most_drafts;
-      // At most as many tokens as q has, since drafts of some distributions are distinct.
+      // Drafts without replacement cannot be more than the tokens with q > 0.
       const int drafted = i % static_cast<int>(LogitShape::end) == static_cast<int>(LogitShape::one_token)
                               ? 1
                               : std::min(asked, (vocabulary + 1) / 2);

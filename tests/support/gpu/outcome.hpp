@@ -15,7 +15,7 @@ int outcome(const Test& test) try {
   return 1;
 }
 
-/// The same if there is a device, else 77.
+/// Returns outcome(test) if there is a device, else 77.
 template <class Test>
 int outcome_on_device(int (&devices)(), const Test& test) {
   return outcome([&] {

@@ -16,8 +16,8 @@
 
 namespace draftproof::parity {
 
-/// [positions] of p and of `proposals` rows q each. The `padding` entries between rows are NaN, so a read past a
-/// row's end is detected.
+/// For each position a row of p and `proposals` rows of q. The `padding` entries between rows are NaN, so a read past
+/// a row's end is detected.
 class ParityRows {
  public:
   ParityRows(int vocabulary, int proposals, int positions, std::uint64_t first_trial)

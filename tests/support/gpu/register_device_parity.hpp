@@ -20,7 +20,7 @@ gpu::BatchVerdicts device_verdicts(const gpu::Batch<float>& host) {
     try {
       gpu::verify_batch(V{}, device.view(), nullptr, mapping);
     } catch (const std::invalid_argument&) {
-      continue;  // not on this device, or not for these rows
+      continue;  // a mapping that this device or these rows do not support
     }
     const gpu::BatchVerdicts found = device.verdicts();
     for (std::size_t i = 0; i < found.verdicts.size(); ++i)

@@ -15,8 +15,8 @@
 namespace draftproof {
 namespace parity {
 
-/// A block of two warps of four lanes, enough for every exchange to cross lanes and every barrier to matter;
-/// partitions that are separate blocks, and the same with rows in the memory of the partitions.
+/// block: two warps of four lanes, so that exchanges cross lanes and every barrier matters. split: four such blocks
+/// as partitions. cluster: as split, with the rows in the partitions' memory.
 enum class Mapping { block, split, cluster };
 inline constexpr TeamShape block_shape{.partitions = 1, .warps = 2, .lanes = 4};
 inline TeamShape shape_of(Mapping mapping) {

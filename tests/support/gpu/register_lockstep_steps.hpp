@@ -15,7 +15,7 @@
 namespace draftproof {
 namespace step_parity {
 
-/// A block of two warps, a block of one, and blocks all over the device.
+/// A block of two warps, a block of one warp, and a team of four blocks.
 inline constexpr std::array<parity::TeamShape, 3> team_shapes{
     parity::TeamShape{.partitions = 1, .warps = 2, .lanes = 4},
     parity::TeamShape{.partitions = 1, .warps = 1, .lanes = 4},

@@ -23,7 +23,7 @@ using HostCarry = VerifierState<double>;
 struct Scheme {
   Info info;
   bool carries;  ///< whether it carries state from one iteration to the next
-  /// A step on the host; reads the carry and replaces it by that of the next iteration.
+  /// A step on the host; replaces the carry by the carry of the next iteration.
   std::function<StepOutput(const HostAt&, HostCarry&, Philox)> host;
   /// The steps of a batch in host memory by the machine under test.
   std::function<void(const gpu::StepBatch<float>&, std::int64_t rows)> machine;
@@ -41,7 +41,7 @@ struct Sizes {
   std::vector<int> vocabularies;
   int requests;        ///< per batch; one batch per scheme, tree sampling and vocabulary
   int iterations;      ///< of schemes that carry state
-  bool tells = false;  ///< a line for each scheme, as it ends
+  bool tells = false;  ///< print a line when a scheme ends
 };
 
 /// Runs every registered scheme on every tree sampling that it supports. Prints each mismatch and a summary; returns

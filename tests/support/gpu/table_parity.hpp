@@ -78,7 +78,7 @@ std::vector<Verdict> verdicts_on(const L& distributions, const TableTrials& tria
   }
 }
 
-/// Whether V runs on views: its plan, if it has one, owns nothing.
+/// Whether V runs on views: its plan, if it has one, owns no memory.
 template <class V>
 inline constexpr bool runs_on_views = V::info.unsupported.device.empty() && V::info.unsupported.simulate.empty() &&
                                       V::info.unsupported.device_trials.empty();

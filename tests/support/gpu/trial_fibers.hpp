@@ -47,7 +47,7 @@ class HostTrialThread {
 };
 static_assert(gpu::TrialThreads<HostTrialThread>);
 
-/// Fails at times, as a branch of probability zero does, and flags a draft that it does not emit.
+/// Returns no token in a third of its trials, as an impossible branch does, and may flag a draft it does not emit.
 struct SometimesImpossible {
   static constexpr Info info{.name = "sometimes_impossible", .summary = "", .source = ""};
   template <Position P, RandomSource R>

@@ -1,4 +1,4 @@
-// The ladder of the mean proposal.
+// The ladder for drafts from different proposals, with bins by the ratio of p to the mean proposal.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -28,8 +28,8 @@ ProposalRows<Rational> random_rows(std::mt19937& words, std::size_t rows, std::s
   return made;
 }
 
-/// Pr(draft k is in bin i and selected), by an enumeration of all tuples of bins; `best` maps a tuple and a bin to
-/// whether that bin is in the group taken.
+/// Returns Pr(draft k is in bin i and selected), by an enumeration of all tuples of bins. best(tuple, bin) is whether
+/// the bin is in the group from which the selection is made.
 template <class Best>
 ProposalRows<Rational> enumerated(const ProposalRows<Rational>& own, int drafts, const Best& best) {
   const std::size_t bins = own.front().size(), all = static_cast<std::size_t>(drafts);
@@ -51,7 +51,7 @@ ProposalRows<Rational> enumerated(const ProposalRows<Rational>& own, int drafts,
   return distribution;
 }
 
-/// Expects own slope to be the distribution; the last row may stand for several drafts.
+/// Expects that own * slope is the distribution; the last row may stand for several drafts.
 void expect_distribution(const ProposalRows<Rational>& own, const ProposalRows<Rational>& slope, int drafts,
                          const ProposalRows<Rational>& distribution) {
   for (std::size_t k = 0; k < own.size(); ++k)
@@ -108,12 +108,12 @@ TEST(Orders, SlopesAreTheDistributionOfTheSelectionForAnyOrder) {
   }
 }
 
-// With its own number of orders the prover finds it.
+// The prover covers the registered scheme, which has orders.
 TEST(LadderIndependent, IsLosslessWithoutOrders) {
   planned::expect_lossless(LadderIndependent{.orders = 0}, "independent", false, 40);
 }
 
-// Of all mixtures the best is kept, the ladder alone among them.
+// The plan keeps the best of its mixtures, one of which is the ladder without orders.
 TEST(LadderIndependent, OrdersGainAndNeverLose) {
   int above = 0;
   for (int n = 0; n < 200; ++n) {
@@ -171,7 +171,7 @@ TEST(RangeMaximum, IsTheLargestOfEveryRun) {
         ASSERT_EQ(tabulated.of(first, last), largest) << size << ": " << first << " .. " << last;
         ASSERT_EQ(plain.of(first, last), largest) << size << ": " << first << " .. " << last;
       }
-    // Rows lie one behind the other without a gap: a device's copy is as long as they are.
+    // Rows are contiguous, because a device copies them as one array.
     std::size_t rows = 0, entries = 0;
     for (std::size_t width = 1; width <= size; width *= 2, ++rows) entries += size + 1 - width;
     EXPECT_EQ(tabulated.rows().size(), entries);

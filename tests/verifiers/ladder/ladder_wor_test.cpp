@@ -1,5 +1,5 @@
-// The ladder for drafts without replacement beyond what both ladders have (ladders_test.cpp): its choice among
-// drafts, its race and buckets, and drafts that go on uniformly.
+// The ladder for drafts without replacement, beyond the tests of both ladders in ladders_test.cpp: its choice among
+// drafts, its race and buckets, and drafts that are uniform after the support of q is exhausted.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -38,7 +38,7 @@ auto distribution_of_wor(const V& verifier, const L& distributions, int drafts) 
   return enumerated<drafters::WithoutReplacement>(verifier, distributions, drafts);
 }
 
-// The race in double against all subsets in fractions. The integral errs by 1e-14 of itself, and V terms round.
+// The race in double against all subsets in fractions. The integral has a relative error of 1e-14, and V terms round.
 TEST(LadderWor, TheRaceHasTheChordsOfTheSubsets) {
   int compared = 0;
   for (int n = 0; n < 150; ++n) {
@@ -48,7 +48,7 @@ TEST(LadderWor, TheRaceHasTheChordsOfTheSubsets) {
                             exact::as_doubles(normalised(instance.proposals.front())));
     const auto bins = exact.bins();
     const auto near = rows.bins();
-    if (bins.by_token() != near.by_token()) continue;  // equal ratios that round to different ones
+    if (bins.by_token() != near.by_token()) continue;  // equal ratios may round to different ones
     ++compared;
     for (int drafts = 1; drafts <= 6; ++drafts) {
       const WorCoverage<Rational> want(exact, bins, drafts);
@@ -63,7 +63,7 @@ TEST(LadderWor, TheRaceHasTheChordsOfTheSubsets) {
 
 // The choice among drafts without replacement of a group G with H above and Z below (ladder/group_choice.hpp) has
 // distribution q(x) / q(G) (F(H + G) - F(H)), for any three sets: on RapidCheck's instances, by an enumeration of
-// every branch in fractions. Choices that look right have another distribution.
+// every branch in fractions. The first or the last draft of the group does not have this distribution.
 
 /// Rows whose tokens are in three bins, whatever their ratios.
 struct InThreeBins : Rows<Rational> {
@@ -84,7 +84,7 @@ struct InThreeBins : Rows<Rational> {
   int bin(const Bins&, Token x) const { return bin_of[static_cast<std::size_t>(x)]; }
 };
 
-/// The part of a ladder that a choice reads: every break is up in every trial.
+/// The members of a ladder that choose_distinct() reads. Both breaks are up in every trial, so each bin is a group.
 struct ThreeGroups {
   InThreeBins::Bins bins;
   LadderLevels<Rational> levels{std::vector<Rational>{0, 1, 1}};
@@ -92,7 +92,7 @@ struct ThreeGroups {
   int bin(const InThreeBins& distributions, Token x) const { return distributions.bin(bins, x); }
 };
 
-/// A choice among the drafts, taken for a decision.
+/// Emits the chosen draft without an acceptance test.
 template <class Choice>
 struct Chooses {
   template <class P, class R>
@@ -148,16 +148,16 @@ TEST(DistinctChoice, FirstAndLastDraftDoNotHaveIt) {
   EXPECT_EQ(std::pair(last[1], last[2]), std::pair(Rational("1/15"), Rational("1/12")));
 }
 
-// On buckets of rows: coverage against a race token by token, and draws from what is left of the bins.
+// Buckets of fresh rows: their coverage compared with a race over single tokens, and draws from the remaining bins.
 
-/// F at these breaks, as a plan of them has it.
+/// Returns F at these breaks, as a plan with these breaks uses it.
 WorCoverage<double> at_breaks(const WorCoverage<double>& coverage, const std::vector<int>& breaks) {
   return coverage.rough() ? coverage.refined(breaks) : coverage;
 }
 
-// Buckets, whose light tokens enter by sums of powers, against the race token by token of another program. Both
-// integrals err by at most 1e-13, and V masses are added in double on either side. The same where bins are joined: F
-// at the breaks that are left is the same.
+// The coverage of buckets, in which light tokens count by sums of powers, against another program's race over single
+// tokens. Both integrals err by at most 1e-13, and both sides add V masses in double. Where bins are joined, F at the
+// remaining breaks must be the same.
 TEST(LadderWor, BucketsHaveTheCoverageOfTheirTokens) {
   registry();
   for (const char* spec : {"gaussian_logits:vocabulary=32000,sigma=2.5,noise=1", "zipf:vocabulary=4096",
@@ -197,8 +197,8 @@ TEST(LadderWor, BucketsHaveTheCoverageOfTheirTokens) {
   }
 }
 
-// The bound that stands for the mass beside the K - 1 largest tokens, where it is hard to find: one token has nearly
-// all the mass, few tokens are large, or the support is hardly larger than K.
+// RaceBins::slowest, a lower bound of the mass beside the K - 1 largest tokens, where this mass is hard to find: one
+// token has nearly all the mass, few tokens are large, or the support is hardly larger than K.
 TEST(LadderWor, TheSlowestClocksAreBoundedFromBelow) {
   for (const int tokens : {3, 40, 5000})
     for (const double rest : {1e-20, 1e-9, 1e-4, 0.5}) {
@@ -219,7 +219,7 @@ TEST(LadderWor, TheSlowestClocksAreBoundedFromBelow) {
     }
 }
 
-// Draws after the race, on fresh rows: the integers of the tokens that are left, in token order.
+// Draws after the race, on fresh rows, invert the running sum of the remaining tokens' integers in token order.
 TEST(LadderWor, FreshRowsDrawWhatIsLeftOfTheBinsBelow) {
   registry();
   const RowPair pair = parse_family("gaussian_logits:vocabulary=3001,sigma=2,noise=1").pair(5, 0);
@@ -227,7 +227,7 @@ TEST(LadderWor, FreshRowsDrawWhatIsLeftOfTheBinsBelow) {
       q(pair.proposals[0].begin(), pair.proposals[0].end());
   const FreshRows<float> rows{std::span<const float>(p), std::span<const float>(q)};
   const auto bins = rows.bins();
-  const double sum = std::accumulate(q.begin(), q.end(), 0.0);  // the last bin has what it lacks
+  const double sum = std::accumulate(q.begin(), q.end(), 0.0);  // the last bin absorbs 1 - sum
   for (const int first : {1, bins.size() / 3, 3 * bins.size() / 4}) {
     std::vector<Token> below;
     for (Token x = 0; x < rows.vocabulary(); ++x)
@@ -253,7 +253,7 @@ TEST(LadderWor, FreshRowsDrawWhatIsLeftOfTheBinsBelow) {
   }
 }
 
-// One token has nearly all of q and the third draft nearly none: slopes of F reach 2^149, and times 2^155.
+// One token has nearly all of q and the third draft nearly no mass: slopes of F reach 2^149, times of the race 2^155.
 TEST(LadderWor, SelectedDistributionsSumToOneWhereDraftsAllButCannotBe) {
   const std::vector<double> p{0x1p-24, 0x1p-126, 0x1p-1074, 0.5, 0.5 - 0x1p-24},
       q{1 - 0x1p-24, 0x1p-24, 0x1p-1074, 0, 0x1p-149};
@@ -265,17 +265,17 @@ TEST(LadderWor, SelectedDistributionsSumToOneWhereDraftsAllButCannotBe) {
   };
   const Rows<double> rows(p, q);
   const FreshRows<double> fresh{std::span<const double>(p), std::span<const double>(q)};
-  for (const int drafts : {1, 2, 3}) {  // with four the slope at the denormal, 2^1074, is no double
+  for (const int drafts : {1, 2, 3}) {  // with four the slope at the denormal, 2^1074, overflows
     EXPECT_NEAR(total(rows, drafts), 1, 1e-13) << drafts;
     EXPECT_NEAR(total(fresh, drafts), 1, 1e-13) << drafts;
   }
 }
 
-// Drafts that go on uniformly where q runs out.
+// Drafts that are uniform over the remaining tokens after the support of q is exhausted.
 
 using verifiers::LadderWor;
 
-/// Weights from 0 to `most`, q with `support` tokens, and K larger than that.
+/// Returns an instance with weights of 0 to `most`, `support` tokens with q > 0, and K larger than that.
 Instance exhausted_instance(InstanceRng& dice, int vocabulary, int support, int most) {
   Instance instance;
   for (int x = 0; x < vocabulary; ++x) instance.target.push_back(dice.between(0, most));
@@ -316,10 +316,10 @@ TEST(LadderUniformRest, TheDistributionIsExactAndTheOptimumAttained) {
     ASSERT_EQ(overlap, at.optimum()) << instance.text();
     between += at.optimum() < 1;
   }
-  EXPECT_GT(between, 200);  // where everything is accepted a choice cannot be wrong
+  EXPECT_GT(between, 200);  // where everything is accepted, no choice can be wrong
 }
 
-// While the support of q lasts the two draft samplings are one.
+// Up to K = the size of q's support, both draft samplings draw the same drafts.
 TEST(LadderUniformRest, BothDraftSamplingsAgreeWhileTheSupportLasts) {
   const AnyVerifier& ladder = *registry().verifier("ladder_wor");
   for (int n = 0; n < 60; ++n) {
@@ -333,7 +333,6 @@ TEST(LadderUniformRest, BothDraftSamplingsAgreeWhileTheSupportLasts) {
   }
 }
 
-/// Share of accepted trials.
 template <class L>
 double accepted_share(const L& distributions, int drafts, int trials) {
   const LadderWor ladder;
@@ -351,7 +350,7 @@ double accepted_share(const L& distributions, int drafts, int trials) {
   return accepted / static_cast<double>(trials);
 }
 
-// On fresh rows the tokens that q lacks are in buckets: every branch of a decision, in double. Sums over the
+// On fresh rows, tokens with q = 0 are in buckets. Every branch of a decision is enumerated in double. Sums over the
 // vocabulary truncate by at most V 2^-60, the masses of a branch round a few times: 1e-12 is far above both.
 int exhausted = 0;  ///< times that a tuple went beyond the support of q
 struct CountsExhausted : drafters::WithoutReplacementUniform {
@@ -386,11 +385,11 @@ TEST(LadderUniformRest, BucketsOfFreshRowsHaveTheExactDistribution) {
     joined += buckets.size() - 1 < vocabulary - support;
   }
   EXPECT_GT(exhausted, 1000);
-  EXPECT_GT(joined, 50);  // buckets of one token each would be those of the other test
+  EXPECT_GT(joined, 50);  // buckets of one token each would repeat an earlier test
 }
 
-// Drafts of a truncated row: three tokens of it are left, the target has 512. Five standard errors of the share; of
-// its few positions one in a million would miss by chance.
+// q truncated to its three largest tokens; the target has 512. The tolerance is five standard errors of the accepted
+// share, which chance exceeds about once in a million comparisons.
 TEST(LadderUniformRest, TruncatedRowsReachTheOptimum) {
   registry();
   const Source source = Source::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_positions.npz");

@@ -1,6 +1,7 @@
-// Both ladders, for i.i.d. drafts and for drafts without replacement: reference values, the distribution of the
-// selected draft, the optimum of the draft sampling, and buckets of any shape, all in fractions; in double on
-// captured rows and on buckets of fresh rows: their distribution, their loss, the same bits at every width.
+// Both ladders, for i.i.d. drafts and for drafts without replacement. In fractions: reference values, the
+// distribution of the selected draft, the optimum of the draft sampling, and buckets of any shape. In double, on
+// captured rows and on buckets of fresh rows: the distribution, the loss of buckets, and the same bits at every SIMD
+// width.
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -48,7 +49,7 @@ struct OfDistinctDrafts {
   }
 };
 
-/// p_I by token, as the plan of V states it.
+/// Returns p_I, the distribution of the selected draft, by token, as the plan of V states it.
 template <class V, class L>
 std::vector<typename L::Scalar> planned_distribution(const L& distributions, int drafts) {
   std::vector<typename L::Scalar> distribution;
@@ -62,7 +63,7 @@ std::vector<typename L::Scalar> planned_distribution(const L& distributions, int
   return distribution;
 }
 
-/// sum min(p, p_I) of a plan.
+/// Returns sum min(p, p_I) of a plan.
 template <class V, class L>
 typename L::Scalar planned_overlap(const L& distributions, int drafts) {
   const auto distribution = planned_distribution<V>(distributions, drafts);
@@ -72,7 +73,7 @@ typename L::Scalar planned_overlap(const L& distributions, int drafts) {
   return sum;
 }
 
-/// The selected draft: the decision without its accept test.
+/// Emits the selected draft without an acceptance test.
 struct SelectsOnly {
   template <Distributions L>
   auto prepare(const L& distributions, int drafts) const {
@@ -246,8 +247,8 @@ TYPED_TEST(Ladders, BucketsOfSeveralTokensAreLossless) {
 
 using verifiers::Ladder;
 
-// If the optimum is 1, p_I is p and a refusal would have an empty residual: in double p_I may differ from p by a
-// rounding, and the plan's acceptance may differ from 1.
+// If the optimum is 1, p_I is p and a rejection would have an empty residual. In double, p_I may differ from p by a
+// rounding, and the plan's acceptance from 1.
 TEST(Ladder, RoundingReachesNoEmptyResidual) {
   const auto explore = [](const Instance& instance) {
     const auto p = normalised(instance.target), q = normalised(instance.proposals.front());
@@ -321,7 +322,7 @@ TEST(BucketedLadder, LosesLittleAndNeverAcceptsMoreThanTheOptimum) {
     }
     std::cout << "K = " << drafts << ": captured pairs lose " << captured / count << " on average, the worst pair "
               << most << "; " << breaks / static_cast<double>(pairs.size()) << " breaks leave\n";
-    // If there is surplus, buckets are served whole (LadderGoal): a twentieth of the possible loss.
+    // If there is surplus, buckets are served whole (LadderGoal), so only a twentieth of the possible loss is left.
     EXPECT_LE(captured / count, 2e-4) << "K = " << drafts;
   }
 }
@@ -366,7 +367,7 @@ TEST(BucketedLadder, StatesADistributionWhateverItAimedAt) {
     }
 }
 
-/// Bins for which a plan distinguishes few stretches.
+/// Bins for which a plan may use only few stretches.
 struct FewStretches : BucketBins {
   static constexpr int most_stretches = 16;
   explicit FewStretches(const BucketBins& all) : BucketBins(all) {}
@@ -395,8 +396,8 @@ TEST(BucketedLadder, JoinsWhatItsMemoryHasNoRoomFor) {
   EXPECT_NEAR(served, 1, 1e-11);  // a thousand products and truncations
   EXPECT_LE(slopes, 16);
   EXPECT_LE(of_held, of_free + 1e-3);
-  // Nearly all mass lies within five octaves, a third of an octave per stretch: at most a quarter of that width is
-  // lost.
+  // Nearly all mass has ratios within five octaves, so a stretch spans a third of an octave, which is a quarter of
+  // its ratio, and at most a quarter of this span is lost.
   EXPECT_GE(of_held, of_free - 1.0 / 16);
 }
 

@@ -219,12 +219,12 @@ TEST(LadderBlockOrder, BothAreRareAndSmallOnRandomModels) {
       for (int paths = 1; paths <= 4; ++paths) {
         const double now = planned_mean_accepted(conditionals, paths, size.length);
         if (paths == 1) one = before = now;
-        falls_below |= now < one - 1e-9;  // sums of at most 39 products in double: far below
+        falls_below |= now < one - 1e-9;  // 39 products round by far less
         falls_back |= now < before - 1e-9;
         deepest = std::max(deepest, one - now);
         before = now;
       }
-      // V = 2, L = 2: never seen, on 820,265 models with weights up to 5 and K = 2, 3 either.
+      // At V = 2, L = 2 this was never observed, also not on 820,265 models with weights up to 5 and K = 2, 3.
       EXPECT_FALSE(falls_below && size.vocabulary == 2 && size.length == 2) << model.text();
       below += falls_below;
       falls += falls_back;
@@ -236,7 +236,7 @@ TEST(LadderBlockOrder, BothAreRareAndSmallOnRandomModels) {
   EXPECT_LT(deepest, 0.1);
 }
 
-// Groups of a ranking, with ties on both sides of a break, and nodes that a bound declares plain.
+// Groups of a ranking with ties on both sides of a break; and plain nodes, which have no groups.
 
 /// Every third token has one ratio of four, so that equal ratios fall into several groups.
 RatioTable table_with_ties(int vocabulary, std::uint32_t seed) {
@@ -271,15 +271,15 @@ TEST(RankedBins, AreThoseOfAWalk) {
         ASSERT_EQ(bins.proposal_below(bin + 1), ranking.proposal(0, last));
         for (int j = first; j < last; ++j) {
           ASSERT_EQ(bins.of(ranking.token(j)), bin) << "V = " << vocabulary << ", rank " << j;
-          ASSERT_EQ(bins.of(ranking.token(j)), bin);  // remembered
+          ASSERT_EQ(bins.of(ranking.token(j)), bin);  // from the cache
         }
       }
       ASSERT_EQ(bin, bins.size());
     }
 }
 
-// Nodes are coarse below 1/8 and have no groups below 1/256; a distribution is stated for coarse groups as for fine
-// ones.
+// If Pr(two active paths) is below 1/8, a node uses coarse groups, and below 1/256 none. The stated distribution is
+// exact for coarse groups too.
 TEST(LadderNodes, AreCoarseWhereTwoPathsAreSeldom) {
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
     const RatioTable distributions = table_with_ties(2000, seed);
@@ -293,7 +293,7 @@ TEST(LadderNodes, AreCoarseWhereTwoPathsAreSeldom) {
       double sum = 0;
       for (Token x = 0; x < distributions.vocabulary(); ++x) {
         sum += at.chosen(distributions, x);
-        // f's slope is 1 + two (1 - 2 s).
+        // F has slope 1 + two (1 - 2 s), so chosen(x) differs from q(x) by at most the factor `two`.
         EXPECT_LE(std::abs(at.chosen(distributions, x) - distributions.proposal(x)),
                   distributions.proposal(x) * two * (1 + 1e-12));
       }

@@ -1,4 +1,4 @@
-// Lossy schemes by their definitions.
+// Lossy schemes against their definitions.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -104,7 +104,7 @@ TEST(MentoredDecoding, NoDistributionWithinTheDivergenceAcceptsMore) {
       EXPECT_NEAR(distribution.mass, 1, 1e-12);
       EXPECT_NEAR(distribution.flag, overlap(distribution.output, q), 1e-12)
           << "single-draft sampling of its own output distribution";
-      // Of the sums of three terms in divergence_of: 2^-53 each, amplified by 1024 and truncated at 2^-60.
+      // The tolerance is for sums of three terms in divergence_of: 2^-53 each, amplified by 1024, truncated at 2^-60.
       EXPECT_LE(divergence(distribution.output, p), allowed + 1e-12);
       const double best = best_of_grid(p, q, allowed, cells);
       // c is bisected to 2^-50, and a distribution of slope at most 1 / p in c moves acceptance by less than 1e-12.

@@ -1,4 +1,4 @@
-// Schemes of paths against second implementations, written as published.
+// Schemes of paths against second implementations that follow the publications literally.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/subjects/path_erased.hpp>
@@ -9,20 +9,21 @@
 namespace draftproof {
 namespace {
 
-/// r* after t = 1 .. L tokens, from products R_1 .. R_L: over the largest R before t where that exceeds 1.
+/// Returns r*_t for t = 1 .. L from the products R_1 .. R_L: R_t over the largest earlier R, or over 1 if that is
+/// larger.
 template <class Scalar>
 std::vector<Scalar> capped_ratios(const std::vector<Scalar>& products) {
   std::vector<Scalar> ratios;
   for (std::size_t t = 0; t < products.size(); ++t) {
     Scalar largest(1);
     for (std::size_t i = 0; i < t; ++i) largest = std::max(largest, products[i]);
-    // min(R_m, 1) rho_(m+1) .. rho_t, with R_m = 1 at m = 0.
+    // This is min(R_m, 1) rho_(m+1) .. rho_t, with R_m = 1 at m = 0.
     ratios.push_back(products[t] / largest);
   }
   return ratios;
 }
 
-/// The definitions, with rows: r* of every child, and divergences as direct sums.
+/// The definitions, evaluated over whole rows: r* of every child, and divergences as direct sums.
 class AsDefined {
  public:
   static constexpr Info info{.name = "hsd_as_defined",
@@ -111,7 +112,7 @@ TEST(Hsd, PublishedRatios) {
     EXPECT_NEAR(std::min(ratios[i], 1.0), printed[i], 5e-5);
 }
 
-// The smallest instance: fewest tokens, then least sum of weights, of two tokens without context.
+// The instances of two tokens, with the same rows at every prefix, that have the smallest sum of weights.
 TEST(Hsd, SmallestInstanceThatRefutesTheRepository) {
   const TreeShape shape{.drafts = 1, .length = 2};
   std::vector<std::vector<int>> refuted;
@@ -129,7 +130,7 @@ TEST(Hsd, SmallestInstanceThatRefutesTheRepository) {
 }
 
 // By hand, p = (1 1)/2, q = (1 2)/3: a drafted first token 0 has R = 3/2, and then 9/4 or 9/8, so the block is always
-// accepted. So after 0 the next token has q's distribution, 1/3 and 2/3.
+// accepted. So after 0 the next token has distribution q, 1/3 and 2/3.
 TEST(Hsd, TheInstanceByHandAndByEnumeration) {
   const auto model = small::constant({1, 1}, {1, 2});
   const auto distribution = small::distribution("hsd_repository", "iid_paths", model, {.drafts = 1, .length = 2});
@@ -141,7 +142,7 @@ TEST(Hsd, TheInstanceByHandAndByEnumeration) {
   EXPECT_EQ(distribution.mean_accepted(), Rational(59, 36));
   EXPECT_EQ(small::distribution("block", "iid_paths", model, {.drafts = 1, .length = 2}).mean_accepted(),
             Rational(57, 36));
-  // The distribution of the first token is the target's.
+  // The first token has the target's distribution.
   Rational first = 0;
   for (const auto& [tokens, probability] : distribution.emitted) first += tokens[0] == 0 ? probability : Rational(0);
   EXPECT_EQ(first, Rational(1, 2));

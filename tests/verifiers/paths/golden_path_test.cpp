@@ -1,4 +1,4 @@
-// Every scheme against the reference distributions of tests/golden/path.json, which another program computed.
+// Compares every scheme with the reference distributions of tests/golden/path.json, from another program.
 #include <cmath>
 #include <iostream>
 
@@ -16,7 +16,7 @@
 namespace draftproof {
 namespace {
 
-/// The name of a scheme of the file in this repository: verifier and tree drafter.
+/// The verifier and tree drafter of this repository for a scheme of the file.
 struct Ours {
   std::string_view verifier, drafter;
   bool reversed = false;  ///< ties of p / q go to the higher id in the file, to the lower one here
@@ -61,7 +61,7 @@ const std::map<std::string_view, Ours>& ours() {
   return map;
 }
 
-/// The verifier of that name, with the parameters in the name of the case.
+/// Returns the verifier `name`, with the parameters that the name of the case states.
 const AnyPathVerifier* verifier_of(std::string_view scheme, std::string_view name) {
   static const auto lenient = [] {
     LiftedToTrees<verifiers::lossy::Lenience> walk;
@@ -121,7 +121,7 @@ TEST(GoldenPaths, EveryCaseOfTheSchemesWeHave) {
       ASSERT_NEAR(distribution.accepted[i], c.accepted[i], reference_distribution_tolerance)
           << c.id << ' ' << c.scheme << " tau = " << i;
     for (const auto& [tokens, probability] : distribution.emitted) {
-      if (c.emitted.empty()) break;  // a process: tests/properties/paths/process_test.cpp
+      if (c.emitted.empty()) break;  // process_test.cpp compares processes
       const auto wanted = c.emitted.find(tokens);
       const double value = wanted == c.emitted.end() ? 0 : wanted->second;
       ASSERT_NEAR(probability, value, reference_distribution_tolerance) << c.id << ' ' << c.scheme;

@@ -1,4 +1,4 @@
-// The residual of a scaled target above the distribution of a chosen path's token: of the greatest path and of
+// The residual (c p - d)+, where d is the distribution of the chosen path's next token: for the greatest path and for
 // ladders.
 #include <algorithm>
 #include <cmath>
@@ -29,8 +29,8 @@ std::vector<Rational> few_weights(std::mt19937& words, int vocabulary) {
   return normalised(weights);
 }
 
-/// Expects excess and weights of a left-over to be those of c p - distribution, for c = 1/12 .. 1. Returns for how
-/// many c some tokens but not nearly all have a weight.
+/// Expects the excess and weights of (c p - distribution)+ for c = 1/12 .. 1. Returns the number of c for which
+/// several tokens, but not nearly all, have weight.
 template <class Distribution, class Excess, class ForEach>
 int expect_left_over(const Rows<Rational>& distributions, const Distribution& distribution, const Excess& excess_of,
                      const ForEach& for_each) {
@@ -50,8 +50,8 @@ int expect_left_over(const Rows<Rational>& distributions, const Distribution& di
   return split;
 }
 
-/// Expects excess, weights and draws of `left` to be those of the distribution `above`, which has 600 terms in
-/// double.
+/// Expects that excess, weights and draws of `left` agree with the weights above(x), which are computed from 600
+/// terms in double.
 template <class Left, class Above>
 void expect_weights_and_draws(const Left& left, double c, const Above& above) {
   double excess = 0;
@@ -64,8 +64,8 @@ void expect_weights_and_draws(const Left& left, double c, const Above& above) {
     EXPECT_NEAR(w, above(x), 1e-14);
     weight[x] += w;
   });
-  // Equally spaced words fall into a token's interval of the running sum at most once too often or too rarely;
-  // rounding may move its ends past one more word.
+  // Equally spaced numbers fall into a token's interval of the running sum at most once too often or too rarely;
+  // rounding may move its ends past one more number.
   constexpr std::uint64_t count = 1 << 14;
   for (std::uint64_t i = 0; i < count; ++i) ++drawn[left.draw(c, i << 50)];
   for (const auto& [x, times] : drawn) ASSERT_TRUE(weight.contains(x)) << x;
@@ -294,7 +294,7 @@ void expect_definition(const RankedByHand<Entry>& wanted, double c) {
     left += weight[x];
   }
   EXPECT_NEAR(left, from_fixed(total), close);
-  if (left < 1e-9) return;  // digits of a few units
+  if (left < 1e-9) return;  // too few digits are left
   constexpr std::uint64_t count = 1 << 10;
   for (std::uint64_t i = 0; i < count; ++i) {
     const Token x = row.draw(c, excess, i << 54);
@@ -302,7 +302,7 @@ void expect_definition(const RankedByHand<Entry>& wanted, double c) {
     ++drawn[x];
   }
   for (const auto& [x, times] : drawn) ASSERT_GT(weight[x], 0) << x;
-  // Equally spaced words fall into an interval of the running sum at most once too often or too rarely at each end.
+  // Equally spaced numbers fall into an interval at most once too often or too rarely at each end.
   for (const auto& [x, w] : weight) ASSERT_NEAR(drawn[x], w / left * static_cast<double>(count), 2) << x;
 }
 

@@ -67,12 +67,12 @@ TEST(LadderBlock, ChosenDistributionAndMeansAreTheReferenceOnes) {
   }
   std::cout << "largest deviation " << largest << "; against greedy multi-path: " << above << " above, " << below
             << " below\n";
-  EXPECT_EQ(below, 0);  // on these models; docs/ladder.md on others
+  EXPECT_EQ(below, 0);  // an observation on these models
   EXPECT_GT(above, 40);
 }
 
-// The mean from the plans alone: block verification with the distribution of the chosen path. That the step is exact,
-// bounded, and block verification of one path is what the prover finds.
+// The mean from the plans alone: block verification with the distribution of the chosen path. The prover checks that
+// the step is exact and bounded, and that it is block verification of one path.
 TEST(LadderBlock, AcceptsWhatItsPlansSay) {
   for (const LadderSize& size : ladder_sizes)
     for (std::uint32_t seed = 0; seed < 12; ++seed) {
@@ -186,7 +186,7 @@ TEST(LadderBlockWor, AcceptsTheReferenceNumberOfTokens) {
               Rational(entry.at("ladder_block_accepted").get<std::string>()))
         << entry.dump();
     const auto walk = wor_tree_sampling<LadderWorWalk>(conditionals, shape);
-    if (!walk.complete) continue;  // an enumeration has more branches, which the explorer's limit cuts
+    if (!walk.complete) continue;  // too many branches for the explorer
     ++walked;
     EXPECT_EQ(walk.mean_accepted(), Rational(entry.at("ladder_walk_accepted").get<std::string>())) << entry.dump();
   }

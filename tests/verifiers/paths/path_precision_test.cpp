@@ -1,4 +1,4 @@
-// The same sources on prepared tables and on fresh rows: their exact distribution by exploration, and their runs on
+// Schemes of paths on prepared tables and on fresh rows: their exact distribution by exploration, and trials with
 // Philox.
 #include <cmath>
 
@@ -52,7 +52,7 @@ Distribution distribution_of(const ConditionalModel<L>& conditionals, const Tree
   return distribution;
 }
 
-/// A model in all forms.
+/// One model as plain rows, as tables, and as fresh rows of double and float.
 struct PrecisionForms {
   std::vector<std::vector<double>> target, proposal;
   std::vector<std::vector<float>> narrow_target, narrow_proposal;
@@ -124,7 +124,7 @@ TYPED_TEST(PathForms, HaveOneDistribution) {
   }
 }
 
-/// Expects the token after every prefix that is reached to have the distribution of the target.
+/// Expects that the token after every reached prefix has the target's distribution.
 template <class L>
 void expect_target(const Distribution& distribution, const ConditionalModel<L>& conditionals, double tolerance) {
   std::map<Tokens, double> reached, beyond;

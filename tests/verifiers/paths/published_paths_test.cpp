@@ -118,7 +118,7 @@ int chains_that_differ(std::string_view one, std::string_view other, const std::
   return differing;
 }
 
-// Which schemes are token or block verification on every chain the prover finds (one_path).
+// The prover checks which schemes are token or block verification on every chain (one_path).
 TEST(Equalities, BlocksOfOneTokenAndOfACertainTargetAreTokenVerification) {
   for (const std::string_view scheme : {"block", "greedy_block"})
     EXPECT_EQ(chains_that_differ(scheme, "token_path", {{2, 1}, {3, 1}, {4, 1}}), 0) << scheme;
@@ -148,7 +148,7 @@ TEST(Equalities, TraversalOfDepthOneIsRecursiveRejectionWithoutReplacement) {
   }
 }
 
-/// Probability of at least i accepted tokens.
+/// Returns Pr(at least i accepted tokens) for i = 0, 1, ..
 std::vector<Rational> tails(const DraftTree& tree, const small::OnTree& steps) {
   std::vector<Rational> tail(static_cast<std::size_t>(tree.length()) + 1, Rational(0));
   for (const auto& [step, probability] : steps)
@@ -193,7 +193,7 @@ TEST(Equalities, TailsOfBlockVerification) {
       const auto of_token = tails(tree, small::on_tree(*token, tree));
       Rational product = 1, largest = 1;
       for (std::size_t i = 0; i < ahead.size(); ++i) {
-        const int node = static_cast<int>(i);  // of a chain
+        const int node = static_cast<int>(i);  // in a chain
         if (i > 0) {
           const auto& distributions = model.distributions(tree.context(node - 1));
           product *= distributions.target(tree.token(node)) / distributions.proposal(tree.token(node));

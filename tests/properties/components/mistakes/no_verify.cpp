@@ -1,5 +1,4 @@
-// Neither a function of batches nor steps of a chain.
-// Note: runner.verify(batch, random)
+// A type that is neither a function of batches nor steps of a chain.
 #include <draftproof/properties/components/batch/batch_group.hpp>
 
 namespace draftproof {

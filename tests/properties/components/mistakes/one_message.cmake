@@ -1,5 +1,5 @@
-# A type that is no batch runner is refused with one error: what a runner has, and, in a note, what this one lacks.
-# COMPILER, INCLUDE, MISTAKE.
+# The compiler refuses a type that is not a batch runner with one error, which states what a runner has, and a note,
+# which states what this type lacks. Variables: COMPILER, INCLUDE, MISTAKE.
 cmake_minimum_required(VERSION 3.25)
 
 set(depth "")
@@ -11,7 +11,7 @@ execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only ${depth} -I${INCLUD
 if(code EQUAL 0)
   message(FATAL_ERROR "${MISTAKE}: compiled")
 endif()
-# What g++ says inside its note, of a line of the concept, is called an error too.
+# g++ also labels lines of the concept inside its note as errors.
 string(REPLACE ";" "," lines "${err}")
 string(REGEX MATCHALL "[^\n]*[0-9]: error: " errors "${lines}")
 list(FILTER errors EXCLUDE REGEX "sim/components/(ragged_batch|chain_steps)\\.hpp")

@@ -1,5 +1,4 @@
-// A function of batches that returns tokens alone.
-// Note: runner.verify(batch, random)
+// A function of batches that returns only tokens.
 #include <draftproof/properties/components/batch/batch_group.hpp>
 
 namespace draftproof {
