@@ -163,7 +163,7 @@ void Session::check_output() const {
     if (access(path.c_str(), W_OK) != 0) refuse(output);
     return;
   }
-  // Tests whether the file can be created by creating and removing one named after the process id.
+  // Tests whether the file can be created by creating and removing a file of the same name with the process id.
   const std::string part = output + "." + std::to_string(getpid()) + ".part";
   const int tried = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (tried < 0) refuse(output);
