@@ -1,5 +1,5 @@
-// Recursive rejection as it is usually written: every refusal writes the normalised residual over the row of p, and
-// the last one draws from it by running sums. The comparison shows what the read-only residual curve saves.
+// Recursive rejection as it is usually written: every refusal writes the normalised residual over the row of p,
+// from which the token is drawn at the end by running sums. The comparison shows the gain of the read-only residual.
 //
 //   r      residual[x]    float, as engines keep it; initially p
 //   m      mass           sum of (r - q)+, in double

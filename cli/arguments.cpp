@@ -18,7 +18,7 @@
 namespace draftproof {
 namespace {
 
-/// Returns `text` as a number; nullopt unless all of it is one.
+/// Returns `text` as a number; nullopt if any part of it does not belong to the number.
 template <class Number>
 std::optional<Number> whole(std::string_view text) {
   Number value{};

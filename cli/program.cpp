@@ -59,7 +59,7 @@ std::string known_commands(const std::string& name) {
 int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> known) {
   using namespace draftproof;
   registry();
-  [[maybe_unused]] static const bool once = (found::commands(), true);  // because merge and plan call run() again
+  [[maybe_unused]] static const bool once = (found::commands(), true);  // merge and plan call run() again
   Session session;
   session.checkpoint = std::move(known);
   CLI::App app{"Proves, measures and times the verifiers of multi-draft speculative decoding.", "draftproof"};

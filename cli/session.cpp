@@ -163,7 +163,7 @@ void Session::check_output() const {
     if (access(path.c_str(), W_OK) != 0) refuse(output);
     return;
   }
-  // Tests whether the file can be created by creating and removing one named after the process id.
+  // Tests whether the file can be created by creating and removing a file of this name plus the process id.
   const std::string part = output + "." + std::to_string(getpid()) + ".part";
   const int tried = open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (tried < 0) refuse(output);
@@ -193,7 +193,7 @@ void Session::write(const Document& result) const {
   if (unoptimised_sources && has_times(document))
     document.sections.push_back(
         {.title = "times are those of code compiled without optimisation: build with CMAKE_BUILD_TYPE=Release"});
-  if (timings && document.data.is_object() && !document.data.contains("context"))  // benchmarks have one of their own
+  if (timings && document.data.is_object() && !document.data.contains("context"))  // benchmarks add their own
     document.data["run"] = {
         {"draftproof", DRAFTPROOF_VERSION}, {"processor", processor_name()}, {"optimised", !unoptimised_sources}};
   for (const Writer& writer : found_writers()) {

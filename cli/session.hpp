@@ -59,8 +59,7 @@ struct Session {
   /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.
   void check_output() const;
   /// Opens the adapters and registers those of their verifiers that can run trials, under their declared names, or with
-  /// "@adapter" after a name that is taken. With several adapters, each writes to a numbered subfolder
-  /// of the dump folder.
+  /// "@adapter" after a name that is taken. With several adapters, each has a numbered subfolder in the dump folder.
   /// Throws: InputError, AdapterError.
   void open_adapters(const std::vector<std::string>& texts, const adapters::WireOptions& options);
   /// Sets seed, threads and stop flag of the options of some work.

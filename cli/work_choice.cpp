@@ -188,7 +188,7 @@ Checkpoint* WorkChoice::open(const Session& session, const std::vector<std::stri
   if (!checkpoint_.empty()) {
     if (const WriteTarget target = write_target(checkpoint_); !target.special.empty())
       throw InputError({.file = checkpoint_, .got = target.special, .expected = "a checkpoint, or no file"});
-    if (std::filesystem::exists(checkpoint_)) {  // throws for a file of another request, or of another program
+    if (std::filesystem::exists(checkpoint_)) {  // resume() throws for a file of another request
       known_->resume(read_checkpoint(checkpoint_), checkpoint_);
       if (!resume_)
         throw InputError(

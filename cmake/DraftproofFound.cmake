@@ -232,7 +232,7 @@ endfunction()
 
 # draftproof_found_header(kernel_mutants NAMESPACE draftproof::kernel_mutants DIRECTORY tests/gpu/kernel_mutants
 #                         EXTENSION hpp FUNCTION for_each_kernel_mutant)
-# Writes <draftproof/found/kernel_mutants.hpp> into ${PROJECT_BINARY_DIR}/found/headers; FUNCTION calls use(Type{}).
+# Writes found/headers/draftproof/found/kernel_mutants.hpp; its function FUNCTION(use) calls use(Type{}) for every type.
 function(draftproof_found_header header)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;DIRECTORY;EXTENSION;FUNCTION" "")
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY}/*.${arg_EXTENSION})

@@ -32,7 +32,7 @@ foreach(source ${targets})
   string(REGEX REPLACE "_fuzz$" "" name ${name})
   add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${source})
   target_link_libraries(fuzz_${name} PRIVATE draftproof_fuzzed)
-  # Functions that no reader calls may use folders that are not compiled here; --gc-sections drops them before linking.
+  # Functions that no reader calls may use folders that are not compiled here; --gc-sections removes these functions.
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer,address,undefined -fuse-ld=lld -Wl,--gc-sections)
   add_dependencies(fuzz fuzz_${name})
 endforeach()

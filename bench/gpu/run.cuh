@@ -24,7 +24,7 @@ class Run {
   Run(Results& results, const cudaDeviceProp& device, bool is_quick)
       : quick{is_quick}, results_{results}, device_{device} {}
 
-  const bool quick;  ///< one small size of each benchmark
+  const bool quick;  ///< whether to run only a small size of each benchmark
 
   const cudaDeviceProp& device() const { return device_; }
   std::size_t cache_bytes() const { return static_cast<std::size_t>(device_.l2CacheSize); }

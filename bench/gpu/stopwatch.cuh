@@ -2,7 +2,7 @@
 // device's, without the cost of the host's calls.
 //
 // Each repetition is one event, `plays` replays and another event. The result is the median over repetitions of the
-// time per replay. Work that varies its inputs is captured over several of them, and the caller divides.
+// time per replay. To vary the inputs, a graph captures the work on several inputs, and the caller divides.
 #pragma once
 
 #include <cuda_runtime.h>

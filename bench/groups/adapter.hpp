@@ -23,7 +23,7 @@ namespace draftproof::benchmarks {
 struct Adapter {
   static constexpr int large = 32'000, few = 32, many = 4096;
 
-  /// `rows` chains of `drafts` tokens with uniform rows of V tokens, seeded or scripted.
+  /// A batch of `rows` chains of `length` drafts, with uniform p and q on V tokens.
   struct Rows {
     std::vector<float> p, q;
     std::vector<std::int32_t> drafts, lengths, parents;

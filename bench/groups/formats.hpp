@@ -3,7 +3,7 @@
 //
 //   rows/FORMAT/recursive_rejection/V/K        one decision, all K drafts refused, rows hot in a cache
 //   rows/FORMAT/recursive_rejection/V/K/cold   the same on rows from memory: another copy each time, 640 MB in all
-//   read/FORMAT/V[/cold]                       lower_bound: a plain read of the bytes of p and q
+//   read/FORMAT/V[/cold]                       lower bound: a plain read of the bytes of p and q
 //   softmax/FORMAT/V[/cold]                    items are logits
 //   exp/WIDTH, exp/libm                        items are powers of e
 #pragma once
@@ -25,7 +25,7 @@
 
 namespace draftproof::benchmarks {
 
-/// Flips refuse whenever a refusal is possible; draws are the same each time.
+/// A random source whose flips refuse whenever a refusal is possible, and whose draws are always the same.
 struct Refusing : UniformSource<Refusing> {
   std::uint64_t next(Purpose purpose) { return purpose == Purpose::flip ? ~std::uint64_t{0} : 0x9E3779B97F4A7C15; }
 };

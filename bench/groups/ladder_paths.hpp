@@ -79,8 +79,7 @@ struct LadderPaths {
     }
   }
 
-  /// Steps on fresh rows. Distributions are constructed anew for each step, since cached passes would save passes in
-  /// the next.
+  /// Times steps on fresh rows. Distributions are constructed anew for each step, because they cache passes.
   template <class V>
   static void fresh_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
     const FloatRows& rows = rows_of(vocabulary);
@@ -97,7 +96,7 @@ struct LadderPaths {
     state.SetItemsProcessed(state.iterations());
     state.counters["passes"] = static_cast<double>(visited) / (static_cast<double>(t) * vocabulary);
   }
-  /// Steps on tables, one per prefix of a step; nothing is kept from the last step.
+  /// Times steps on tables, one per prefix of a step; nothing is kept from the last step.
   template <class V>
   static void table_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
     const SeparateDistributions<RatioTable> conditionals(prefixes(shape), [&] { return pair_of(vocabulary).table; });
@@ -109,7 +108,7 @@ struct LadderPaths {
     }
     state.SetItemsProcessed(state.iterations());
   }
-  /// Steps on one table with plans kept, as trials keep them; the paths are new each time.
+  /// Times steps on one table with plans kept, as trials keep them; the paths are new each time.
   template <class V>
   static void kept_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
     const OneTable conditionals(pair_of(vocabulary).table);

@@ -1,8 +1,8 @@
 // Passes over fresh float32 rows, compared with a read of the rows:
 //
 //   lower_bound/read/V               exclusive or over the 8 V bytes of a pair
-//   pass/residual/W/V          F(b) at width W: scalar, avx2, avx512, as far as the processor has them
-//   pass/residual/W/V/cold     the same, as lower_bound/read/V/cold, on copies of a pair that exceed the caches
+//   pass/residual/W/V          F(b) = sum (p - b q)+ at width W: scalar, avx2, avx512, if the processor has it
+//   pass/residual/W/V/cold     the same on copies of a pair that exceed the caches; also lower_bound/read/V/cold
 //   pass/curve/W/V             F(b) and its slope
 //   pass/clipped/W/V           one draw from clipped weights: a pass, and a search in one block of the row
 //   pass/sum/W/V               a pass that sums any function of the token, here max(p - b q, 0)
@@ -108,11 +108,11 @@ struct Passes {
         });
       }
       add("float_mode/residual", vocabulary, [](const float* p, std::size_t size, std::uint64_t turn) {
-        std::vector<double> partial((size + 1023) / 1024);  // as FreshRows has
+        std::vector<double> partial((size + 1023) / 1024);  // FreshRows has this array too
         return float_sums(p, p + size, place(turn), size, partial.data());
       });
       add("double_mode/residual", vocabulary, [](const float* p, std::size_t size, std::uint64_t turn) {
-        std::vector<double> partial((size + 1023) / 1024);  // as FreshRows has
+        std::vector<double> partial((size + 1023) / 1024);  // FreshRows has this array too
         return double_sums(p, p + size, place(turn), size, partial.data());
       });
       add("rewrite/recursive_rejection", vocabulary, [](const float* p, std::size_t size, std::uint64_t turn) {

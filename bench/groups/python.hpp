@@ -3,8 +3,8 @@
 //   python/check/FUNCTION   processor seconds of a check with its draftproof process, less one second for its start
 //   python/bare/FUNCTION    as many bare calls on the same rows
 //
-// Functions are a right chain of six torch operators, a wrong one, and a drafter (peers/check_peer.py). Skipped, with
-// the reason, if no interpreter has torch and the package.
+// Functions are a correct chain verifier of six torch operators, a wrong one, and a drafter (peers/check_peer.py).
+// Skipped, with the reason, if no interpreter has torch and the package.
 #pragma once
 
 #include <array>

@@ -42,7 +42,7 @@ class SameAtAllDepths final : public ConditionalModel<L> {
   std::vector<L> distributions_;
 };
 
-/// The one table of a vocabulary after every prefix, for drafting trees; no copies.
+/// The same table, by reference, after every prefix; for drafting trees.
 class TableAtAllDepths final : public ConditionalModel<RatioTable> {
  public:
   explicit TableAtAllDepths(const RatioTable& table) : table_{table} {}

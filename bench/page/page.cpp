@@ -399,7 +399,7 @@ std::string worst_spread(const Results& results) {
       100 * all.median, 100 * all.high);
 }
 
-/// Whether the benchmark times one decision of a verifier that is not a mutant, at the size where passes cost most.
+/// Whether the benchmark times one decision of a lossless verifier, at the size where passes cost most.
 bool is_cost_of_a_scheme(const std::string& plain_name) {
   static const std::regex cost("cost/([^/]*)/[^/]*/128256/4");
   std::smatch parts;

@@ -99,7 +99,7 @@ struct Judged {
   GoalResult verdict = GoalResult::not_run;    ///< not run: a side has no time
   double ratio = 0;                            ///< median time per item of `slower` over that of `faster`
   std::optional<Spread> rounds{};              ///< range of the ratio over paired repetitions, if counts are equal
-  std::size_t met_rounds = 0, all_rounds = 0;  ///< rounds that meet the bound, of how many
+  std::size_t met_rounds = 0, all_rounds = 0;  ///< rounds that meet the bound, and all rounds
 
   /// The verdict in words: "met", "not met", "met in 3 of 5 rounds", "not run".
   std::string text() const;

@@ -1,7 +1,7 @@
 // The distribution that recursive rejection of i.i.d. drafts emits given a draft tuple, by groups of tokens, in
 // closed form, so that an average over tuples need not enumerate the branches of each tuple.
 //
-//   b_k, F_k    places and masses of the residuals, b_(k + 1) = b_k + F_k (verifiers/recursive_rejection.hpp)
+//   b_k, F_k    residual k is (p - b_k q)+ with mass F_k; b_(k + 1) = b_k + F_k (verifiers/recursive_rejection.hpp)
 //   a_k(x)      min(1, (p - b_k q)+ / (F_k q))
 //   c_k         (1 - a_0) .. (1 - a_(k-1)) a_k at the tuple's drafts: probability that draft k is emitted
 //   rest        1 - sum c_k
@@ -50,7 +50,7 @@ class RefusalGroups {
   const std::vector<std::uint32_t>& group() const { return group_; }
   double acceptance() const { return acceptance_; }
 
-  /// Writes one number per group to `out`; returns the acceptance of the tuple.
+  /// Writes the mass of C in each group to `out`; returns the acceptance of the tuple.
   double groups(std::span<const Token> tuple, std::span<double> out) const {
     double rest = 1;
     std::fill_n(out.begin(), default_groups, 0.0);

@@ -34,7 +34,7 @@ namespace draftproof {
 template <class Weight>
 using PathModel = PrefixTable<Rows<Weight>>;
 
-/// The rows of every prefix, by length; a single pair applies to every prefix.
+/// Returns a model with the given pairs at its prefixes, shorter prefixes first; a single pair applies to all prefixes.
 template <class Weight>
 PathModel<Weight> path_model(const std::vector<WeightPair>& pairs) {
   const auto row = [](const std::vector<int>& weights) {

@@ -25,7 +25,7 @@ struct StudyOptions {
   std::uint64_t seed = 1;
   int threads = 0;                          ///< 0: all processors
   bool timings = false;                     ///< times in the data, which then differs from run to run
-  const std::atomic<bool>* stop = nullptr;  ///< if set, the study returns its results so far
+  const std::atomic<bool>* stop = nullptr;  ///< once true, the study returns its results so far
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
   Checkpoint* checkpoint = nullptr;  ///< of the blocks of a divided study
 

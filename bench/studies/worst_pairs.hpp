@@ -6,9 +6,9 @@
 //   top   q^K        target mass of the second token; spreads the interesting q evenly for every K
 //   s     -          probability that K-SEQ at its root refuses one draft
 //
-// K-SEQ, derived here. From rho = 1 up to p_1 / q_1 = 1 + q + .. + q^(K-1), G(rho) = rho (1 - q) + q^K, so 1 - beta =
-// s means s = q - q^K / rho, and the root's equation 1 - s^K = rho (1 - s) gives rho = 1 + s + .. + s^(K-1).
-// Together:
+// K-SEQ, derived here. At the factor rho it accepts one draft with probability beta = 1 - s = sum min(p / rho, q). From
+// rho = 1 up to p_1 / q_1 = 1 + q + .. + q^(K-1) this is 1 - q + q^K / rho, so s = q - q^K / rho. The root's equation
+// 1 - s^K = rho (1 - s) gives rho = 1 + s + .. + s^(K-1). Together:
 //
 //   q^K = rho(s) (q - s),   acceptance 1 - s^K.
 //

@@ -119,7 +119,7 @@ struct Check {
                         .expected = "neither: blocks run in this program on the processor"});
     std::vector<GateResult> results;
     {
-      constexpr std::uint64_t parts = 1000;  // units of progress per gate; only trials report steps
+      constexpr std::uint64_t parts = 1000;  // progress units per gate; trials report steps within it
       Progress progress("checking", parts * gates.size(), session.quiet);
       const double planned = std::exp2(options.profile.log2_trials);
       options.progress = [&](std::uint64_t trials) {

@@ -35,7 +35,7 @@ struct Optimum {
     document.data = {{"schema", "draftproof.optimum/2"}, {"seed", session.seed}};
     for (const Source& source : choice.open_whole(specs, session.seed)) {
       const auto positions = static_cast<double>(source.positions());
-      std::vector<const AnyDrafter*> drafters;  // with shared noise the optimum is the marginal sampling's
+      std::vector<const AnyDrafter*> drafters;  // with shared noise the optimum is the marginal one
       for (const auto& drafter : registry().drafters())
         if (!drafter->info().shared_noise()) drafters.push_back(drafter.get());
       // Means over positions, and whether a method is known at every position.

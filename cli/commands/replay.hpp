@@ -203,7 +203,7 @@ struct Replay {
     for (const Drafter* drafter : taken)
       if (drafter->info().name == (sampling.empty() ? usual_draft_sampling(info) : sampling)) return *drafter;
     if (sampling.empty() && !taken.empty())
-      return *taken.front();  // the usual sampling names how siblings are drawn, which no tree sampling is called
+      return *taken.front();  // of trees the usual name is that of the siblings' sampling, which no drafter has
     if constexpr (requires { known.wrong_drafters_of(info); })
       for (const Drafter* drafter : known.wrong_drafters_of(info))
         if (drafter->info().name == sampling) return *drafter;

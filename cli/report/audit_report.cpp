@@ -19,7 +19,7 @@ std::string_view to_text(AuditRule rule) {
   return names[static_cast<std::size_t>(rule)];
 }
 
-/// log e as a power of ten.
+/// Returns log10(e) from log(e).
 double decades(double log_e) { return log_e / std::log(10.0); }
 std::string power_of_ten(double log_e) { return fmt::format("10^{:.1f}", decades(log_e)); }
 

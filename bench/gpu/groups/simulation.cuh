@@ -1,4 +1,4 @@
-// Simulation on flat distributions, and on distributions with one dominant token.
+// Times simulation on flat distributions, and on distributions with one dominant token.
 #pragma once
 
 #include <draftproof/bench/gpu/run.cuh>

@@ -2,15 +2,16 @@
 // conditional distributions given the drafts, control variates, stratified and scrambled Sobol drafts. Then it
 // compares the acceptance of `simulate --estimate` with closed forms.
 //
-// Figures are a variance of counting over that of the estimator, in the first table for recursive rejection, i.i.d.:
+// The first table is of recursive rejection of i.i.d. drafts. It shows the variance of counting divided by the variance
+// of the estimator:
 //
 //   groups       sum of the variances of 32 groups of tokens, formed in order of p / q
 //   tokens       sum of Var(x) / p(x) over tokens x
 //   acceptance   variance of the acceptance
 //
-// Claimed: estimates agree with the target and with
-// closed forms within ten standard errors, conditional distributions are no noisier than counts, Sobol drafts no
-// noisier than independent ones, and on the standard pair acceptance is within 1e-4 with 2^16 tuples.
+// Claimed: estimates agree with the target and with closed forms within ten standard errors, conditional distributions
+// are no noisier than counts, Sobol drafts no noisier than independent ones, and on the standard pair acceptance is
+// within 1e-4 with 2^16 tuples.
 #pragma once
 
 #include <algorithm>

@@ -34,8 +34,8 @@ struct DraftSamplings {
 
   static constexpr std::string_view samplings[] = {"iid", "without_replacement", "greedy",
                                                    "hub", "fixed_top_k",         "tail_draw"};
-  static constexpr int numbers[] = {2, 4, 8, 16, 32};  ///< of drafts, for the optima
-  static constexpr int for_verifiers[] = {2, 4, 8};    ///< of drafts, for the verifiers
+  static constexpr int numbers[] = {2, 4, 8, 16, 32};  ///< numbers of drafts for optima
+  static constexpr int for_verifiers[] = {2, 4, 8};    ///< numbers of drafts for verifiers
 
   /// Effort: tuples of each simulated row.
   static StudyResult run(const StudyOptions& options) {

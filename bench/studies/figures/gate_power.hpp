@@ -1,5 +1,5 @@
-// The power of the statistical gate: the number of trials until it detects wrong programs and deviations of a given
-// size, and that it accuses no correct verifier; at V = 32,000, with the alarm at e = 1e9.
+// The power of the statistical gate at V = 32,000, with the alarm at e = 1e9: the number of trials until it detects
+// wrong programs and deviations of a given size, and e-values of correct verifiers, which it must not accuse.
 //
 //   exposure   planned trials of the batches that ran until e reached 1e9; batches double from 16, so it is a power of
 //              two. Median and largest of several seeds; a run without an alarm counts as infinite

@@ -468,7 +468,7 @@ struct WorstCases {
             return;
           }
           const double family = scheme.minimum(drafts).acceptance;
-          // Acceptance and optimum have some 40 roundings, less than 2^-48; division by at least 1e-3 enlarges them.
+          // Acceptance and optimum err by less than 2^-48, some 40 roundings; their ratio by at most 1000 times that.
           const bool lower = found.value < family - 1000 * 0x1p-48;
           // A search that misses the known minimum shows nothing about smaller ones.
           const bool reached = found.value < family + 1e-6;

@@ -235,8 +235,8 @@ struct BlockAgainstToken {
 };
 
 // Accepted tokens by the number of i.i.d. paths: a small instance on which more paths hurt greedy multi-path block
-// verification; and over random models, how often each scheme loses by one more path, how often it falls below one
-// path, and its share of the optimum of all lossless verifiers.
+// verification; and over random models, how often each scheme accepts less with one more path, how often less than
+// with one path, and its share of the optimum of all lossless verifiers.
 //
 //   K            paths           1 .. 4 on the instance, 1 .. 3 on random models; block at K = 1
 //   one shot     LP              certified bounds of the optimum, properties/paths/tree_optimum.hpp

@@ -67,7 +67,7 @@ struct Result {
   Json data;
 };
 
-/// One result as it is; several as one object of schema draftproof.report/2, which is a result too.
+/// Returns one result as it is, several as one object of schema draftproof.report/2, which is a result too.
 Json joined(std::vector<Result> results);
 
 /// The results in `data`: those that `joined` put there, else `data` itself.
@@ -94,7 +94,7 @@ struct Records {
 /// The tables in the order of the data.
 std::vector<Records> records_in(const Json& data);
 
-/// The table of measurements: the rows of the sources of a survey, else the first table. Empty without tables.
+/// The table of measurements: the rows of the sources of a survey or of `optimum`, else the first table, if any.
 Records main_records(const Json& data);
 
 /// From good to bad; a change to a later grade is a change for the worse.
@@ -126,7 +126,7 @@ struct Counterexample {
   bool expected = false;  ///< of a mutant, or of a scheme that is lossy by design
 };
 
-/// The counterexamples of `data`, those that are not expected first.
+/// The counterexamples of `data`, unexpected ones first.
 std::vector<Counterexample> counterexamples_in(const Json& data);
 
 struct SurveyedRate {

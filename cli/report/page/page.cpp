@@ -14,7 +14,7 @@ namespace {
 
 using plots::escaped;
 
-/// Most rows of a verdict table that are shown unfolded; of a longer table only the rows that are not good are.
+/// A verdict table with more rows is folded; above it only the rows that are not good are shown.
 constexpr std::size_t most_rows = 60;
 
 /// A verdict with a sign beside its colour.
@@ -34,7 +34,7 @@ Grade grade_of_survey(const std::string& verdict) {
 /// One row per (verifier, distribution), by distribution and then by acceptance on the first source that has it.
 Table survey_table(const std::vector<SurveyOfSource>& surveys) {
   std::vector<std::pair<std::string, std::string>> order;
-  std::map<std::pair<std::string, std::string>, std::vector<const SurveyedRate*>> rates;  // one a survey, or null
+  std::map<std::pair<std::string, std::string>, std::vector<const SurveyedRate*>> rates;  // one per survey, or null
   for (std::size_t s = 0; s < surveys.size(); ++s) {
     auto rows = rows_at_most_drafts(surveys[s], [](const SurveyedRate&) { return true; });
     std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->rate > b->rate; });

@@ -5,7 +5,7 @@
 //              and lightened for a dark one; markers, labels and symbols carry the same distinction
 //   roof       an upper bound, drawn as a thick line without markers; the region above it is shaded
 //   dashed     lower bounds, peers and other lines to compare with
-//   points     not joined
+//   points     without a line
 //   width      of a text: an upper bound from its code points, because the font of a reader is not known
 //
 // All coordinates are pixels of the view box. A line has a colour and a marker of its own, by its place in `series`.
@@ -111,7 +111,7 @@ struct LinePlot {
   TickText x_tick = number_text, y_tick = number_text;
   enum class Ticks { round, at_points, at_points_logarithmic } x_ticks = Ticks::round;
   bool logarithmic = false;         ///< the y axis, over whole decades; else linear
-  double width = 400, plane = 210;  ///< pixels of the picture, and of the height of the plane
+  double width = 400, plane = 210;  ///< width of the picture, height of the plane, in pixels
 
   bool empty() const { return series.empty(); }
 };
