@@ -15,7 +15,7 @@
 namespace draftproof::benchmarks {
 
 /// Sorts by key ascending; `spare` is as long as `pairs`.
-inline void radix_floor(std::vector<std::uint64_t>& pairs, std::vector<std::uint64_t>& spare) {
+inline void radix_lower_bound(std::vector<std::uint64_t>& pairs, std::vector<std::uint64_t>& spare) {
   std::array<std::array<std::uint32_t, 2048>, 3> place{};
   for (const std::uint64_t pair : pairs)
     for (unsigned pass = 0; pass < 3; ++pass) ++place[pass][pair >> (32 + 11 * pass) & 2047];

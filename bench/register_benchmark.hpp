@@ -15,9 +15,9 @@ inline std::vector<std::function<void()>>& found_benchmarks() {
 
 /// The stop flag of the run; null if it has none. Benchmarks that run for minutes poll it; their partial results are
 /// discarded.
-inline const std::atomic<bool>*& stop_wish() {
-  static const std::atomic<bool>* wish = nullptr;
-  return wish;
+inline const std::atomic<bool>*& stop_flag() {
+  static const std::atomic<bool>* flag = nullptr;
+  return flag;
 }
 
 template <class B>

@@ -181,7 +181,7 @@ Json run_benchmarks(const std::vector<std::string>& names, const RunOptions& opt
   const auto begin = Clock::now();
   bool late = false;
   const auto stopped = [&] { return options.stop && options.stop->load(std::memory_order_relaxed); };
-  stop_wish() = options.stop;
+  stop_flag() = options.stop;
   Json context = machine_context();
   context["seed"] = options.seed;
   context["repetitions"] = options.repetitions;

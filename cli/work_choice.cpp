@@ -56,11 +56,11 @@ nlohmann::json fingerprint(const std::string& path) {
   return fmt::format("{} bytes, {:016x}", size, sum.checksum());
 }
 
-BlockDeal deal_of(const std::string& path, std::uint64_t parts) {
+BlockAssignment deal_of(const std::string& path, std::uint64_t parts) {
   std::ifstream file(path);
   if (!file) throw InputError({.file = path, .got = "no such file", .expected = "the result of `draftproof plan`"});
   try {
-    return BlockDeal(nlohmann::json::parse(file), parts, path);
+    return BlockAssignment(nlohmann::json::parse(file), parts, path);
   } catch (const nlohmann::json::exception&) {
     throw InputError({.file = path, .got = "no plan", .expected = "the result of `draftproof plan` in JSON"});
   }

@@ -21,7 +21,7 @@ std::size_t bucket_of(double ratio) {
   return static_cast<std::size_t>(std::clamp(step - lowest_step, 0, buckets - 1));
 }
 /// A lower bound of the ratios in the bucket. A ratio may have been rounded up into it, by less than 2^-23 of itself.
-double floor_of(std::size_t bucket) {
+double lower_bound_of(std::size_t bucket) {
   if (bucket == 0) return 0;
   const auto bits = (static_cast<std::uint32_t>(bucket) + lowest_step) << (23 - fine_bits);
   return static_cast<double>(std::bit_cast<float>(bits)) * (1 - 0x1p-23);
@@ -51,12 +51,12 @@ class FreshScan {
     // The value of any cut is an upper bound: start with the least value at the ends of buckets, from the highest
     // down.
     double bar = 1;
-    walk([&](std::size_t, ExactMass, ExactMass to, std::size_t) { bar = std::min(bar, value(to)); });
+    each_bucket([&](std::size_t, ExactMass, ExactMass to, std::size_t) { bar = std::min(bar, value(to)); });
     // A value has (K + 2) roundings; the line of the bound below has a few more.
     bar += (2 * drafts_ + 16) * 0x1p-53;
     std::array<bool, buckets> open{};
-    walk([&](std::size_t bucket, ExactMass from, ExactMass to, std::size_t) {
-      const double rise = floor_of(bucket) * probability(to.proposal - from.proposal);
+    each_bucket([&](std::size_t bucket, ExactMass from, ExactMass to, std::size_t) {
+      const double rise = lower_bound_of(bucket) * probability(to.proposal - from.proposal);
       const double at_start = cut_value(probability(to.target) - rise, probability(from.proposal), drafts_);
       open[bucket] = std::min(value(to), at_start) <= bar;
     });
@@ -70,7 +70,7 @@ class FreshScan {
     };
     consider({0, 0}, 0);
     auto next = keyed.begin();
-    walk([&](std::size_t bucket, ExactMass from, ExactMass to, std::size_t cut) {
+    each_bucket([&](std::size_t bucket, ExactMass from, ExactMass to, std::size_t cut) {
       if (!open[bucket]) return consider(to, cut + all_[bucket].tokens);
       for (std::uint32_t i = 0; i < all_[bucket].tokens; ++i, ++next) {
         from.target += p_[static_cast<std::size_t>(next->token)];
@@ -88,7 +88,7 @@ class FreshScan {
 
   /// Visits the non-empty buckets by falling ratio, with the masses before and after and the number of tokens before.
   template <class Visit>
-  void walk(Visit visit) const {
+  void each_bucket(Visit visit) const {
     ExactMass from{0, 0};
     std::size_t cut = 0;
     for (std::size_t bucket = buckets; bucket-- > 0;) {

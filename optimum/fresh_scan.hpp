@@ -5,7 +5,7 @@
 //   b          bucket        tokens whose p / q, as a float, shares its top bits: steps of 1/64 within an octave
 //   (P, Q)     ExactMass     p- and q-mass of all tokens of higher ratio, integers in units of 2^-62
 //   v(P, Q)    cut_value     cut of the other tokens: 1 + (1 - P) - (1 - Q)^K
-//   r          floor_of(b)   lower bound of the ratios in b
+//   r          lower_bound_of(b)   lower bound of the ratios in b
 //
 // Cost: O(V), and a sort of the open buckets: all of them at worst, if nearly all ratios are equal.
 //

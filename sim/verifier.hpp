@@ -88,23 +88,23 @@ concept VerifierOn = HasInfo<V> &&(VerifiesAlone<V, L, R> || VerifiesWithPlan<V,
 
 namespace detail {
 template <class D>
-struct WalkedDrafter {
+struct ExploredDrafter {
   using type = D;
 };
 template <class D>
-requires(D::info.shared_noise()) struct WalkedDrafter<D> {
+requires(D::info.shared_noise()) struct ExploredDrafter<D> {
   using type = typename D::Marginal;
 };
 }  // namespace detail
 
 /// The drafter that explorers run in place of D: D itself, or D::Marginal if D reads shared noise.
 template <class D>
-using WalkedDrafter = typename detail::WalkedDrafter<D>::type;
+using ExploredDrafter = typename detail::ExploredDrafter<D>::type;
 
 namespace detail {
 template <class D>
 struct DeclaredDrafter {
-  using type = draftproof::WalkedDrafter<D>;
+  using type = draftproof::ExploredDrafter<D>;
 };
 template <class D>
 requires(D::info.misdeclares()) struct DeclaredDrafter<D> {
@@ -112,7 +112,7 @@ requires(D::info.misdeclares()) struct DeclaredDrafter<D> {
 };
 }  // namespace detail
 
-/// The drafter whose distribution D declares: D::Declared if D is wrong on purpose, WalkedDrafter<D> otherwise.
+/// The drafter whose distribution D declares: D::Declared if D is wrong on purpose, ExploredDrafter<D> otherwise.
 template <class D>
 using DeclaredDrafter = typename detail::DeclaredDrafter<D>::type;
 

@@ -37,11 +37,11 @@ struct RecursiveRejectionWor {
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
     int exhausted_at = 0;
-    const Verdict verdict = walk(at, random, exhausted_at);
+    const Verdict verdict = test_in_turn(at, random, exhausted_at);
     if (exhausted_at == 0) return verdict;
     const OffSupportPosition<P> rest(at, exhausted_at);
     int never = 0;
-    const Verdict late = walk(rest, random, never);
+    const Verdict late = test_in_turn(rest, random, never);
     // If rounding left no residual here either, the token is drawn from the target, as in last_draw().
     if (late.token == no_token) return random.emit(at.residual(at.zero()));
     return late.accepted >= 0 ? accepted(late.token, late.accepted + exhausted_at) : late;
@@ -49,7 +49,7 @@ struct RecursiveRejectionWor {
 
  private:
   template <class P, RandomSource R>
-  DRAFTPROOF_DEVICE static Verdict walk(const P& at, R& random, int& exhausted_at) {
+  DRAFTPROOF_DEVICE static Verdict test_in_turn(const P& at, R& random, int& exhausted_at) {
     auto b = at.zero();
     auto mass = at.one();
     for (int k = 0; k < at.drafts(); ++k) {

@@ -140,8 +140,8 @@ class DraftChecks {
       const std::vector<double> read = stored_distribution(row, form_);
       const double log_e = ETable(read).log_e(counts, std::ldexp(1.0, asked[i].log2_draws)) -
                            std::log(static_cast<double>(asked.size()));
-      finding.evidence += fmt::format("{}{} after {} draws at V = {}{}", i > 0 ? ", " : "", told(read, counts, log_e),
-                                      finding.work - before, asked[i].vocabulary,
+      finding.evidence += fmt::format("{}{} after {} draws at V = {}{}", i > 0 ? ", " : "",
+                                      evidence_on(read, counts, log_e), finding.work - before, asked[i].vocabulary,
                                       asked[i].kept > 0 ? fmt::format(", {} of them possible", asked[i].kept) : "");
       if (log_e >= log_threshold_) finding.status = Status::failed;
     }
@@ -183,7 +183,8 @@ class DraftChecks {
     return row;
   }
 
-  static std::string told(const std::vector<double>& row, const std::vector<std::uint64_t>& counts, double log_e) {
+  static std::string evidence_on(const std::vector<double>& row, const std::vector<std::uint64_t>& counts,
+                                 double log_e) {
     for (std::size_t x = 0; x < row.size(); ++x)
       if (counts[x] > 0 && !(row[x] > 0)) return fmt::format("draws token {}, which has q = 0,", x);
     return fmt::format("e = 10^{:.1f}", log_e / std::log(10.0));

@@ -115,7 +115,7 @@ class Strings {
   double distance(std::optional<WorstToken>& worst) {
     NeumaierSum total;
     total.add(std::abs(1 - at(begins_, {})));
-    walk({}, 1.0, 0.0, total, worst);
+    compare({}, 1.0, 0.0, total, worst);
     return total.value() / 2;
   }
 
@@ -126,8 +126,8 @@ class Strings {
   }
 
   /// `wanted` = p(prefix); `completed` = mass of strings that ended before, completed by the target up to prefix.
-  void walk(const Tokens& prefix, double wanted, double completed, NeumaierSum& total,
-            std::optional<WorstToken>& worst) {
+  void compare(const Tokens& prefix, double wanted, double completed, NeumaierSum& total,
+               std::optional<WorstToken>& worst) {
     const double begins = at(begins_, prefix), ended = at(ends_, prefix);
     if (std::ssize(prefix) == small_model_.length) {
       total.add(std::abs(begins + completed - wanted));
@@ -142,7 +142,7 @@ class Strings {
       const double found = at(begins_, next), asked = beyond * share;
       if (!worst || std::abs(found - asked) > std::abs(worst->found - worst->wanted))
         worst = WorstToken{prefix, x, found, asked};
-      walk(next, wanted * share, (completed + ended) * share, total, worst);
+      compare(next, wanted * share, (completed + ended) * share, total, worst);
     }
   }
 

@@ -240,7 +240,7 @@ class PathTrials {
 
  private:
   /// A trial between two calls.
-  struct Walker {
+  struct Trial {
     std::uint64_t trial = 0;
     int context = 0, tokens = 0;  ///< after the tokens so far, and their number
     std::uint32_t calls = 0;
@@ -248,19 +248,19 @@ class PathTrials {
   };
 
   /// Puts the next call of a trial into the batch, which is run first if it is full.
-  void call(Walker walker) {
+  void call(Trial one) {
     constexpr std::uint32_t purpose = 0x202;
     const Declaration& declaration = program_.declaration();
-    const auto seed = static_cast<std::int64_t>(philox_pair(seed_, walker.trial, walker.calls, purpose).first >> 1);
+    const auto seed = static_cast<std::int64_t>(philox_pair(seed_, one.trial, one.calls, purpose).first >> 1);
     Philox draft(0, static_cast<std::uint64_t>(seed), Philox::Role::draft);
-    tree_.clear(walker.context);
+    tree_.clear(one.context);
     drafter_.draw(*conditionals_, shape_, draft, tree_);
     const auto entries = static_cast<int>(tree_.all_draws().size());
     const bool full =
         batch_.rows() == declaration.most_rows || batch_.bytes_with(entries, vocabulary_) > most_bytes_drafted;
     if (batch_.rows() > 0 && (full || (!declaration.ragged && entries != batch_.longest()))) ask();
-    batch_.add(tree_, *conditionals_, seed, walker.state);
-    asked_.push_back(std::move(walker));
+    batch_.add(tree_, *conditionals_, seed, one.state);
+    asked_.push_back(std::move(one));
   }
 
   void ask() {
@@ -273,7 +273,7 @@ class PathTrials {
 
   void take(int row) {
     const auto i = static_cast<std::size_t>(row);
-    Walker& walker = asked_[i];
+    Trial& one = asked_[i];
     const auto tokens = std::as_const(result_).tokens.begin() + std::ptrdiff_t{row} * result_.tokens_a_row;
     if (result_.status[i] != 0 || result_.counts[i] < 1 || result_.counts[i] > shape_.length + 1) {
       const auto message = result_.messages.find(row);
@@ -284,20 +284,20 @@ class PathTrials {
         throw ProgramFails(program_.declaration().name, one_line(outcome.message));
       if (fault_.empty())
         fault_ = outcome.status == RowStatus::ok
-                     ? fmt::format("trial {}: got {} tokens, expected 1 to {}", walker.trial, result_.counts[i],
+                     ? fmt::format("trial {}: got {} tokens, expected 1 to {}", one.trial, result_.counts[i],
                                    shape_.length + 1)
-                     : fmt::format("trial {} has no answer: {}", walker.trial, outcome_text(outcome));
+                     : fmt::format("trial {} has no answer: {}", one.trial, outcome_text(outcome));
       return;
     }
-    for (int n = 0; n < result_.counts[i] && walker.tokens < wanted_; ++n) {
-      evidence_.add(walker.tokens++, walker.context, tokens[n]);
-      walker.context = conditionals_->next(walker.context, tokens[n]);
+    for (int n = 0; n < result_.counts[i] && one.tokens < wanted_; ++n) {
+      evidence_.add(one.tokens++, one.context, tokens[n]);
+      one.context = conditionals_->next(one.context, tokens[n]);
     }
-    if (program_.declaration().stateful() && walker.tokens < wanted_) {
+    if (program_.declaration().stateful() && one.tokens < wanted_) {
       const auto state = result_.state_of(row);
-      walker.state.assign(state.begin(), state.end());
-      ++walker.calls;
-      going_on_.push_back(std::move(walker));
+      one.state.assign(state.begin(), state.end());
+      ++one.calls;
+      going_on_.push_back(std::move(one));
     } else {
       ++trials_;
     }
@@ -312,7 +312,7 @@ class PathTrials {
   int wanted_;  ///< tokens of a trial that count
   DraftTree tree_;
   TreeBatch batch_;
-  std::vector<Walker> asked_, going_on_;  ///< in the batch; to be called again
+  std::vector<Trial> asked_, going_on_;  ///< in the batch; to be called again
   ServedResult result_;
   PathEvidence evidence_;
   std::uint64_t trials_ = 0;

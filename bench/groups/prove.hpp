@@ -33,7 +33,7 @@ struct Prove {
       for (const auto& verifier : registry().verifiers())
         for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
           if (!provable(*verifier)) continue;
-          const Proof proof = prove(*verifier, *drafter, {.instances = of_all, .threads = 1, .stop = stop_wish()});
+          const Proof proof = prove(*verifier, *drafter, {.instances = of_all, .threads = 1, .stop = stop_flag()});
           branches += proof.leaves;
           instances += proof.instances;
         }
@@ -65,7 +65,7 @@ struct Prove {
                                    for (auto _ : state) {
                                      KillOptions options;
                                      options.proof.threads = 1;
-                                     options.proof.stop = stop_wish();
+                                     options.proof.stop = stop_flag();
                                      const KillMatrix matrix = kill_matrix(options);
                                      rows += std::ssize(matrix.rows) + std::ssize(matrix.controls);
                                      if (!matrix.clean())

@@ -268,7 +268,7 @@ void simplify(OrderTally& tally, const OrderClaim& claim, const StudyOptions& op
 OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vector<CrossingClaim>& crossings,
                           std::uint64_t instances, const StudyOptions& options) {
   const auto pairs = pairs_of(orders, crossings);
-  std::uint64_t told = 0;
+  std::uint64_t searched = 0;
   const auto examine_block = [&](const BlockTask& task) {
     const std::uint64_t first = task.block * wave, count = std::min(wave, instances - first);
     std::vector<Seen> at(count);
@@ -277,7 +277,7 @@ OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vect
     Seen seen{first, 0, std::vector<OrderTally>(pairs.size())};
     if (options.stopped()) return seen;  // the set of finished instances depends on the threads
     for (const Seen& one : at) seen += one;
-    options.tell(told += count, instances);
+    options.tell(searched += count, instances);
     return seen;
   };
   const BlockPlan plan{"order_of_schemes", (instances + wave - 1) / wave};

@@ -103,9 +103,9 @@ inline std::shared_ptr<const AnyVerifier> ruled(Rule rule) {
 /// A correct single-draft verifier that is given other distributions than its drafts were drawn from.
 inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& target,
                                                  const std::vector<double>& proposal) {
-  const auto told = std::make_shared<RatioTable>(target, proposal);
-  return std::make_shared<ContrivedVerifier>([told](const RatioTable&, int drafts) {
-    return registry().verifier("single_draft")->simulate_on(*told, drafts);
+  const auto changed_table = std::make_shared<RatioTable>(target, proposal);
+  return std::make_shared<ContrivedVerifier>([changed_table](const RatioTable&, int drafts) {
+    return registry().verifier("single_draft")->simulate_on(*changed_table, drafts);
   });
 }
 

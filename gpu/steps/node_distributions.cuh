@@ -110,9 +110,9 @@ class NodeDistributions {
   DRAFTPROOF_DEVICE auto sums_by_place(int places, const Term& term) const {
     return here().sums_by_place(places, term);
   }
-  template <int most, class Walk>
-  DRAFTPROOF_DEVICE SmallestK<most> k_smallest(int wanted, const Walk& walk) const {
-    return here().template k_smallest<most>(wanted, walk);
+  template <int most, class Scan>
+  DRAFTPROOF_DEVICE SmallestK<most> k_smallest(int wanted, const Scan& scan) const {
+    return here().template k_smallest<most>(wanted, scan);
   }
 
   DRAFTPROOF_DEVICE const auto& workspace() const { return rows_->workspace(); }

@@ -30,9 +30,9 @@ concept Stateful = requires(const V& verifier, const DraftedTree<L>& at, const S
 };
 
 template <class V, class L>
-DRAFTPROOF_DEVICE StepOutput pass_nodes(const NodeByNode<V>& walk, const DraftedTree<L>& at, Philox& random) {
-  NodePlans<V, L> plans(walk.verifier);
-  return walk.verify(at, plans, random);
+DRAFTPROOF_DEVICE StepOutput pass_nodes(const NodeByNode<V>& lifted, const DraftedTree<L>& at, Philox& random) {
+  NodePlans<V, L> plans(lifted.verifier);
+  return lifted.verify(at, plans, random);
 }
 
 /// Returns the step of a request; its token is no_token on a branch of probability zero. The barrier before the carry

@@ -1,7 +1,7 @@
 // The first tokens of an order, found by a whole team: the token of the greatest value, and the k smallest
 // candidates.
 //
-// Cost: one pass and one reduction a token; one call of `walk` and a reduction for each of k candidates.
+// Cost: one pass and one reduction a token; one call of `scan` and a reduction for each of k candidates.
 // Correctness: a reduction returns the first candidate of all threads, whatever their number.
 #pragma once
 
@@ -26,16 +26,16 @@ DRAFTPROOF_DEVICE Candidate team_greatest(const T& team, int vocabulary, const F
   return team_first(team, own, vocabulary);
 }
 
-/// The `wanted` smallest of the candidates that `walk(own, thread, threads)` adds on each thread.
-template <int most, Team T, class Walk>
-DRAFTPROOF_DEVICE SmallestK<most> team_smallest(const T& team, int vocabulary, int wanted, const Walk& walk) {
+/// The `wanted` smallest of the candidates that `scan(own, thread, threads)` adds on each thread.
+template <int most, Team T, class Scan>
+DRAFTPROOF_DEVICE SmallestK<most> team_smallest(const T& team, int vocabulary, int wanted, const Scan& scan) {
   const int warps = team.warps() * team.partitions(), warp = team.partition() * team.warps() + team.warp();
   SmallestK<most> own(wanted), all(wanted);
-  walk(own, warp * team.lanes() + team.lane(), warps * team.lanes());
-  for (int told = 0; all.size() < wanted;) {
-    const Candidate next = own[told], first = team_first(team, next, vocabulary);
+  scan(own, warp * team.lanes() + team.lane(), warps * team.lanes());
+  for (int used = 0; all.size() < wanted;) {
+    const Candidate next = own[used], first = team_first(team, next, vocabulary);
     if (first.token == no_token) break;
-    told += first.token == next.token && first.time == next.time;
+    used += first.token == next.token && first.time == next.time;
     all.add(first);
   }
   return all;

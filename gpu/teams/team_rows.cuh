@@ -143,11 +143,11 @@ class TeamRows {
     return bins.of_bucket(ratio_bucket<typename Source::Entry>(rows_.p(x), rows_.q(x, 0)));
   }
 
-  /// Returns the `wanted` smallest of the candidates that `walk(own, thread, threads)` adds on each thread, by one
+  /// Returns the `wanted` smallest of the candidates that `scan(own, thread, threads)` adds on each thread, by one
   /// reduction per candidate.
-  template <int most, class Walk>
-  DRAFTPROOF_DEVICE SmallestK<most> k_smallest(int wanted, const Walk& walk) const {
-    return team_smallest<most>(team_, vocabulary(), wanted, walk);
+  template <int most, class Scan>
+  DRAFTPROOF_DEVICE SmallestK<most> k_smallest(int wanted, const Scan& scan) const {
+    return team_smallest<most>(team_, vocabulary(), wanted, scan);
   }
 
  private:

@@ -60,14 +60,14 @@ void for_each_antichain(const TreeSampling& distribution, const std::function<vo
     children[index(distribution.prefixes[i].parent)].push_back(static_cast<int>(i));
   std::vector<int> order;
   std::vector<std::size_t> end;
-  const std::function<void(int)> walk = [&](int i) {
+  const std::function<void(int)> visit_from = [&](int i) {
     const std::size_t place = order.size();
     order.push_back(i);
     end.push_back(0);
-    for (const int child : children[index(i)]) walk(child);
+    for (const int child : children[index(i)]) visit_from(child);
     end[place] = order.size();
   };
-  walk(0);
+  visit_from(0);
   std::vector<int> taken;
   const std::function<void(std::size_t)> choose = [&](std::size_t place) {
     for (; place < order.size(); ++place) {

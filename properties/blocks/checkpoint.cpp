@@ -52,7 +52,7 @@ void add(const Counters& more, Counters& sums) {
 
 }  // namespace
 
-BlockDeal::BlockDeal(const nlohmann::json& plan, std::uint64_t parts, const std::string& file) {
+BlockAssignment::BlockAssignment(const nlohmann::json& plan, std::uint64_t parts, const std::string& file) {
   struct Group {
     std::string name;
     std::uint64_t blocks;
@@ -91,7 +91,7 @@ BlockDeal::BlockDeal(const nlohmann::json& plan, std::uint64_t parts, const std:
   identity_ = fmt::format("{:08x} over {} parts", sum.checksum(), parts);
 }
 
-std::optional<std::uint64_t> BlockDeal::owner(const std::string& group, std::uint64_t block) const {
+std::optional<std::uint64_t> BlockAssignment::owner(const std::string& group, std::uint64_t block) const {
   const auto found = owners_.find(group);
   if (found == owners_.end() || block >= found->second.size()) return std::nullopt;
   return found->second[block];
@@ -153,7 +153,7 @@ BlockGroup Checkpoint::run(const BlockPlan& plan, const Compute& compute) {
   const std::uint64_t first = std::exchange(planned_blocks_, planned_blocks_ + plan.blocks);
   std::vector<std::uint64_t> wanted;
   for (std::uint64_t b = 0; b < plan.blocks && kind_ != Kind::plan; ++b)
-    if (!group.done[b] && deal_.owner(plan.name, b).value_or((first + b) % shard_.count) == shard_.index)
+    if (!group.done[b] && assignment_.owner(plan.name, b).value_or((first + b) % shard_.count) == shard_.index)
       wanted.push_back(b);
   lock.unlock();
   if (kind_ == Kind::plan) measure(plan, compute);
@@ -209,7 +209,7 @@ std::string Checkpoint::to_bytes() const {
   StoredWriter out;
   out.put(std::string(schema));
   out.put(request_.dump());
-  out.put(deal_.identity());
+  out.put(assignment_.identity());
   out.put(parts_.empty() ? std::vector{std::pair(shard_, finished_)} : parts_);
   out.put(groups_);
   return std::move(out.bytes);
@@ -224,7 +224,7 @@ void Checkpoint::check_request(const nlohmann::json& request, const std::string&
 }
 
 void Checkpoint::resume(const std::string& stored, const std::string& file) {
-  if (add(stored, file) != deal_.identity())
+  if (add(stored, file) != assignment_.identity())
     throw InputError({.file = file, .got = "blocks of another sharding", .expected = "the same plan for --balance"});
   if (parts_.size() != 1 || parts_.front().first != shard_)
     throw InputError({.file = file,
@@ -248,13 +248,13 @@ void Checkpoint::add_part(BlockShard shard, bool finished, const std::string& fi
 
 std::string Checkpoint::add(const std::string& stored, const std::string& file) {
   const std::lock_guard lock(mutex_);
-  std::string deal;
+  std::string assignment;
   try {
     StoredReader in(stored);
     if (const auto found = in.stored<std::string>(); found != schema)
       throw InputError({.file = file, .got = "blocks of schema " + found, .expected = std::string(schema)});
     check_request(parse_own_json(in.stored<std::string>()), file);
-    in.get(deal);
+    in.get(assignment);
     for (const auto& [shard, finished] : in.stored<decltype(parts_)>()) add_part(shard, finished, file);
     for (auto& [name, from] : in.stored<decltype(groups_)>()) {
       BlockGroup& group = groups_[name];
@@ -277,7 +277,7 @@ std::string Checkpoint::add(const std::string& stored, const std::string& file) 
   } catch (const std::logic_error&) {
     throw InputError({.file = file, .got = "bytes without blocks", .expected = "a part or a checkpoint"});
   }
-  return deal;
+  return assignment;
 }
 
 std::string Checkpoint::missing() const {

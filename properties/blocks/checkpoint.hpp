@@ -65,7 +65,7 @@ struct BlockGroup {
 };
 
 /// Shard `index` of `count`. Block b, counted through all groups of a run, belongs to shard b mod `count`, or
-/// to the shard that a BlockDeal assigns.
+/// to the shard that a BlockAssignment assigns.
 struct BlockShard {
   std::uint64_t index = 0, count = 1;
   bool operator==(const BlockShard&) const = default;
@@ -77,13 +77,13 @@ struct BlockShard {
 ///
 /// Cost: n log m for n blocks and m shards. Correctness: a block has one owner. Groups that the plan lacks have
 /// no owners; their blocks are assigned round robin.
-class BlockDeal {
+class BlockAssignment {
  public:
-  BlockDeal() = default;
+  BlockAssignment() = default;
   /// `plan` is the output of `draftproof plan`, read from `file`; `parts` > 0. Throws:
   /// nlohmann::json::exception if it is another document; InputError if the plan was stopped early or a number
   /// of blocks is not an integer >= 0.
-  BlockDeal(const nlohmann::json& plan, std::uint64_t parts, const std::string& file);
+  BlockAssignment(const nlohmann::json& plan, std::uint64_t parts, const std::string& file);
 
   /// Returns the shard that computes this block, or nullopt if the plan lacks the block.
   std::optional<std::uint64_t> owner(const std::string& group, std::uint64_t block) const;
@@ -121,8 +121,8 @@ class Checkpoint {
   /// Whether this run only computes or lists blocks, without a report.
   bool partial() const { return kind_ != Kind::whole; }
   const std::vector<Planned>& planned() const { return planned_; }
-  /// Assigns the blocks by `deal` rather than round robin. Requires that no group was run.
-  void use(BlockDeal deal) { deal_ = std::move(deal); }
+  /// Assigns the blocks by `assignment` rather than round robin. Requires that no group was run.
+  void use(BlockAssignment assignment) { assignment_ = std::move(assignment); }
 
   /// Computes the missing blocks of this process. Returns the computed blocks of the group and, for this report
   /// only, the blocks that an interrupt cut short, which are not `done`. Throws: the exception of on_kept() if
@@ -135,13 +135,13 @@ class Checkpoint {
 
   /// Serialises the request, the shards and all computed blocks.
   std::string to_bytes() const;
-  /// Adds the blocks of `stored`. Returns the identity of their BlockDeal. Throws: InputError, which names
+  /// Adds the blocks of `stored`. Returns the identity of their BlockAssignment. Throws: InputError, which names
   /// `file` and the difference, if to_bytes() did not write `stored`, if its request, number of shards or
   /// number of blocks differs, or if it has a shard or a block that was added before.
   std::string add(const std::string& stored, const std::string& file);
   /// Sets the request at the first call. Throws: InputError, with the difference, if `request` differs from it.
   void check_request(const nlohmann::json& request, const std::string& file);
-  /// Like add(), for a checkpoint of this shard. Throws: InputError if it is of another shard or BlockDeal.
+  /// Like add(), for a checkpoint of this shard. Throws: InputError if it is of another shard or BlockAssignment.
   void resume(const std::string& stored, const std::string& file);
   /// Returns the missing and the interrupted shards; if there are none, the groups with missing blocks. Empty
   /// if nothing is missing.
@@ -163,7 +163,7 @@ class Checkpoint {
   std::map<std::string, BlockGroup> groups_{};
   std::vector<std::pair<BlockShard, bool>> parts_{};  ///< the shards that were added
   std::vector<Planned> planned_{};
-  BlockDeal deal_{};
+  BlockAssignment assignment_{};
   mutable std::mutex mutex_{};
 };
 

@@ -36,15 +36,15 @@ struct DrawCount {
   static Answer check(typename Level::InstanceAnalysis& at) {
     const auto distributions = double_distributions(at.instance());
     const auto plan = plan_on(at, distributions);
-    draftproof::DrawCount ledger;
+    draftproof::DrawCount count;
     const Wrong wrong = first_fault(
         at, distributions, *plan, trials,
         [&](std::uint64_t t, const auto& trial, const AddressedWords& drafting, const AddressedWords& words) {
-          ledger.enter("draft", t, drafting);
-          ledger.enter("verify", t, words);
+          count.enter("draft", t, drafting);
+          count.enter("verify", t, words);
           const auto fresh = positions ? nullptr : plan_on(at, distributions);
           auto& again = fresh ? *fresh : *plan;
-          Wrong fault = ledger.conflict();
+          Wrong fault = count.conflict();
           if (!fault) fault = fault_on_record(at.verifier().info(), again, trial, words, t);
           if (!fault) fault = fault_in_replay(again, trial, words);
           if (!fault) fault = fault_in_order(again, trial, t);

@@ -20,9 +20,9 @@ namespace {
 using TableDecider = Decider<RatioTable, Explorer<double>>;
 
 /// Computes the conditional acceptance of tuples, for one thread.
-class TupleWalk {
+class TupleEnumeration {
  public:
-  explicit TupleWalk(const TableDecider& decider) : decider_{decider} {}
+  explicit TupleEnumeration(const TableDecider& decider) : decider_{decider} {}
 
   void operator()(const TupleStream& stream, std::span<double> outcomes) {
     const std::span<const Token> tuple = stream.tuple();
@@ -62,7 +62,7 @@ std::optional<AcceptanceEstimate> estimate_acceptance(const AnyVerifier& verifie
   if (!decider) throw std::invalid_argument(std::string(verifier.info().name) + " cannot be enumerated on tables");
   const DraftPoints points(drafter, table, drafts);
   const TupleControls controls(points);
-  const auto means = replicated_means(points, controls, 2, options, [&] { return TupleWalk(*decider); });
+  const auto means = replicated_means(points, controls, 2, options, [&] { return TupleEnumeration(*decider); });
   if (means.empty()) return std::nullopt;
   const auto replicates = static_cast<std::uint64_t>(options.replicates);
   return AcceptanceEstimate{means[0], means[1], TupleStream(points, options, 0).size() * replicates, points.form()};

@@ -25,7 +25,7 @@ bool includes_draft_sampling(const GateOptions& options, std::string_view name) 
 /// Returns the drafters with the draft sampling that the verifier is written for, and the wrong drafters among
 /// those named in the options.
 template <class Known>
-auto asked_drafters(const Known& known, const Info& info, const GateOptions& options) {
+auto requested_drafters(const Known& known, const Info& info, const GateOptions& options) {
   auto drafters = known.drafters_of(info);
   for (const auto* drafter : known.wrong_drafters_of(info))
     if (!options.draft_samplings.empty() && includes_draft_sampling(options, drafter->info().name))
@@ -221,12 +221,12 @@ void examine_alone(GateResult& result, const GateOptions& options) {
   if (gate.component) {
     add_block(result, options, "its checks", [&](GateResult& to) { examine(to, *gate.component, options); });
   } else if (gate.paths) {
-    run<BlockLevel>(result, *gate.paths, asked_drafters(path_registry(), gate.paths->info(), options),
+    run<BlockLevel>(result, *gate.paths, requested_drafters(path_registry(), gate.paths->info(), options),
                     options.profile.path_instances, options);
     if (examines_rounding()) add_precision(result, path_registry(), *gate.paths, options);
   } else {
     const Info& info = gate.verifier->info();
-    run<TokenLevel>(result, *gate.verifier, asked_drafters(registry(), info, options), options.profile.instances,
+    run<TokenLevel>(result, *gate.verifier, requested_drafters(registry(), info, options), options.profile.instances,
                     options);
     if (examines_rounding()) add_precision(result, registry(), *gate.verifier, options);
   }
@@ -243,7 +243,7 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
   } else {
     examine_alone(result, options);
     if (gate.tier == Tier::sampled && gate.verifier && promises_target(gate.verifier->info()))
-      for (const auto* drafter : asked_drafters(registry(), gate.verifier->info(), options))
+      for (const auto* drafter : requested_drafters(registry(), gate.verifier->info(), options))
         if (sampled_on(options, gate.verifier->info(), drafter->info())) add_sampled(result, *drafter, options);
   }
   if (options.device) name_places(result);

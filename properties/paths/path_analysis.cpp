@@ -74,8 +74,8 @@ bool PathInstanceAnalysis::each_tree(const ConditionalModel<Distributions>& cond
 std::optional<Outputs> PathInstanceAnalysis::outputs(Decider& decider, const DraftTree& tree,
                                                      const VerifierState<Rational>& carry) {
   // All properties share one budget, so that properties with `every` > 1 do not multiply it.
-  constexpr std::uint64_t walks = 16;
-  const std::uint64_t budget = walks * limits_.leaves;
+  constexpr std::uint64_t enumerations = 16;
+  const std::uint64_t budget = enumerations * limits_.leaves;
   if (leaves_ >= budget) return std::nullopt;
   Outputs outputs;
   const bool whole = explore_steps<Distributions, Rational>(

@@ -192,7 +192,7 @@ struct ProcessDistribution {
 /// `iterate(context, carry, sink)` enumerates one iteration as explore_iteration() does; if it returns false,
 /// the result is incomplete.
 template <class Weight, class Iterate>
-ProcessDistribution<Weight> walk_process(Iterate&& iterate, int tokens, int context = 0) {
+ProcessDistribution<Weight> enumerate_process(Iterate&& iterate, int tokens, int context = 0) {
   ProcessDistribution<Weight> distribution;
   std::map<ProcessState<Weight>, Weight> open;
   open[{{}, context, {}}] = Weight(1);
@@ -216,12 +216,12 @@ ProcessDistribution<Weight> walk_process(Iterate&& iterate, int tokens, int cont
   return distribution;
 }
 
-/// Calls walk_process() for an iterated scheme.
+/// Calls enumerate_process() for an iterated scheme.
 template <class L, class Weight>
 ProcessDistribution<Weight> explore_process(const IteratedScheme<L, Weight>& scheme, int tokens, int context = 0) {
-  return walk_process<Weight>([&](int from, const VerifierState<Weight>& carry,
-                                  auto&& sink) { return explore_iteration(scheme, from, carry, sink); },
-                              tokens, context);
+  return enumerate_process<Weight>([&](int from, const VerifierState<Weight>& carry,
+                                       auto&& sink) { return explore_iteration(scheme, from, carry, sink); },
+                                   tokens, context);
 }
 
 /// Returns the expected number of tokens after 1, 2, .., `iterations` iterations. Throws: EnumerationCut at the

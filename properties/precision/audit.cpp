@@ -28,8 +28,8 @@ std::vector<double> values(const std::vector<NeumaierSum>& sums) {
 }
 
 template <class L>
-std::optional<AuditedDistribution> walk(const AnyVerifier& verifier, const AnyDrafter& drafter,
-                                        const L& distributions, int drafts, std::uint64_t leaves) {
+std::optional<AuditedDistribution> enumerate(const AnyVerifier& verifier, const AnyDrafter& drafter,
+                                             const L& distributions, int drafts, std::uint64_t leaves) {
   const auto decider = verifier.explore_on(distributions, drafts);
   if (!decider) return {};
   std::vector<NeumaierSum> output(static_cast<std::size_t>(distributions.vocabulary()));
@@ -83,14 +83,14 @@ std::optional<AuditedDistribution> audit(const AnyVerifier& verifier, const AnyD
                                          const RowPair& rows, int drafts, std::uint64_t leaves) {
   switch (form) {
     case Form::rows:
-      return walk(verifier, drafter, Rows<double>(rows.target, rows.proposals), drafts, leaves);
+      return enumerate(verifier, drafter, Rows<double>(rows.target, rows.proposals), drafts, leaves);
     case Form::tables:
-      return walk(verifier, drafter, RatioTable(rows.target, rows.proposals), drafts, leaves);
+      return enumerate(verifier, drafter, RatioTable(rows.target, rows.proposals), drafts, leaves);
     case Form::fresh:
       break;
   }
   const std::vector<std::span<const double>> proposals(rows.proposals.begin(), rows.proposals.end());
-  return walk(verifier, drafter, FreshRows<double>(rows.target, proposals), drafts, leaves);
+  return enumerate(verifier, drafter, FreshRows<double>(rows.target, proposals), drafts, leaves);
 }
 
 namespace {

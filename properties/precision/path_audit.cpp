@@ -58,9 +58,9 @@ double distance(NextTokens& next, std::span<const RowPair> rows) {
 }
 
 template <class L>
-std::optional<AuditedPaths> walk(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
-                                 std::vector<L> distributions, std::span<const RowPair> rows, const TreeShape& shape,
-                                 std::uint64_t leaves) {
+std::optional<AuditedPaths> enumerate(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
+                                      std::vector<L> distributions, std::span<const RowPair> rows,
+                                      const TreeShape& shape, std::uint64_t leaves) {
   const RowsByLength<L> conditionals(std::move(distributions));
   const auto decider = verifier.explore_on(conditionals, shape);
   if (!decider) return {};
@@ -97,7 +97,7 @@ std::optional<AuditedPaths> audit(const AnyPathVerifier& verifier, const AnyTree
   if (verifier.stateful()) return {};
   const auto of_form = [&]<class L>(std::vector<L> distributions) {
     for (const RowPair& pair : rows) distributions.emplace_back(pair.target, pair.proposals.front());
-    return walk(verifier, drafter, std::move(distributions), rows, shape, leaves);
+    return enumerate(verifier, drafter, std::move(distributions), rows, shape, leaves);
   };
   if (form == Form::rows) return of_form(std::vector<Rows<double>>());
   if (form == Form::tables) return of_form(std::vector<RatioTable>());

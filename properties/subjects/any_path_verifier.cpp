@@ -48,11 +48,12 @@ template <class L, class R>
 StepOutput DecidedByNode<L, R>::decide(const DraftTree& tree, const VerifierState<typename L::Scalar>&, R& random) {
   const DraftedTree<L> at(conditionals_, tree);
   const EmitsAtOnce<R> at_once(random);
-  return walk_nodes<false>(at, sees_repeats(verifier_->info()), random,
-                           [&](int u, const L& distributions, const Token* drafts, int count, const std::uint32_t*) {
-                             return decider_at(tree.context(u), distributions, count)
-                                 .decide({drafts, static_cast<std::size_t>(count)}, random);
-                           });
+  return verify_nodes<false>(
+      at, sees_repeats(verifier_->info()), random,
+      [&](int u, const L& distributions, const Token* drafts, int count, const std::uint32_t*) {
+        return decider_at(tree.context(u), distributions, count)
+            .decide({drafts, static_cast<std::size_t>(count)}, random);
+      });
 }
 
 template class DecidedByNode<Rows<Rational>, Explorer<Rational>>;

@@ -196,16 +196,16 @@ class DrafterOf final : public AnyDrafter {
   }
 
   int draw(const Rows<Rational>& distributions, int drafts, Explorer<Rational>& random, Token* out) const override {
-    return WalkedDrafter<D>{}.draw(distributions, drafts, random, out);
+    return ExploredDrafter<D>{}.draw(distributions, drafts, random, out);
   }
   int draw(const Rows<double>& distributions, int drafts, Explorer<double>& random, Token* out) const override {
-    return WalkedDrafter<D>{}.draw(distributions, drafts, random, out);
+    return ExploredDrafter<D>{}.draw(distributions, drafts, random, out);
   }
   int draw(const RatioTable& distributions, int drafts, Explorer<double>& random, Token* out) const override {
-    return WalkedDrafter<D>{}.draw(distributions, drafts, random, out);
+    return ExploredDrafter<D>{}.draw(distributions, drafts, random, out);
   }
   int draw(const FreshRows<double>& distributions, int drafts, Explorer<double>& random, Token* out) const override {
-    return WalkedDrafter<D>{}.draw(distributions, drafts, random, out);
+    return ExploredDrafter<D>{}.draw(distributions, drafts, random, out);
   }
   int draw(const Rows<double>& distributions, int drafts, Scripted& random, Token* out) const override {
     return D{}.draw(distributions, drafts, random, out);

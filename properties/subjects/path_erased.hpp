@@ -169,19 +169,19 @@ class TreeDrafterOf final : public AnyTreeDrafter {
 
   void draw(const ConditionalModel<Rows<Rational>>& conditionals, const TreeShape& shape, Explorer<Rational>& random,
             DraftTree& out) const override {
-    WalkedDrafter<D>{}.draw(conditionals, shape, random, out);
+    ExploredDrafter<D>{}.draw(conditionals, shape, random, out);
   }
   void draw(const ConditionalModel<Rows<double>>& conditionals, const TreeShape& shape, Explorer<double>& random,
             DraftTree& out) const override {
-    WalkedDrafter<D>{}.draw(conditionals, shape, random, out);
+    ExploredDrafter<D>{}.draw(conditionals, shape, random, out);
   }
   void draw(const ConditionalModel<RatioTable>& conditionals, const TreeShape& shape, Explorer<double>& random,
             DraftTree& out) const override {
-    WalkedDrafter<D>{}.draw(conditionals, shape, random, out);
+    ExploredDrafter<D>{}.draw(conditionals, shape, random, out);
   }
   void draw(const ConditionalModel<FreshRows<double>>& conditionals, const TreeShape& shape, Explorer<double>& random,
             DraftTree& out) const override {
-    WalkedDrafter<D>{}.draw(conditionals, shape, random, out);
+    ExploredDrafter<D>{}.draw(conditionals, shape, random, out);
   }
   void draw(const ConditionalModel<RatioTable>& conditionals, const TreeShape& shape, Philox& random,
             DraftTree& out) const override {

@@ -72,15 +72,15 @@ class SmallestK {
   double limit_ = std::numeric_limits<double>::infinity();
 };
 
-/// Returns the `wanted` earliest arrivals over all threads that share `distributions`; `walk(own, thread, threads)`
+/// Returns the `wanted` earliest arrivals over all threads that share `distributions`; `scan(own, thread, threads)`
 /// adds the arrivals of one thread to `own`.
-template <int most, class L, class Walk>
-DRAFTPROOF_DEVICE SmallestK<most> k_smallest(const L& distributions, int wanted, const Walk& walk) {
-  if constexpr (requires { distributions.template k_smallest<most>(wanted, walk); }) {
-    return distributions.template k_smallest<most>(wanted, walk);
+template <int most, class L, class Scan>
+DRAFTPROOF_DEVICE SmallestK<most> k_smallest(const L& distributions, int wanted, const Scan& scan) {
+  if constexpr (requires { distributions.template k_smallest<most>(wanted, scan); }) {
+    return distributions.template k_smallest<most>(wanted, scan);
   } else {
     SmallestK<most> own(wanted);
-    walk(own, 0, 1);
+    scan(own, 0, 1);
     return own;
   }
 }

@@ -64,13 +64,13 @@ struct HitScan {
 /// 2^32 darts, 16,384 times the average number for V = 262,144.
 template <class L, class Weight, NoiseSource R>
 DRAFTPROOF_DEVICE Token first_hit(const L& distributions, int stream, const Weight& weight, R& random) {
-  using Walk = HitScan<Weight, R>;
+  using Scan = HitScan<Weight, R>;
   std::uint32_t first = 0;
   do {
-    const Walk walk{distributions.vocabulary(), dart_stream + static_cast<std::uint32_t>(stream), first, weight,
+    const Scan scan{distributions.vocabulary(), dart_stream + static_cast<std::uint32_t>(stream), first, weight,
                     random};
-    if (const Candidate hit = k_smallest<1>(distributions, 1, walk)[0]; hit.token != no_token) return hit.token;
-    first += Walk::volley;
+    if (const Candidate hit = k_smallest<1>(distributions, 1, scan)[0]; hit.token != no_token) return hit.token;
+    first += Scan::volley;
   } while (first != 0);
   return no_token;
 }

@@ -89,15 +89,15 @@ inline Width checked(Width width) {
                                 std::string(name_of(widest())));
   return width;
 }
-inline Width wished() {
-  const char* wish = std::getenv("DRAFTPROOF_SIMD");
-  if (wish == nullptr || *wish == '\0') return widest();
+inline Width requested() {
+  const char* request = std::getenv("DRAFTPROOF_SIMD");
+  if (request == nullptr || *request == '\0') return widest();
   for (const Width width : widths)
-    if (wish == name_of(width)) return checked(width);
-  throw std::invalid_argument("DRAFTPROOF_SIMD=" + std::string(wish) + ": scalar, avx2 or avx512");
+    if (request == name_of(width)) return checked(width);
+  throw std::invalid_argument("DRAFTPROOF_SIMD=" + std::string(request) + ": scalar, avx2 or avx512");
 }
 inline std::atomic<Width>& chosen() {
-  static std::atomic<Width> width{wished()};
+  static std::atomic<Width> width{requested()};
   return width;
 }
 }  // namespace detail

@@ -14,7 +14,7 @@ struct Greatest {
     greatest = max(greatest, other.greatest);
     sound &= other.sound;
   }
-  DRAFTPROOF_PART bool told(float& result) const {
+  DRAFTPROOF_PART bool finish(float& result) const {
     result = largest(greatest);
     std::uint32_t every = ~0u;
     for (std::size_t lane = 0; lane < floats; ++lane) every &= sound[lane];
@@ -70,7 +70,7 @@ DRAFTPROOF_LOOP bool powers_of(Reader logits, std::size_t count, float inverse, 
     if (i + floats < whole) odd.add(floats_at(logits, i + floats));
   }
   even.add(odd);
-  if (!even.told(greatest)) return false;
+  if (!even.finish(greatest)) return false;
   sum = 0;
   if (greatest == -detail::infinite_logit) {
     std::fill_n(powers, count, 0.0f);

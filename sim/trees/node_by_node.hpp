@@ -59,8 +59,8 @@ class NodePlans {
 /// `count` drafts at node u, and `random` draws the token after a leaf. `streams` are the streams of the drafts if
 /// `noise`, else not set.
 template <bool noise, class L, class R, class Decide>
-DRAFTPROOF_DEVICE StepOutput walk_nodes(const DraftedTree<L>& at, bool sees_repeats, R& random,
-                                        const Decide& decide) {
+DRAFTPROOF_DEVICE StepOutput verify_nodes(const DraftedTree<L>& at, bool sees_repeats, R& random,
+                                          const Decide& decide) {
   const auto& tree = at.tree();
   for (int u = DraftTree::root;;) {
     const L& distributions = at.distributions(u);
@@ -101,18 +101,18 @@ struct NodeByNode {
   template <class L, class R>
   DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, NodePlans<V, L>& plans, R& random) const {
     ImmediateEmit<R> immediate(random);
-    return walk_nodes<V::info.shared_noise>(at, repeats, immediate,
-                                            [&](int u, const L& distributions, const Token* drafts, int count,
-                                                [[maybe_unused]] const std::uint32_t* streams) {
-                                              const auto& plan = plans.of(at, u, distributions, count);
-                                              const DraftedPosition<L> position(distributions, drafts, count);
-                                              if constexpr (V::info.shared_noise) {
-                                                NodeNoise noise(immediate, streams);
-                                                return draftproof::verify(verifier, position, plan, noise);
-                                              } else {
-                                                return draftproof::verify(verifier, position, plan, immediate);
-                                              }
-                                            });
+    return verify_nodes<V::info.shared_noise>(at, repeats, immediate,
+                                              [&](int u, const L& distributions, const Token* drafts, int count,
+                                                  [[maybe_unused]] const std::uint32_t* streams) {
+                                                const auto& plan = plans.of(at, u, distributions, count);
+                                                const DraftedPosition<L> position(distributions, drafts, count);
+                                                if constexpr (V::info.shared_noise) {
+                                                  NodeNoise noise(immediate, streams);
+                                                  return draftproof::verify(verifier, position, plan, noise);
+                                                } else {
+                                                  return draftproof::verify(verifier, position, plan, immediate);
+                                                }
+                                              });
   }
 };
 

@@ -134,8 +134,8 @@ class ResidualCache<RatioTable> {
     ++draws_;
     if (residual_ && residual_->b() == b && residual_->clip_ratio() == clip_ratio) return *residual_;
     ++changes_;
-    const bool walked = std::isinf(clip_ratio) && calls_ > 0 && masses_[calls_ - 1].b == b;
-    residual_ = walked                   ? distributions_.residual(b, masses_[calls_ - 1].reach)
+    const bool same_prefix = std::isinf(clip_ratio) && calls_ > 0 && masses_[calls_ - 1].b == b;
+    residual_ = same_prefix              ? distributions_.residual(b, masses_[calls_ - 1].reach)
                 : std::isinf(clip_ratio) ? distributions_.residual(b)
                                          : distributions_.clipped(b, clip_ratio);
     residual_->lead(shared_guide_.guide(b, clip_ratio));

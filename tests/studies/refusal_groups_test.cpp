@@ -24,25 +24,26 @@ TEST(RefusalGroups, AreTheDistributionOfAWalkGivenTheTuple) {
         for (Token c = 0; c < vocabulary; ++c) {
           const std::array<Token, 3> tuple{a, b, c};
           if (!(table.proposal(a) * table.proposal(b) * table.proposal(c) > 0)) continue;
-          std::array<double, 5> walked{};
+          std::array<double, 5> enumerated{};
           double acceptance = 0;
           Explorer<double> explorer;
           EXPECT_TRUE(explorer.explore([&](Explorer<double>& random) { return decider->decide(tuple, random); },
                                        [&](const Leaf<double>& leaf) {
                                          if (leaf.verdict.token >= 0) {
-                                           walked[static_cast<std::size_t>(leaf.verdict.token)] += leaf.probability;
+                                           enumerated[static_cast<std::size_t>(leaf.verdict.token)] +=
+                                               leaf.probability;
                                            acceptance += leaf.probability;
                                            return;
                                          }
                                          for (const auto& [x, weight] : leaf.spread)
-                                           walked[static_cast<std::size_t>(x)] +=
+                                           enumerated[static_cast<std::size_t>(x)] +=
                                                leaf.probability * weight / leaf.spread_total;
                                        }));
           std::array<double, default_groups> groups{}, expected{};
           double square = 0;
-          for (std::size_t x = 0; x < walked.size(); ++x) {
-            expected[distribution.group()[x]] += walked[x];
-            if (walked[x] > 0) square += walked[x] * walked[x] / distribution.target()[x];
+          for (std::size_t x = 0; x < enumerated.size(); ++x) {
+            expected[distribution.group()[x]] += enumerated[x];
+            if (enumerated[x] > 0) square += enumerated[x] * enumerated[x] / distribution.target()[x];
           }
           // A residual's mass, a difference of prefix sums of up to 5 tokens, is precise to 1e-13 if above 2^-10.
           EXPECT_NEAR(distribution.groups(tuple, groups), acceptance, 1e-13);

@@ -12,7 +12,7 @@ namespace draftproof {
 /// Calls `visit(tokens, entry, chosen)` at every prefix of at most `length` tokens that can be chosen, with its
 /// ladder and the probability that the choice reaches it. At full length `entry` is null.
 template <class L, class Visit>
-void walk_choices(const ConditionalModel<L>& conditionals, int paths, int length, Visit visit) {
+void visit_choices(const ConditionalModel<L>& conditionals, int paths, int length, Visit visit) {
   using Scalar = typename L::Scalar;
   LadderPaths<L> plans;
   const auto walk = [&](const auto& self, Tokens& tokens, const auto* entry, int context, const Scalar& reached) {
@@ -41,7 +41,7 @@ typename L::Scalar planned_mean_accepted(const ConditionalModel<L>& conditionals
   Scalar mean{0};
   std::vector<Scalar> kept{Scalar(1)};  // a(x) for the prefixes of the current prefix
   std::vector<int> context{0};
-  walk_choices(conditionals, paths, length, [&](const Tokens& tokens, const auto*, const Scalar& chosen) {
+  visit_choices(conditionals, paths, length, [&](const Tokens& tokens, const auto*, const Scalar& chosen) {
     const std::size_t depth = tokens.size();
     if (depth == 0) return;
     kept.resize(depth);

@@ -186,10 +186,10 @@ struct DraftSamplings {
 
   static Tally simulated(const Row& row, const RatioTable& table, std::size_t i, std::uint64_t tuples,
                          const StudyOptions& options, Meter& meter) {
-    std::uint64_t told = 0;
+    std::uint64_t counted = 0;
     const auto tell = [&](std::uint64_t now) {
-      meter.add(now - told);
-      told = now;
+      meter.add(now - counted);
+      counted = now;
     };
     return simulate(Simulation{*row.verifier, *row.sampling, row.drafts, options.seed, first_trial(i)}, table,
                     {.trials = tuples, .threads = 1, .stop = options.stop, .progress = tell});

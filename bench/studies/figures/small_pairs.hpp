@@ -395,26 +395,26 @@ struct WorstCases {
     const Rows<Rational> rows(p, q);
     const AnyDrafter& iid = *registry().drafter("iid");
     Records pair{{.title = "p = (5/9 4/9), q = (1/3 2/3), K = 2, in fractions"}};
-    const auto add = [&](std::string_view scheme, const Rational& closed, const Rational& walked,
+    const auto add = [&](std::string_view scheme, const Rational& closed, const Rational& enumerated,
                          const Rational& wanted) {
-      const bool passed = result.expect(closed == wanted && walked == wanted);
+      const bool passed = result.expect(closed == wanted && enumerated == wanted);
       pair.add({word("scheme", "scheme", scheme), cell("closed form", to_text(closed)),
-                cell("program enumerated", to_text(walked)), cell("reference", to_text(wanted)), verdict("", passed),
-                datum("closed_form", to_text(closed)), datum("walked", to_text(walked)),
+                cell("program enumerated", to_text(enumerated)), cell("reference", to_text(wanted)),
+                verdict("", passed), datum("closed_form", to_text(closed)), datum("enumerated", to_text(enumerated)),
                 datum("reference", to_text(wanted)), datum("passed", passed)});
     };
     // A program whose output is not the target gets -1.
-    const auto walked = [&](const Decider<Rows<Rational>, Explorer<Rational>>& decider) -> Rational {
+    const auto enumerated = [&](const Decider<Rows<Rational>, Explorer<Rational>>& decider) -> Rational {
       const auto distribution = explore_distribution(iid, decider, rows, drafts);
       return distribution.complete && distribution.output == p ? distribution.flag : Rational(-1);
     };
     const auto found = [&](std::string_view scheme) {
-      return walked(*registry().verifier(scheme)->prove_on(rows, drafts));
+      return enumerated(*registry().verifier(scheme)->prove_on(rows, drafts));
     };
     const auto sets = set_distribution<Rational>(
         [&](Explorer<Rational>& random, Token* out) { return iid.draw(rows, drafts, random, out); });
     add("optimum", acceptance::optimum(p, q, drafts), cut_optimum<Rational>(p, sets), 1);
-    add("k_seq", 1 - acceptance::residual_mass(p, q, root), walked(KSeqAtRoot(rows, root)), {8, 9});
+    add("k_seq", 1 - acceptance::residual_mass(p, q, root), enumerated(KSeqAtRoot(rows, root)), {8, 9});
     add("recursive_rejection", acceptance::recursive_rejection(p, q, drafts), found("recursive_rejection"), {23, 27});
     add("naive_tree", acceptance::naive_tree(p, q, drafts), found("naive_tree"), {23, 27});
     add("sample_and_match", acceptance::sample_and_match(p, q, drafts), found("sample_and_match"), {19, 27});

@@ -30,7 +30,7 @@ namespace draftproof {
 // request are enumerated by an explorer instead.
 //
 //   address    (key, stream, position), see sim/components/ragged_batch.hpp
-//   `ledger`   one entry for every draw, with its index among the draws of the same purpose and address
+//   `draws`    one entry for every draw, with its index among the draws of the same purpose and address
 
 struct BatchDraw {
   StreamAddress address;
@@ -62,7 +62,7 @@ class BatchStreams {
    private:
     void log(Purpose purpose) {
       if (streams_.before_draw_) streams_.before_draw_(address_);
-      streams_.ledger_.push_back({address_, purpose, index_[static_cast<std::uint32_t>(purpose) & 7]++});
+      streams_.draws_.push_back({address_, purpose, index_[static_cast<std::uint32_t>(purpose) & 7]++});
     }
 
     BatchStreams& streams_;
@@ -79,21 +79,21 @@ class BatchStreams {
 
   /// Returns the random source of this address.
   Source at(const StreamAddress& address) {
-    const bool walked = explorer_ && address.key == explored_.key && address.stream == explored_.stream;
-    return {*this, address, walked ? explorer_ : nullptr};
+    const bool explored = explorer_ && address.key == explored_.key && address.stream == explored_.stream;
+    return {*this, address, explored ? explorer_ : nullptr};
   }
 
   /// Sets a function to call before every later draw, so that a check can inspect memory at that moment.
   void before_draw(std::function<void(const StreamAddress&)> call) { before_draw_ = std::move(call); }
 
   /// Returns all draws so far.
-  const std::vector<BatchDraw>& ledger() const { return ledger_; }
+  const std::vector<BatchDraw>& draws() const { return draws_; }
 
  private:
   Explorer<Rational>* explorer_ = nullptr;
   StreamAddress explored_{};
   std::function<void(const StreamAddress&)> before_draw_{};
-  std::vector<BatchDraw> ledger_;
+  std::vector<BatchDraw> draws_;
 };
 
 /// A runner from its first call to its last, with any state that it keeps between calls.

@@ -175,7 +175,7 @@ struct ProcessDistribution {
       };
       return at.each_tree(conditionals, instance.shape, on_tree, context) && complete;
     };
-    const auto distribution = walk_process<Rational>(iterate, instance.shape.length + 2);
+    const auto distribution = enumerate_process<Rational>(iterate, instance.shape.length + 2);
     if (!distribution.complete)
       return Answer::undecided("more than " + std::to_string(at.limits().leaves) + " branches");
     const auto wrong = first_wrong_prefix(distribution.emitted, conditionals);

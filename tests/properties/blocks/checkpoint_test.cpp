@@ -231,28 +231,28 @@ const nlohmann::json measured_plan{{"groups",
                                      {{"group", "long"}, {"blocks", 3}, {"seconds", 4.0}},
                                      {{"group", "none"}, {"blocks", 0}, {"seconds", 1.0}}}}};
 
-TEST(BlockDeal, GivesTheLongestFirstAndTheLeastWorkNext) {
+TEST(BlockAssignment, GivesTheLongestFirstAndTheLeastWorkNext) {
   constexpr std::uint64_t parts = 5;
-  const BlockDeal deal(measured_plan, parts, "plan.json");
+  const BlockAssignment assignment(measured_plan, parts, "plan.json");
   std::vector<double> load(parts, 0);
   for (std::uint64_t b = 0; b < 3; ++b) {
-    ASSERT_EQ(deal.owner("long", b), b);
+    ASSERT_EQ(assignment.owner("long", b), b);
     load[b] += 4;
   }
-  for (std::uint64_t b = 0; b < 50; ++b) load.at(*deal.owner("short", b)) += 0.25;
+  for (std::uint64_t b = 0; b < 50; ++b) load.at(*assignment.owner("short", b)) += 0.25;
   // 24.5 s over 5 parts: the loads of two parts differ by at most the shortest block.
   const auto [least, most] = std::minmax_element(load.begin(), load.end());
   EXPECT_LE(*most - *least, 0.25);
   EXPECT_EQ(std::accumulate(load.begin(), load.end(), 0.0), 24.5);
-  EXPECT_FALSE(deal.owner("long", 3));
-  EXPECT_FALSE(deal.owner("unplanned", 0));
-  EXPECT_EQ(deal.identity(), BlockDeal(measured_plan, parts, "plan.json").identity());
-  EXPECT_NE(deal.identity(), BlockDeal(measured_plan, 4, "plan.json").identity());
+  EXPECT_FALSE(assignment.owner("long", 3));
+  EXPECT_FALSE(assignment.owner("unplanned", 0));
+  EXPECT_EQ(assignment.identity(), BlockAssignment(measured_plan, parts, "plan.json").identity());
+  EXPECT_NE(assignment.identity(), BlockAssignment(measured_plan, 4, "plan.json").identity());
 }
 
-TEST(BlockDeal, RefusesAPlanThatDoesNotHaveAllBlocks) {
+TEST(BlockAssignment, RefusesAPlanThatDoesNotHaveAllBlocks) {
   const auto refusal_of = [](const nlohmann::json& plan) {
-    return refused([&] { BlockDeal(plan, 2, "plan.json"); });
+    return refused([&] { BlockAssignment(plan, 2, "plan.json"); });
   };
   nlohmann::json plan = measured_plan;
   plan["complete"] = true;
@@ -264,10 +264,10 @@ TEST(BlockDeal, RefusesAPlanThatDoesNotHaveAllBlocks) {
     plan["groups"][1]["blocks"] = blocks;
     EXPECT_EQ(refusal_of(plan), "plan.json: got " + blocks.dump() + " blocks of long, expected a number of blocks");
   }
-  EXPECT_THROW(BlockDeal(nlohmann::json::object(), 2, "plan.json"), nlohmann::json::exception);
+  EXPECT_THROW(BlockAssignment(nlohmann::json::object(), 2, "plan.json"), nlohmann::json::exception);
 }
 
-void deal_blocks(Checkpoint& run) {
+void assign_blocks(Checkpoint& run) {
   for (const std::string group : {"long", "unplanned", "short"})
     run.run({group, group == "short" ? 50u : 3u}, [&](const BlockTask& task) {
       return BlockResult{.sums = {task.block + 1, 1}};
@@ -275,15 +275,15 @@ void deal_blocks(Checkpoint& run) {
   run.finish();
 }
 
-TEST(BlockDeal, ItsPartsAreTheWhole) {
+TEST(BlockAssignment, ItsPartsAreTheWhole) {
   Checkpoint whole(nlohmann::json{{"command", "count"}});
-  deal_blocks(whole);
+  assign_blocks(whole);
   for (const std::uint64_t count : {1u, 4u, 70u}) {
     Checkpoint all;
     for (std::uint64_t i = 0; i < count; ++i) {
       Checkpoint part(whole.request(), {i, count}, Checkpoint::Kind::shard);
-      part.use(BlockDeal(measured_plan, count, "plan.json"));
-      deal_blocks(part);
+      part.use(BlockAssignment(measured_plan, count, "plan.json"));
+      assign_blocks(part);
       all.add(part.to_bytes(), "part");
     }
     EXPECT_EQ(all.missing(), "");
@@ -291,16 +291,16 @@ TEST(BlockDeal, ItsPartsAreTheWhole) {
   }
 }
 
-TEST(BlockDeal, ACheckpointOfAnotherDealIsRefused) {
+TEST(BlockAssignment, ACheckpointOfAnotherDealIsRefused) {
   const nlohmann::json request{{"command", "count"}};
-  Checkpoint dealt(request, {0, 4}, Checkpoint::Kind::shard), in_turn(request, {0, 4}, Checkpoint::Kind::shard);
-  dealt.use(BlockDeal(measured_plan, 4, "plan.json"));
-  deal_blocks(dealt);
-  EXPECT_THROW(in_turn.resume(dealt.to_bytes(), "saved"), InputError);
+  Checkpoint assigned(request, {0, 4}, Checkpoint::Kind::shard), in_turn(request, {0, 4}, Checkpoint::Kind::shard);
+  assigned.use(BlockAssignment(measured_plan, 4, "plan.json"));
+  assign_blocks(assigned);
+  EXPECT_THROW(in_turn.resume(assigned.to_bytes(), "saved"), InputError);
   Checkpoint again(request, {0, 4}, Checkpoint::Kind::shard);
-  again.use(BlockDeal(measured_plan, 4, "plan.json"));
-  again.resume(dealt.to_bytes(), "saved");
-  EXPECT_EQ(again.groups(), dealt.groups());
+  again.use(BlockAssignment(measured_plan, 4, "plan.json"));
+  again.resume(assigned.to_bytes(), "saved");
+  EXPECT_EQ(again.groups(), assigned.groups());
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ class AliasedWords final : public AddressedWords {
 /// Returns the conflict in two rows of two trials, each with a draft, three coins, a pick, a last draw and a bonus.
 std::optional<std::string> conflict_with(const Stream* origin, const Stream* alias) {
   const Rows<double> distributions({0.5, 0.25, 0.25}, std::vector<double>{0.25, 0.5, 0.25});
-  DrawCount ledger;
+  DrawCount count;
   for (const std::uint64_t row : {0u, 1u})
     for (const std::uint64_t trial : {4u, 5u}) {
       AliasedWords draft(row, trial, drafting, origin, alias), verify(row, trial, verifying, origin, alias);
@@ -79,11 +79,11 @@ std::optional<std::string> conflict_with(const Stream* origin, const Stream* ali
       deciding.emit(distributions.residual(1));
       deciding.next(Purpose::bonus);
       const std::string name = "row " + std::to_string(row);
-      ledger.enter(name + " draft", trial, draft);
-      ledger.enter(name + " verify", trial, verify);
+      count.enter(name + " draft", trial, draft);
+      count.enter(name + " verify", trial, verify);
     }
-  EXPECT_EQ(ledger.words(), alias ? 27u : 28u);
-  return ledger.conflict();
+  EXPECT_EQ(count.words(), alias ? 27u : 28u);
+  return count.conflict();
 }
 
 TEST(DrawCount, FindsEveryOrderedPairOfAliasedStreams) {
@@ -105,12 +105,12 @@ TEST(DrawCount, FindsEveryOrderedPairOfAliasedStreams) {
 TEST(DrawCount, TakesAWordThatIsEnteredTwiceUnderOneName) {
   TrialWords words(1, 0, Philox::Role::verify);
   words.next(Purpose::flip);
-  DrawCount ledger;
-  ledger.enter("verify", 0, words);
-  ledger.enter("verify", 0, words);
-  EXPECT_FALSE(ledger.conflict());
-  ledger.enter("verify", 1, words);
-  EXPECT_TRUE(ledger.conflict());
+  DrawCount count;
+  count.enter("verify", 0, words);
+  count.enter("verify", 0, words);
+  EXPECT_FALSE(count.conflict());
+  count.enter("verify", 1, words);
+  EXPECT_TRUE(count.conflict());
 }
 
 TEST(TrialWords, AreTheWordsOfTheTrial) {

@@ -180,10 +180,10 @@ TEST(TraceAudit, SaysWhatItCannotJudge) {
   EXPECT_EQ(std::count_if(unknown.families.begin(), unknown.families.end(),
                           [](const auto& f) { return f.name.starts_with("draft") || f.name == "accepted drafts"; }),
             0);
-  const AuditResult told = audited(form, {}, 1, {.draft_sampling = "iid"});
-  EXPECT_GT(family(told, "drafts along q").draws, 300u);
+  const AuditResult declared = audited(form, {}, 1, {.draft_sampling = "iid"});
+  EXPECT_GT(family(declared, "drafts along q").draws, 300u);
   double total = 0;
-  for (const AuditFamily& one : told.families) total += one.weight;
+  for (const AuditFamily& one : declared.families) total += one.weight;
   EXPECT_NEAR(total, 1, 1e-12);
 }
 

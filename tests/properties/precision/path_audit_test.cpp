@@ -74,7 +74,7 @@ struct WrongBelow {
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     ImmediateEmit<R> immediate(random);
-    return walk_nodes<false>(
+    return verify_nodes<false>(
         at, true, immediate,
         [&](int u, const L& distributions, const Token* drafts, int count, const std::uint32_t*) {
           const DraftedPosition<L> position(distributions, drafts, count);

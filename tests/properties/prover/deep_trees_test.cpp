@@ -45,7 +45,7 @@ struct DeepBug {
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     ImmediateEmit<R> immediate(random);
-    return walk_nodes<false>(
+    return verify_nodes<false>(
         at, false, immediate,
         [&](int u, const L& distributions, const Token* drafts, int count, const std::uint32_t*) {
           const bool deep = bug != Bug::none && at.tree().depth(u) >= 2;
@@ -109,7 +109,7 @@ struct MatchesRootBelow {
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     ImmediateEmit<R> immediate(random);
-    return walk_nodes<false>(
+    return verify_nodes<false>(
         at, false, immediate, [&](int u, const L& distributions, const Token*, int, const std::uint32_t*) {
           const L& from = at.tree().depth(u) >= 2 ? at.distributions(DraftTree::root) : distributions;
           return immediate.emit(from.residual(from.zero()));

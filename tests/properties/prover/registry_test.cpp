@@ -163,14 +163,14 @@ TEST(TakesTrees, ByTheirNameOrByWhatTheirSiblingsAre) {
 }
 
 TEST(PathRegistry, AWalkWaitsForATreeSampling) {
-  const auto walk = [](auto verifier) {
+  const auto erased = [](auto verifier) {
     return std::make_unique<PathVerifierOf<LiftedToTrees<decltype(verifier)>>>(Kind::verifier);
   };
   PathRegistry registry;
-  registry.add(walk(verifiers::RecursiveRejection{}));
-  registry.add(walk(verifiers::RecursiveRejectionWor{}));
+  registry.add(erased(verifiers::RecursiveRejection{}));
+  registry.add(erased(verifiers::RecursiveRejectionWor{}));
   EXPECT_TRUE(registry.verifiers().empty());
-  EXPECT_THROW(registry.add(walk(verifiers::RecursiveRejection{})), std::logic_error);
+  EXPECT_THROW(registry.add(erased(verifiers::RecursiveRejection{})), std::logic_error);
   registry.add(std::make_unique<TreeDrafterOf<tree_drafters::WithoutReplacementTree>>());
   EXPECT_EQ(registry.verifiers().size(), 1u);
   EXPECT_TRUE(registry.verifier("recursive_rejection_wor_tree"));

@@ -10,8 +10,8 @@ namespace draftproof {
 namespace {
 
 /// Mass of every (row, token), by an enumeration of drafter and verifier on the table.
-JointRows walked_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
-                      std::size_t count) {
+JointRows enumerated_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
+                          std::size_t count) {
   JointRows rows(count, std::vector<double>(static_cast<std::size_t>(table.vocabulary())));
   const auto decider = verifier.explore_on(table, drafts);
   Token tuple[max_drafts];
@@ -58,12 +58,12 @@ TEST(JointDistributions, EqualAnExactWalk) {
         };
         const RatioTable table(doubles(instance.target), {doubles(instance.proposals.front())});
         const JointRows rows = distribution.rows(table, instance.drafts);
-        const JointRows walked = walked_rows(verifier, *drafter, table, instance.drafts, rows.size());
+        const JointRows enumerated = enumerated_rows(verifier, *drafter, table, instance.drafts, rows.size());
         for (std::size_t x = 0; x < instance.target.size(); ++x) {
           double sum = 0;
           for (std::size_t k = 0; k < rows.size(); ++k) {
             // A few dozen roundings of numbers below 1 on either side.
-            ASSERT_NEAR(rows[k][x], walked[k][x], 1e-14) << "row " << k << " token " << x;
+            ASSERT_NEAR(rows[k][x], enumerated[k][x], 1e-14) << "row " << k << " token " << x;
             sum += rows[k][x];
           }
           ASSERT_NEAR(sum, table.target(static_cast<Token>(x)), 1e-14);

@@ -17,27 +17,27 @@ namespace {
 const Rows<Rational> rational_rows({{1, 2}, {1, 4}, {1, 4}, 0},
                                    {{{1, 8}, {1, 2}, 0, {3, 8}}, {{1, 4}, {1, 4}, {1, 4}, {1, 4}}});
 
-std::vector<Rational> walk(const auto& weights) {
+std::vector<Rational> entries(const auto& weights) {
   std::vector<Rational> row(4, 0);
   weights.for_each([&](Token x, const Rational& weight) { row[static_cast<std::size_t>(x)] = weight; });
   return row;
 }
 
 TEST(Rows, ResidualIsThePositivePart) {
-  EXPECT_EQ(walk(rational_rows.residual({1, 2})), (std::vector<Rational>{{7, 16}, 0, {1, 4}, 0}));
+  EXPECT_EQ(entries(rational_rows.residual({1, 2})), (std::vector<Rational>{{7, 16}, 0, {1, 4}, 0}));
   EXPECT_EQ(rational_rows.residual_mass({1, 2}), Rational(11, 16));
   EXPECT_EQ(rational_rows.residual_mass(0), 1);
 }
 
 TEST(Rows, ClippedBendsAtTheKnee) {
   // b = 1, clip_ratio = 2: p / 2 is below q on token 1 only (1/8 against 1/2).
-  EXPECT_EQ(walk(rational_rows.clipped(1, 2)), (std::vector<Rational>{{3, 8}, {1, 8}, {1, 4}, 0}));
+  EXPECT_EQ(entries(rational_rows.clipped(1, 2)), (std::vector<Rational>{{3, 8}, {1, 8}, {1, 4}, 0}));
 }
 
 TEST(Rows, EveryDraftHasItsRow) {
-  EXPECT_EQ(walk(rational_rows.row(1)), std::vector<Rational>(4, {1, 4}));
+  EXPECT_EQ(entries(rational_rows.row(1)), std::vector<Rational>(4, {1, 4}));
   const Token seen[] = {3, 0};
-  EXPECT_EQ(walk(rational_rows.row_without(0, seen, 2)), (std::vector<Rational>{0, {1, 2}, 0, 0}));
+  EXPECT_EQ(entries(rational_rows.row_without(0, seen, 2)), (std::vector<Rational>{0, {1, 2}, 0, 0}));
   EXPECT_EQ(rational_rows.mass_without(0, seen, 2), Rational(1, 2));
   EXPECT_EQ(rational_rows.mass_without(1, seen, 2), Rational(1, 2));
 }
@@ -155,16 +155,16 @@ TEST(RatioTable, WalksTheWeightsItDraws) {
   for (const auto& pair : pairs()) {
     const std::vector<double>& p = pair.p;
     const RatioTable table(p, pair.q);
-    const auto expect_walk = [&](const auto& weights, double b, double clip_ratio) {
-      std::vector<double> walked(p.size(), 0);
-      weights.for_each([&](Token x, double w) { walked[static_cast<std::size_t>(x)] += w; });
+    const auto expect_enumeration = [&](const auto& weights, double b, double clip_ratio) {
+      std::vector<double> summed(p.size(), 0);
+      weights.for_each([&](Token x, double w) { summed[static_cast<std::size_t>(x)] += w; });
       for (Token x = 0; x < table.vocabulary(); ++x)
-        EXPECT_NEAR(walked[static_cast<std::size_t>(x)], static_cast<double>(weight(table, x, b, clip_ratio)),
+        EXPECT_NEAR(summed[static_cast<std::size_t>(x)], static_cast<double>(weight(table, x, b, clip_ratio)),
                     tolerance(b));
     };
-    for (const double b : places) expect_walk(table.residual(b), b, no_knee);
+    for (const double b : places) expect_enumeration(table.residual(b), b, no_knee);
     for (const double clip_ratio : {1.0, 2.0})
-      expect_walk(table.clipped(0.75 * clip_ratio, clip_ratio), 0.75 * clip_ratio, clip_ratio);
+      expect_enumeration(table.clipped(0.75 * clip_ratio, clip_ratio), 0.75 * clip_ratio, clip_ratio);
   }
 }
 

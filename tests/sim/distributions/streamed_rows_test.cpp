@@ -125,7 +125,7 @@ TEST(FreshRows, OfFloatsServeTheDistributionOfTheSameDoubles) {
       EXPECT_NEAR(floats.residual_mass(b), mass, bound) << "V " << size << " b " << b;
       if (mass <= 0 || floats.residual_mass(b) <= 0) continue;
       std::vector<double> apart(size);
-      double total = 0, walked = 0;
+      double total = 0, found = 0;
       doubles.residual(b).for_each_realised(
           [&](Token x, double w) { apart[static_cast<std::size_t>(x)] = w / mass; });
       floats.residual(b).for_each_realised([&](Token x, double w) {
@@ -133,11 +133,11 @@ TEST(FreshRows, OfFloatsServeTheDistributionOfTheSameDoubles) {
         total += w;
       });
       floats.residual(b).for_each([&](Token x, double w) {
-        walked += w;
+        found += w;
         EXPECT_EQ(w, floats.residual(b).weight(x));
       });
       EXPECT_NEAR(total, floats.residual_mass(b), static_cast<double>(size) * 0x1p-53 * total) << "what draw serves";
-      EXPECT_NEAR(walked, total, units + static_cast<double>(size) * 0x1p-53 * total);
+      EXPECT_NEAR(found, total, units + static_cast<double>(size) * 0x1p-53 * total);
       double distance = 0;
       for (const double difference : apart) distance += std::abs(difference) / 2;
       EXPECT_LE(distance, bound / mass + static_cast<double>(size) * 0x1p-53) << "V " << size << " b " << b;
@@ -184,16 +184,16 @@ TEST(FreshRows, AgreesWithPlainRowsOnEveryQuestion) {
   const auto p = examples::random_row(11, 300, 4, 0.2), q = examples::random_row(12, 300, 4, 0.2);
   const FreshRows<double> fresh(p, q);
   const Rows<double> rows(p, q);
-  const auto walk = [](const auto& weights) {
-    std::vector<std::pair<Token, double>> walked;
-    weights.for_each([&](Token x, double w) { walked.emplace_back(x, w); });
-    return walked;
+  const auto entries = [](const auto& weights) {
+    std::vector<std::pair<Token, double>> found;
+    weights.for_each([&](Token x, double w) { found.emplace_back(x, w); });
+    return found;
   };
   const Token seen[] = {17, 3, 250};
-  for (const double b : row_places) EXPECT_EQ(walk(fresh.residual(b)), walk(rows.residual(b)));
-  EXPECT_EQ(walk(fresh.clipped(1.5, 2)), walk(rows.clipped(1.5, 2)));
-  EXPECT_EQ(walk(fresh.row(0)), walk(rows.row(0)));
-  EXPECT_EQ(walk(fresh.row_without(0, seen, 3)), walk(rows.row_without(0, seen, 3)));
+  for (const double b : row_places) EXPECT_EQ(entries(fresh.residual(b)), entries(rows.residual(b)));
+  EXPECT_EQ(entries(fresh.clipped(1.5, 2)), entries(rows.clipped(1.5, 2)));
+  EXPECT_EQ(entries(fresh.row(0)), entries(rows.row(0)));
+  EXPECT_EQ(entries(fresh.row_without(0, seen, 3)), entries(rows.row_without(0, seen, 3)));
   for (int j = 0; j < max_drafts; ++j) EXPECT_EQ(fresh.kth_most_probable(j), rows.kth_most_probable(j)) << j;
   // Sums of 300 terms, at most 1: Rows rounds V times; FreshRows is off by V units of 2^-60 and its row's own defect.
   EXPECT_NEAR(fresh.mass_without(0, seen, 3), rows.mass_without(0, seen, 3), 2 * 300 * 0x1p-53);

@@ -265,15 +265,15 @@ struct Separate : Philox {
 
 template <class Source>
 Emitted one_path_of(const Tables& tables, int length, std::uint64_t trials) {
-  const NodeByNode<verifiers::Gls> walk;
+  const NodeByNode<verifiers::Gls> lifted;
   const TreeShape shape{.drafts = 1, .length = length};
-  auto plans = walk.prepare(tables, shape);
+  auto plans = lifted.prepare(tables, shape);
   Emitted emitted;
   run_trials_of<Source>(
       trials, 70,
       [&](Source& random, DraftTree& tree) { tree_drafters::GumbelPaths{}.draw(tables, shape, random, tree); },
       [&](const DraftTree& tree, Source& random) {
-        return walk.verify(DraftedTree<RatioTable>(tables, tree), plans, random);
+        return lifted.verify(DraftedTree<RatioTable>(tables, tree), plans, random);
       },
       std::ref(emitted));
   return emitted;
@@ -295,10 +295,10 @@ TEST(NoiseTrees, NoiseThatIsNotSharedIsSeenByWhatItAccepts) {
 }
 
 TEST(NoiseTrees, AreHeldToWhatTrialsDecide) {
-  int walks = 0;
+  int nodes = 0;
   for (const auto& verifier : path_registry().verifiers()) {
     if (!verifier->info().shared_noise) continue;
-    ++walks;
+    ++nodes;
     for (const AnyTreeDrafter* drafter : path_registry().drafters_of(verifier->info())) {
       EXPECT_TRUE(drafter->info().shared_noise());
       const PathProof proof = prove(*verifier, *drafter, {.instances = 48});
@@ -310,7 +310,7 @@ TEST(NoiseTrees, AreHeldToWhatTrialsDecide) {
       EXPECT_EQ(asked, (std::vector<std::string_view>{"drafter_invariance", "equal_distributions"}));
     }
   }
-  EXPECT_EQ(walks, 4);
+  EXPECT_EQ(nodes, 4);
 }
 
 }  // namespace

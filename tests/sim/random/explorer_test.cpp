@@ -190,7 +190,7 @@ TEST(Weights, SayOfOneTokenWhatTheySayOfAll) {
 
 TEST(Explorer, LumpsWhatNobodyAttendsTo) {
   const RatioTable table(examples::random_row(1, 30), examples::random_row(2, 30));
-  const auto walk = [&](Explorer<double>& explorer) {
+  const auto enumerate = [&](Explorer<double>& explorer) {
     std::map<Token, double> mass;
     EXPECT_TRUE(explorer.explore(
         [&](Explorer<double>& random) {
@@ -204,10 +204,10 @@ TEST(Explorer, LumpsWhatNobodyAttendsTo) {
     return mass;
   };
   Explorer<double> whole, attending;
-  auto all = walk(whole);
+  auto all = enumerate(whole);
   const std::vector<Token> tokens{3, 4, 20, 21, 22};
   attending.track_only(tokens);
-  auto few = walk(attending);
+  auto few = enumerate(attending);
   EXPECT_EQ(all.count(no_token), 0u);
   double rest = 0;
   for (const auto& [x, mass] : all)

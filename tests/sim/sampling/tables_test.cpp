@@ -227,11 +227,11 @@ TEST(CumulativeTable, ExhaustedSupportGivesNoToken) {
 
 // Tests that a batch draws without replacement as single trials do, with random bits at the edges of removed tokens.
 
-/// A batch with prescribed random bits: `dealt[n][t]` is draw n of trial t.
-struct DealtBatch {
-  std::vector<std::vector<std::uint64_t>> dealt;
-  int count() const { return static_cast<int>(dealt[0].size()); }
-  std::span<const std::uint64_t> words(Purpose, std::uint32_t n) const { return dealt[n]; }
+/// A batch with prescribed random bits: `prescribed[n][t]` is draw n of trial t.
+struct PrescribedBatch {
+  std::vector<std::vector<std::uint64_t>> prescribed;
+  int count() const { return static_cast<int>(prescribed[0].size()); }
+  std::span<const std::uint64_t> words(Purpose, std::uint32_t n) const { return prescribed[n]; }
 };
 
 /// Returns the least 64-bit integer that scales to `at` of `left`.
@@ -244,11 +244,11 @@ struct Drawn {
   bool complete = true;
 };
 
-Drawn prefix_consistent(const AliasTable& whole, const CumulativeTable& rest, const DealtBatch& batch,
+Drawn prefix_consistent(const AliasTable& whole, const CumulativeTable& rest, const PrescribedBatch& batch,
                         std::size_t trial) {
   Drawn drawn;
-  for (std::size_t k = 0; k < batch.dealt.size(); ++k) {
-    const std::uint64_t word = batch.dealt[k][trial];
+  for (std::size_t k = 0; k < batch.prescribed.size(); ++k) {
+    const std::uint64_t word = batch.prescribed[k][trial];
     const Token x = k == 0 ? whole.draw(word) : rest.draw_without(drawn.tokens.data(), static_cast<int>(k), word);
     if (x == no_token) {
       drawn.complete = false;
@@ -266,14 +266,15 @@ TEST(DrawsWithout, AreThoseOneByOneOnEveryEdge) {
     const AliasTable whole(mass);
     const CumulativeTable rest(mass);
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
-      DealtBatch batch{std::vector(drafts, std::vector<std::uint64_t>(trials))};
+      PrescribedBatch batch{std::vector(drafts, std::vector<std::uint64_t>(trials))};
       for (std::size_t t = 0; t < trials; ++t)
         for (std::size_t k = 0; k < drafts; ++k) {
-          batch.dealt[k][t] = philox_pair(seed, t, static_cast<std::uint32_t>(k), 1).first;
+          batch.prescribed[k][t] = philox_pair(seed, t, static_cast<std::uint32_t>(k), 1).first;
           if (k == 0 || t % 4 == 3) continue;
           // Where an earlier token began, counted without the tokens before it. The draw must skip that token.
           const auto before = prefix_consistent(
-              whole, rest, {{batch.dealt.begin(), batch.dealt.begin() + static_cast<std::ptrdiff_t>(k)}}, t);
+              whole, rest, {{batch.prescribed.begin(), batch.prescribed.begin() + static_cast<std::ptrdiff_t>(k)}},
+              t);
           if (!before.complete) continue;
           const std::uint64_t left = rest.mass_without(before.tokens.data(), static_cast<int>(k));
           if (left == 0) continue;
@@ -282,7 +283,7 @@ TEST(DrawsWithout, AreThoseOneByOneOnEveryEdge) {
           for (const Token x : before.tokens)
             if (rest.interval(x).at < edge.at) at -= rest.interval(x).mass;
           at += static_cast<std::uint64_t>(t % 4) - 1;  // and next to it
-          if (at < left) batch.dealt[k][t] = word_at(at, left);
+          if (at < left) batch.prescribed[k][t] = word_at(at, left);
         }
       Token out[trials * drafts];
       bool complete[trials];

@@ -124,9 +124,9 @@ TEST(CumulativeWeights, EndsOfTheWordAndWeightsBelowTheGrid) {
   const CumulativeWeights table(6, entry);
   EXPECT_EQ(table.draw(0), 2);
   EXPECT_EQ(table.draw(~std::uint64_t{0}), 4);
-  int walked = 0;
-  table.for_each([&walked](Token, double) { ++walked; });
-  EXPECT_EQ(walked, 4);
+  int summed = 0;
+  table.for_each([&summed](Token, double) { ++summed; });
+  EXPECT_EQ(summed, 4);
 }
 
 TEST(Weights, NothingToDrawGivesNoToken) {
@@ -256,12 +256,12 @@ TEST(UniformOnComplement, GivesEveryUnseenTokenItsShareInOrder) {
     for (const bool reversed : {false, true}) {
       if (reversed) std::reverse(seen.begin(), seen.end());  // drafts come in any order
       const UniformOnComplement weights(vocabulary, seen.data(), static_cast<int>(seen.size()));
-      std::vector<Token> walked;
+      std::vector<Token> summed;
       weights.for_each([&](Token x, int weight) {
         EXPECT_EQ(weight, 1);
-        walked.push_back(x);
+        summed.push_back(x);
       });
-      EXPECT_EQ(walked, unseen);
+      EXPECT_EQ(summed, unseen);
       // The i-th unseen token is drawn for random bits from ceil(i 2^64 / n) on.
       for (std::size_t i = 0; i < unseen.size(); ++i) {
         const auto first =

@@ -127,7 +127,7 @@ void expect_the_same(const PrefixTable<L>& conditionals, int paths, int length, 
   const EveryTuple<L> every(conditionals, paths, length);
   EXPECT_TRUE(every.fresh) << name;
   std::size_t prefixes = 0;
-  walk_choices(conditionals, paths, length, [&](const Tokens& tokens, const auto* entry, const Rational& chosen) {
+  visit_choices(conditionals, paths, length, [&](const Tokens& tokens, const auto* entry, const Rational& chosen) {
     ++prefixes;
     ASSERT_TRUE(every.reached.contains(tokens)) << name;
     ASSERT_EQ(chosen, every.reached.at(tokens)) << name;

@@ -64,9 +64,9 @@ const std::map<std::string_view, Ours>& ours() {
 /// Returns the verifier `name`, with the parameters that the name of the case states.
 const AnyPathVerifier* verifier_of(std::string_view scheme, std::string_view name) {
   static const auto lenient = [] {
-    LiftedToTrees<verifiers::lossy::Lenience> walk;
-    walk.verifier.lenience = 0.8;
-    return PathVerifierOf<LiftedToTrees<verifiers::lossy::Lenience>>(Kind::mutant, walk);
+    LiftedToTrees<verifiers::lossy::Lenience> enumerate;
+    enumerate.verifier.lenience = 0.8;
+    return PathVerifierOf<LiftedToTrees<verifiers::lossy::Lenience>>(Kind::mutant, enumerate);
   }();
   static const auto typical = [] {
     // delta exp(-H) >= 1 at V = 2: the threshold is epsilon.

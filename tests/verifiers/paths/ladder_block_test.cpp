@@ -52,7 +52,7 @@ TEST(LadderBlock, ChosenDistributionAndMeansAreTheReferenceOnes) {
     for (const auto& [text, probability] : entry.at("selected_path_distribution").items())
       wanted[golden::tokens_of(text)] = probability;
     // Both programs add products of a dozen factors in double; the file promises 1e-12.
-    walk_choices(conditionals, paths, model.length, [&](const Tokens& tokens, const auto* node, double chosen) {
+    visit_choices(conditionals, paths, model.length, [&](const Tokens& tokens, const auto* node, double chosen) {
       if (node) return;
       EXPECT_NEAR(chosen, wanted[tokens], 1e-12) << name;
       largest = std::max(largest, std::abs(chosen - wanted[tokens]));
@@ -155,7 +155,7 @@ TEST(LadderBlockPlans, ForgettingChangesNothing) {
 }
 
 using verifiers::paths::LadderBlockWor;
-using LadderWorWalk = NodeByNode<verifiers::LadderWor>;
+using LadderWithoutReplacement = NodeByNode<verifiers::LadderWor>;
 
 template <class V>
 StepDistribution<Rational> wor_tree_sampling(const ConditionalModel<Exact>& conditionals, const TreeShape& shape) {
@@ -176,7 +176,7 @@ TEST(LadderBlockWor, AcceptsTheReferenceNumberOfTokens) {
     for (const auto& text : texts) values.emplace_back(text.get<std::string>());
     return values;
   };
-  int walked = 0;
+  int enumerated = 0;
   for (const auto& entry : cases) {
     std::vector<Rows<Rational>> rows;
     for (std::size_t c = 0; c < entry.at("p").size(); ++c) rows.emplace_back(row(entry["p"][c]), row(entry["q"][c]));
@@ -185,12 +185,13 @@ TEST(LadderBlockWor, AcceptsTheReferenceNumberOfTokens) {
     EXPECT_EQ(wor_tree_sampling<LadderBlockWor>(conditionals, shape).mean_accepted(),
               Rational(entry.at("ladder_block_accepted").get<std::string>()))
         << entry.dump();
-    const auto walk = wor_tree_sampling<LadderWorWalk>(conditionals, shape);
-    if (!walk.complete) continue;  // too many branches for the explorer
-    ++walked;
-    EXPECT_EQ(walk.mean_accepted(), Rational(entry.at("ladder_walk_accepted").get<std::string>())) << entry.dump();
+    const auto enumerate = wor_tree_sampling<LadderWithoutReplacement>(conditionals, shape);
+    if (!enumerate.complete) continue;  // too many branches for the explorer
+    ++enumerated;
+    EXPECT_EQ(enumerate.mean_accepted(), Rational(entry.at("ladder_walk_accepted").get<std::string>()))
+        << entry.dump();
   }
-  EXPECT_GE(walked, 25);
+  EXPECT_GE(enumerated, 25);
 }
 
 TEST(LadderBlockWor, IsNeverBelowTheWalk) {
@@ -203,9 +204,9 @@ TEST(LadderBlockWor, IsNeverBelowTheWalk) {
       const auto conditionals = model.conditionals<Rational>();
       const auto distribution = wor_tree_sampling<LadderBlockWor>(conditionals, children_of(children));
       ASSERT_TRUE(distribution.complete);
-      const auto walk = wor_tree_sampling<LadderWorWalk>(conditionals, children_of(children));
-      EXPECT_GE(distribution.mean_accepted(), walk.mean_accepted()) << model.text();
-      above += distribution.mean_accepted() > walk.mean_accepted();
+      const auto enumerate = wor_tree_sampling<LadderWithoutReplacement>(conditionals, children_of(children));
+      EXPECT_GE(distribution.mean_accepted(), enumerate.mean_accepted()) << model.text();
+      above += distribution.mean_accepted() > enumerate.mean_accepted();
     }
   EXPECT_GT(above, 5);  // equal everywhere would make the comparison vacuous
 }

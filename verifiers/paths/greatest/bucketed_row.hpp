@@ -160,7 +160,7 @@ class BucketedRow {
   /// Calls step(start, own, upto) with the bucket of each lane, start + lane(), and the q-mass of the buckets up to
   /// it, until a call returns false. Buckets below `from` count as empty.
   template <class Step>
-  DRAFTPROOF_DEVICE void walk(int from, double c, const Step& step) const {
+  DRAFTPROOF_DEVICE void each_bucket(int from, double c, const Step& step) const {
     Fixed below = 0;
     for (int start = 0; start < OrderBuckets::count; start += passes_.lanes()) {
       const int i = start + passes_.lane();
@@ -176,7 +176,7 @@ class BucketedRow {
     stretch.crossing.size = 0;
     stretch.end = OrderBuckets::count;
     Fixed certain = 0;
-    walk(from, c, [&](int start, Bucket own, Fixed upto) {
+    each_bucket(from, c, [&](int start, Bucket own, Fixed upto) {
       for (;;) {
         const int lane = passes_.first_lane(own.crosses);
         if (lane == passes_.lanes()) break;
@@ -205,7 +205,7 @@ class BucketedRow {
     passes_.weigh_buckets();
     int found = 0;
     Fixed mass = 0;
-    walk(from, c, [&](int start, const Bucket& own, Fixed upto) {
+    each_bucket(from, c, [&](int start, const Bucket& own, Fixed upto) {
       const Fixed running = passes_.lane_running_sum(own.certain);
       const int lane = passes_.first_lane(running > left);
       const bool here = lane < passes_.lanes();

@@ -51,7 +51,7 @@ struct Histories {
         const BuiltBatch built = now.built(positions);
         const auto rows = built.run(*together, streams);
         ++work;
-        for (const BatchDraw& draw : streams.ledger())
+        for (const BatchDraw& draw : streams.draws())
           if (!own_word(now, built, draw.address))
             return Answer::failed(
                 fmt::format("turn {}: in call {} of {} bits of position {} are read, where no request is", turn,
@@ -103,7 +103,7 @@ struct BuiltInWords {
       const BuiltBatch batch(one, turn);
       BatchStreams streams;
       batch.run(runner, streams);
-      std::vector<BatchDraw> draws = streams.ledger();
+      std::vector<BatchDraw> draws = streams.draws();
       std::sort(draws.begin(), draws.end());
       if (const auto twice = std::adjacent_find(draws.begin(), draws.end()); twice != draws.end())
         return Answer::failed(fmt::format("turn {}: {}: random bits are read twice", turn, text(twice->address)));

@@ -207,7 +207,7 @@ struct DrawsDeclared {
  private:
   static ChainDraws drawn(const BatchStreams& streams, const StreamAddress& own, int drafts) {
     ChainDraws found{0, 0};
-    for (const BatchDraw& draw : streams.ledger()) {
+    for (const BatchDraw& draw : streams.draws()) {
       const auto [key, stream, position] = draw.address;
       if (key != own.key || stream != own.stream || position < own.position ||
           position > own.position + static_cast<std::uint32_t>(drafts))
