@@ -31,7 +31,7 @@ void expect_all_caught(const KillMatrix& matrix) {
     EXPECT_TRUE(row.caught()) << row.name << " with " << row.partner << " survives " << row.instances << " instances";
     EXPECT_EQ(row.mutant_of.empty(), of_component(row)) << row.name << " names no correct rule";
   }
-  EXPECT_EQ(levels, (std::set<std::string>{"batch", "counter", "drafters", "paths", "position", "sampler",
+  EXPECT_EQ(levels, (std::set<std::string>{"batch", "counter", "drafters", "grammar", "paths", "position", "sampler",
                                            "selection", "target", "tree drafters"}));
 }
 
