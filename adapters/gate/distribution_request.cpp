@@ -1,5 +1,6 @@
 #include <draftproof/adapters/gate/distribution_request.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <istream>
 #include <iterator>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <draftproof/adapters/gate/distribution_checks.hpp>
@@ -109,9 +111,12 @@ class Reader {
   Input input(const Json& object) const {
     if (!object.is_object()) refuse({}, shown(object), "an object with p, q and drafts");
     const bool tree = declaration_.level == Level::tree, position = declaration_.level == Level::position;
+    std::vector<std::string_view> names{"p", "q", "drafts"};
+    if (tree) names.emplace_back("parents");
+    if (declaration_.grammar) names.emplace_back("legal");
     for (const auto& [name, value] : object.items())
-      if (name != "p" && name != "q" && name != "drafts" && !(name == "parents" && tree))
-        refuse({}, in_quotes(name), tree ? "p, q, drafts or parents" : "p, q or drafts");
+      if (std::find(names.begin(), names.end(), name) == names.end())
+        refuse({}, in_quotes(name), fmt::format("one of {}", fmt::join(names, ", ")));
     Input result;
     result.p = rows(object, "p", 0);
     if (result.p.empty()) refuse("p", "0 rows", "at least 1");
@@ -133,6 +138,17 @@ class Reader {
     result.q = rows(object, "q", result.p.front().size());
     if (!(position && result.q.size() == 1))
       check_count("q", result.q.size(), n, position ? "one for each draft, or 1" : "one for each draft");
+    if (object.contains("legal")) {
+      for (const auto& mask : rows(object, "legal", result.p.front().size())) {
+        auto& legal = result.legal.emplace_back();
+        for (const double entry : mask) {
+          if (entry != 0 && entry != 1)
+            refuse("legal", fmt::format("{}", entry), "0 or 1", result.legal.size() - 1, legal.size());
+          legal.push_back(entry != 0);
+        }
+      }
+      check_count("legal", result.legal.size(), result.p.size(), "one for each row of p");
+    }
     if (!tree) return result;
     for (const Json& parent : list(object, "parents")) {
       const std::size_t at = result.parents.size();

@@ -3,8 +3,9 @@
 //   {"inputs": [{"p": [[..], ..], "q": [[..], ..], "drafts": [..], "parents": [..]}, ..],
 //    "predictions": 256, "seed": 1}
 //
-// Input describes the shapes at the level that the program declares; only trees have "parents". The last two fields
-// are optional.
+// Input describes the shapes at the level that the program declares; only trees have "parents". A program under a
+// grammar may have "legal", with 1 for each token that is allowed after a row of p and 0 for the others; without it all
+// are. The last two fields are optional.
 #pragma once
 
 #include <cstdint>

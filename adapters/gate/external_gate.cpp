@@ -198,13 +198,13 @@ std::string ExternalGate::refusal(Tier tier) const {
     return declaration.can(Randomness::scripted) ? "" : "the program takes no scripted numbers";
   }
   if (declaration.functions == std::vector<std::string>{"select"}) return "a selection policy is proved";
-  if (declaration.grammar)
-    return "rows of trials have no masks: a verifier under a grammar is proved on small models";
   if (declaration.greedy != Greedy::no && !declaration.has("draft"))
     return "a greedy program draws no token: its tokens are compared in the proof tier";
   if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))
     return "the program draws from scripts alone";
-  if (declaration.has("generate") || declaration.has("draft") || decides_positions(declaration)) return "";
+  if (declaration.has("generate") || declaration.has("draft")) return "";
+  if (declaration.grammar) return "rows of trials have no masks: a verifier under a grammar is proved on small models";
+  if (decides_positions(declaration)) return "";
   // An unknown distribution is a finding.
   if (path_registry().drafter(path_sampling(declaration)) == nullptr || shape_of_trials(declaration, usual_drafts))
     return "";
@@ -311,10 +311,10 @@ void ExternalGate::examine_selection(GateResult& result, const GateOptions& opti
 
 void ExternalGate::examine_trials(GateResult& result, const GateOptions& options) const {
   const Declaration& declaration = served_->declaration();
-  // A greedy program draws no token: its tokens are compared in the proof tier, and only its drafts here.
-  const bool draws = declaration.greedy == Greedy::no;
-  const bool positions = draws && decides_positions(declaration),
-             paths = draws && decides_paths(declaration, options.drafts);
+  // A greedy program draws no token: its tokens are compared in the proof tier, and only its drafts are sampled here.
+  const bool draws = declaration.greedy == Greedy::no, decides = draws && !declaration.grammar;
+  const bool positions = decides && decides_positions(declaration),
+             paths = decides && decides_paths(declaration, options.drafts);
   // Budget: 1/2 decisions, 1/4 drafts, 1/4 text. A chain's decisions are checked on one draft and on paths, with half
   // of the trials each.
   const double alpha = options.false_alarm * options.share / 4 / options.gates;

@@ -2,8 +2,15 @@
 #pragma once
 
 #include <array>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <draftproof/properties/proof/property.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/subjects/any_path_verifier.hpp>
 
@@ -24,6 +31,28 @@ constexpr std::string_view verifier_of(VerifyRule rule, bool chain) {
 inline const AnyTreeDrafter& drafter_of_cases() {
   static const AnyTreeDrafter& found = *path_registry().drafter("without_replacement_tree");
   return found;
+}
+
+/// Returns the answer over the rules for which `applies(rule)`. `fault(rule, first)` returns the fault of a rule's output,
+/// nullopt if there is none; `first` says whether it will be shown. The evidence is the first fault, followed by the
+/// verifiers without one after the words `right_with`.
+template <class Applies, class Fault>
+Answer answer_of_rules(bool chain, std::string_view right_with, const Applies& applies, const Fault& fault) {
+  std::string evidence;
+  std::vector<std::string_view> right;
+  for (const VerifyRule rule : all_verify_rules) {
+    if (!applies(rule)) continue;
+    const std::string_view verifier = verifier_of(rule, chain);
+    const std::optional<std::string> wrong = fault(rule, evidence.empty());
+    if (!wrong)
+      right.push_back(verifier);
+    else if (evidence.empty())
+      evidence = fmt::format("{}: {}", verifier, *wrong);
+  }
+  if (evidence.empty()) return Answer::passed();
+  return Answer::failed(right.empty()
+                            ? evidence
+                            : fmt::format("{}; on this model {} {}", evidence, right_with, fmt::join(right, ", ")));
 }
 
 }  // namespace draftproof

@@ -12,13 +12,6 @@ namespace draftproof {
 
 namespace {
 
-/// Returns the number of prefixes of at most `length` tokens, or a number above most_prefixes if there are too many.
-int prefix_count(int vocabulary, int length) {
-  int count = 1, level = 1;
-  for (int i = 0; i < length && count <= PathInstance::most_prefixes; ++i) count += level *= vocabulary;
-  return count;
-}
-
 bool valid_shape(const TreeShape& shape) {
   const auto& branching = shape.branching;
   return shape.drafts >= 1 && shape.drafts <= max_drafts && shape.length >= 1 &&
@@ -43,6 +36,23 @@ TreeShape parse_shape(InstanceReader& reader) {
 
 }  // namespace
 
+int prefix_count(int vocabulary, int length) {
+  int count = 1, level = 1;
+  for (int i = 0; i < length && count <= PathInstance::most_prefixes; ++i) count += level *= vocabulary;
+  return count;
+}
+
+std::vector<Tokens> prefixes_up_to(int vocabulary, int length) {
+  std::vector<Tokens> prefixes{{}};
+  for (std::size_t i = 0; i < prefixes.size(); ++i)
+    for (Token x = 0; std::ssize(prefixes[i]) < length && x < vocabulary; ++x) {
+      Tokens longer = prefixes[i];
+      longer.push_back(x);
+      prefixes.push_back(std::move(longer));
+    }
+  return prefixes;
+}
+
 const PrefixWeights& PathInstance::after(Tokens prefix) const {
   for (;; prefix.pop_back())
     if (const auto found = rows.find(prefix); found != rows.end()) return found->second;
@@ -50,21 +60,10 @@ const PrefixWeights& PathInstance::after(Tokens prefix) const {
 
 PrefixTable<Rows<Rational>> PathInstance::conditionals() const {
   std::vector<Rows<Rational>> all;
-  const int size = vocabulary();
-  const auto add_level = [&](auto&& self, Tokens& prefix, int more) -> void {
-    if (more == 0) {
-      const PrefixWeights& weights = after(prefix);
-      all.emplace_back(normalised(weights.target), normalised(weights.proposal));
-      return;
-    }
-    for (Token x = 0; x < size; ++x) {
-      prefix.push_back(x);
-      self(self, prefix, more - 1);
-      prefix.pop_back();
-    }
-  };
-  Tokens prefix;
-  for (int length = 0; length <= listed_length(); ++length) add_level(add_level, prefix, length);
+  for (const Tokens& prefix : prefixes_up_to(vocabulary(), listed_length())) {
+    const PrefixWeights& weights = after(prefix);
+    all.emplace_back(normalised(weights.target), normalised(weights.proposal));
+  }
   return PrefixTable<Rows<Rational>>(std::move(all));
 }
 

@@ -34,6 +34,12 @@ inline std::string prefix_text(const Tokens& prefix) {
   return text + "]";
 }
 
+/// Returns the prefixes of at most `length` tokens, shorter first, then by token ids from the left: the order of the
+/// contexts of a PrefixTable.
+std::vector<Tokens> prefixes_up_to(int vocabulary, int length);
+/// Returns their number, or a number above PathInstance::most_prefixes if there are more.
+int prefix_count(int vocabulary, int length);
+
 /// Target and proposal after one prefix, V weights each.
 struct PrefixWeights {
   std::vector<int> target, proposal;

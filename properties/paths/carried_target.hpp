@@ -175,19 +175,10 @@ inline bool declares_every_row(const AnyTreeDrafter& drafter) { return drafter.i
 inline PathInstance declared_instance(const TreeDrafterInfo& drafter, const PathInstance& instance) {
   if (drafter.row == DraftRow::context) return instance;
   PathInstance declared{.shape = instance.shape, .rows = {}};
-  std::vector<Tokens> level{{}};
-  for (int depth = 0; depth <= instance.shape.length; ++depth) {
-    std::vector<Tokens> next;
-    for (Tokens& prefix : level) {
-      PrefixWeights rows = instance.after(prefix);
-      if (!prefix.empty()) rows.proposal = instance.after({prefix.back()}).proposal;
-      for (Token x = 0; x < instance.vocabulary(); ++x) {
-        next.push_back(prefix);
-        next.back().push_back(x);
-      }
-      declared.rows.emplace(std::move(prefix), std::move(rows));
-    }
-    level = std::move(next);
+  for (Tokens& prefix : prefixes_up_to(instance.vocabulary(), instance.shape.length)) {
+    PrefixWeights rows = instance.after(prefix);
+    if (!prefix.empty()) rows.proposal = instance.after({prefix.back()}).proposal;
+    declared.rows.emplace(std::move(prefix), std::move(rows));
   }
   return declared;
 }

@@ -13,19 +13,9 @@ DoubleContexts double_distributions(const PathInstance& instance) {
 DoubleContexts double_distributions(const PathInstance& instance,
                                     const std::function<Rows<double>(const PrefixWeights&)>& rows_of) {
   std::vector<Rows<double>> all;
-  std::vector<Tokens> level{{}};
-  for (int length = 0;; ++length) {
-    std::vector<Tokens> below;
-    for (const Tokens& prefix : level) {
-      all.push_back(rows_of(instance.after(prefix)));
-      for (Token x = 0; length < instance.listed_length() && x < instance.vocabulary(); ++x) {
-        below.push_back(prefix);
-        below.back().push_back(x);
-      }
-    }
-    if (length == instance.listed_length()) return DoubleContexts(std::move(all));
-    level = std::move(below);
-  }
+  for (const Tokens& prefix : prefixes_up_to(instance.vocabulary(), instance.listed_length()))
+    all.push_back(rows_of(instance.after(prefix)));
+  return DoubleContexts(std::move(all));
 }
 
 ScriptedStep run_scripted(PathPlayable& decider, const DraftTree& tree, const VerifierState<double>& carry,

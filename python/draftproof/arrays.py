@@ -99,14 +99,12 @@ class Arguments:
             wide = getattr(torch, dtype)
 
             def make(name: str, array: NDArray[Any]) -> Argument:
-                if array.dtype.kind == "b":
-                    memory = np.array(array)
-                    return Argument(name, array, torch.from_numpy(memory).to(device), memory, memory.tobytes())
-                integers = array.dtype.kind in "iu"
-                if device == "cpu" and (integers or dtype != "bfloat16"):
-                    memory = np.array(array, np.int64 if integers else dtype)
+                flags, integers = array.dtype.kind == "b", array.dtype.kind in "iu"
+                if device == "cpu" and (flags or integers or dtype != "bfloat16"):
+                    memory = np.array(array, np.bool_ if flags else np.int64 if integers else dtype)
                     return Argument(name, array, torch.from_numpy(memory), memory, memory.tobytes())
-                value = torch.tensor(array, dtype=torch.int64 if integers else wide, device=device)
+                kind = torch.bool if flags else torch.int64 if integers else wide
+                value = torch.tensor(array, dtype=kind, device=device)
                 return Argument(name, array, value, value, value.clone())
         elif kind == "numpy":
 

@@ -26,6 +26,7 @@ def distribution(
     drafts: str | Sequence[int] = "iid",
     *,
     parents: Sequence[int] | None = None,
+    legal: Any = None,
     seed: int = 1,
     predictions: int | None = None,
     time_limit: float | None = None,
@@ -35,6 +36,7 @@ def distribution(
 
     drafts    the drafted tokens; or `iid`: the result is averaged over drafts from q, for a chain whose rows do not
               depend on the drafts or for one position with one draft
+    legal     with `grammar=True`, the tokens that the grammar allows, of bool and the shape of p; None: all tokens
     Cost: some hundred calls for each tuple of drafts.
     Raises: ValueError for entries that are not finite, ProgramError for other rows that are not probabilities;
     FunctionFailed if fn raises on every input.
@@ -55,6 +57,9 @@ def distribution(
     inputs = [{"p": rows_p.tolist(), "q": rows_q.tolist(), "drafts": list(t)} for t, _ in drawn]
     if parents is not None:
         inputs = [one | {"parents": list(parents)} for one in inputs]
+    if legal is not None:
+        masks = np.atleast_2d(np.asarray(legal, np.bool_)).astype(int).tolist()
+        inputs = [one | {"legal": masks} for one in inputs]
     question: dict[str, Any] = {"inputs": inputs, "seed": seed}
     if predictions is not None:
         question["predictions"] = predictions

@@ -118,3 +118,37 @@ def test_batches_lists_and_greedy_rows():
         return (np.random.random((len(p), 1)) * sums[:, -1:] < sums).argmax(1)[:, None]
 
     assert verdict(batch, batched=True).status == "passed"
+
+
+def test_a_distribution_under_a_mask():
+    p, q, legal = [[1 / 3] * 3] * 2, [[0.5, 0.0, 0.5]], [[True, True, False], [True] * 3]
+
+    def first(fn, **masks):
+        outcomes = draftproof.distribution(fn, p, q, grammar=True, **masks).outcomes
+        return [sum(one.probability for one in outcomes if one.tokens[0] == x) for x in range(3)]
+
+    assert first(chain, legal=legal) == pytest.approx([1 / 2, 1 / 2, 0], abs=1e-6)
+    assert first(drafts_removed, legal=legal) == pytest.approx([3 / 4, 1 / 4, 0], abs=1e-6)
+    assert first(chain) == pytest.approx([1 / 3] * 3, abs=1e-6)
+    with pytest.raises(draftproof.ProgramError, match="legal: got 1 rows, expected 2, one for each row of p"):
+        draftproof.distribution(chain, p, q, [0], grammar=True, legal=legal[:1])
+    with pytest.raises(draftproof.ProgramError, match='got "legal", expected one of p, q, drafts'):
+        draftproof.distribution(lambda p, q, drafts: [0], p, q, [0], legal=legal)
+
+
+def test_a_mask_that_is_overwritten_is_found():
+    def overwrites(p, q, drafts, legal):
+        tokens = chain(p, q, drafts, legal)
+        legal[:] = True
+        return tokens
+
+    assert "inputs_unchanged" in str(verdict(overwrites))
+
+
+def test_a_drafter_beside_a_verifier_under_a_grammar_is_sampled():
+    def most_likely(q, k):
+        return [int(q.argmax())] * k
+
+    found = verdict(chain, draft=most_likely)
+    assert found.status == "failed"
+    assert "draft_sampling" in str(found)

@@ -5,7 +5,7 @@
 //                                draw order. A chain has the drafts 1 .. L
 //   p_u   row of the target      after node u; the row of a leaf gives the token after all drafts of its path
 //
-// A component is a struct over GrammarMasks with a ComponentInfo `info`. GrammarMasks itself is right; a wrong one
+// A component is a struct derived from GrammarMasks with a ComponentInfo `info`. GrammarMasks itself is right; a mutant
 // replaces one of its functions.
 //
 // Correctness: the target under the grammar is p_u with the forbidden tokens removed, divided by the rest of its mass.
@@ -55,9 +55,9 @@ struct GrammarStep {
   int state_after(int u) const { return u == 0 ? state : automaton->after(state_after(parent_of(u)), token_of(u)); }
 };
 
-/// The functions of the automaton that an engine computes; these are right.
+/// The results that an engine computes from the automaton. The definitions here are right.
 struct GrammarMasks {
-  static constexpr bool trees = true;  ///< whether it serves trees; else chains alone
+  static constexpr bool trees = true;  ///< whether it supports trees; otherwise only chains
 
   /// Returns the state whose mask is applied to the row of node u; `forbidden`: the row is not masked. No output
   /// depends on a row at or below a forbidden draft.

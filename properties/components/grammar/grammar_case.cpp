@@ -69,12 +69,7 @@ std::vector<int> GrammarCase::masked_target(const Tokens& prefix, int masked_by)
 bool GrammarCase::valid() const {
   if (!model.valid() || model.shape.stem > 0 || !model.shape.branching.empty()) return false;
   const int size = model.vocabulary();
-  int prefixes = 1;
-  for (int depth = 0, level = 1; depth < model.shape.length; ++depth) {
-    level *= size;
-    prefixes += level;
-    if (prefixes > most_prefixes) return false;
-  }
+  if (prefix_count(size, model.shape.length) > most_prefixes) return false;
   const auto positive = [](const std::vector<int>& row) {
     return std::count_if(row.begin(), row.end(), [](int weight) { return weight > 0; });
   };
@@ -103,7 +98,7 @@ GrammarCase GrammarCase::parse(std::string_view text) {
         text, most_grammar_states, example));
   };
   // A regular expression may have bars too; the model begins with L=.
-  auto bar = text.rfind('|');
+  const auto bar = text.rfind('|');
   if (bar == text.npos) throw wrong();
   GrammarCase one{.model = PathInstance::parse(text.substr(bar + 1))};
   std::string_view head = text.substr(0, bar);
@@ -169,25 +164,16 @@ GrammarCase generate_grammar_case(std::uint64_t seed, int n) {
   }
   one.state = dice.between(0, states - 1);
   const bool context = dice.chance(1, 2), masked = dice.chance(1, 3);
-  std::vector<Tokens> level{{}};
-  for (int depth = 0; depth <= shape.length; ++depth) {
-    std::vector<Tokens> longer;
-    for (Tokens& prefix : level) {
-      PrefixWeights rows;
-      if (context || prefix.empty()) {
-        for (Token x = 0; x < size; ++x) rows.target.push_back(dice.between(1, 5));
-        for (Token x = 0; x < size; ++x) rows.proposal.push_back(dice.chance(1, 8) ? 0 : dice.between(1, 5));
-        repair_weights(rows.proposal, shape.drafts, dice);
-      } else {
-        rows = one.model.rows.begin()->second;
-      }
-      for (Token x = 0; x < size; ++x) {
-        longer.push_back(prefix);
-        longer.back().push_back(x);
-      }
-      one.model.rows.emplace(std::move(prefix), std::move(rows));
+  for (Tokens& prefix : prefixes_up_to(size, shape.length)) {
+    PrefixWeights rows;
+    if (context || prefix.empty()) {
+      for (Token x = 0; x < size; ++x) rows.target.push_back(dice.between(1, 5));
+      for (Token x = 0; x < size; ++x) rows.proposal.push_back(dice.chance(1, 8) ? 0 : dice.between(1, 5));
+      repair_weights(rows.proposal, shape.drafts, dice);
+    } else {
+      rows = one.model.after({});
     }
-    level = std::move(longer);
+    one.model.rows.emplace(std::move(prefix), std::move(rows));
   }
   for (auto& [prefix, rows] : one.model.rows) {
     const int state = one.state_after(prefix);

@@ -2,7 +2,7 @@
 // "next=(1 2),(0 1) state=1 | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2".
 //
 //   next    for each state the state after every token; states are numbered from 1, and 0 forbids the token
-//   regex   in place of `next`: a regular expression over tokens (token_expression.hpp), "regex=(0 1|1)*"
+//   regex   in place of `next`: a regular expression over tokens, "regex=(0 1|1)*"
 //   state   before the step; 1 by default
 //
 // Rows of p are those of the model without the grammar, and positive. K drafts are drawn from q without replacement at
@@ -14,10 +14,27 @@
 #include <string_view>
 #include <vector>
 
-#include <draftproof/properties/components/grammar/token_expression.hpp>
 #include <draftproof/properties/instances/path_instance.hpp>
+#include <draftproof/sim/components/grammar_view.hpp>
 
 namespace draftproof {
+
+// Regular expressions over tokens, as automata: "(0 1|2 .)*".
+//
+//   0 12    the tokens of these numbers        .       any token
+//   a b     a, then b                          a|b     a or b
+//   a* a+ a?                                   (a)
+//
+// Cost: a state for each set of positions of the expression that a text can reach, at most 1,000; states after which
+// the same texts are allowed are one.
+// Correctness: the position automaton, made deterministic by subsets (Glushkov 1961). A state from which the text
+// cannot go on forever is removed, with the tokens that lead to it, because a step may need a token after any text.
+
+inline constexpr int most_grammar_states = 8;
+
+/// Returns the automaton of the expression; state 0 is the start. Throws: std::invalid_argument, which names the
+/// expression and the cause: a character or token out of place, a text that must end, too many states.
+TokenAutomaton automaton_of(std::string_view expression, int vocabulary);
 
 struct GrammarCase {
   static constexpr int most_prefixes = 1000;  ///< V^0 + .. + V^L: every row is masked
@@ -27,9 +44,9 @@ struct GrammarCase {
   PathInstance model{};
 
   bool chain() const { return model.shape.drafts == 1; }
-  /// Returns the weights of the target after `prefix` with the tokens removed that `state` forbids. Without a state
-  /// (TokenAutomaton::forbidden) none is removed.
-  std::vector<int> masked_target(const Tokens& prefix, int state) const;
+  /// Returns the weights of the target after `prefix`, 0 for the tokens that the state `masked_by` forbids.
+  /// TokenAutomaton::forbidden in place of a state removes no token.
+  std::vector<int> masked_target(const Tokens& prefix, int masked_by) const;
   /// Returns the state after a prefix.
   int state_after(const Tokens& prefix) const;
 

@@ -39,20 +39,11 @@ GrammarAnalysis::MaskedVerifier& GrammarAnalysis::verifier(VerifyRule rule, cons
   // Every prefix of the step is listed: rows of prefixes that were not drafted have no effect.
   PathInstance masked{.shape = case_.model.shape, .rows = {}};
   std::vector<int> states;
-  std::vector<Tokens> level{{}};
-  for (int depth = 0; depth <= masked.shape.length; ++depth) {
-    std::vector<Tokens> longer;
-    for (Tokens& prefix : level) {
-      const auto drafted = masked_by.find(prefix);
-      states.push_back(drafted == masked_by.end() ? case_.state_after(prefix) : drafted->second);
-      PrefixWeights rows{case_.masked_target(prefix, states.back()), case_.model.after(prefix).proposal};
-      for (Token x = 0; x < case_.model.vocabulary(); ++x) {
-        longer.push_back(prefix);
-        longer.back().push_back(x);
-      }
-      masked.rows.emplace(std::move(prefix), std::move(rows));
-    }
-    level = std::move(longer);
+  for (Tokens& prefix : prefixes_up_to(case_.model.vocabulary(), masked.shape.length)) {
+    const auto drafted = masked_by.find(prefix);
+    states.push_back(drafted == masked_by.end() ? case_.state_after(prefix) : drafted->second);
+    PrefixWeights rows{case_.masked_target(prefix, states.back()), case_.model.after(prefix).proposal};
+    masked.rows.emplace(std::move(prefix), std::move(rows));
   }
   const auto [found, is_new] =
       verifiers_.try_emplace({rule, std::move(states)}, MaskedVerifier{.conditionals = masked.conditionals()});

@@ -35,17 +35,21 @@ struct GrammarGroup {
   }
 };
 
+/// Erases the component's type.
+template <class C>
+GrammarRule grammar_rule() {
+  return {&C::info, C::trees, [](const GrammarStep& step, int u) { return C{}.mask_state(step, u); },
+          [](const GrammarStep& step, int u) { return C{}.verified(step, u); },
+          [](const GrammarStep& step, int node, Token last) { return C{}.next_state(step, node, last); }};
+}
+
 template <class C>
 void register_grammar(Kind kind) {
   static_assert(MasksByGrammar<C>,
                 "a grammar component is a struct over GrammarMasks with mask_state(step, u), verified(step, u) and "
                 "next_state(step, node, last): sim/components/grammar_view.hpp");
   if constexpr (MasksByGrammar<C>)
-    ComponentRegistry::instance().add(std::make_unique<ComponentOf<GrammarGroup>>(
-        GrammarRule{&C::info, C::trees, [](const GrammarStep& step, int u) { return C{}.mask_state(step, u); },
-                    [](const GrammarStep& step, int u) { return C{}.verified(step, u); },
-                    [](const GrammarStep& step, int node, Token last) { return C{}.next_state(step, node, last); }},
-        kind));
+    ComponentRegistry::instance().add(std::make_unique<ComponentOf<GrammarGroup>>(grammar_rule<C>(), kind));
 }
 template <class C>
 void register_grammar_component() {

@@ -1,4 +1,4 @@
-#include <draftproof/properties/components/grammar/token_expression.hpp>
+#include <draftproof/properties/components/grammar/grammar_case.hpp>
 
 #include <algorithm>
 #include <cctype>

@@ -170,22 +170,13 @@ SelectionCase generate_selection_case(std::uint64_t seed, int n) {
       repair_weights(weights, support, dice);
       return weights;
     };
-    std::vector<Tokens> level{{}};
-    for (int depth = 0; depth <= shape.length; ++depth) {
-      std::vector<Tokens> longer;
-      for (Tokens& prefix : level) {
-        PrefixWeights rows =
-            context || prefix.empty() ? PrefixWeights{row(1, 20), row(shape.drafts, 8)} : request.model.after(prefix);
-        rows.confidence = confidence(prefix.empty());
-        for (Token x = 0; x < size; ++x) {
-          longer.push_back(prefix);
-          longer.back().push_back(x);
-        }
-        request.model.rows.emplace(std::move(prefix), std::move(rows));
-      }
-      level = std::move(longer);
-      drafts += depth == shape.length ? 0 : tree ? 2 << depth : 1;
+    for (Tokens& prefix : prefixes_up_to(size, shape.length)) {
+      PrefixWeights rows =
+          context || prefix.empty() ? PrefixWeights{row(1, 20), row(shape.drafts, 8)} : request.model.after(prefix);
+      rows.confidence = confidence(prefix.empty());
+      request.model.rows.emplace(std::move(prefix), std::move(rows));
     }
+    for (int depth = 0; depth < shape.length; ++depth) drafts += tree ? 2 << depth : 1;
     request.accepted = dice.between(0, shape.length);
     for (int j = 0; j < shape.length; ++j) request.past.push_back(confidence(false));
     one.requests.push_back(std::move(request));

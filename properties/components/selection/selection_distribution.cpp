@@ -59,21 +59,12 @@ SelectionAnalysis::SelectionAnalysis(const SelectionRule& policy, const Selectio
 
 SelectionAnalysis::Request SelectionAnalysis::request_of(const SelectionCaseRequest& given) {
   Request request{.given = &given, .conditionals = given.model.conditionals()};
-  std::vector<Tokens> level{{}};
-  for (int depth = 0; depth <= given.model.listed_length(); ++depth) {  // the order of contexts
-    std::vector<Tokens> longer;
-    for (const Tokens& prefix : level) {
-      const PrefixWeights& rows = given.model.after(prefix);
-      request.rows.push_back(normalised(rows.proposal));
-      auto& legal = request.legal.emplace_back();
-      for (const int weight : rows.target) legal.push_back(weight > 0);
-      request.confidence.push_back(tenths(rows.confidence));
-      for (Token x = 0; x < given.model.vocabulary(); ++x) {
-        longer.push_back(prefix);
-        longer.back().push_back(x);
-      }
-    }
-    level = std::move(longer);
+  for (const Tokens& prefix : prefixes_up_to(given.model.vocabulary(), given.model.listed_length())) {
+    const PrefixWeights& rows = given.model.after(prefix);
+    request.rows.push_back(normalised(rows.proposal));
+    auto& legal = request.legal.emplace_back();
+    for (const int weight : rows.target) legal.push_back(weight > 0);
+    request.confidence.push_back(tenths(rows.confidence));
   }
   for (const int value : given.past) request.past.push_back(tenths(value));
   request.past.resize(index(given.model.shape.length), Rational(1));

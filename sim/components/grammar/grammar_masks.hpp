@@ -17,15 +17,15 @@ struct MaskByPrefix : GrammarMasks {
                                       .source = "ollama/ollama PR 18105"};
 };
 
-// Drafts end with the first forbidden one, which is still verified. It is right because p gives that draft probability
-// 0: it is always rejected, and the drafts after it are never reached.
+// Verifies the drafts up to the first forbidden draft, and that draft too. This is right because p gives the forbidden
+// draft probability 0: a verifier rejects it and does not reach the drafts after it.
 //
 // Cost, correctness: as for mask_by_prefix.
 // Source: derived here; forbidden_drafts_removed is wrong because it removes the forbidden draft too.
 struct DraftsEndAfterForbidden : GrammarMasks {
   static constexpr ComponentInfo info{
       .name = "drafts_end_after_forbidden",
-      .summary = "drafts after a forbidden one are not verified, the forbidden one is",
+      .summary = "the drafts after a forbidden draft are not verified, the forbidden draft is",
       .source = "derived here"};
 
   bool verified(const GrammarStep& step, int u) const {

@@ -68,8 +68,8 @@ TEST(DistributionRequest, NamesThePlace) {
   refused(one(p, q, "[18446744073709551615]"), "drafts, entry 0: got 18446744073709551615, expected 0 .. 1");
   refused(one("[[0.5, 0.5]]", q, "[1]"), "input 0: p: got 1 rows, expected 2, one more than there are drafts");
   refused(one(p, "[[0, 1], [0, 1]]", "[1]"), "input 0: q: got 2 rows, expected 1, one for each draft");
-  refused(one(p, q, "[1]", R"(, "draft": [1])"), "input 0: got \"draft\", expected p, q or drafts");
-  refused(one(p, q, "[1]", R"(, "parents": [-1])"), "input 0: got \"parents\", expected p, q or drafts");
+  refused(one(p, q, "[1]", R"(, "draft": [1])"), "input 0: got \"draft\", expected one of p, q, drafts");
+  refused(one(p, q, "[1]", R"(, "parents": [-1])"), "input 0: got \"parents\", expected one of p, q, drafts");
 }
 
 TEST(DistributionRequest, HoldsInputsToTheDeclaration) {

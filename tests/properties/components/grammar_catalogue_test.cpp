@@ -9,6 +9,7 @@
 
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/components/grammar/grammar_group.hpp>
+#include <draftproof/verifiers/mutants/components/grammar/wrong_masks.hpp>
 
 namespace draftproof {
 namespace {
@@ -105,6 +106,36 @@ TEST(Grammars, RightOnesPassOnManyModels) {
   EXPECT_EQ(chains, 720);
   EXPECT_GT(masked_drafter, 400);
   EXPECT_LT(masked_drafter, 900);
+}
+
+/// One state for all nodes in draw order is right on chains, whose nodes are one path.
+struct OneStateOfAChain : mutants::components::grammar::SiblingsShareState {
+  static constexpr ComponentInfo info{.name = "one_state_of_a_chain", .summary = "", .source = "this test"};
+  static constexpr bool trees = false;
+};
+
+TEST(Grammars, AComponentOfChainsIsNotCheckedOnTrees) {
+  const GrammarRule rule = grammar_rule<OneStateOfAChain>();
+  const ComponentOf<GrammarGroup> component(rule, Kind::verifier);
+  for (const Finding& finding : component.examine({.tries_alone = false}))
+    EXPECT_EQ(finding.status, Status::passed) << finding.evidence << "\n" << finding.instance;
+  const auto tree = component.examine_one("grammar_distribution",
+                                          "next=(0 3),(1 0),(0 2) state=1 | L=2 K=2 [] p=(1 1)/2 q=(1 1)/2");
+  EXPECT_EQ(tree.value().status, Status::skipped);
+}
+
+/// States that no automaton has end the check with their number.
+struct StateBeyond : GrammarMasks {
+  static constexpr ComponentInfo info{.name = "state_beyond", .summary = "", .source = "this test"};
+  int mask_state(const GrammarStep& step, int) const { return step.automaton->states(); }
+};
+
+TEST(Grammars, AStateThatDoesNotExistIsAFailure) {
+  const ComponentOf<GrammarGroup> component(grammar_rule<StateBeyond>(), Kind::mutant);
+  const Finding finding = component.examine_one("forbidden_tokens", GrammarCase::example).value();
+  EXPECT_EQ(finding.status, Status::failed);
+  EXPECT_NE(finding.evidence.find("the mask of node 0 is that of state 2, and there are 2 states"), std::string::npos)
+      << finding.evidence;
 }
 
 TEST(TokenExpressions, BecomeAutomata) {

@@ -153,20 +153,11 @@ SelectionCase model_of_table(std::uint32_t seed) {
   SelectionCase one{.budget = 2, .cost = {}, .requests = {{}}};
   PathInstance& model = one.requests[0].model;
   model.shape.length = 2;
-  std::vector<Tokens> level{{}};
-  for (int depth = 0; depth <= 2; ++depth) {
-    std::vector<Tokens> longer;
-    for (const Tokens& prefix : level) {
-      PrefixWeights rows;
-      rows.target = row();
-      rows.proposal = row();
-      model.rows.emplace(prefix, std::move(rows));
-      for (Token x = 0; x < 3; ++x) {
-        longer.push_back(prefix);
-        longer.back().push_back(x);
-      }
-    }
-    level = std::move(longer);
+  for (Tokens& prefix : prefixes_up_to(3, 2)) {
+    PrefixWeights rows;
+    rows.target = row();
+    rows.proposal = row();
+    model.rows.emplace(std::move(prefix), std::move(rows));
   }
   return one;
 }

@@ -10,13 +10,12 @@
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
-#include <draftproof/tests/support/nightly.hpp>
 
 namespace draftproof::deep_trees_test {
 namespace {
 
 constexpr int pr_instances = 240;  // the profile "pr"
-const std::uint64_t seeds = few_or_all<std::uint64_t>(10, 100);
+constexpr std::uint64_t seeds = 100;
 
 enum class Bug {
   none,

@@ -2,13 +2,8 @@
 // drafts. The evidence names the first verifier that fails and those that are right on the same model.
 #pragma once
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include <draftproof/properties/components/grammar/grammar_group.hpp>
 
@@ -16,27 +11,16 @@ namespace draftproof::checks::grammar {
 
 namespace detail {
 
-/// `fault(analysis, rule)` returns the fault of the output, if there is one.
+/// `fault(analysis, rule)` returns the fault of the output under a verifier, if there is one.
 template <class Fault>
-Answer answer_of_rules(const GrammarRule& component, const GrammarCase& one, std::uint64_t& work,
-                       const Fault& fault) {
+Answer answer_on(const GrammarRule& component, const GrammarCase& one, std::uint64_t& work, const Fault& fault) {
   if (!component.trees && !one.chain()) return Answer::not_applicable();
   GrammarAnalysis at(component, one);
-  std::string evidence;
-  std::vector<std::string_view> right;
-  for (const VerifyRule rule : all_verify_rules) {
-    if (!at.has(rule)) continue;
-    const std::string_view verifier = verifier_of(rule, one.chain());
-    const std::optional<std::string> wrong = fault(at, rule);
-    if (!wrong)
-      right.push_back(verifier);
-    else if (evidence.empty())
-      evidence = fmt::format("{}: {}", verifier, *wrong);
-  }
+  Answer answer = answer_of_rules(
+      one.chain(), "right with", [&](VerifyRule rule) { return at.has(rule); },
+      [&](VerifyRule rule, bool) { return fault(at, rule); });
   work += at.work();
-  if (evidence.empty()) return Answer::passed();
-  return Answer::failed(
-      right.empty() ? evidence : fmt::format("{}; on this model right with {}", evidence, fmt::join(right, ", ")));
+  return answer;
 }
 
 }  // namespace detail
@@ -48,8 +32,8 @@ struct GrammarDistribution {
   static constexpr Tier tier = Tier::proof;
 
   static Answer check(const GrammarRule& component, const GrammarCase& one, std::uint64_t& work) {
-    return detail::answer_of_rules(component, one, work,
-                                   [](GrammarAnalysis& at, VerifyRule rule) { return at.wrong_output(rule); });
+    return detail::answer_on(component, one, work,
+                          [](GrammarAnalysis& at, VerifyRule rule) { return at.wrong_output(rule); });
   }
 };
 
@@ -59,8 +43,8 @@ struct ForbiddenTokens {
   static constexpr Tier tier = Tier::proof;
 
   static Answer check(const GrammarRule& component, const GrammarCase& one, std::uint64_t& work) {
-    return detail::answer_of_rules(component, one, work,
-                                   [](GrammarAnalysis& at, VerifyRule rule) { return at.forbidden_token(rule); });
+    return detail::answer_on(component, one, work,
+                          [](GrammarAnalysis& at, VerifyRule rule) { return at.forbidden_token(rule); });
   }
 };
 

@@ -5,9 +5,6 @@
 #include <optional>
 #include <string>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <draftproof/properties/components/selection/selection_group.hpp>
 
 namespace draftproof::checks::selection {
@@ -45,20 +42,16 @@ struct OutputDistribution {
   static Answer check(const SelectionRule& policy, const SelectionCase& one, std::uint64_t& work) {
     if (!policy.takes(one)) return Answer::not_applicable();
     SelectionAnalysis at(policy, one);
-    std::string evidence;
-    std::vector<std::string_view> exact;
-    for (const VerifyRule rule : all_verify_rules) {
-      if (!at.has(rule) || (policy.matching_alone && rule != VerifyRule::matching)) continue;
-      const std::string_view verifier = verifier_of(rule, one.requests.front().chain());
-      const auto wrong = at.wrong_output(rule);
-      if (!wrong) exact.push_back(verifier);
-      if (!wrong || !evidence.empty()) continue;
-      evidence = fmt::format("{}: {}; the choice depends on {}", verifier, *wrong, at.seen(rule));
-    }
+    Answer answer = answer_of_rules(
+        one.requests.front().chain(), "exact with",
+        [&](VerifyRule rule) { return at.has(rule) && (!policy.matching_alone || rule == VerifyRule::matching); },
+        [&](VerifyRule rule, bool first) {
+          std::optional<std::string> wrong = at.wrong_output(rule);
+          if (wrong && first) *wrong += "; the choice depends on " + at.seen(rule);
+          return wrong;
+        });
     work += at.work();
-    if (evidence.empty()) return Answer::passed();
-    return Answer::failed(
-        exact.empty() ? evidence : fmt::format("{}; on this model exact with {}", evidence, fmt::join(exact, ", ")));
+    return answer;
   }
 };
 

@@ -62,13 +62,13 @@ struct StateAfterAllDrafts : GrammarMasks {
   }
 };
 
-// Mutant: advances the automaton by the verifier's own token alone, and not by the accepted drafts before it.
+// Mutant: advances the automaton only by the token that the verifier adds, and not by the accepted drafts before it.
 //
 // Source: InternLM/lmdeploy#4551.
 // Hidden: while no draft is accepted, and within one step.
 struct StateWithoutAcceptedDrafts : GrammarMasks {
   static constexpr ComponentInfo info{.name = "state_without_accepted_drafts",
-                                      .summary = "the automaton reads the verifier's own token alone",
+                                      .summary = "the automaton reads only the token that the verifier adds",
                                       .source = "InternLM/lmdeploy#4551"};
 
   int next_state(const GrammarStep& step, int, Token last) const { return step.automaton->after(step.state, last); }
@@ -88,13 +88,13 @@ struct ForbiddenDraftsRemoved : GrammarMasks {
 };
 
 // Mutant: keeps one state for all nodes of a tree and advances it in draw order, so that the mask of a node depends on
-// the siblings drawn before it.
+// the siblings that were drawn before.
 //
 // Source: derived here, after matchers that are advanced along a list of nodes; vllm-project/vllm PR 41897 follows the tree.
 // Hidden: from chains, and while siblings lead to equal masks.
 struct SiblingsShareState : GrammarMasks {
   static constexpr ComponentInfo info{.name = "siblings_share_state",
-                                      .summary = "the state at a node has read the siblings before it too",
+                                      .summary = "the state at a node has also read the siblings drawn before it",
                                       .source = "derived here, after structured output of engines"};
 
   int mask_state(const GrammarStep& step, int u) const {
