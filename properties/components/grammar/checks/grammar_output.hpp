@@ -35,8 +35,9 @@ Answer answer_of_rules(const GrammarRule& component, const GrammarCase& one, std
   }
   work += at.work();
   if (evidence.empty()) return Answer::passed();
-  return Answer::failed(
-      right.empty() ? evidence : fmt::format("{}; on this model right with {}", evidence, fmt::join(right, ", ")));
+  return Answer::failed(right.empty() ? evidence
+                                      : fmt::format("{}; on this model the distribution is right with {}", evidence,
+                                                    fmt::join(right, ", ")));
 }
 
 }  // namespace detail

@@ -57,8 +57,9 @@ struct OutputDistribution {
     }
     work += at.work();
     if (evidence.empty()) return Answer::passed();
-    return Answer::failed(
-        exact.empty() ? evidence : fmt::format("{}; on this model exact with {}", evidence, fmt::join(exact, ", ")));
+    return Answer::failed(exact.empty() ? evidence
+                                        : fmt::format("{}; on this model the distribution is exact with {}", evidence,
+                                                      fmt::join(exact, ", ")));
   }
 };
 

@@ -67,9 +67,10 @@ struct StateAfterAllDrafts : GrammarMasks {
 // Source: InternLM/lmdeploy#4551.
 // Hidden: while no draft is accepted, and within one step.
 struct StateWithoutAcceptedDrafts : GrammarMasks {
-  static constexpr ComponentInfo info{.name = "state_without_accepted_drafts",
-                                      .summary = "the automaton reads the verifier's own token alone",
-                                      .source = "InternLM/lmdeploy#4551"};
+  static constexpr ComponentInfo info{
+      .name = "state_without_accepted_drafts",
+      .summary = "the automaton advances by the verifier's own token only, not by accepted drafts",
+      .source = "InternLM/lmdeploy#4551"};
 
   int next_state(const GrammarStep& step, int, Token last) const { return step.automaton->after(step.state, last); }
 };
@@ -94,7 +95,7 @@ struct ForbiddenDraftsRemoved : GrammarMasks {
 // Hidden: from chains, and while siblings lead to equal masks.
 struct SiblingsShareState : GrammarMasks {
   static constexpr ComponentInfo info{.name = "siblings_share_state",
-                                      .summary = "the state at a node has read the siblings before it too",
+                                      .summary = "the state at a node also includes the siblings before it",
                                       .source = "derived here, after structured output of engines"};
 
   int mask_state(const GrammarStep& step, int u) const {
