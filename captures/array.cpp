@@ -33,7 +33,7 @@ FileBytes::FileBytes(const std::filesystem::path& path) : path_(path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) throw unreadable(path, "no such file");
-  if (!std::filesystem::is_regular_file(status)) throw unreadable(path, "something else than a file");
+  if (!std::filesystem::is_regular_file(status)) throw unreadable(path, "something that is not a regular file");
   size_ = std::filesystem::file_size(path, error);
   stream_.open(path, std::ios::binary);
   if (error || !stream_) throw unreadable(path, "a file that cannot be opened");

@@ -104,7 +104,7 @@ std::vector<double> truncated_distribution(std::vector<double> stored, const std
     throw array_error(place.file, place.array,
                       fmt::format("temperature {}, top-k {}, top-p {} for a truncated capture", filter.temperature,
                                   filter.top_k, filter.top_p),
-                      "no filter: the tokens inside the rest are unknown, and so is their share after one");
+                      "no filter: a truncated row does not list all tokens, so it cannot be filtered");
   for (std::size_t column = 0; column < stored.size(); ++column)
     if (padding[column] && stored[column] != 0)
       throw array_error(place.file, place.array, number_text(stored[column]) + " at padding (id -1)", "0", place.row,
@@ -181,8 +181,8 @@ void Capture::read_declared() {
     values_ = *known;
   }
   if (truncated_ && values_ != Values::Probability)
-    throw file_error(file_, fmt::format("{} values beside ids", to_string(values_)),
-                     "probability, the only form in which a rest can be added up");
+    throw file_error(file_, fmt::format("{} values in a truncated capture (one with ids)", to_string(values_)),
+                     "probability: only the probabilities of unlisted tokens can be summed");
   const auto vocabulary = metadata_.find("vocabulary");
   if (vocabulary == metadata_.end()) return;
   // The metadata of safetensors contains strings only.

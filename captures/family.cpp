@@ -45,7 +45,8 @@ double parse_number(std::string_view text, const ParameterInfo& parameter, const
 }
 
 const ParameterInfo& positions_parameter() {
-  static const ParameterInfo parameter{"positions", "positions drawn", 1, 1, 1e9, ParameterKind::Whole};
+  static const ParameterInfo parameter{"positions",         "number of positions to generate", 1, 1, 1e9,
+                                       ParameterKind::Whole};
   return parameter;
 }
 

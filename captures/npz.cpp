@@ -175,7 +175,7 @@ std::uint64_t checked_size(zip_t* archive, zip_uint64_t index, std::uint64_t fil
   const std::uint64_t reachable = stat.comp_method == ZIP_CM_STORE ? 1 : largest_ratio;
   if (stat.comp_size > file_size || stat.size > stat.comp_size * reachable)
     throw refuse(fmt::format("{} bytes in {} compressed ones, in a file of {}", stat.size, stat.comp_size, file_size),
-                 "sizes that fit each other");
+                 "consistent sizes");
   return stat.size;
 }
 
@@ -186,7 +186,7 @@ Array read_entry(zip_t* archive, zip_uint64_t index, std::uint64_t size, const s
   const auto refuse = [&](std::string wanted) {
     const bool sound = zip_error_code_zip(zip_file_get_error(entry.get())) == ZIP_ER_OK;
     return array_error(file, array,
-                       sound ? "data of another length than the zip directory says" : zip_file_strerror(entry.get()),
+                       sound ? "data whose length differs from the zip directory" : zip_file_strerror(entry.get()),
                        std::move(wanted));
   };
   const auto read = [&](std::span<std::byte> bytes) {

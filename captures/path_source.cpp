@@ -67,8 +67,8 @@ class PositionAsModel final : public PathSource {
   std::string name() const override { return source_.name(); }
   int vocabulary() const override { return static_cast<int>(source_.vocabulary()); }
   std::string summary() const override {
-    return fmt::format("{} rows as conditionals, next by hash, V = {}, proposal {}", source_.positions(),
-                       source_.vocabulary(), source_.proposal_names().front());
+    return fmt::format("{} rows as conditional distributions, chosen by a hash of the prefix, V = {}, proposal {}",
+                       source_.positions(), source_.vocabulary(), source_.proposal_names().front());
   }
   nlohmann::json describe() const override {
     nlohmann::json about = source_.describe();

@@ -131,8 +131,8 @@ class RunningModel final : public PathSource {
   int vocabulary() const override { return models_->target.shape().vocabulary; }
   std::string summary() const override {
     const StoryShape& shape = models_->target.shape();
-    return fmt::format("live model of {} layers, width {}, V = {}, drafts by {}; a fresh text a trial", shape.layers,
-                       shape.width, shape.vocabulary, draft_);
+    return fmt::format("running model of {} layers, width {}, V = {}, drafts by {}; each trial generates a new text",
+                       shape.layers, shape.width, shape.vocabulary, draft_);
   }
   nlohmann::json describe() const override {
     return {{"kind", "running_model"},

@@ -30,7 +30,7 @@ SafetensorsEntry read_tensor(const std::string& file, const std::string& name, c
     return array_error(file, name, std::move(found), std::move(wanted));
   };
   if (!entry.is_object() || entry.size() != 3 || !entry.contains("dtype") || !entry["dtype"].is_string())
-    throw refuse("a header entry of another form", "dtype, shape and data_offsets");
+    throw refuse("a malformed header entry", "dtype, shape and data_offsets");
   SafetensorsEntry result{.name = name, .type = entry["dtype"].get<std::string>(), .dtype = {}, .shape = {}};
   for (const TypeNames& type : type_names)
     if (type.safetensors == result.type) result.dtype = type.dtype;
@@ -62,7 +62,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t 
     }
     const bool strings = entry.is_object() &&
                          std::all_of(entry.begin(), entry.end(), [](const json& value) { return value.is_string(); });
-    if (!strings) throw file_error(file, "a __metadata__ of another form", "an object of strings");
+    if (!strings) throw file_error(file, "a malformed __metadata__", "an object of strings");
     result.metadata = entry;
   }
   std::sort(result.entries.begin(), result.entries.end(), [](const SafetensorsEntry& a, const SafetensorsEntry& b) {

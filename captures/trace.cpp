@@ -84,7 +84,7 @@ void check_starts(const std::string& file, const char* name, const std::vector<s
   if (starts.front() != 0) throw refuse(fmt::format("{} at 0", starts.front()), "0");
   for (std::size_t b = 0; b < blocks; ++b)
     if (starts[b + 1] < starts[b])
-      throw refuse(fmt::format("{} at {} after {}", starts[b + 1], b + 1, starts[b]), "numbers that never fall");
+      throw refuse(fmt::format("{} at {} after {}", starts[b + 1], b + 1, starts[b]), "numbers that never decrease");
   if (static_cast<std::size_t>(starts.back()) != count)
     throw refuse(fmt::format("{} at the end", starts.back()), fmt::format("{}, the number of entries", count));
 }
@@ -210,7 +210,7 @@ void Trace::check_indices() const {
       check_range("emitted_q", r, emitted_q_[r], first_q, end_q);
       if (named[static_cast<std::size_t>(emitted_q_[r])])
         throw array_error(file_, "emitted_q", fmt::format("row {} a second time", emitted_q_[r]),
-                          "each row once at most", r);
+                          "each row at most once", r);
       named[static_cast<std::size_t>(emitted_q_[r])] = true;
     }
     for (std::size_t d = draft_start(b); d < draft_start(b + 1); ++d) {
@@ -239,8 +239,8 @@ void Trace::check_ids() const {
     if (emitted_q_[r] < 0) continue;
     const std::size_t bytes = columns_ * sizeof(std::int32_t);
     if (std::memcmp(rows_[0].ids + r * bytes, rows_[1].ids + static_cast<std::size_t>(emitted_q_[r]) * bytes, bytes))
-      throw array_error(file_, "q_top_ids", "other tokens than at its record",
-                        fmt::format("those of p_top_ids, row {}", r), static_cast<std::size_t>(emitted_q_[r]));
+      throw array_error(file_, "q_top_ids", "ids that differ from those of the target row of its record",
+                        fmt::format("the ids of p_top_ids, row {}", r), static_cast<std::size_t>(emitted_q_[r]));
   }
 }
 

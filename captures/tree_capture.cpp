@@ -77,7 +77,7 @@ TreeCapture TreeCapture::open(const std::filesystem::path& path) {
     const auto [known, fresh] = origin.try_emplace(to, from, token);
     if (!fresh && known->second != std::pair{from, token})
       throw array_error(file, "path_nodes", fmt::format("node {} after two different prefixes", to),
-                        "one prefix a node", path_index);
+                        "one prefix per node", path_index);
     trees.symbols_.push_back(symbol_of(trees.rows_, from, token, file));
   }
   return trees;
@@ -138,7 +138,7 @@ class CapturedTrees final : public PathSource {
       : file_{path.string()}, capture_{std::make_shared<const TreeCapture>(TreeCapture::open(path))} {
     if (!options.target_filter.changes_nothing() || !options.proposal_filter.changes_nothing())
       throw file_error(file_, "a filter of the distributions",
-                       "none: the paths were drawn from the distributions as they are stored");
+                       "no filter: the paths were drawn from the stored distributions");
     const Capture& rows = capture_->rows();
     const std::string proposal = options.proposals.empty() ? rows.proposals().front() : options.proposals.front();
     rows.require_proposal(proposal);

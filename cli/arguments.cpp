@@ -177,8 +177,8 @@ void check_written_files(const CLI::App& app) {
         if (same_file(file, part))
           throw InputError(
               {.file = "--" + option,
-               .got = in_quotes(file) + ", which " + (other.empty() ? "another argument" : other) + " names too",
-               .expected = "a file of its own"});
+               .got = in_quotes(file) + ", which " + (other.empty() ? "another argument" : other) + " also names",
+               .expected = "a different file"});
     }
   }
 }

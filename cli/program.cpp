@@ -87,23 +87,23 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
       ->group(running_group);
   app.add_flag("--timings", session.timings, "add times to the JSON, which then differs from run to run")
       ->group(running_group);
-  app.add_flag("--quiet,-q", session.quiet, "no progress on standard error")->group(running_group);
+  app.add_flag("--quiet,-q", session.quiet, "print no progress on standard error")->group(running_group);
 
   std::vector<std::string> external;
-  app.add_option(
-         "--adapter", external,
-         "a verifier in a program of its own: exec:COMMAND speaks the protocol of docs/adapters.md, a program that "
-         "listens on socket:PATH speaks it too, lib:PATH exports draftproof_adapter; check, distribution, prove, "
-         "replay, simulate, survey and survey-paths take it")
+  app.add_option("--adapter", external,
+                 "an external verifier: exec:COMMAND starts a program that speaks the protocol of docs/adapters.md, "
+                 "socket:PATH connects to one that listens there, lib:PATH loads a library that exports "
+                 "draftproof_adapter; for check, distribution, prove, replay, simulate, survey and survey-paths")
       ->allow_extra_args(false);
   adapters::WireOptions wire;
   double adapter_limit = std::chrono::duration<double>(wire.batch_limit).count();
   app.add_option("--adapter-limit", adapter_limit,
-                 "seconds for one answer of an adapter; for its hello if that is more than 20")
+                 "seconds to wait for an answer of an adapter; for its first message at least 20")
       ->check(between(0.001, 1e6))
       ->capture_default_str();
   app.add_option("--adapter-dump", wire.dump_folder,
-                 "folder for the requests to an adapter; those on which it was lost are kept");
+                 "folder to which the last request to an adapter is written; requests of one row on which it crashed "
+                 "or hung are kept");
 
   int code = exit_passed;
   std::vector<std::pair<CLI::App*, std::function<int(const Session&)>>> commands;
@@ -123,7 +123,8 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
     return after_cli11(app.exit(error, std::cout, std::cerr));
   }
   if (const int most = most_threads(); session.threads > most) {
-    std::cerr << "draftproof: --threads: got " << session.threads << ", took " << most << " of this machine\n";
+    std::cerr << "draftproof: --threads: got " << session.threads << ", using " << most
+              << ", the most on this machine\n";
     session.threads = most;
   }
   check_registrations();

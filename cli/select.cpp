@@ -198,8 +198,7 @@ void need_position(const Source& source, std::size_t position) {
 }
 
 void DeviceChoice::declare(CLI::App& app) {
-  app.add_option("--device", name,
-                 "where draft tuples are run, with the same counts: cpu, or cuda where it was built in")
+  app.add_option("--device", name, "device that runs draft tuples: cpu, or cuda if built in; counts are the same")
       ->capture_default_str();
 }
 

@@ -61,7 +61,8 @@ extern "C" void on_lost_file(int number) {
     raise(number);
     return;
   }
-  constexpr char text[] = "draftproof: got a capture that became shorter while it was read, expected it whole\n";
+  constexpr char text[] =
+      "draftproof: got a capture that became shorter while it was read, expected an unchanged file\n";
   if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(exit_internal);
   _exit(exit_bad_input);
 }
@@ -101,7 +102,7 @@ void check_dumps(const std::filesystem::path& folder) {
     throw InputError({.file = folder.string(), .got = found, .expected = "a folder for requests"});
   for (const char* name : {"request.jsonl", "request.frame"})
     if (const WriteTarget file = write_target(folder / name); !file.special.empty())
-      throw InputError({.file = file.file.string(), .got = file.special, .expected = "a request, or no file"});
+      throw InputError({.file = file.file.string(), .got = file.special, .expected = "a regular file, or no file"});
 }
 
 }  // namespace
@@ -189,10 +190,10 @@ void Session::write(const Document& result) const {
   if (!stored && document.data.is_object() && !document.data.contains("complete"))
     document.data["complete"] = complete;
   if (!complete) said_incomplete = true;
-  if (!complete) document.sections.push_back({.title = "stopped early: this is what was known by then"});
+  if (!complete) document.sections.push_back({.title = "stopped early: results so far"});
   if (unoptimised_sources && has_times(document))
     document.sections.push_back(
-        {.title = "times are those of code compiled without optimisation: build with CMAKE_BUILD_TYPE=Release"});
+        {.title = "times are from code compiled without optimisation: build with CMAKE_BUILD_TYPE=Release"});
   if (timings && document.data.is_object() && !document.data.contains("context"))  // benchmarks add their own
     document.data["run"] = {
         {"draftproof", DRAFTPROOF_VERSION}, {"processor", processor_name()}, {"optimised", !unoptimised_sources}};

@@ -58,11 +58,12 @@ nlohmann::json fingerprint(const std::string& path) {
 
 BlockAssignment deal_of(const std::string& path, std::uint64_t parts) {
   std::ifstream file(path);
-  if (!file) throw InputError({.file = path, .got = "no such file", .expected = "the result of `draftproof plan`"});
+  if (!file)
+    throw InputError({.file = path, .got = "no such file", .expected = "the result of `draftproof plan --json`"});
   try {
     return BlockAssignment(nlohmann::json::parse(file), parts, path);
   } catch (const nlohmann::json::exception&) {
-    throw InputError({.file = path, .got = "no plan", .expected = "the result of `draftproof plan` in JSON"});
+    throw InputError({.file = path, .got = "no plan", .expected = "the result of `draftproof plan --json`"});
   }
 }
 
@@ -175,19 +176,19 @@ Checkpoint* WorkChoice::open(const Session& session, const std::vector<std::stri
   if (shard_.empty() && checkpoint_.empty() && ranks == 1) return nullptr;
   BlockShard shard{static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(ranks)};
   if (ranks > 1 && !shard_.empty())
-    throw InputError({.file = "--shard", .got = "several ranks", .expected = "shards or ranks"});
+    throw InputError({.file = "--shard", .got = "several ranks", .expected = "either --shard or several ranks"});
   if (ranks > 1 && !checkpoint_.empty()) checkpoint_ += fmt::format(".{}-of-{}", rank + 1, ranks);
   if (!shard_.empty()) {
     shard = parse_shard(shard_);
     if (session.output.empty())
-      throw InputError({.file = "--shard", .got = "no --output", .expected = "a file for the part"});
+      throw InputError({.file = "--shard", .got = "no --output", .expected = "--output with the file for the part"});
   }
   known_ = std::make_shared<Checkpoint>(
       request(sources), shard, shard_.empty() && ranks == 1 ? Checkpoint::Kind::whole : Checkpoint::Kind::shard);
   if (!plan_.empty()) known_->use(deal_of(plan_, shard.count));
   if (!checkpoint_.empty()) {
     if (const WriteTarget target = write_target(checkpoint_); !target.special.empty())
-      throw InputError({.file = checkpoint_, .got = target.special, .expected = "a checkpoint, or no file"});
+      throw InputError({.file = checkpoint_, .got = target.special, .expected = "a regular file, or no file"});
     if (std::filesystem::exists(checkpoint_)) {  // resume() throws for a file of another request
       known_->resume(read_checkpoint(checkpoint_), checkpoint_);
       if (!resume_)

@@ -55,16 +55,17 @@ struct CanonicalTwoStepOf {
 };
 
 struct CanonicalTwoStep : CanonicalTwoStepOf<drafters::Iid> {
-  static constexpr Info info{.name = "canonical_two_step",
-                             .summary = "select an i.i.d. draft by the weights of an optimal flow, then single draft",
-                             .source = "Khisti et al., arXiv:2410.18234; weights from a flow derived here",
-                             .drafts = DraftSamplings{"iid"},
-                             .claims = {.accepts_equal_distributions = true,
-                                        .one_draft_is_single_draft = true,
-                                        .flag_is_membership = true,
-                                        .more_drafts_never_hurt = true},
-                             .unsupported = enumerated_plan,
-                             .ranks_tokens = true};
+  static constexpr Info info{
+      .name = "canonical_two_step",
+      .summary = "select an i.i.d. draft by the weights of an optimal flow, then verify it as a single draft",
+      .source = "Khisti et al., arXiv:2410.18234; weights from a flow derived here",
+      .drafts = DraftSamplings{"iid"},
+      .claims = {.accepts_equal_distributions = true,
+                 .one_draft_is_single_draft = true,
+                 .flag_is_membership = true,
+                 .more_drafts_never_hurt = true},
+      .unsupported = enumerated_plan,
+      .ranks_tokens = true};
 };
 
 }  // namespace draftproof::verifiers

@@ -13,7 +13,7 @@ namespace draftproof::verifiers {
 struct CanonicalTwoStepIndependent : CanonicalTwoStepOf<drafters::Independent> {
   static constexpr Info info{
       .name = "canonical_two_step_independent",
-      .summary = "select among drafts of different proposals by an optimal flow, then single draft",
+      .summary = "select among drafts of different proposals by an optimal flow, then verify it as a single draft",
       .source = "Khisti et al., arXiv:2410.18234; weights from a flow derived here",
       .drafts = DraftSamplings{"independent"},
       .claims = {.accepts_equal_distributions = true,

@@ -19,13 +19,14 @@
 namespace draftproof::verifiers {
 
 struct Gls {
-  static constexpr Info info{.name = "gls",
-                             .summary = "the first arrival of K races of p in the noise of the K drafts",
-                             .source = "Rowan, Phan and Khisti, arXiv:2506.05632",
-                             .drafts = DraftSamplings{"gumbel_iid"},
-                             .claims = race_of_target_claims,
-                             .unsupported = race_of_target_cannot,
-                             .shared_noise = true};
+  static constexpr Info info{
+      .name = "gls",
+      .summary = "the first arrival in K exponential races of p, run on the noise that drew the K drafts",
+      .source = "Rowan, Phan and Khisti, arXiv:2506.05632",
+      .drafts = DraftSamplings{"gumbel_iid"},
+      .claims = race_of_target_claims,
+      .unsupported = race_of_target_cannot,
+      .shared_noise = true};
 
   template <Position P, NoiseSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -19,7 +19,8 @@ namespace draftproof::verifiers {
 struct GumbelCoupling {
   static constexpr Info info{
       .name = "gumbel_coupling",
-      .summary = "the winner of the race of p in the noise that drafted; accepted if it did too",
+      .summary =
+          "the winner of an exponential race of p, run on the noise that drew the draft; accepted if they are equal",
       .source = "Daliri et al., arXiv:2408.07978",
       .drafts = DraftSamplings{"gumbel_iid"},
       .most_drafts = 1,

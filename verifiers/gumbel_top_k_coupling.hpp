@@ -17,13 +17,14 @@
 namespace draftproof::verifiers {
 
 struct GumbelTopKCoupling {
-  static constexpr Info info{.name = "gumbel_top_k_coupling",
-                             .summary = "the winner of a race of p in the noise whose first arrivals drafted",
-                             .source = "reconstruction of arXiv:2609.21858",
-                             .drafts = DraftSamplings{"gumbel_top_k"},
-                             .claims = race_of_target_claims,
-                             .unsupported = race_of_target_cannot,
-                             .shared_noise = true};
+  static constexpr Info info{
+      .name = "gumbel_top_k_coupling",
+      .summary = "the winner of an exponential race of p, run on the noise whose first arrivals are the drafts",
+      .source = "reconstruction of arXiv:2609.21858",
+      .drafts = DraftSamplings{"gumbel_top_k"},
+      .claims = race_of_target_claims,
+      .unsupported = race_of_target_cannot,
+      .shared_noise = true};
 
   template <Position P, NoiseSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -25,11 +25,12 @@
 namespace draftproof::verifiers {
 
 struct KSeq {
-  static constexpr Info info{.name = "k_seq",
-                             .summary = "hold each i.i.d. draft against p / rho with the best common factor rho",
-                             .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141",
-                             .drafts = DraftSamplings{"iid"},
-                             .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true}};
+  static constexpr Info info{
+      .name = "k_seq",
+      .summary = "accept each i.i.d. draft in turn with min(1, p / (rho q)), with the best common factor rho",
+      .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141",
+      .drafts = DraftSamplings{"iid"},
+      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true}};
 
   /// 0: the smallest valid factor. Otherwise the factor to use; the caller must ensure factor >= rho*.
   double factor = 0;

@@ -15,14 +15,15 @@
 namespace draftproof::verifiers {
 
 struct TailDraw {
-  static constexpr Info info{
-      .name = "tail_draw",
-      .summary = "test the one random draft with its tail distribution, match the residual draw",
-      .source = "reconstruction of RheoSampling, arXiv:2609.21827",
-      .drafts = DraftSamplings{"tail_draw"},
-      .fewest_drafts = 2,
-      .claims = {.flag_is_membership = true},
-      .unsupported = {.device = "the plan keeps its residual on the host"}};
+  static constexpr Info info{.name = "tail_draw",
+                             .summary =
+                                 "test the one random draft against its tail distribution, then match the residual "
+                                 "draw with the other drafts",
+                             .source = "reconstruction of RheoSampling, arXiv:2609.21827",
+                             .drafts = DraftSamplings{"tail_draw"},
+                             .fewest_drafts = 2,
+                             .claims = {.flag_is_membership = true},
+                             .unsupported = {.device = "the plan keeps its residual on the host"}};
 
   template <Distributions L>
   TailPlan<L> prepare(const L& distributions, int) const {

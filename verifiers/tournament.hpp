@@ -29,15 +29,16 @@
 namespace draftproof::verifiers {
 
 struct Tournament {
-  static constexpr Info info{.name = "tournament",
-                             .summary = "the winner so far meets the next draft in a two-draft selection",
-                             .source = "Khisti et al., arXiv:2410.18234, sequential selection; reconstruction",
-                             .drafts = DraftSamplings{"independent"},
-                             .claims = {.accepts_equal_distributions = true,
-                                        .one_draft_is_single_draft = true,
-                                        .more_drafts_never_hurt = true},
-                             .unsupported = {.fresh = "K - 1 plans that keep rows, for many trials",
-                                             .device = "the plan is made on the host"}};
+  static constexpr Info info{
+      .name = "tournament",
+      .summary = "select between the draft chosen so far and the next one, by a two-draft selection",
+      .source = "Khisti et al., arXiv:2410.18234, sequential selection; reconstruction",
+      .drafts = DraftSamplings{"independent"},
+      .claims = {.accepts_equal_distributions = true,
+                 .one_draft_is_single_draft = true,
+                 .more_drafts_never_hurt = true},
+      .unsupported = {.fresh = "K - 1 plans that keep rows, for many trials",
+                      .device = "the plan is made on the host"}};
 
   int inside = 40;  ///< most tokens whose pairs a flow decides
 

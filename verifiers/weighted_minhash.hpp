@@ -21,7 +21,7 @@ namespace draftproof::verifiers {
 struct WeightedMinhash {
   static constexpr Info info{
       .name = "weighted_minhash",
-      .summary = "the first of the drafter's darts that hits p; accepted if its token was drafted",
+      .summary = "rejection sampling from p with the drafter's points (darts); accepted if the token was drafted",
       .source = "Daliri et al., arXiv:2408.07978",
       .drafts = DraftSamplings{"minhash"},
       .most_drafts = 1,

@@ -115,7 +115,8 @@ std::vector<Token> tokens_of(BuiltInVerifier& verifier, const dp_batch& batch, i
     return decide(words);
   }
   if (batch.randomness != DP_SCRIPTED || batch.tape == nullptr || verifier.shared_noise())
-    throw RowRefused(RowStatus::unsupported, "got no tape or seeds that the verifier takes, expected either");
+    throw RowRefused(RowStatus::unsupported,
+                     "got neither a tape nor seeds that the verifier can use, expected one of them");
   const dp_tape& tape = *batch.tape;
   BuiltInWords words([&](int bits, const char* stream) { return tape.uniform(tape.self, row, bits, stream); },
                      verifier.options().coin_bits, role == Philox::Role::draft);

@@ -86,7 +86,7 @@ BuiltInVerifier::BuiltInVerifier(std::string_view name, BuiltInOptions options) 
   position_ = registry().verifier(name);
   path_ = position_ == nullptr ? path_registry().verifier(name) : nullptr;
   if (position_ == nullptr && path_ == nullptr)
-    throw AdapterError(fmt::format("verifier: got \"{}\", expected a name of `draftproof list`", name));
+    throw AdapterError(fmt::format("verifier: got \"{}\", expected a name from `draftproof list`", name));
   if (options_.coin_bits < 1 || options_.coin_bits > 53)
     throw unfit(name, "coin_bits", std::to_string(options_.coin_bits), "1 .. 53");
   choose_level();
@@ -123,7 +123,7 @@ void BuiltInVerifier::choose_level() {
 
 void BuiltInVerifier::choose_distribution() {
   const auto refuse = [&] {
-    return unfit(declaration_.name, "drafter", options_.drafter, "a distribution that the verifier is written for");
+    return unfit(declaration_.name, "drafter", options_.drafter, "a draft sampling that the verifier supports");
   };
   const Info& info = position_ != nullptr ? position_->info() : path_->info();
   if (position_ == nullptr) {

@@ -124,7 +124,7 @@ class BuiltInWords final : public Words {
   }
   /// Throws: RowRefused, because a drafter reads the bits at these addresses too.
   NoiseBlock noise(std::uint32_t, std::uint32_t) override {
-    throw RowRefused(RowStatus::unsupported, "shared noise is seeded only");
+    throw RowRefused(RowStatus::unsupported, "shared noise can be drawn from seeds only");
   }
 
  private:

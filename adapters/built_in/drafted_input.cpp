@@ -20,7 +20,7 @@ std::uint32_t stream_of(const TreeDrafterInfo& drafter, int i, int n, int length
   if (!drafter.shared_noise()) return 0;
   if (drafter.distinct_siblings) return static_cast<std::uint32_t>(u);
   if (n % length != 0)
-    throw bad("drafts", fmt::format("{} of shared noise on paths of {}", n, length),
+    throw bad("drafts", fmt::format("{} drafts by shared noise on paths of {}", n, length),
               "whole paths, one after the other");
   return static_cast<std::uint32_t>(i % length * (n / length) + i / length);
 }
@@ -85,10 +85,11 @@ DraftedInput::DraftedInput(const Input& input, bool chain, const TreeDrafterInfo
     auto& proposal = proposals[static_cast<std::size_t>(tree_.context(u))];
     if (proposal == nullptr) proposal = &input.q[i];
     if (*proposal != input.q[i])
-      throw bad(fmt::format("q[{}]", i), "another proposal than that of a sibling", "one proposal after one prefix");
+      throw bad(fmt::format("q[{}]", i), "a row that differs from the row of a sibling",
+                "equal rows of q after equal prefixes");
     if (input.p[static_cast<std::size_t>(tree_.context(child))] != input.p[i + 1])
-      throw bad(fmt::format("p[{}]", i + 1), "another target than after an equal prefix",
-                "one target after one prefix");
+      throw bad(fmt::format("p[{}]", i + 1), "a row that differs from the row after an equal prefix",
+                "equal rows of p after equal prefixes");
   }
   for (std::size_t context = 0; context <= n; ++context)
     distributions_.emplace_back(input.p[context], proposals[context] != nullptr ? *proposals[context]

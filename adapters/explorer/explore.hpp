@@ -70,7 +70,7 @@ struct Stretch {
 };
 
 /// The remark on a race whose winner its weights do not explain, for example because other rows change a draw.
-inline constexpr std::string_view race_undecided = "a race is not decided by the least clock over weight";
+inline constexpr std::string_view race_undecided = "a race is not won by the smallest clock divided by its weight";
 
 struct ProgramDistribution {
   DistributionState state = DistributionState::settled;

@@ -96,7 +96,7 @@ Target InputSearch::make_node(std::vector<double> prefix, std::vector<Known> kno
   const std::uint32_t end = store_.end(known.front().chain);
   auto search = std::make_unique<PlaceSearch>(context(), std::move(prefix), std::move(known));
   if (!search->is_function()) {
-    remark("the draw at a place depends on values of later places");
+    remark("a draw depends on values that the tape has at later places");
     refute_function(search->prefix());
   }
   if (search->is_leaf()) return {Target::Kind::outcome, end};
@@ -117,7 +117,7 @@ void InputSearch::build(std::vector<Request>& requests) {
     const std::uint32_t number = nodes.back();
     nodes.pop_back();
     if (!calls_left()) {
-      remark("the calls were used up");
+      remark("the limit of calls was reached");
       continue;
     }
     asks.clear();
@@ -141,13 +141,13 @@ void InputSearch::build(std::vector<Request>& requests) {
 bool InputSearch::open_next(std::vector<std::uint32_t>& nodes) {
   while (!frontier_.empty() && calls_left() && active_.size() < open_at_once) {
     const auto [mass, number] = frontier_.top();
-    if (mass < options_.least_mass) return remark("branches below the least mass were cut"), false;
+    if (mass < options_.least_mass) return remark("branches with too small a probability were cut"), false;
     frontier_.pop();
     const TreeNode& node = searches_[number]->node();
     if (node.place + places_of(node.draw) <= options_.most_places) return nodes.push_back(number), true;
     remark("branches that draw more numbers than a tape has places were cut");
   }
-  if (!frontier_.empty() && !calls_left()) remark("the calls were used up");
+  if (!frontier_.empty() && !calls_left()) remark("the limit of calls was reached");
   return false;
 }
 
@@ -156,7 +156,7 @@ void InputSearch::finish(std::uint32_t number, std::vector<std::uint32_t>& nodes
   if (!search.resolved()) {
     tree_.nodes[number].explored = false;
     return remark(search.given_up()              ? "a draw needs more calls than are left"
-                  : has_grid(search.node().draw) ? "a draw has more stretches than the limit"
+                  : has_grid(search.node().draw) ? "a draw has more intervals with different results than the limit"
                                                  : race_undecided);
   }
   const std::size_t known_nodes = searches_.size();
@@ -239,7 +239,7 @@ bool InputSearch::follow_up(const Prediction& prediction) {
   if (witnesses_.size() >= static_cast<std::size_t>(options_.most_witnesses) || !calls_left()) {
     settled_ = false;
     phase_ = Phase::done;
-    remark(calls_left() ? "the witnesses were used up" : "the calls were used up");
+    remark(calls_left() ? "the limit of refinements was reached" : "the limit of calls was reached");
     tape_.clear();
     for (int place = 0; place < store_.length(prediction.run); ++place)
       tape_.push_back(sequence.value(static_cast<std::size_t>(place)));
@@ -256,7 +256,7 @@ bool InputSearch::follow_up(const Prediction& prediction) {
   }
   searches_[tree_.root.id]->add(at_root_.back());
   if (!searches_[tree_.root.id]->is_function()) {
-    remark("the draw at a place depends on values of later places");
+    remark("a draw depends on values that the tape has at later places");
     refute_function({});
     return false;
   }

@@ -283,7 +283,7 @@ class Batches {
       return one.status == RowStatus::ok ? fmt::format("({})", fmt::join(one.tokens, " "))
                                          : fmt::format("status {} {}", static_cast<int>(one.status), one.message);
     };
-    std::string text = fmt::format("row {} of {}, drafts ({}): emits {}, {} {}", i, whole.calls.size(),
+    std::string text = fmt::format("row {} of {}, drafts ({}): emits {}, but {} {}", i, whole.calls.size(),
                                    fmt::join(whole.input(i).drafts, " "), said(run), how,
                                    run.tokens != other.tokens || run.status != other.status ? said(other)
                                    : run.state != other.state                               ? "another state"
@@ -412,7 +412,7 @@ class Batches {
     if (kind == Difference::none) return;  // there was no difference to explain
     if (shift.kind == Shift::Kind::open) open_.emplace(check, fmt::format("{}; {} {}", row, place, shift.text));
     notes_.emplace(
-        check, fmt::format("{}: {}; the distribution {} is the one alone",
+        check, fmt::format("{}: {}; the distribution {} equals the distribution alone",
                            kind == Difference::same_draws ? "not batch invariant" : "draws depend on the batch", row,
                            place));
   }

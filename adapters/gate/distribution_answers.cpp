@@ -51,7 +51,8 @@ void add_distribution(const ProgramDistribution& distribution, const Input& inpu
                        std::find(distribution.remarks.begin(), distribution.remarks.end(), race_undecided) !=
                            distribution.remarks.end();
   if (distribution.state == DistributionState::unsettled)
-    answers.undecided = fmt::format("{}: predictions still fail after {} witnesses", drafts, distribution.witnesses);
+    answers.undecided =
+        fmt::format("{}: predictions still fail after {} refinements", drafts, distribution.witnesses);
   if (!distribution.overwrote.empty())
     answers.failed[distribution_check::inputs_unchanged] =
         Answer::failed(fmt::format("{}: overwrites {}", drafts, distribution.overwrote));
@@ -148,7 +149,7 @@ Answers answers_on(Program& program, const SmallModel& model, const Declaration&
   apart.calls += answers.calls;
   if (!apart.failed[distribution_check::exact_distribution] && !apart.failed[distribution_check::function] &&
       !apart.unsettled)
-    apart.note = fmt::format("rows were run one at a time, in batches: {}",
+    apart.note = fmt::format("rows were run one at a time; in batches: {}",
                              answers.failed[distribution_check::function]
                                  ? answers.failed[distribution_check::function]->evidence
                              : answers.undecided ? *answers.undecided

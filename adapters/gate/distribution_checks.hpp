@@ -4,7 +4,7 @@
 //   check               fails where
 //   exact_distribution  the completed distribution departs from the target by more than rounding_limit()
 //   zero_support        a token with p = 0, or none, is emitted: at the edge of a coin's grid or anywhere else
-//   answers             a row that the declaration allows fails, crashes or draws from weights without mass
+//   answers             a row that the declaration allows fails, crashes or draws from weights that are all zero
 //   function            equal calls have different results
 //   optimum             more drafts are accepted than any lossless verifier can accept
 //   inputs_unchanged    the program changes an array in place, which its caller still uses
@@ -31,8 +31,8 @@ namespace draftproof::adapters {
 /// Limits of the predictions on each input: fewer give too little evidence, more take too many calls.
 inline constexpr int fewest_predictions = 16, most_predictions = 1 << 20;
 inline constexpr const char* predictions_help =
-    "predictions to confirm per drafted input before an external verifier's distribution is trusted; the number of "
-    "the profile, or 256";
+    "predictions to confirm per drafted input before an external verifier's distribution is trusted [set by "
+    "--profile, else 256]";
 
 struct DistributionCheckOptions {
   int instances = 60;                ///< generated ones

@@ -119,7 +119,8 @@ class DraftChecks {
         finding.evidence = std::move(fault);
       }
     }
-    if (finding.status == Status::passed) finding.evidence = fmt::format("e to 10^{:.1f}", largest / std::log(10.0));
+    if (finding.status == Status::passed)
+      finding.evidence = fmt::format("e at most 10^{:.1f}", largest / std::log(10.0));
     return finding;
   }
 

@@ -90,7 +90,7 @@ class DrawBatches {
     constexpr auto failed = static_cast<std::int32_t>(RowStatus::failed);
     if (std::all_of(result.status.begin(), result.status.end(), [](std::int32_t each) { return each == failed; }))
       throw ProgramFails(program_.declaration().name, one_line(outcome.message));
-    throw AdapterError(fmt::format("{}: draft: row {}: got {} drafts, {}, expected a tuple",
+    throw AdapterError(fmt::format("{}: draft: row {}: got {} drafts, {}, expected a tuple of drafts",
                                    program_.declaration().name, row, result.counts[at], outcome_text(outcome)));
   }
 

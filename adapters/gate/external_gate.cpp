@@ -194,16 +194,17 @@ std::string ExternalGate::refusal(Tier tier) const {
   const Declaration& declaration = served_->declaration();
   if (tier != Tier::sampled) {
     if (tier == Tier::proof && declaration.has("select")) return "";
-    if (!declaration.has("verify")) return "the program does not verify";
-    return declaration.can(Randomness::scripted) ? "" : "the program takes no scripted numbers";
+    if (!declaration.has("verify")) return "the program has no verify function";
+    return declaration.can(Randomness::scripted) ? "" : "the program does not declare scripted randomness";
   }
-  if (declaration.functions == std::vector<std::string>{"select"}) return "a selection policy is proved";
+  if (declaration.functions == std::vector<std::string>{"select"})
+    return "a selection policy has no trials: it is proved";
   if (declaration.greedy != Greedy::no && !declaration.has("draft"))
-    return "a greedy program draws no token: its tokens are compared in the proof tier";
+    return "a greedy program draws no tokens: its output is compared in the proof tier";
   if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))
-    return "the program draws from scripts alone";
+    return "the program declares scripted randomness only";
   if (declaration.has("generate") || declaration.has("draft")) return "";
-  if (declaration.grammar) return "rows of trials have no masks: a verifier under a grammar is proved on small models";
+  if (declaration.grammar) return "trials have no masks: a verifier under a grammar is proved on small models";
   if (decides_positions(declaration)) return "";
   // An unknown distribution is a finding.
   if (path_registry().drafter(path_sampling(declaration)) == nullptr || shape_of_trials(declaration, usual_drafts))
@@ -217,7 +218,7 @@ void ExternalGate::examine(GateResult& result, const GateOptions& options) const
       if (served_->declaration().has("verify") && served_->declaration().can(Randomness::scripted))
         examine_distributions(result, options);
       else if (served_->declaration().has("verify"))
-        result.note = "the verifier is not proved, since it takes no scripted numbers";
+        result.note = "the verifier is not proved, because it does not declare scripted randomness";
       if (served_->declaration().has("select")) examine_selection(result, options);
     }
     if (result.gate.tier == Tier::edge) examine_batches(result, options);

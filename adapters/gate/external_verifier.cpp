@@ -142,7 +142,7 @@ ExternalInfo::ExternalInfo(const Declaration& declaration, std::string name, boo
   constexpr std::string_view called = "an external program can only be called";
   info_ = {.name = name_,
            .summary = summary_,
-           .source = "behind an adapter",
+           .source = "external, through an adapter",
            .drafts = DraftSamplings(std::string_view(distribution_)),
            .fewest_drafts = declaration.level == Level::position ? std::max(1, declaration.fewest_drafts) : 1,
            .most_drafts = declaration.level == Level::chain ? 1 : declaration.most_drafts,
@@ -184,7 +184,7 @@ class ExternalSteps final : public PathDecider<RatioTable, Philox> {
       node = tree.find(node, result_.tokens[static_cast<std::size_t>(i)]);
       if (node < 0)
         throw AdapterError(
-            fmt::format("{}: got token {} accepted after {} drafts, expected a draft that stands there",
+            fmt::format("{}: got token {} after {} accepted drafts, expected a draft of this place in the tree",
                         program_->declaration().name, result_.tokens[static_cast<std::size_t>(i)], i));
     }
     return {node, {result_.tokens[static_cast<std::size_t>(result_.counts[0] - 1)], none_accepted}};

@@ -29,8 +29,8 @@ void check_taken(const Declaration& declaration, const std::string& text) {
   try {
     instance = I::parse(text);
   } catch (const std::invalid_argument& error) {
-    throw refused(error.what(),
-                  fmt::format("an instance of the level {}, as a finding printed it", to_text(declaration.level)));
+    throw refused(error.what(), fmt::format("an instance of the level {}, as printed by a failed check",
+                                            to_text(declaration.level)));
   }
   if (!takes(declaration, *instance))
     throw refused(instance->text(), "an instance that the declaration of " + declaration.name + " takes");
@@ -43,7 +43,8 @@ void check_instance(const Declaration& declaration, const std::string& text) {
     try {
       SelectionCase::parse(text);
     } catch (const std::invalid_argument& error) {
-      throw InputError({.file = "--instance", .got = error.what(), .expected = "a case as its failure printed it"});
+      throw InputError(
+          {.file = "--instance", .got = error.what(), .expected = "a case as printed by the failed check"});
     }
     return;
   }
@@ -76,13 +77,13 @@ std::string_view status_text(RowStatus status) {
     case RowStatus::bad_input:
       return "refuses the row";
     case RowStatus::unsupported:
-      return "does not serve the row";
+      return "does not support the row";
     case RowStatus::failed:
       return "fails";
     case RowStatus::no_mass:
-      return "draws from weights without mass";
+      return "draws from weights that are all zero";
     case RowStatus::tape_short:
-      return "draws without end";
+      return "draws more random numbers than the tape has";
     case RowStatus::crashed:
       return "dies";
   }
@@ -157,7 +158,7 @@ std::string fault_of(const SmallModel& small_model, Tokens prefix, const Tokens&
   if (std::ssize(tokens) > small_model.length)
     return fmt::format("emits {} tokens, at most {} are possible", tokens.size(), small_model.length);
   for (const Token x : tokens) {
-    if (x < 0 || x >= small_model.vocabulary) return fmt::format("emits {}, which is no token", x);
+    if (x < 0 || x >= small_model.vocabulary) return fmt::format("emits {}, which is not in the vocabulary", x);
     if (!(small_model.target(prefix)[static_cast<std::size_t>(x)] > 0))
       return fmt::format("emits token {} after {}, which {}", x, prefix_text(prefix),
                          small_model.greedy ? "is not the likeliest" : "has p = 0");

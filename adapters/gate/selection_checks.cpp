@@ -140,7 +140,8 @@ std::vector<Finding> check_selection_on(Served& program, std::string_view proper
     try {
       findings.push_back(*component.examine_one(check.name, instance));
     } catch (const std::invalid_argument& error) {
-      throw InputError({.file = "--instance", .got = error.what(), .expected = "a case as its failure printed it"});
+      throw InputError(
+          {.file = "--instance", .got = error.what(), .expected = "a case as printed by the failed check"});
     }
     tell_replay(findings.back(), options);
   }

@@ -98,7 +98,7 @@ LibraryTable::Adapter loaded(const std::string& path) {
   // The system's folders are searched for a name without a slash.
   const std::string file = std::filesystem::absolute(path).string();
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (library == nullptr) throw refusal(path, "loading", dlerror(), "a shared library of this machine");
+  if (library == nullptr) throw refusal(path, "loading", dlerror(), "a shared library that this machine can load");
   void* symbol = dlsym(library, "draftproof_adapter");
   if (symbol == nullptr) symbol = dlsym(library, "draftproof_door");  // its name in 0.2
   if (symbol == nullptr)
@@ -124,7 +124,7 @@ LibraryTable::LibraryTable(const std::string& name, Adapter adapter, const std::
     self_ = table_.create(options.c_str(), words, sizeof words);
     words[sizeof words - 1] = '\0';
     if (self_ == nullptr)
-      throw refuse("create", words[0] == '\0' ? "no instance and no words" : words, "an instance from " + options);
+      throw refuse("create", words[0] == '\0' ? "no instance and no message" : words, "an instance from " + options);
   }
   try {
     if (table_.describe != nullptr) {

@@ -115,10 +115,10 @@ void LoadedLibrary::call(std::string_view name, Function function, const ServedB
 
   expect(
       out.tokens.intact() && out.counts.intact() && out.status.intact() && out.state.intact() && out.words.intact(),
-      name, "a write outside the buffers of the result", "writes inside");
+      name, "a write outside the buffers of the result", "writes inside them");
   expect(p.unchanged() && q.unchanged() && drafts.unchanged() && wanted.unchanged() && parents.unchanged() &&
              seeds.unchanged() && state.unchanged() && legal.unchanged(),
-         name, "inputs that the call changed", "inputs as they were");
+         name, "inputs changed by the call", "unchanged inputs");
   expect(tapes.unknown_row() == LibraryTapes::none, name, fmt::format("a draw for row {}", tapes.unknown_row()),
          fmt::format("rows 0 .. {}", batch.rows - 1));
   expect(status == DP_OK, name, fmt::format("status {} \"{}\"", status_text(status), words_of(out.words)), "0");
@@ -168,9 +168,8 @@ std::vector<std::int32_t> LoadedLibrary::generate(const ServedModels& models) {
                      proposal.as<double>()};
   dp_text text{sizeof(dp_text), tokens.data(), words.data(), most_words};
   const std::int32_t status = library_.functions().generate(library_.self(), &in, &text);
-  expect(tokens.intact() && words.intact(), "generate", "a write outside the text", "writes inside");
-  expect(target.unchanged() && proposal.unchanged(), "generate", "inputs that the call changed",
-         "inputs as they were");
+  expect(tokens.intact() && words.intact(), "generate", "a write outside the text", "writes inside them");
+  expect(target.unchanged() && proposal.unchanged(), "generate", "inputs changed by the call", "unchanged inputs");
   expect(status == DP_OK, "generate", fmt::format("status {} \"{}\"", status_text(status), words_of(words)), "0");
   return {tokens.entries().begin(), tokens.entries().end()};
 }
@@ -210,7 +209,7 @@ std::vector<std::vector<std::uint8_t>> LoadedLibrary::select(const ServedSelecti
   pattern_ ^= 0xFF;
   GuardedBuffer<std::int32_t> kept(drafts, pattern_);
   const std::int32_t status = library_.functions().select(library_.self(), &in, kept.data());
-  expect(kept.intact(), "select", "a write outside `kept`", "writes inside");
+  expect(kept.intact(), "select", "a write outside `kept`", "writes inside them");
   expect(status == DP_OK, "select", fmt::format("status {}", status_text(status)), "0");
   std::vector<std::vector<std::uint8_t>> result;
   std::size_t at = 0;

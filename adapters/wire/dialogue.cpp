@@ -15,7 +15,7 @@ namespace {
 
 using Clock = Process::Clock;
 
-constexpr std::string_view more_time = "--adapter-limit SECONDS gives it more";
+constexpr std::string_view more_time = "--adapter-limit SECONDS allows more";
 
 double seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
@@ -138,7 +138,7 @@ Message Dialogue::reply_to(Message& request, ReplyLimit most, std::chrono::milli
   Message reply = receive(encoded.parts(), most, "reply", limit);
   const nlohmann::json* const found = reply.field("id");
   if (!found || *found != id)
-    lose(fmt::format("no answer to request {}, but the id {}", id, found ? in_quotes(json_text(*found)) : "missing"));
+    lose(fmt::format("a reply to request {} whose id is {}", id, found ? in_quotes(json_text(*found)) : "missing"));
   try {
     check_reply_type(reply);
   } catch (const ProgramSilent& silent) {
@@ -164,7 +164,8 @@ void Dialogue::dump(Process::Parts parts) const {
       stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     stream.flush();
     if (!stream)
-      throw AdapterError("request: got no way to write " + part.string() + ", expected a folder for requests");
+      throw AdapterError("request: got a file that cannot be written, " + part.string() +
+                         ", expected a writable folder");
   }
   std::filesystem::rename(part, write_target(file).file, error);
   if (error) throw AdapterError(fmt::format("request: {}: {}", file.string(), error.message()));
@@ -213,7 +214,7 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
                                       seconds(options_.batch_limit), drafts_text(batch, 0), batch.vocabulary,
                                       more_time));
     if (crashed_rows_ >= most_crashes)
-      throw AdapterError(fmt::format("{}: got {} rows that {}, drafts {}, and another {}: {}", address_.name(),
+      throw AdapterError(fmt::format("{}: got {} rows that {}, drafts {}, and one more {}: {}", address_.name(),
                                      crashed_rows_, address_.listens() ? "end the connection" : "kill the program",
                                      fmt::join(killers_, ", "), address_.listens() ? "loss" : "death", why));
   } catch (const BatchRefused& refused) {

@@ -99,7 +99,7 @@ class DrawReader {
   explicit DrawReader(const Message& reply) {
     if (!reply.find("draws"))
       throw AdapterError(
-          "result: draws: got nothing, expected the draws of a scripted batch, also where there are none");
+          "result: draws: got nothing, expected the list of draws of a scripted batch, even if it is empty");
     counts_ = flat<std::int32_t>(reply, "draw_counts", 1);
     draws_ = flat<std::int32_t>(reply, "draws", 4);
     weights_ = flat<double>(reply, "weights", 1);
@@ -116,7 +116,7 @@ class DrawReader {
   /// The next draw, which belongs to `row`.
   Draw next(int row) {
     if (draw_ == draws_.size())
-      throw row_fault(row, "draws", fmt::format("{} draws in all", draw_ / 4), "those that draw_counts has");
+      throw row_fault(row, "draws", fmt::format("{} draws in all", draw_ / 4), "the sum of draw_counts");
     const auto four = draws_.subspan(draw_, 4);
     draw_ += 4;
     Draw draw{.kind = static_cast<DrawKind>(four[0]), .size = four[1], .bits = four[2]};
@@ -223,9 +223,9 @@ void check_row(std::span<const std::int32_t> tokens, std::int32_t count, int num
   for (std::int32_t i = 0; i < most; ++i) {
     const std::int32_t token = tokens[static_cast<std::size_t>(i)];
     if (i < count ? static_cast<std::uint32_t>(token) >= static_cast<std::uint32_t>(vocabulary) : token != -1)
-      throw row_fault(
-          number, fmt::format("tokens: entry {}", i), fmt::format("{}", token),
-          i < count ? fmt::format("0 .. {}", vocabulary - 1) : fmt::format("-1 after the {} that counts has", count));
+      throw row_fault(number, fmt::format("tokens: entry {}", i), fmt::format("{}", token),
+                      i < count ? fmt::format("0 .. {}", vocabulary - 1)
+                                : fmt::format("-1 after the first {} tokens, the number in counts", count));
   }
 }
 

@@ -93,7 +93,7 @@ ServedBatch read_batch(const Message& message, WireFunction ask, const Declarati
     if (extent == open) extent = found;
     if (extent != found)
       throw request_fault(name, "shape " + shape_text(tensor.shape),
-                          fmt::format("{} in place {}", extent, dimension));
+                          fmt::format("{} in dimension {}", extent, dimension));
   };
   each_array(batch, ask, declared.level == Level::tree,
              [&](const char* name, auto& values, std::initializer_list<int*> extents, bool due) {

@@ -38,10 +38,11 @@ struct Bench {
     min_time = app.add_option("--min-time", options.min_time, "least time of a repetition, in seconds")
                    ->check(between(1e-6, 1e4))
                    ->capture_default_str();
-    app.add_option("--longest", options.longest, "seconds after which a benchmark is not repeated again")
+    app.add_option("--longest", options.longest, "stop repeating a benchmark after this many seconds")
         ->check(positive())
         ->capture_default_str();
-    app.add_flag("--full", full, "all sizes, without a time limit [the sizes of goals and one of each kind]");
+    app.add_flag("--full", full,
+                 "run all sizes, without a time limit [only the sizes of goals and one of each kind]");
     minutes = app.add_option("--minutes", options.minutes,
                              "minutes after which no further benchmark starts; 0: no limit [15 without a filter]")
                   ->check(between(0, 1e6));
@@ -50,18 +51,19 @@ struct Bench {
                  "run rounds over all benchmarks in random order (default), or one benchmark after the other");
     app.add_flag("--require-goals", require_goals,
                  "exit code 1 if a goal is missed in every round, 3 if in some rounds");
-    app.add_option("--python", benchmarks::chosen_python(),
-                   "Python interpreter of the peers [DRAFTPROOF_PYTHON, else python3]");
+    app.add_option(
+        "--python", benchmarks::chosen_python(),
+        "Python interpreter for the peers, which are reference programs [DRAFTPROOF_PYTHON, else python3]");
     app.add_option("--page", page, "write the page of results to this file and its plots into the folder beside it")
         ->type_name(written_file);
     compare = app.add_subcommand("compare", "compares two runs: faster, slower, or within noise");
-    compare->add_option("old", old_file, "what --json wrote before the change")->required();
-    compare->add_option("new", new_file, "and after it")->required();
-    compare->add_option("--threshold", threshold, "per cent by which medians must differ")
+    compare->add_option("old", old_file, "result of `draftproof bench --json` before the change")->required();
+    compare->add_option("new", new_file, "result of `draftproof bench --json` after the change")->required();
+    compare->add_option("--threshold", threshold, "least difference of medians that counts, in per cent")
         ->check(between(0.0, 1000.0))
         ->capture_default_str();
     report = app.add_subcommand("report", "prints the tables of a stored run, or with --page its page");
-    report->add_option("results", results_file, "what --json wrote")->required();
+    report->add_option("results", results_file, "result of `draftproof bench --json`")->required();
     report
         ->add_option("--page", page, "write the page of results to this file and its plots into the folder beside it")
         ->type_name(written_file);

@@ -59,20 +59,20 @@ struct Prove {
         });
       }
     benchmark::RegisterBenchmark("prove/all", all)->Iterations(1)->Unit(benchmark::kMillisecond);
-    benchmark::RegisterBenchmark("prove/kill_matrix",
-                                 [](benchmark::State& state) {
-                                   std::int64_t rows = 0;
-                                   for (auto _ : state) {
-                                     KillOptions options;
-                                     options.proof.threads = 1;
-                                     options.proof.stop = stop_flag();
-                                     const KillMatrix matrix = kill_matrix(options);
-                                     rows += std::ssize(matrix.rows) + std::ssize(matrix.controls);
-                                     if (!matrix.clean())
-                                       state.SkipWithError("the matrix has survivors or accuses a correct verifier");
-                                   }
-                                   state.SetItemsProcessed(rows);
-                                 })
+    benchmark::RegisterBenchmark(
+        "prove/kill_matrix",
+        [](benchmark::State& state) {
+          std::int64_t rows = 0;
+          for (auto _ : state) {
+            KillOptions options;
+            options.proof.threads = 1;
+            options.proof.stop = stop_flag();
+            const KillMatrix matrix = kill_matrix(options);
+            rows += std::ssize(matrix.rows) + std::ssize(matrix.controls);
+            if (!matrix.clean()) state.SkipWithError("a mutant is not caught, or a correct verifier fails a check");
+          }
+          state.SetItemsProcessed(rows);
+        })
         ->Iterations(1)
         ->Unit(benchmark::kMillisecond);
   }

@@ -82,7 +82,7 @@ const std::vector<Chapter>& chapters() {
        {"rows", "softmax", "exp"}},
       {"Lower bounds", "The least work of any decision or optimum. Columns: V.", {"lower_bound", "read"}},
       {"The optimum",
-       "Time from rows to the optimum, and of the table it can be read off. Columns: V / K.",
+       "Time from rows to the optimum, and to the table from which it can be read. Columns: V / K.",
        {"optimum", "table"},
        false,
        {"optimum"}},

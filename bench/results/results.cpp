@@ -141,7 +141,7 @@ Json goal_data(const Goal& goal) {
 
 Results results_of(const Json& data, const std::string& file) {
   if (!data.is_object() || !data.contains("benchmarks") || !data["benchmarks"].is_array())
-    refuse(file, "no list \"benchmarks\"", "what `draftproof bench --json` writes");
+    refuse(file, "no list \"benchmarks\"", "a result of `draftproof bench --json`");
   Results results;
   try {
     results.complete = data.value("complete", true);
@@ -151,7 +151,7 @@ Results results_of(const Json& data, const std::string& file) {
     for (const Json& entry : data["benchmarks"]) {
       if (entry.value("run_type", "iteration") != "iteration") continue;  // aggregates are computed anew
       const std::string full = entry.value("run_name", entry.value("name", std::string()));
-      if (full.empty()) refuse(file, "a benchmark without a name", "what `draftproof bench --json` writes");
+      if (full.empty()) refuse(file, "a benchmark without a name", "a result of `draftproof bench --json`");
       const auto [at, is_new] = place.try_emplace(plain_name(full), results.measurements.size());
       if (is_new) {
         results.measurements.push_back({.name = at->first});
@@ -175,16 +175,16 @@ Results results_of(const Json& data, const std::string& file) {
     if (data.contains("goals"))
       for (const Json& goal : data["goals"]) results.goals.push_back(goal_of(goal, file));
   } catch (const Json::exception& error) {
-    refuse(file, error.what(), "what `draftproof bench --json` writes");
+    refuse(file, error.what(), "a result of `draftproof bench --json`");
   }
   return results;
 }
 
 Json read_json(const std::string& file) {
   std::ifstream in(file);
-  if (!in) refuse(file, "a file that cannot be read", "what `draftproof bench --json` writes");
+  if (!in) refuse(file, "a file that cannot be read", "a result of `draftproof bench --json`");
   Json data = Json::parse(in, nullptr, false);
-  if (data.is_discarded()) refuse(file, "no JSON", "what `draftproof bench --json` writes");
+  if (data.is_discarded()) refuse(file, "no JSON", "a result of `draftproof bench --json`");
   return data;
 }
 

@@ -61,11 +61,12 @@ struct Dirichlet {
   static constexpr auto parameters() {
     using enum ParameterKind;
     return std::array{
-        Parameter<Dirichlet>{"vocabulary", &Dirichlet::vocabulary, 2, 1 << 20, "tokens", Whole},
-        Parameter<Dirichlet>{"concentration", &Dirichlet::concentration, 1e-6, 1e6, "per token; below 1 is sparse"},
+        Parameter<Dirichlet>{"vocabulary", &Dirichlet::vocabulary, 2, 1 << 20, "number of tokens", Whole},
+        Parameter<Dirichlet>{"concentration", &Dirichlet::concentration, 1e-6, 1e6,
+                             "Dirichlet parameter per token; rows are sparse below 1"},
         Parameter<Dirichlet>{"closeness", &Dirichlet::closeness, 0, 1e9,
-                             "of the draft to the target; 0 is independent"},
-        Parameter<Dirichlet>{"drafts", &Dirichlet::drafts, 1, 64, "different drafts", Whole}};
+                             "how close the draft is to the target; 0: independent"},
+        Parameter<Dirichlet>{"drafts", &Dirichlet::drafts, 1, 64, "number of different draft models", Whole}};
   }
 
   RowPair pair(std::uint64_t seed, std::size_t position) const {
@@ -110,10 +111,13 @@ struct GaussianLogits {
   static constexpr auto parameters() {
     using enum ParameterKind;
     return std::array{
-        Parameter<GaussianLogits>{"vocabulary", &GaussianLogits::vocabulary, 2, 1 << 20, "tokens", Whole},
-        Parameter<GaussianLogits>{"sigma", &GaussianLogits::sigma, 0, 100, "deviation of the target's logits"},
-        Parameter<GaussianLogits>{"noise", &GaussianLogits::noise, 0, 100, "deviation of the draft's errors"},
-        Parameter<GaussianLogits>{"drafts", &GaussianLogits::drafts, 1, 64, "different drafts", Whole}};
+        Parameter<GaussianLogits>{"vocabulary", &GaussianLogits::vocabulary, 2, 1 << 20, "number of tokens", Whole},
+        Parameter<GaussianLogits>{"sigma", &GaussianLogits::sigma, 0, 100,
+                                  "standard deviation of the target's logits"},
+        Parameter<GaussianLogits>{"noise", &GaussianLogits::noise, 0, 100,
+                                  "standard deviation of the draft's errors"},
+        Parameter<GaussianLogits>{"drafts", &GaussianLogits::drafts, 1, 64, "number of different draft models",
+                                  Whole}};
   }
 
   RowPair pair(std::uint64_t seed, std::size_t position) const {
@@ -141,16 +145,17 @@ struct GaussianLogits {
 // the same token with probability `agreement`. `leak` is spread evenly over all tokens in both.
 struct OneHot {
   static constexpr std::string_view name = "one_hot";
-  static constexpr std::string_view about = "greedy models: point masses that agree or not, with an optional leak";
+  static constexpr std::string_view about =
+      "greedy models: point masses that agree or not, with optional mass on all tokens";
 
   double vocabulary = 100, agreement = 0.5, leak = 0;
 
   static constexpr auto parameters() {
     using enum ParameterKind;
-    return std::array{
-        Parameter<OneHot>{"vocabulary", &OneHot::vocabulary, 2, 1 << 20, "tokens", Whole},
-        Parameter<OneHot>{"agreement", &OneHot::agreement, 0, 1, "probability that both are sure of the same token"},
-        Parameter<OneHot>{"leak", &OneHot::leak, 0, 1, "probability spread evenly over all tokens"}};
+    return std::array{Parameter<OneHot>{"vocabulary", &OneHot::vocabulary, 2, 1 << 20, "number of tokens", Whole},
+                      Parameter<OneHot>{"agreement", &OneHot::agreement, 0, 1,
+                                        "probability that target and draft have their mass on the same token"},
+                      Parameter<OneHot>{"leak", &OneHot::leak, 0, 1, "probability spread evenly over all tokens"}};
   }
 
   RowPair pair(std::uint64_t seed, std::size_t position) const {
@@ -188,10 +193,12 @@ struct Uniform {
   static constexpr auto parameters() {
     using enum ParameterKind;
     return std::array{
-        Parameter<Uniform>{"vocabulary", &Uniform::vocabulary, 1, 1 << 20, "tokens", Whole},
-        Parameter<Uniform>{"target_support", &Uniform::target_support, 0, 1 << 20, "tokens; 0 is all", Whole},
-        Parameter<Uniform>{"draft_support", &Uniform::draft_support, 0, 1 << 20, "tokens; 0 is all", Whole},
-        Parameter<Uniform>{"shift", &Uniform::shift, 0, 1 << 20, "first token of the draft", Whole}};
+        Parameter<Uniform>{"vocabulary", &Uniform::vocabulary, 1, 1 << 20, "number of tokens", Whole},
+        Parameter<Uniform>{"target_support", &Uniform::target_support, 0, 1 << 20,
+                           "number of tokens in the support; 0: all", Whole},
+        Parameter<Uniform>{"draft_support", &Uniform::draft_support, 0, 1 << 20,
+                           "number of tokens in the support; 0: all", Whole},
+        Parameter<Uniform>{"shift", &Uniform::shift, 0, 1 << 20, "first token of the draft's support", Whole}};
   }
 
   RowPair pair(std::uint64_t, std::size_t) const {
@@ -227,15 +234,16 @@ struct Zipf {
   static constexpr auto parameters() {
     using enum ParameterKind;
     return std::array{
-        Parameter<Zipf>{"vocabulary", &Zipf::vocabulary, 2, 1 << 20, "tokens", Whole},
-        Parameter<Zipf>{"exponent", &Zipf::exponent, 0, 20, "power of the target; 0 is uniform"},
-        Parameter<Zipf>{"draft_exponent", &Zipf::draft_exponent, 0, 20, "power of the draft"},
-        Parameter<Zipf>{"shift", &Zipf::shift, 0, 1 << 20, "places the draft's ranks are rotated by", Whole},
-        Parameter<Zipf>{"noise", &Zipf::noise, 0, 20, "deviation of the draft's log-weights"},
+        Parameter<Zipf>{"vocabulary", &Zipf::vocabulary, 2, 1 << 20, "number of tokens", Whole},
+        Parameter<Zipf>{"exponent", &Zipf::exponent, 0, 20, "Zipf exponent of the target; 0: uniform"},
+        Parameter<Zipf>{"draft_exponent", &Zipf::draft_exponent, 0, 20, "Zipf exponent of the draft"},
+        Parameter<Zipf>{"shift", &Zipf::shift, 0, 1 << 20, "number of ranks by which the draft's ranks are rotated",
+                        Whole},
+        Parameter<Zipf>{"noise", &Zipf::noise, 0, 20, "standard deviation of the noise on the draft's log-weights"},
         Parameter<Zipf>{"shuffle", &Zipf::shuffle, 0, 1, "1: tokens in random order, the same in target and draft",
                         Whole},
         Parameter<Zipf>{"offset", &Zipf::offset, 0, 1e6, "added to every rank: flattens the head"},
-        Parameter<Zipf>{"drafts", &Zipf::drafts, 1, 64, "different drafts", Whole}};
+        Parameter<Zipf>{"drafts", &Zipf::drafts, 1, 64, "number of different draft models", Whole}};
   }
 
   RowPair pair(std::uint64_t seed, std::size_t position) const {

@@ -51,10 +51,10 @@ struct Check {
         ->type_name(no_file)
         ->delimiter(',');
     app.add_option("--source", options.source,
-                   std::string("where the sampled tier draws, ") + source_help + "; the standard pair if not given");
+                   std::string("source of rows for the sampled tier: ") + source_help + " [a generated zipf source]");
     add_position(app, options.position);
     app.add_option("-K,--drafts", options.drafts,
-                   "number of drafts in the sampled tier, at most what a verifier supports")
+                   "number of drafts in the sampled tier; fewer for verifiers that support fewer")
         ->check(between(1, max_drafts))
         ->capture_default_str();
     app.add_option("--distance", options.distance,
@@ -64,9 +64,10 @@ struct Check {
     app.add_option("--share", options.share, "fraction of the build's false-alarm budget (1e-9) to spend here")
         ->check(between(1e-6, 1.0))
         ->capture_default_str();
-    app.add_option("--gates", sampled_gates, "sampled gates that divide the share [the gates of this run]")
+    app.add_option("--gates", sampled_gates,
+                   "number of sampled gates among which --share is divided [number in this run]")
         ->check(between(1, 1'000'000));
-    app.add_option("--models", models, "small models of the proof tier of an adapter [the profile's number]")
+    app.add_option("--models", models, "number of small models in the proof tier of an adapter [set by --profile]")
         ->check(between(0, 1'000'000));
     app.add_option("--predictions", predictions, adapters::predictions_help)
         ->check(between(adapters::fewest_predictions, adapters::most_predictions));
@@ -102,7 +103,7 @@ struct Check {
     if (sampled_gates && *sampled_gates < sampled)
       throw InputError({.file = "--gates",
                         .got = std::to_string(*sampled_gates),
-                        .expected = fmt::format("at least the {} sampled gates of this run", sampled)});
+                        .expected = fmt::format("at least {}, the number of sampled gates in this run", sampled)});
     check_source();
     if (list) {
       session.write(report_gate_list(gates));
@@ -111,12 +112,12 @@ struct Check {
     if (const auto absent = place.absent(session)) return *absent;
     if (gates.empty())
       throw InputError(
-          {.file = "check", .got = "no gate", .expected = "verifiers and tiers of `draftproof check --list`"});
+          {.file = "check", .got = "no gate", .expected = "verifiers and tiers from `draftproof check --list`"});
     options.checkpoint = work.open(session, {options.source});
     if (options.checkpoint && (options.device || !session.external.empty()))
       throw InputError({.file = "blocks",
                         .got = options.device ? "--device " + place.name : "--adapter",
-                        .expected = "neither: blocks run in this program on the processor"});
+                        .expected = "neither --device nor --adapter with --shard or --checkpoint"});
     std::vector<GateResult> results;
     {
       constexpr std::uint64_t parts = 1000;  // progress units per gate; trials report steps within it
@@ -145,8 +146,8 @@ struct Check {
       throw InputError({.file = models        ? "--models"
                                 : predictions ? "--predictions"
                                               : "--instance",
-                        .got = "no adapter",
-                        .expected = "--adapter beside it"});
+                        .got = "no --adapter",
+                        .expected = "--adapter with this option"});
     if (options.profile.adapter_models == 0 && options.adapter_instances.empty())
       throw InputError({.file = "--models", .got = "0", .expected = "at least 1, or --instance"});
     for (const adapters::OpenAdapter& adapter : session.external)
@@ -194,7 +195,7 @@ struct Check {
   static GateResult refuted_before(const Gate& gate) {
     GateResult result{.gate = gate};
     result.status = Status::skipped;
-    result.note = "refuted by the proof tier; runs if the tier is named";
+    result.note = "refuted by the proof tier; --tier sampled runs it anyway";
     return result;
   }
 

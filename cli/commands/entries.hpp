@@ -252,7 +252,7 @@ struct Describe {
       add(document, parameter.name,
           fmt::format("{} (default {}, {} to {})", parameter.about, parameter.initial, parameter.low,
                       parameter.high));
-    add(document, "positions", "how many positions to make");
+    add(document, "positions", "number of positions to generate");
   }
 };
 

@@ -45,7 +45,7 @@ struct Distribution {
     if (session.external.size() != 1)
       throw InputError({.file = "distribution",
                         .got = std::to_string(session.external.size()) + " adapters",
-                        .expected = "one --adapter"});
+                        .expected = "exactly one --adapter"});
     const adapters::OpenAdapter& adapter = session.external.front();
     const adapters::Declaration& declaration = adapter.served->declaration();
     const adapters::DistributionRequest request = read(declaration);
@@ -72,7 +72,9 @@ struct Distribution {
   adapters::DistributionRequest read(const adapters::Declaration& declaration) const {
     if (file == "-") return adapters::read_distribution_request(std::cin, "standard input", declaration);
     std::ifstream stream(file);
-    if (!stream) throw InputError({.file = file, .got = "no file", .expected = "JSON, or - for standard input"});
+    if (!stream)
+      throw InputError(
+          {.file = file, .got = "a file that cannot be opened", .expected = "a JSON file, or - for standard input"});
     return adapters::read_distribution_request(stream, file, declaration);
   }
 };

@@ -66,7 +66,7 @@ struct Optimum {
       if (stop_requested()) break;  // a mean over some positions would be wrong; earlier sources are reported
       Section section{
           .title = source.name(),
-          .before = {fmt::format("  {}, V = {}; one draft is accepted with {:.6f}",
+          .before = {fmt::format("  {}, V = {}; one draft is accepted with probability {:.6f}",
                                  counted(source.positions(), "position"), grouped(source.vocabulary()), single)}};
       section.table.columns = {{"draft sampling"}};
       for (const int k : drafts) section.table.columns.push_back({fmt::format("K = {}", k), true});
@@ -87,7 +87,7 @@ struct Optimum {
         section.table.rows.push_back(std::move(row));
       }
       section.after = {"  means over positions; - where no method is known at this size",
-                       "  1 without digits: exactly 1 at every position, decided in integers"};
+                       "  1 without decimals: exactly 1 at every position, decided in integer arithmetic"};
       document.sections.push_back(std::move(section));
       document.data["sources"].push_back(std::move(entry));
     }

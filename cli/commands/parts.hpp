@@ -27,7 +27,7 @@ struct Merge {
 
   void declare(CLI::App& app) {
     app.add_option("part", files, "files written by --shard or by merge --partial, in any order")->required();
-    app.add_flag("--partial", partial, "write one file of these parts, to be merged with others later");
+    app.add_flag("--partial", partial, "merge these parts into one part file, to be merged with others later");
   }
 
   int run(const Session& session) {
@@ -35,19 +35,21 @@ struct Merge {
     for (const std::string& file : files) all->add(read_checkpoint(file), file);
     if (partial) {
       if (session.output.empty())
-        throw InputError({.file = "--partial", .got = "no --output", .expected = "a file for the parts"});
+        throw InputError(
+            {.file = "--partial", .got = "no --output", .expected = "--output with the file for the parts"});
       write_checkpoint(session.output, *all);
       return exit_passed;
     }
     if (const std::string missing = all->missing(); !missing.empty())
-      throw InputError({.file = "merge", .got = "no " + missing, .expected = "every part of the plan"});
+      throw InputError({.file = "merge", .got = "no " + missing, .expected = "all parts of the run"});
     return run_request(all, session);
   }
 };
 
 struct Plan {
   static constexpr std::string_view name = "plan";
-  static constexpr std::string_view about = "estimates the time of a command's blocks: plan COMMAND ARGUMENTS";
+  static constexpr std::string_view about =
+      "estimates time and memory of a command, block by block: plan COMMAND ARGUMENTS";
   static constexpr std::string_view example = "plan survey data/stories512_positions.npz";
 
   CLI::App* app = nullptr;

@@ -64,7 +64,7 @@ struct Prove {
       if (work.asked(session))
         throw InputError({.file = "blocks",
                           .got = session.external.empty() ? "--instance" : "--adapter",
-                          .expected = "neither: generated instances in this program are divided"});
+                          .expected = "neither --instance nor --adapter with --shard or --checkpoint"});
       if (rank_of_job().first > 0) return exit_passed;  // only rank 0 runs it
     } else {
       options.checkpoint = work.open(session, {});
@@ -113,7 +113,8 @@ struct Prove {
       throw InputError(
           {.file = "prove",
            .got = names.empty() ? "--instance" : in_quotes(names.front()),
-           .expected = "neither beside --adapter; one instance is what `draftproof replay --adapter` takes"});
+           .expected =
+               "neither a name nor --instance with --adapter; for one instance use `draftproof replay --adapter`"});
     GateOptions asked;
     session.set(asked);
     if (instances) asked.profile.adapter_models = *instances;
@@ -180,18 +181,19 @@ struct Mutants {
   WorkChoice work;
 
   void declare(CLI::App& app) {
-    app.add_option("--instances", options.instances, "instances offered to a mutant, small first")
+    app.add_option("--instances", options.instances, "most instances tried on a mutant, small ones first")
         ->check(between(1, 1'000'000))
         ->capture_default_str();
-    app.add_option("--controls", options.controls, "instances of each correct verifier and draft sampling")
+    app.add_option("--controls", options.controls, "instances tried on each correct verifier and draft sampling")
         ->check(between(1, 1'000'000))
         ->capture_default_str();
     app.add_option("--further", options.further,
-                   "further instances of a caught mutant, to find the other checks that fail")
+                   "further instances tried on a caught mutant, to find the other checks that fail")
         ->check(between(0, 1'000'000))
         ->capture_default_str();
     app.add_option("--shares", options.shares,
-                   "count which share of so many instances shows each mutant; exit code 1 below one in ten")
+                   "also measure on this many instances which share of them refutes each mutant; exit code 1 if "
+                   "below one in ten")
         ->check(between(0, 1'000'000))
         ->capture_default_str();
     work.declare(app);

@@ -38,13 +38,14 @@ struct Replay {
     app.add_option("verifier", verifier_name, "a verifier or component; omit it with --adapter")->type_name(no_file);
     app.add_option("--draft-sampling", sampling, "draft sampling [the first that the verifier supports]")
         ->type_name(no_file);
-    auto* instance = app.add_option("--instance", instance_text,
-                                    fmt::format("as in '{}' or '{}'", TokenLevel::example, BlockLevel::example));
+    auto* instance = app.add_option(
+        "--instance", instance_text,
+        fmt::format("instance to replay, such as '{}' or '{}'", TokenLevel::example, BlockLevel::example));
     auto* source = app.add_option("--source", spec, source_help)->excludes(instance);
     choice.declare(app);
     app.add_option("--property", property, "check only this property");
     add_position(app, position)->needs(source);
-    app.add_option("-K,--drafts", drafts, "number of drafts of a trial on a source")
+    app.add_option("-K,--drafts", drafts, "number of drafts of the trial on --source")
         ->check(between(1, max_drafts))
         ->needs(source)
         ->capture_default_str();
@@ -60,10 +61,10 @@ struct Replay {
   int run(const Session& session) {
     if (!session.external.empty()) return on_adapter(session);
     if (predictions)
-      throw InputError({.file = "--predictions", .got = "no adapter", .expected = "--adapter beside it"});
+      throw InputError({.file = "--predictions", .got = "no --adapter", .expected = "--adapter with this option"});
     if (verifier_name.empty())
       throw InputError(
-          {.file = "replay", .got = "no verifier", .expected = "a name of `draftproof list`, or --adapter"});
+          {.file = "replay", .got = "no verifier", .expected = "a name from `draftproof list`, or --adapter"});
     const SelectedSubjects selected = select_of_all({verifier_name}, true);
     if (!selected.components.empty()) return of_component(*selected.components.front(), session);
     if (!spec.empty()) {
@@ -82,7 +83,7 @@ struct Replay {
     if (instance_text.empty() || !verifier_name.empty())
       throw InputError({.file = "replay",
                         .got = verifier_name.empty() ? "no instance" : in_quotes(verifier_name),
-                        .expected = "--instance, and no name, beside --adapter"});
+                        .expected = "--instance, and no verifier name, with --adapter"});
     int worst = exit_passed;
     for (const adapters::OpenAdapter& adapter : session.external) {
       const adapters::Declaration& declaration = adapter.served->declaration();
@@ -135,7 +136,7 @@ struct Replay {
         else
           add_distribution(document, at.distribution());
       } catch (const std::logic_error& error) {  // the branch of probability zero that a property reported above
-        add_remark(document, fmt::format("the enumeration ends: {}", error.what()));
+        add_remark(document, fmt::format("the enumeration stopped: {}", error.what()));
       }
     }
     if (trial) {
@@ -158,7 +159,8 @@ struct Replay {
     try {
       finding = component.examine_one(property, instance_text);
     } catch (const std::invalid_argument& error) {
-      throw InputError({.file = "--instance", .got = error.what(), .expected = "a case as its failure printed it"});
+      throw InputError(
+          {.file = "--instance", .got = error.what(), .expected = "a case as printed by the failed check"});
     }
     if (!finding)
       throw InputError({.file = "--property",
@@ -172,15 +174,16 @@ struct Replay {
   }
 
   int on_source(const AnyVerifier& verifier, const Session& session) {
-    if (!trial) throw InputError({.file = "replay", .got = "no trial", .expected = "--trial beside --source"});
+    if (!trial) throw InputError({.file = "replay", .got = "no trial", .expected = "--trial with --source"});
     const auto& drafter = distribution_of<AnyDrafter>(verifier.info(), registry());
     const Source source = choice.open(spec, session.seed);
     need_position(source, position);
     const int proposals = static_cast<int>(source.proposal_names().size());
     if (!verifier.takes(drafts) || !drafter.defined(static_cast<int>(source.vocabulary()), drafts, proposals))
-      throw InputError({.file = "--drafts",
-                        .got = std::to_string(drafts),
-                        .expected = "a number of drafts that verifier and draft sampling take here"});
+      throw InputError(
+          {.file = "--drafts",
+           .got = std::to_string(drafts),
+           .expected = "a number of drafts that the verifier and the draft sampling support on this source"});
     const RowPair pair = source.pair(position);
     const RatioTable table(pair.target, pair.proposals);
     // As in a simulation, every position has its own trials.

@@ -39,7 +39,7 @@ struct Simulate {
     choice.declare(app);
     app.add_option("--draft-sampling", sampling, "draft sampling [the first that the verifier supports]")
         ->type_name(no_file);
-    app.add_option("-K,--drafts", drafts, "number of drafts; 4 or the most the verifier takes")
+    app.add_option("-K,--drafts", drafts, "number of drafts [4, or the verifier's maximum if that is less]")
         ->check(between(1, max_drafts));
     add_position(app, position);
     app.add_option("--tuples", budget.trials, "draft tuples")->check(many())->capture_default_str();
@@ -62,7 +62,7 @@ struct Simulate {
     if (lazy && device)
       throw InputError({.file = "--lazy",
                         .got = "--device " + asked.name,
-                        .expected = "one of the two: a device draws all drafts"});
+                        .expected = "either --lazy or --device: a device draws all drafts"});
     if (const auto absent = asked.absent(session)) return *absent;
     const AnyVerifier& verifier = need_verifier(verifier_name);
     const AnyDrafter& drafter = choose_distribution(verifier);
@@ -78,22 +78,21 @@ struct Simulate {
 
     if (estimate > 0 && !can_be_estimated(verifier)) {
       const Unsupported& unsupported = verifier.info().unsupported;
-      throw InputError(
-          {.file = "--estimate",
-           .got = verifier_name + ": " +
-                  std::string(!verifier.info().precision_audited() ? "a mutant, compiled for the forms that refute it"
-                              : unsupported.explore.empty()        ? unsupported.simulate
-                                                                   : unsupported.explore),
-           .expected = "a scheme that can be enumerated on tables"});
+      throw InputError({.file = "--estimate",
+                        .got = verifier_name + ": " +
+                               std::string(!verifier.info().precision_audited()
+                                               ? "a mutant, which is not compiled for this enumeration"
+                                           : unsupported.explore.empty() ? unsupported.simulate
+                                                                         : unsupported.explore),
+                        .expected = "a scheme that can be enumerated on tables"});
     }
 
     const RatioTable table(pair.target, pair.proposals);
     if (lazy && !(backend == SimulationBackend::table && can_be_lazy(verifier, drafter, table, drafts)))
       throw InputError({.file = "--lazy",
                         .got = verifier_name + " on " + std::string(drafter.info().name),
-                        .expected =
-                            "a scheme that tests its drafts in turn and emits none that it refused, on drafts "
-                            "drawn one by one from a proposal with a token for each"});
+                        .expected = "a scheme that tests its drafts in turn and never emits a rejected one, on "
+                                    "drafts drawn one by one from a proposal with at least K tokens"});
     BackendChooser places(device, table);
     const Backend place = places.of(verifier, drafter, drafts);
     const Simulation what{verifier, drafter, drafts, session.seed, first_trial(source.address(position)), true, lazy};
@@ -103,7 +102,7 @@ struct Simulate {
     if (known && (device || budget.seconds > 0))
       throw InputError({.file = "blocks",
                         .got = device ? "--device " + asked.name : "--seconds",
-                        .expected = "neither: blocks run on the processor and to their end"});
+                        .expected = "neither --device nor --seconds with --shard or --checkpoint"});
     Tally tally;
     const std::clock_t start = std::clock();  // processor time of all threads
     {

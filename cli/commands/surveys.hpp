@@ -40,10 +40,13 @@ struct Survey {
         choice.rows.open_whole(choice.specs, session.seed, !choice.work.partial(session));
     options.checkpoint = choice.work.open(session, choice.specs);
     if (options.checkpoint && options.device)
-      throw InputError(
-          {.file = "blocks", .got = "--device " + place.name, .expected = "none: blocks run on the processor"});
+      throw InputError({.file = "blocks",
+                        .got = "--device " + place.name,
+                        .expected = "no --device with --shard or --checkpoint"});
     if (options.checkpoint && options.by_position)
-      throw InputError({.file = "--by-position", .got = "blocks", .expected = "a whole run: blocks keep sums"});
+      throw InputError({.file = "--by-position",
+                        .got = "blocks",
+                        .expected = "a run without --shard and --checkpoint: blocks store sums over positions"});
     std::uint64_t total = 0;
     for (const Source& source : sources) {
       Progress progress("planning", source.positions(), session.quiet);
@@ -74,16 +77,17 @@ struct SurveyPaths {
   std::vector<int> lengths{options.length};
 
   void declare(CLI::App& app) {
-    choice.declare(app, options,
-                   "captured trees (FILE_trees.npz), or any source of rows, whose rows become conditionals", "tree",
-                   "numbers of paths; trees of other shapes get as many nodes as K paths");
+    choice.declare(
+        app, options,
+        "captured trees (FILE_trees.npz), or any source of rows, whose rows become conditional distributions", "tree",
+        "numbers of paths; trees of other shapes get as many nodes as K paths");
     app.add_option("-L,--length", lengths, "drafted tokens per path; one survey for each length")
         ->delimiter(',')
         ->check(between(1, max_path_length))
         ->capture_default_str();
     app.add_option("--steps", options.steps, "steps per row of the table")->check(many())->capture_default_str();
     app.add_option("--iterations", options.iterations,
-                   "steps per trial; 0: one, or 8 for verifiers with state and for running models")
+                   "steps per trial; 0: 8 for verifiers with state and for running models, else 1")
         ->check(between(0, 1'000'000));
   }
 
@@ -97,7 +101,8 @@ struct SurveyPaths {
     for (const std::string& spec : choice.specs) {
       sources.push_back(PathSource::open(spec, rows));
       if (rows.selection != Selection{} && sources.back()->describe().value("kind", "") != "position_as_model")
-        throw InputError({.file = spec, .got = "--positions or --sample", .expected = "a source of rows for them"});
+        throw InputError(
+            {.file = spec, .got = "--positions or --sample", .expected = "a source of rows for these options"});
       for (const int length : lengths) {
         options.length = length;
         total += options.steps * plan_steps(*sources.back(), options).size();

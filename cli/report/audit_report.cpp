@@ -50,25 +50,25 @@ Section verdict(const AuditResult& result, const Trace& trace, const AuditOption
                                        grouped(trace.vocabulary()), result.draft_sampling));
   std::vector<std::string> notes;
   if (result.alarm_record) notes.push_back(fmt::format("alarm after {}", counted(*result.alarm_record, "record")));
-  if (!result.proofs.empty()) notes.emplace_back("a record that no correct engine writes");
+  if (!result.proofs.empty()) notes.emplace_back("a record that no correct engine can write");
   if (result.stopped) notes.emplace_back("stopped");
   if (result.shows && result.status != Status::failed) {
     const SmallestFound& found = result.shows->second;
-    notes.push_back(fmt::format("would have shown {:.2g} % of total variation ({}{})", 100 * found.total_variation,
-                                found.tilt == 0 ? "a shift to " : "", found.direction));
+    notes.push_back(fmt::format("would have detected a total variation of {:.2g} % ({}{})",
+                                100 * found.total_variation, found.tilt == 0 ? "a shift to " : "", found.direction));
   }
   ResultRow row;
   row.cell("verdict", status_cell(result.status)).number("e", {power_of_ten(result.log_e)});
-  row.number("largest e at a look", {power_of_ten(result.largest_log_e)});
-  row.number("alarm from", {power_of_ten(result.log_threshold)})
+  row.number("largest e", {power_of_ten(result.largest_log_e)});
+  row.number("alarm threshold", {power_of_ten(result.log_threshold)})
       .cell("note", {fmt::format("{}", fmt::join(notes, "; "))});
   section.table.add(std::move(row));
   for (const AuditProof& proof : result.proofs) {
     const auto count = std::find_if(result.proof_counts.begin(), result.proof_counts.end(),
                                     [&](const auto& entry) { return entry.first == proof.check; });
-    section.after.push_back(fmt::format("  {} failed: {}, record {} (block {}, token {} of it); {} in all",
-                                        proof.check, proof.evidence, proof.record, proof.block, proof.place,
-                                        count->second));
+    section.after.push_back(
+        fmt::format("  {} failed: {}, record {} (block {}, token {} of the block); {} such failures", proof.check,
+                    proof.evidence, proof.record, proof.block, proof.place, count->second));
   }
   if (result.chain_records > 0) {
     const auto n = static_cast<double>(result.chain_records);
@@ -80,13 +80,13 @@ Section verdict(const AuditResult& result, const Trace& trace, const AuditOption
   if (!result.shows && options.rule != AuditRule::greedy)
     section.after.push_back(
         "  tokens are not judged: with so few records, or rows with one possible token, no deviation from p would "
-        "have been found;\n  for an engine that emits a most likely token of each row there is --rule greedy");
+        "have been found;\n  use --rule greedy for an engine that emits a most likely token of each row");
   if (result.draft_sampling == "unknown")
     section.after.push_back(
         "  drafts are not judged: the recording does not say how they are drawn (--draft-sampling)");
   if (options.rule == AuditRule::any_lossless)
     section.after.push_back(
-        "  verdicts are not judged: --rule rejection says that drafts are verified one after another");
+        "  accept decisions are not judged: use --rule rejection if the engine verifies drafts one after another");
   return section;
 }
 
@@ -112,7 +112,7 @@ Section add_families(nlohmann::ordered_json& data, const AuditResult& result) {
 }
 
 Section add_places(nlohmann::ordered_json& data, const AuditResult& result) {
-  Section section{.title = "Places in the block"};
+  Section section{.title = "Positions in the block"};
   for (const AuditPlace& place : result.places) {
     ResultRow row;
     row.text("place", "place", {place.place}).count("records", "records", place.records);
@@ -146,7 +146,7 @@ Section smallest_section(const AuditResult& result) {
     if (easiest && easiest != hardest) add(family, *easiest, "easiest shift: to ");
   }
   section.after.push_back(
-      "  a plan from normal approximations, for deviations along these directions; docs/traces.md");
+      "  computed from normal approximations, for deviations along these directions; see docs/traces.md");
   return section;
 }
 

@@ -31,7 +31,7 @@ struct Count {
       not_explored.insert(name);
   }
   std::string text() const {
-    return fmt::format("{} proved, {} refuted, {} lossy by design, {} that cannot be enumerated (gated by trials)",
+    return fmt::format("{} proved, {} refuted, {} lossy by design, {} that cannot be enumerated (tested by trials)",
                        proved.size(), refuted.size(), lossy.size(), not_explored.size());
   }
   nlohmann::ordered_json data() const {
@@ -118,7 +118,7 @@ const SurveyRow* row_of(const SurveyedSource& item, const AnyVerifier* verifier,
 Section table_of(const DemoResult& result) {
   Section section{
       .title = fmt::format(
-          "Lossless schemes at K = {}: acceptance and share of the gap from one draft to the optimum that it closes",
+          "Lossless schemes at K = {}: acceptance, and gap closed from one draft (0 %) to the optimum (100 %)",
           result.drafts)};
   const auto name_of = [](const SurveyedSource& item) {
     const std::string name = item.source->name();
@@ -173,7 +173,7 @@ Section table_of(const DemoResult& result) {
       "  ns: processor time to draw, decide and count one tuple on the first source. -: no gap, or no known "
       "optimum."};
   if (left_out > 0)
-    section.after.push_back(fmt::format("  {} for small vocabularies alone {} in the whole tables.",
+    section.after.push_back(fmt::format("  {} that run only on small vocabularies {} in the complete tables.",
                                         counted(left_out, "scheme"), left_out == 1 ? "is" : "are"));
   return section;
 }
@@ -213,7 +213,7 @@ Document report_demo(const DemoResult& result) {
   }
   Section next{.title = "Next"};
   if (!result.page.empty()) next.before.push_back("  with plots, open in a browser: " + result.page);
-  if (!result.tables.empty()) next.before.push_back("  whole tables: " + result.tables);
+  if (!result.tables.empty()) next.before.push_back("  complete tables: " + result.tables);
   next.before.push_back("  draftproof prove k_seq                             one scheme's proof, in fractions");
   next.before.push_back(
       "  draftproof survey-paths data/stories512_trees.npz  accepted tokens per step of paths and trees");

@@ -70,11 +70,12 @@ Section distribution_section(std::size_t number, const Input& input, const Progr
                                        to_text(distribution.state))};
   for (const OutcomeMass& mass : distribution.outcomes) section.table.add(row_of(mass));
   auto& after = section.after;
-  after.push_back(fmt::format("  {} calls, {} predictions confirmed; number formats explain {:.1g} + {:.1g}",
+  after.push_back(fmt::format("  {} calls, {} predictions confirmed; rounding explains {:.1g} + {:.1g}",
                               distribution.calls, distribution.predicted, distribution.limit, rounding));
-  if (distribution.unexplored > 0) after.push_back(fmt::format("  unexplored: {:.3g}", distribution.unexplored));
+  if (distribution.unexplored > 0)
+    after.push_back(fmt::format("  probability not explored: {:.3g}", distribution.unexplored));
   if (!distribution.idle_places.empty())
-    after.push_back(fmt::format("  places that never matter: {}", fmt::join(distribution.idle_places, " ")));
+    after.push_back(fmt::format("  places without effect: {}", fmt::join(distribution.idle_places, " ")));
   for (const Stretch& edge : distribution.edges)
     after.push_back(fmt::format("  edge: {}, probability {}: {}", stretch_text(edge),
                                 probability_text(edge.probability), outcomes_text(edge.outcomes)));

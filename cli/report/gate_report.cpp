@@ -131,7 +131,7 @@ ResultRow row_of(const KillRow& row, const KillColumns& shown) {
   if (row.distance) line.data("total_variation", {{"largest", *row.distance}, {"instance", row.farthest}});
   if (shown.lossy) line.number("lossy, TV to", {row.distance ? fmt::format("{:.4f}", *row.distance) : "-"});
   if (row.share) line.data("share", {{"shown", row.share->shown}, {"asked", row.share->asked}});
-  if (shown.shares) line.number("shown by", share_of(row));
+  if (shown.shares) line.number("refuted by", share_of(row));
   line.number("branches", {first ? grouped(first->work) : "-"});
   if (shown.timings) {
     line.data("seconds", row.seconds);
@@ -152,7 +152,7 @@ void add_table(Document& document, const std::string& title, const std::vector<c
 }
 
 Section replays_of(const KillMatrix& matrix) {
-  Section section{.title = "How to see each again"};
+  Section section{.title = "Commands that replay the failures"};
   for (const KillRow& row : matrix.rows)
     if (const Finding* shown = row.shown()) {
       section.before.push_back(fmt::format("  {}: {} failed, {}", row.name, shown->property, shown->evidence));
@@ -174,7 +174,7 @@ Section controls_of(const KillMatrix& matrix) {
   section.before.push_back(fmt::format(
       "  {} with their draft samplings, {} in fractions, on {}: {}", counted(verifiers.size(), "correct verifier"),
       counted(static_cast<std::uint64_t>(proved), "pair"), counted(static_cast<std::uint64_t>(instances), "instance"),
-      accused == 0 ? "none accused" : fmt::format("{} accused", accused)));
+      accused == 0 ? "no false alarm" : fmt::format("{} false alarms", accused)));
   for (const ControlRow& row : matrix.controls)
     if (row.accused) {
       section.before.push_back(fmt::format("  {} with {} drafts: {} failed on {}", row.name, row.distribution,

@@ -35,7 +35,7 @@ std::string not_proved_line(const ProofOf<Level>& proof) {
 /// The distance in one sentence.
 template <class Instance>
 std::string distance_text(const DistanceOf<Instance>& distance, int instances) {
-  return fmt::format("  TV to p: not 0 on {} of {}, at most {:.6f}, on {}", distance.off,
+  return fmt::format("  TV to p: positive on {} of {}; the largest is {:.6f}, on {}", distance.off,
                      counted(static_cast<std::uint64_t>(instances), "instance"),
                      static_cast<double>(distance.largest), distance.instance.text());
 }
@@ -214,7 +214,7 @@ void add_remark(Document& document, const std::string& remark) {
 }
 
 void add_story(Document& document, const DecisionTrace& trace) {
-  Section section{.title = "Every way it may go"};
+  Section section{.title = "All decision paths"};
   auto& data = document.data["ways"] = nlohmann::ordered_json::array();
   for (const TraceLine& line : trace.lines) {
     ResultRow row;
@@ -223,14 +223,14 @@ void add_story(Document& document, const DecisionTrace& trace) {
     row.data("probability", line.probability).number("probability", {line.probability});
     section.table.add(data, std::move(row));
   }
-  if (!trace.whole) section.after.push_back("  and more; --ways N shows N of them");
+  if (!trace.whole) section.after.push_back("  further paths are not shown; --ways N shows N of them");
   document.sections.push_back(std::move(section));
 }
 
 void add_distribution(Document& document, const ExactDistribution<Rational>& distribution, const Instance& instance) {
   if (!distribution.complete) return add_remark(document, "the distribution is not known: too many branches");
   const auto target = normalised(instance.target);
-  Section section{.title = "The distribution that comes of it"};
+  Section section{.title = "Resulting distribution"};
   auto& data = document.data["distribution"] = nlohmann::ordered_json::array();
   for (std::size_t x = 0; x < target.size(); ++x) {
     const Rational excess = distribution.output[x] - target[x];
@@ -238,10 +238,10 @@ void add_distribution(Document& document, const ExactDistribution<Rational>& dis
     row.number("token", {std::to_string(x)});
     row.data("target", to_text(target[x])).number("target", {brief(target[x])});
     row.data("emitted", to_text(distribution.output[x])).number("emitted", {brief(distribution.output[x])});
-    row.number("too much", {excess == 0 ? "" : brief(excess), excess == 0 ? Tone::plain : Tone::bad});
+    row.number("excess", {excess == 0 ? "" : brief(excess), excess == 0 ? Tone::plain : Tone::bad});
     section.table.add(data, std::move(row));
   }
-  section.after.push_back(fmt::format("  TV {}; accepted {}, among the drafts {}",
+  section.after.push_back(fmt::format("  TV {}; accepted {} (verifier's count), {} (any draft emitted)",
                                       brief(total_variation(distribution.output, target)), brief(distribution.flag),
                                       brief(distribution.membership)));
   document.sections.push_back(std::move(section));
@@ -249,7 +249,7 @@ void add_distribution(Document& document, const ExactDistribution<Rational>& dis
 
 void add_distribution(Document& document, const StepDistribution<Rational>& distribution) {
   if (!distribution.complete) return add_remark(document, "the distribution is not known: too many branches");
-  Section section{.title = "The steps that come of it"};
+  Section section{.title = "Resulting steps"};
   auto& data = document.data["steps"] = nlohmann::ordered_json::array();
   for (const auto& [step, probability] : distribution.emitted) {
     ResultRow row;
@@ -257,7 +257,7 @@ void add_distribution(Document& document, const StepDistribution<Rational>& dist
     row.data("probability", to_text(probability)).number("probability", {brief(probability)});
     section.table.add(data, std::move(row));
   }
-  section.after.push_back(fmt::format("  {} tokens accepted on average, the last one of a step not counted",
+  section.after.push_back(fmt::format("  {} tokens accepted on average, the last token of a step not counted",
                                       brief(distribution.mean_accepted())));
   document.sections.push_back(std::move(section));
 }

@@ -39,17 +39,17 @@ Section acceptance_section(const SimulatedPosition& at, double confidence) {
   };
   for (int k = 0; k < at.what.drafts; ++k)
     add(fmt::format("draft {} accepted", k + 1), tally.by_draft[static_cast<std::size_t>(k)]);
-  add("a draft accepted (flag)", tally.flagged);
-  add("token among the drafts (membership)", tally.members);
+  add("draft accepted, verifier's count (flag)", tally.flagged);
+  add("any draft emitted (membership)", tally.members);
   if (tally.impossible) add("branch of probability zero reached", tally.impossible);
   section.after.push_back(
-      fmt::format("  one draft {:.6f}{}", 1 - at.table.residual_mass(1),
+      fmt::format("  acceptance of one draft {:.6f}{}", 1 - at.table.residual_mass(1),
                   at.optimum ? fmt::format(", optimum of this draft sampling {:.6f}", *at.optimum) : ""));
   if (!at.place.refusal.empty()) section.after.push_back(fmt::format("  on the CPU: {}", at.place.refusal));
   if (at.place.on_device())
     section.after.push_back(fmt::format("  tuples drawn, decided and counted on {}", at.place.device));
   else
-    section.after.push_back(fmt::format("  {:.1f} ns of processor time a tuple, histogram included",
+    section.after.push_back(fmt::format("  {:.1f} ns of processor time per tuple, histogram included",
                                         tally.trials ? 1e9 * at.cpu_seconds / static_cast<double>(tally.trials) : 0));
   return section;
 }
@@ -75,9 +75,9 @@ void add_estimate(Document& document, const AcceptanceEstimate& estimate, double
     data[key] = row.record;
     section.table.add(std::move(row));
   };
-  add("flag", "a draft accepted (flag)", estimate.flag);
-  add("membership", "token among the drafts (membership)", estimate.membership);
-  section.after.push_back(fmt::format("  {} on {}, {} replicates; t intervals, empirical",
+  add("flag", "draft accepted, verifier's count (flag)", estimate.flag);
+  add("membership", "any draft emitted (membership)", estimate.membership);
+  section.after.push_back(fmt::format("  {} on {}, {} replicates; Student t intervals over the replicates",
                                       counted(estimate.tuples, "tuple"), points_of(estimate),
                                       estimate.flag.replicates));
   document.sections.push_back(std::move(section));
@@ -143,9 +143,9 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
     output.table.add(data["farthest_tokens"], std::move(row));
   }
   output.after = {
-      fmt::format(
-          "  the {} farthest from their distribution; of {} tokens the farthest is expected near {:.1f} sigma",
-          order.size(), grouped(target.size()), std::sqrt(2 * std::log(static_cast<double>(target.size())))),
+      fmt::format("  the {} tokens farthest from the target; among {} tokens the largest deviation is expected near "
+                  "{:.1f} sigma",
+                  order.size(), grouped(target.size()), std::sqrt(2 * std::log(static_cast<double>(target.size())))),
       fmt::format("  total variation observed {:.2e}, expected of an exact verifier {:.2e} (sampling noise)",
                   observed, expected)};
   document.sections.push_back(std::move(output));

@@ -119,17 +119,17 @@ Section section_of(const SurveyedSource& surveyed, const DistributionRows<Survey
                    std::span<const Proof> proofs, const SurveyOptions& options, double confidence) {
   Section section{
       .title = fmt::format("{}, draft sampling {}", surveyed.source->name(), distribution.drafter->info().name),
-      .before = {std::string(distribution.drafter->info().summary) + "; the optimum is that of this distribution"}};
+      .before = {std::string(distribution.drafter->info().summary) + "; the optimum is for this draft sampling"}};
   section.after = place_lines(distribution.rows, options.device);
   for (const SurveyRow* ordered : distribution.rows) {
     const SurveyRow& row = *ordered;
     section.table.add(row_of(row, proof_of(proofs, row), confidence, false));
     if (!row.not_run.empty())
-      section.after.push_back(
-          row_note(row, fmt::format(" does not run here: {}; --proposal-top-k makes it smaller", row.not_run)));
+      section.after.push_back(row_note(
+          row, fmt::format(" does not run here: {}; --proposal-top-k makes the vocabulary smaller", row.not_run)));
     if (row.not_run.empty() && row.tuples != options.tuples)
-      section.after.push_back(
-          row_note(row, fmt::format(": {}, each passing over the vocabulary", counted(row.tuples, "tuple"))));
+      section.after.push_back(row_note(
+          row, fmt::format(": {} only, because each reads the whole vocabulary", counted(row.tuples, "tuple"))));
     if (row.tally.impossible > 0)
       section.after.push_back(
           row_note(row, " reached a branch of probability zero in " + counted(row.tally.impossible, "trial")));
@@ -162,8 +162,8 @@ ResultRow row_of(const StepRow& row, const PathProof* proof, int length, bool ti
   line.number("accepted", {fmt::format("{:.4f} ±{:.4f}", tally.mean_accepted(), tally.standard_error())});
   line.fixed("block_efficiency", "block efficiency", tally.block_efficiency(), 4)
       .data("impossible", tally.impossible);
-  line.number("at least 1", {fmt::format("{:.4f}", tally.at_least(1))});
-  line.number("all drafted", {fmt::format("{:.4f}", tally.at_least(length))});
+  line.number("accepts >= 1", {fmt::format("{:.4f}", tally.at_least(1))});
+  line.number("accepts all", {fmt::format("{:.4f}", tally.at_least(length))});
   line.data("accepted", std::vector<std::uint64_t>(tally.accepted.begin(), tally.accepted.begin() + length + 1));
   if (first_step_alone(row)) line.data("first_step_alone", true);
   line.number("optimum", {row.optimum ? fmt::format("{:.4f}", *row.optimum) : "-"});
@@ -185,10 +185,9 @@ Section section_of(const SurveyedPaths& item, const DistributionRows<StepRow>& d
   for (const StepRow* row : rows) {
     section.table.add(row_of(*row, proof_of(proofs, *row), item.length, false));
     if (first_step_alone(*row))
-      section.after.push_back(
-          row_note(*row,
-                   " carries state and ran one step a trial: later steps accept less. Not ranked; "
-                   "survey it on a running model"));
+      section.after.push_back(row_note(*row,
+                                       " carries state and ran one step per trial: later steps accept less. Not "
+                                       "ranked; survey it on a running model"));
     if (row->tally.impossible > 0)
       section.after.push_back(
           row_note(*row, " reached a branch of probability zero in " + counted(row->tally.impossible, "step")));
@@ -242,6 +241,7 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
            fmt::format(
                "± is a {:g} % Clopper-Pearson interval. gap closed: from one draft (0 %) to the optimum (100 %).",
                100 * confidence),
+           "flag: a draft is accepted, by the verifier's count. membership: any draft is emitted.",
            "ns/tuple: processor time to draw, decide and count one tuple on prepared tables."}});
   return document;
 }
@@ -276,13 +276,13 @@ Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<c
   document.sections.push_back(
       {.title = "",
        .before = {
-           "exact?: what is emitted has the target's distribution, in fractions, on that many small models;",
-           "by its plan: a feasible plan over all trees, checked in fractions, as the oracle has, is a lossless "
-           "scheme.",
+           "exact?: the output distribution equals the target, in fractions, on that many small models;",
+           "by its plan: the oracle's plan over all trees was checked in fractions; a feasible plan is lossless.",
            "accepted: drafted tokens accepted in a step, the extra token not counted, ± its standard error.",
            "block efficiency: emitted tokens per call of the target. optimum: the most any lossless scheme of one",
            "iteration accepts; full information: one that also knew the target's next block; - with too many trees.",
-           "us/step: processor time to draft, verify and count. K: paths; other trees have as many nodes."}});
+           "us/step: processor time to draft, verify and count. K: paths; other trees have as many nodes as K "
+           "paths."}});
   return document;
 }
 

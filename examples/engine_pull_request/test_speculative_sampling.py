@@ -11,7 +11,7 @@ import draftproof
 pytest.importorskip("transformers.generation.utils", reason="transformers is not installed")
 
 # Known findings on edge cases of the release, with negligible probability: docs/findings/engine-transformers-edges.md.
-KNOWN = ("emits token 1 after [], which has p = 0, probability 2^-24", "draws from weights without mass")
+KNOWN = ("emits token 1 after [], which has p = 0, probability 2^-24", "draws from weights that are all zero")
 
 
 def verify(p, q, drafts):

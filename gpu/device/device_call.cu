@@ -20,7 +20,7 @@ void no_kernel(std::string_view name, std::string_view why) {
 
 void no_mapping(std::string_view name, Mapping wanted) {
   throw std::invalid_argument("a position by " + std::string(name_of(wanted)) + ": " + std::string(name) +
-                              " is wrong on purpose and runs by block alone");
+                              " is a mutant and runs by block only");
 }
 
 namespace {

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(draft_threads, 1)
 template <class D, class Entry>
 void draft_batch(const D& drafter, const DraftBatch<Entry>& batch, CUstream_st* stream, Mapping wanted) {
   if (wanted == Mapping::cluster)
-    throw std::invalid_argument("drafts by cluster: a position is drafted by block or split");
+    throw std::invalid_argument("drafts by cluster: got a mapping to clusters, expected block or split");
   if (batch.positions == 0) return;  // CUDA refuses an empty grid
   const auto positions = static_cast<unsigned>(batch.positions);
   DeviceTraits without = this_device();

@@ -55,7 +55,8 @@ __global__ void __launch_bounds__(step_threads, 1)
 /// Throws: std::invalid_argument as mapped() does.
 inline Mapped mapped_steps(Mapping wanted, int requests, int vocabulary, std::size_t entry_bytes,
                            std::size_t plan_bytes) {
-  if (wanted == Mapping::cluster) throw std::invalid_argument("a request by cluster: steps run by block or split");
+  if (wanted == Mapping::cluster)
+    throw std::invalid_argument("steps by cluster: got a mapping to clusters, expected block or split");
   DeviceTraits without = beside_plans(this_device(), plan_bytes);
   without.most_cluster = 0;
   return mapped(wanted, without, requests, vocabulary, 1, entry_bytes);

@@ -18,7 +18,7 @@ void float_rows(const StoredRows& rows, float* out, Stream stream, bool check_pr
   checked_shape(shape);
   const bool logits = rows.contents == Contents::logits;
   if (rows.faults == nullptr && (logits || check_probabilities))
-    throw std::invalid_argument("rows: no place for faults, expected one for logits and for checks");
+    throw std::invalid_argument("rows: got no array for faults, expected one if rows are logits or are checked");
   if (rows.rows == 0) return;
   if (rows.faults != nullptr)
     device_call(

@@ -24,7 +24,7 @@ const StepBatch<Entry>& checked(const StepBatch<Entry>& host, std::int64_t rows)
       const std::int64_t row = span.first_row + host.nodes[span.first_node + u].context;
       if (row < 0 || row >= rows)
         throw std::invalid_argument("steps: request " + std::to_string(i) + ": node " + std::to_string(u) +
-                                    ": the row is " + std::to_string(row) + ", expected one below " +
+                                    ": the row is " + std::to_string(row) + ", expected a row below " +
                                     std::to_string(rows));
     }
   }

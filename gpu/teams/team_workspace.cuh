@@ -211,7 +211,7 @@ class TeamWorkspace : public ListsOfTeams {
     assert(persistent_ + scratch_ <= partition_.memory().bytes);
 #else
     if (persistent_ + scratch_ > partition_.memory().bytes)
-      throw std::logic_error("workspace: a plan has outgrown the team's memory");
+      throw std::logic_error("workspace: a plan needs more memory than its team of threads has");
 #endif
   }
 

@@ -39,7 +39,7 @@ class CudaTable final : public TrialTable {
 
   std::string refusal(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts) const override {
     const TrialKernel kernel = kernel_of(verifier);
-    if (!kernel) return std::string(verifier.info().name) + " has no kernel of simulation";
+    if (!kernel) return std::string(verifier.info().name) + " has no simulation kernel";
     try {
       on_cuda([&] { kernel(drafter.info().name, distributions_, {.drafts = drafts}, nothing_, {}); });
     } catch (const std::logic_error& reason) {

@@ -69,7 +69,7 @@ struct OracleTable {
 
 struct LpOracle {
   static constexpr Info info{.name = "lp_oracle",
-                             .summary = "stop where an optimal plan for the distribution of all trees says",
+                             .summary = "stop where an optimal plan over all drafted trees stops",
                              .source = "derived here",
                              .unsupported = {.fresh = "the plan enumerates the trees of one context",
                                              .device = "the plan enumerates the trees of one context"}};
@@ -95,7 +95,7 @@ struct LpOracle {
     using Scalar = typename L::Scalar;
     const std::vector<int> nodes = table.plan->prefixes.nodes_of(at.tree());
     const auto tree = table.plan->trees.find(nodes);
-    if (tree == table.plan->trees.end()) throw std::logic_error("lp_oracle: a tree that its plan does not know");
+    if (tree == table.plan->trees.end()) throw std::logic_error("lp_oracle: the drafted tree is not in the plan");
     const std::vector<Scalar>& stops = table.stops[tree->second];
     // The remaining share after j nodes, summed from the end so that the last node with a share is certain.
     std::vector<Scalar> left(stops.size());

@@ -107,7 +107,7 @@ struct WithinTau {
 struct DisjointSupports {
   static constexpr std::string_view name = "disjoint_supports";
   static constexpr std::string_view about =
-      "p q = 0 everywhere: acceptance 0, and the output distribution is still p";
+      "p and q with disjoint supports: acceptance is 0, and the output distribution is still p";
   static constexpr int every = 4;
 
   static bool applies(const AnyVerifier& verifier, const AnyDrafter& drafter) {

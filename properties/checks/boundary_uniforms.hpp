@@ -25,7 +25,7 @@ template <class Level>
 struct BoundaryUniforms {
   static constexpr std::string_view name = "boundary_uniforms";
   static constexpr std::string_view about =
-      "uniforms at 0, at the largest and around the thresholds are compared strictly";
+      "uniforms at 0, at the largest value and around thresholds are compared strictly";
   static constexpr int every = on_level<Level>(4, 1);
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;

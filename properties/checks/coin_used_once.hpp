@@ -16,7 +16,7 @@ namespace draftproof::checks {
 struct CoinUsedOnce {
   static constexpr std::string_view name = "coin_used_once";
   static constexpr std::string_view about =
-      "other random bits fixed, an accept uniform switches between two verdicts once";
+      "with other random bits fixed, the verdict changes at most once as an accept uniform grows";
   static constexpr int every = 4;
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;

@@ -17,7 +17,7 @@ struct DrafterInvariance {
   static constexpr std::string_view name = "drafter_invariance";
   static constexpr std::string_view about =
       on_level<Level>("where claimed: the token does not change with the proposal or the drafts",
-                      "where claimed: a token does not change with the proposals from there on");
+                      "where claimed: a token does not depend on the proposals at its position and later");
   static constexpr int every = 1;
   static constexpr bool explores = false;
   static constexpr int trials = 16;
@@ -35,7 +35,7 @@ struct DrafterInvariance {
         for (std::size_t t = 0; t < found.verdicts.size(); ++t)
           if (found.verdicts[t].token != wanted.verdicts[t].token)
             return Answer::failed("trial " + std::to_string(t) + " emits " +
-                                  std::to_string(wanted.verdicts[t].token) + ", on " + other.text() + " " +
+                                  std::to_string(wanted.verdicts[t].token) + ", but on " + other.text() + " " +
                                   std::to_string(found.verdicts[t].token));
     }
     return Answer::passed();
@@ -51,7 +51,7 @@ struct DrafterInvariance {
         for (std::size_t t = 0; t < found.size(); ++t)
           if (start(found[t], depth) != start(wanted[t], depth))
             return Answer::failed("trial " + std::to_string(t) + " emits " + prefix_text(start(wanted[t], depth)) +
-                                  ", with other proposals after " + std::to_string(depth) + " tokens " +
+                                  ", but with other proposals after " + std::to_string(depth) + " tokens " +
                                   prefix_text(start(found[t], depth)));
       }
     return Answer::passed();

@@ -23,8 +23,8 @@ template <class Level>
 struct DrawCount {
   static constexpr std::string_view name = "draw_count";
   static constexpr std::string_view about =
-      on_level<Level>("no random bits serve two purposes, every draw is logged and replays",
-                      "no random bits serve two iterations or purposes, every draw replays");
+      on_level<Level>("no random bits are used for two purposes; every draw is logged and can be replayed",
+                      "no random bits are used in two iterations or for two purposes; every draw can be replayed");
   static constexpr int every = 4;
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;
@@ -62,13 +62,14 @@ struct DrawCount {
                                std::uint64_t t) {
     const auto& draws = trial.played.draws;
     if (words.noise_blocks() > 0 && !info.shared_noise)
-      return on_level<Level>("reads noise that its drafter may have read", "reads noise of its drafter");
+      return on_level<Level>("reads noise that its drafter may have read", "reads random bits of its drafter");
     if (const auto read = words.addressed().size() + 2 * words.noise_blocks(); read != draws.size())
       return "reads " + std::to_string(read) + " random numbers, draws logged: " + std::to_string(draws.size());
     if constexpr (positions) {
       const auto emits = [](const Draw& draw) { return draw.purpose == Purpose::emit; };
       // A draw that reads several random numbers, such as a race, may emit one token.
-      if (std::any_of(draws.begin(), draws.end(), emits) && !emits(draws.back())) return "draws after it has emitted";
+      if (std::any_of(draws.begin(), draws.end(), emits) && !emits(draws.back()))
+        return "draws again after the draw of its token";
     } else {
       TrialWords again(1, t, Philox::Role::verify);
       run_scripted(plan, trial, again);
@@ -101,7 +102,8 @@ struct DrawCount {
         return "new random bits from draw " + std::to_string(n) + " on change a draw before it";
       if (other.size() <= n || other[n].purpose != draws[n].purpose || other[n].num != draws[n].num ||
           other[n].den != draws[n].den)
-        return "draw " + std::to_string(n) + " has another purpose or probability with new random bits from it on";
+        return "draw " + std::to_string(n) +
+               " has another purpose or probability if random bits from this draw on are changed";
     }
     return std::nullopt;
   }

@@ -49,10 +49,10 @@ struct NearEqualRows {
     int first, others;     ///< units added to the first token with q > 0, and to each other changed token
     std::size_t most = 0;  ///< number of other tokens that change
   };
-  static constexpr Change changes[]{{"a unit below q on one token", -1, 0},
-                                    {"a unit below q on two tokens", -1, -1, 1},
-                                    {"a unit below q on all tokens", -1, -1, ~std::size_t{0}},
-                                    {"a unit above q on one token, below on the others", 1, -1, ~std::size_t{0}}};
+  static constexpr Change changes[]{{"one ulp below q on one token", -1, 0},
+                                    {"one ulp below q on two tokens", -1, -1, 1},
+                                    {"one ulp below q on all tokens", -1, -1, ~std::size_t{0}},
+                                    {"one ulp above q on one token, below on the others", 1, -1, ~std::size_t{0}}};
 
   static std::vector<double> target(const std::vector<double>& q, const StoredFormat& format, const Change& change) {
     std::vector<double> p = q;

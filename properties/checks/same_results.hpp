@@ -142,7 +142,8 @@ struct EqualDistributions {
 // search elsewhere.
 struct FormsAgree {
   static constexpr std::string_view name = "forms_agree";
-  static constexpr std::string_view about = "all forms of the rows give the same distribution, rounding aside";
+  static constexpr std::string_view about =
+      "all representations of the rows give the same distribution up to rounding";
   static constexpr int every = 8;
   static constexpr Tier tier = Tier::edge;
 
@@ -179,10 +180,10 @@ struct FormsAgree {
       acceptance = std::max(std::abs(plain->flag - table->flag), std::abs(plain->membership - table->membership));
     return Answer::passed_if(std::max({on_table, on_fresh, acceptance}) <= bound, [&] {
       char text[160];
-      std::snprintf(
-          text, sizeof text,
-          "TV %.3g on the table and %.3g on fresh rows from plain rows, acceptance %.3g apart, expected at most %.3g",
-          on_table, on_fresh, acceptance, bound);
+      std::snprintf(text, sizeof text,
+                    "TV to plain rows %.3g on the table and %.3g on fresh rows, acceptance differs by %.3g, expected "
+                    "at most %.3g",
+                    on_table, on_fresh, acceptance, bound);
       return std::string(text);
     });
   }

@@ -23,7 +23,7 @@ namespace draftproof::checks {
 struct StrictGrid {
   static constexpr std::string_view name = "strict_grid";
   static constexpr std::string_view about =
-      "all 4-bit uniforms give exactly the distribution if thresholds have 4 bits";
+      "if all thresholds are multiples of 1/16, the 16 uniforms of 4 bits give exactly the distribution";
   static constexpr int every = 8;
   static constexpr Tier tier = Tier::edge;
 

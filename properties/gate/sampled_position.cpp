@@ -164,8 +164,8 @@ ShrunkSource affordable_source(const AnyVerifier& verifier, const AnyDrafter& dr
   for (int wider = 16; wider <= large_vocabulary && tokens * wider <= affordable * large_vocabulary; wider *= 2)
     vocabulary = wider;
   return {standard_source(vocabulary, proposals),
-          fmt::format("V = {} instead of {}: a trial passes over {:.1f} vocabularies", vocabulary, large_vocabulary,
-                      tokens / large_vocabulary)};
+          fmt::format("V = {} instead of {}, because a trial makes {:.1f} passes over the vocabulary", vocabulary,
+                      large_vocabulary, tokens / large_vocabulary)};
 }
 
 }  // namespace

@@ -87,9 +87,9 @@ void check_greedy(const Trace& trace, const TraceGroups& groups, std::size_t b, 
     // a token of the rest: its probability is unknown
     if (trace.truncated() && item.drawn.symbol + 1 == trace.symbols()) continue;
     if (item.likelier >= siblings)
-      proofs.push_back(
-          {"greedy_drafts", b, trace.block_start(b), static_cast<int>(d - first),
-           fmt::format("{} tokens are likelier than draft {}, one of {}", item.likelier, trace.draft(d), siblings)});
+      proofs.push_back({"greedy_drafts", b, trace.block_start(b), static_cast<int>(d - first),
+                        fmt::format("{} tokens are likelier than draft {}, although its row has only {} drafts",
+                                    item.likelier, trace.draft(d), siblings)});
   }
 }
 

@@ -93,7 +93,7 @@ using PathProperty = PropertyOf<BlockLevel>;
 struct StartOracle {
   static constexpr Info info = [] {
     Info oracle = LpOracle::info;
-    oracle.unsupported.explore = "its plans are for the trees of the starts";
+    oracle.unsupported.explore = "its plans exist only for trees at the start of a text";
     return oracle;
   }();
 

@@ -41,8 +41,8 @@ void keep_mistakes(const Add& add) {
 /// any drafts.
 template <class V>
 constexpr void check_info() {
-  static_assert(!V::info.name.empty(), "Info: .name is missing: snake_case, the file's name");
-  static_assert(!V::info.summary.empty(), "Info: .summary is missing: one line");
+  static_assert(!V::info.name.empty(), "Info: .name is missing; it is the file's name in snake_case");
+  static_assert(!V::info.summary.empty(), "Info: .summary is missing; it has one line");
   static_assert(
       V::info.fewest_drafts >= 1 && (V::info.most_drafts == 0 || V::info.most_drafts >= V::info.fewest_drafts),
       "Info: .fewest_drafts is at least 1, and .most_drafts is 0 or not below it");
@@ -77,7 +77,7 @@ void register_path_mutant() {
 }
 template <class D>
 void register_tree_drafter() {
-  static_assert(!D::info.name.empty(), "TreeDrafterInfo: .name is missing: snake_case, the file's name");
+  static_assert(!D::info.name.empty(), "TreeDrafterInfo: .name is missing; it is the file's name in snake_case");
   keep_mistakes([] { PathRegistry::instance().add(std::make_unique<TreeDrafterOf<D>>()); });
 }
 
@@ -120,7 +120,7 @@ void register_mutant() {
 
 template <class D>
 void register_drafter() {
-  static_assert(!D::info.name.empty(), "DrafterInfo: .name is missing: snake_case, the file's name");
+  static_assert(!D::info.name.empty(), "DrafterInfo: .name is missing; it is the file's name in snake_case");
   keep_mistakes([] { Registry::instance().add(std::make_unique<DrafterOf<D>>()); });
 }
 /// Adds a drafter that is wrong on purpose. It must declare another distribution than it draws from.

@@ -109,7 +109,8 @@ void check_memory(const Source& source, const SurveyOptions& options, const std:
     throw InputError(
         {.file = "--by-position",
          .got = fmt::format("{} rows at {} positions, {:.3g} GB", rows.size(), source.positions(), needed / 1e9),
-         .expected = fmt::format("less than the {:.3g} GB of this machine; --sample takes fewer", there / 1e9)});
+         .expected =
+             fmt::format("less than the {:.3g} GB of this machine; --sample uses fewer positions", there / 1e9)});
 }
 
 // A survey runs in blocks: each is a range of positions, or a range of the trials at one position if there are

@@ -60,7 +60,7 @@ class Deadline:
         try:
             return function(*arguments)
         except KeyboardInterrupt:
-            self.interrupted, self.over = True, self.over or "interrupted by its user"
+            self.interrupted, self.over = True, self.over or "interrupted by the user"
             raise Ended(self.over) from None
         finally:
             self._calling = False
@@ -103,11 +103,13 @@ class Deadline:
     def _words(self, unanswered: float) -> str:
         """unanswered   seconds since the last call began"""
         if not self._over_time():
-            return f"a call of the function did not return within {self._silence:g} s; time_limit gives it more"
+            return f"a call of the function did not return within {self._silence:g} s; a larger time_limit allows more"
         assert self.seconds is not None
         if self._calling and unanswered >= min(1.0, self.seconds / 4):
             return f"the time limit of {self.seconds:g} s was over, and a call of the function had not returned"
-        return f"the time limit of {self.seconds:g} s was over after {self._calls():,} calls; the check had more to ask"
+        return (
+            f"the time limit of {self.seconds:g} s was over after {self._calls():,} calls; the check was not finished"
+        )
 
     @contextlib.contextmanager
     def watching(self, stop: Callable[[], None]) -> Iterator[None]:
@@ -126,7 +128,7 @@ class Deadline:
         def interrupt(number: int, frame: Any) -> None:
             if self.interrupted:
                 raise KeyboardInterrupt
-            self.interrupted, self.over = True, self.over or "interrupted by its user"
+            self.interrupted, self.over = True, self.over or "interrupted by the user"
             if self._calling:
                 raise Ended(self.over)
             stop()

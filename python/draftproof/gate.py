@@ -161,7 +161,7 @@ def _notes(subject: Subject) -> list[str]:
     if compiled := compiled_by(subject.fn):
         notes.append(f"{compiled} is made by torch.compile: its original was run, not the compiled code")
     if subject.races:
-        notes.append("arrays of V uniforms were drawn as races: the ends of their grid were not asked")
+        notes.append("arrays of V uniforms were drawn as races: the ends of their grid were not tested")
     if fixed := subject.book.fixed():
         notes.append(f"constant seeds, whose numbers are the same in every call: {', '.join(fixed[:4])}")
     return notes

@@ -101,7 +101,7 @@ def _ended(coroutine: Any) -> Any:
         coroutine.send(None)
     except StopIteration as end:
         return end.value
-    raise RuntimeError("the engine's step waits")
+    raise RuntimeError("the engine's step waits, expected a step that ends at once")
 
 
 def settings(step: Any, setting: str) -> Any:

@@ -15,7 +15,7 @@ from draftproof.engines import CHAINS, EQUAL, Engine, EngineAdapter, beside
 device = beside(__file__, "_device.py")
 cuda_library = beside(__file__, "_cuda_library.py")
 
-EMPTY = "the token is memory without a value where a rejected draft leaves no residual"
+EMPTY = "the token is uninitialised memory where a rejected draft leaves no residual"
 REPLACED = "tokens of empty residuals are replaced by the target's likeliest"
 
 

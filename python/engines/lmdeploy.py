@@ -73,7 +73,7 @@ def setting(name: str) -> Any:
 
 ENGINE = Engine(
     packages=("lmdeploy==0.18.0",),
-    replaces="the base class of its backends, by an empty one; around settings the model, by its logits",
+    replaces="the base class of its backends, by an empty one; in the adapters of settings the model, by its logits",
     adapters=(
         EngineAdapter("rejection_sampling", lambda: rejection_sampling(True), models=40, instances=(EQUAL,)),
         EngineAdapter(
@@ -91,9 +91,9 @@ ENGINE = Engine(
             note="a batch of a greedy and a random request; the greedy one must follow the argmax",
         ),
         on_one("bad_words", lambda: setting("bad_words"), OF_TWO, "the whole step, temperature 0.7"),
-        on_one("top_p", lambda: setting("top_p"), WITH_ZERO, "the same; top-p removes what has p = 0"),
+        on_one("top_p", lambda: setting("top_p"), WITH_ZERO, "the same; top-p removes the tokens with p = 0"),
         on_one("min_p", lambda: setting("min_p"), WITH_ZERO),
         on_one("repetition_penalty", lambda: setting("repetition_penalty"), OF_TWO),
-        on_one("least_length", lambda: setting("least_length"), OF_TWO, "its end is inside the step"),
+        on_one("least_length", lambda: setting("least_length"), OF_TWO, "the end of the text is inside the step"),
     ),
 )

@@ -98,19 +98,19 @@ ENGINE = Engine(
             "ranking",
             lambda: planner(given_budget, "sglang_ranking"),
             tiers=("proof",),
-            note="the ranking of drafts by survival, ties by position and then by request",
+            note="the ranking of drafts by survival probability, ties by position and then by request",
         ),
         EngineAdapter(
             "planner",
             lambda: planner(throughput_budget(past), "sglang_planner"),
             tiers=("proof",),
-            note="as released: the budget is of the confidences of the step before",
+            note="as released: the budget uses the confidences of the previous step",
         ),
         EngineAdapter(
             "planner_without_lag",
             lambda: planner(throughput_budget(before_drafts), "sglang_planner_without_lag"),
             tiers=("proof",),
-            note="not as released: the same budget of the confidences of this step, which the lag avoids",
+            note="not as released: the budget uses the confidences of this step, which the engine's lag avoids",
         ),
     ),
 )

@@ -34,7 +34,7 @@ ENGINE = Engine(
     sources="NVIDIA/TensorRT-LLM",
     commit="00be09f78ecf0691f2b8e15dea518d1d6468679e",
     parts=("tensorrt_llm/_torch/pyexecutor/sampler",),
-    replaces="the loop around the two functions, which is read; pinned memory, by none",
+    replaces="the loop around the two functions, by one written from its source; pinned memory, by nothing",
     adapters=(
         EngineAdapter(
             "two_models",

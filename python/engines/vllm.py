@@ -61,7 +61,7 @@ ENGINE = Engine(
     environment={"VLLM_LOGGING_LEVEL": "ERROR", "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"},
     replaces="the Triton kernel of top-k and top-p, which the interpreter does not take, by the engine's torch "
     "function; in the second runner libdevice.log1p, which the interpreter lacks, by numpy's, and the race of the last "
-    "token, whose noise is hashed from seeds, by a draw from its weights; pinned memory, by none",
+    "token, whose noise is hashed from seeds, by a draw from its weights; pinned memory, by nothing",
     adapters=(
         EngineAdapter(
             "rejection_sampler",
@@ -102,7 +102,7 @@ ENGINE = Engine(
             "among_others_penalties",
             lambda: first_runner_processors("penalties"),
             OF_TWO,
-            "frequency, presence and repetition penalties, other ones for each request",
+            "frequency, presence and repetition penalties, different for each request",
         ),
         on_one(
             "among_others_masks",

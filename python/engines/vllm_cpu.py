@@ -70,7 +70,7 @@ ENGINE = Engine(
             models=4,
             predictions=32,
             tiers=("proof",),
-            note="the same with generators of their own for the greedy request and for the one that is judged",
+            note="the same with separate generators for the greedy request and for the one that is judged",
         ),
         EngineAdapter(
             "rejection_sampler",

@@ -75,7 +75,7 @@ def test_a_signal_at_any_call_leaves_what_can_go_on(folder: Path, here: Here, nu
     assert stopped.returncode == (-9 if number == signal.SIGKILL else 3)
     assert not (folder / "parts.safetensors").exists()
     if number != signal.SIGKILL:
-        assert "the same command goes on from here" in stopped.stderr
+        assert "the same command continues from here" in stopped.stderr
         assert "Traceback" not in stopped.stderr
     again = here(*command)
     assert again.returncode == 0

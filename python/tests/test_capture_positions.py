@@ -136,7 +136,7 @@ def test_outputs_are_not_replaced_unasked(tmp_path: Path) -> None:
         ({"continue_tokens": 16}, "less than the context"),
         ({"quantise_draft": 1}, "2 to 8 bits"),
         ({"colour": 1}, "got 'colour'"),
-        ({"quantise_draft": "int8"}, "no model of transformers"),
+        ({"quantise_draft": "int8"}, "not a model of transformers"),
     ],
 )
 def test_options_are_checked(tmp_path: Path, changes: dict[str, Any], words: str) -> None:

@@ -68,7 +68,7 @@ def test_no_call_begins_after_the_end_and_the_program_is_told_once() -> None:
     with deadline.watching(lambda: told.append(1)):
         while not deadline.over:
             time.sleep(0.01)
-        with pytest.raises(Ended, match="more to ask"):
+        with pytest.raises(Ended, match="was not finished"):
             deadline.call(lambda: 3)
     assert told == [1]
 
@@ -98,7 +98,7 @@ def test_an_interrupt_ends_the_call_and_handlers_are_as_they_were() -> None:
     main = threading.main_thread().ident
     assert main is not None
     threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
-    assert ended(deadline, lambda: time.sleep(30)) == "interrupted by its user"
+    assert ended(deadline, lambda: time.sleep(30)) == "interrupted by the user"
     assert deadline.interrupted
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)) == before
 

@@ -232,7 +232,7 @@ def test_gates_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: pyt
     path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text() + DIES_LATER)
     assert command.main(["small:chain", "--repeat", "5", "--models", "1"]) == command.DIED
-    assert "what came before is kept" in capfd.readouterr().err
+    assert "earlier results are stored" in capfd.readouterr().err
     (kept,) = (checkout / "python" / "engines" / "results").glob("small-*.json")
     assert json.loads(kept.read_text())["adapters"][0]["repeated"]["gates"] == 2
 
@@ -244,6 +244,6 @@ def test_adapters_before_the_death_of_an_engine_are_kept(checkout: Path, capfd: 
     )
     path.write_text(two + DIES_LATER.replace("[1, 1]", "[1]"))
     assert command.main(["small"]) == command.DIED
-    assert "what came before is kept" in capfd.readouterr().err
+    assert "earlier results are stored" in capfd.readouterr().err
     (kept,) = (checkout / "python" / "engines" / "results").glob("small-*.json")
     assert [adapter["name"] for adapter in json.loads(kept.read_text())["adapters"]] == ["chain"]

@@ -144,7 +144,8 @@ class RatioTable {
   /// Returns the addresses of the table's arrays, in the layout that a device reads. The table must outlive the view.
   /// Throws: std::invalid_argument if there are more than max_drafts proposals.
   TableView view() const {
-    if (proposals() > max_drafts) throw std::invalid_argument("a view of a table: more proposals than drafts can be");
+    if (proposals() > max_drafts)
+      throw std::invalid_argument("a view of a table: more proposals than the largest number of drafts");
     TableView view;
     view.size = vocabulary();
     view.rows = proposals();

@@ -193,7 +193,7 @@ inline float inverse_temperature(double temperature) {
   if (!(temperature > 0 && inverse >= std::numeric_limits<float>::min() &&
         inverse <= std::numeric_limits<float>::max()))
     throw std::invalid_argument("temperature: got " + std::to_string(temperature) +
-                                ", expected a positive number with an inverse in single precision");
+                                ", expected a positive number whose inverse is finite in single precision");
   return inverse;
 }
 

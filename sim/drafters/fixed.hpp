@@ -125,7 +125,7 @@ struct Hub {
 struct TailDraw {
   static constexpr DrafterInfo info{
       .name = "tail_draw",
-      .summary = "the likeliest token, one draw from the rest, the next likeliest as fill",
+      .summary = "the likeliest tokens, then one draw of q outside the most probable token",
       .needs_k_tokens = true,
       .ranks_tokens = true,
       .fewest_drafts = 2};

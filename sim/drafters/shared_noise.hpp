@@ -17,9 +17,10 @@ namespace draftproof::drafters {
 // Source: Daliri et al., arXiv:2408.07978 (K = 1); Rowan, Phan and Khisti, arXiv:2506.05632 (K streams).
 struct GumbelIid {
   using Marginal = Iid;
-  static constexpr DrafterInfo info{.name = "gumbel_iid",
-                                    .summary = "K draws of one proposal, each the winner of a race of shared noise",
-                                    .marginal_sampling_of = "iid"};
+  static constexpr DrafterInfo info{
+      .name = "gumbel_iid",
+      .summary = "K draws of one proposal, each the winner of an exponential race on noise shared with the verifier",
+      .marginal_sampling_of = "iid"};
 
   /// Writes K drafts to `out`; returns K.
   template <Distributions L, NoiseSource R>
@@ -44,9 +45,10 @@ struct GumbelIid {
 
 struct GumbelTopK {
   using Marginal = WithoutReplacement;
-  static constexpr DrafterInfo info{.name = "gumbel_top_k",
-                                    .summary = "the first K arrivals of one race of shared noise",
-                                    .marginal_sampling_of = "without_replacement"};
+  static constexpr DrafterInfo info{
+      .name = "gumbel_top_k",
+      .summary = "the first K arrivals of one exponential race on noise shared with the verifier",
+      .marginal_sampling_of = "without_replacement"};
 
   /// Writes up to K distinct drafts to `out`; returns their number, less than K if q has fewer tokens.
   template <Distributions L, NoiseSource R>
@@ -65,9 +67,10 @@ struct GumbelTopK {
 // Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978.
 struct Minhash {
   using Marginal = Iid;
-  static constexpr DrafterInfo info{.name = "minhash",
-                                    .summary = "K draws of one proposal, each the first hit of shared darts",
-                                    .marginal_sampling_of = "iid"};
+  static constexpr DrafterInfo info{
+      .name = "minhash",
+      .summary = "K draws of one proposal by rejection from points (darts) shared with the verifier",
+      .marginal_sampling_of = "iid"};
 
   /// Writes K drafts to `out`; returns K.
   template <Distributions L, NoiseSource R>

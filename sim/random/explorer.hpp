@@ -90,7 +90,7 @@ class Explorer {
       push({{1, std::move(yes)}, {0, std::move(no)}}, Purpose::flip);
     } else if (last_begins(Purpose::flip)) {
       if (Weight(Weight(num) / Weight(den)) != stack_[depth_].branches.front().second)
-        throw NotReproducible("another probability of a coin");
+        throw NotReproducible("a flip has another probability");
     }
     const Token taken = take();
     if (branches_) branches_->push_back({Purpose::flip, stack_[depth_ - 1].branches.front().second, taken});
@@ -142,7 +142,7 @@ class Explorer {
       if (branches_) branches_->clear();
       const Verdict verdict = program(*this);
       ++leaves_;
-      if (depth_ != stack_.size()) throw NotReproducible("fewer draws");
+      if (depth_ != stack_.size()) throw NotReproducible("there are fewer draws");
       Weight total{0};
       if (verdict.token == every_token)
         for (const auto& [token, weight] : spread_) total += weight;
@@ -228,12 +228,12 @@ class Explorer {
   }
   void compare_pick(Branches branches) const {
     normalise(branches);
-    if (branches != stack_[depth_].branches) throw NotReproducible("other weights of a draw");
+    if (branches != stack_[depth_].branches) throw NotReproducible("a draw has other weights");
   }
   /// Whether this run is the first that takes the last branch of the current draw, which is replayed.
   bool last_begins(Purpose purpose) const {
     const Choice& choice = stack_[depth_];
-    if (choice.purpose != purpose) throw NotReproducible("a draw of another kind");
+    if (choice.purpose != purpose) throw NotReproducible("a draw is of another kind");
     return depth_ + 1 == stack_.size() && choice.taken + 1 == choice.branches.size() && choice.taken > 0;
   }
   Token take_pick() {

@@ -61,7 +61,7 @@ class Tape : public UniformSource<Tape> {
   std::uint64_t next(Purpose) {
     if (position_ == words_.size())
       throw std::out_of_range("tape: the program draws more than the " + std::to_string(words_.size()) +
-                              " words on the tape");
+                              " random numbers on the tape");
     return words_[position_++];
   }
   /// Returns the next 128 random bits, whatever the address. Throws: std::out_of_range at the end of the tape.

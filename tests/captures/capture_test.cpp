@@ -197,8 +197,8 @@ TEST_F(CaptureFile, TruncatedFormIsChecked) {
   refused("rest_draft", doubles({2}, {0.25, std::nan("")}), "rest_draft, row 1: got NaN");
   refused("rest_draft", doubles({1}, {0.25}), "rest_draft: got shape [1]");
   refused("ids", integers({2, 3}, {1, 5, 9, 0, 7, -1}), "got id 9", R"({"vocabulary": 9})");
-  refused("ids", integers({2, 3}, {1, 5, 9, 0, 7, -1}), "log_probability values beside ids",
-          R"({"values": "log_probability"})");
+  refused("ids", integers({2, 3}, {1, 5, 9, 0, 7, -1}),
+          "log_probability values in a truncated capture (one with ids)", R"({"values": "log_probability"})");
 }
 
 TEST_F(CaptureFile, NeedsTargetProposalsAndMatchingShapes) {

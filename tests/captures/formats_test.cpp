@@ -118,7 +118,7 @@ TEST_F(Npy, RefusesOtherMagicVersionAndLength) {
 
 TEST_F(Npy, RefusesWhatIsNoFile) {
   expect_input_error([&] { read_npy(directory_ / "none.npy"); }, {"none.npy", "no such file"});
-  expect_input_error([&] { read_npy(directory_ / ""); }, {"something else than a file"});
+  expect_input_error([&] { read_npy(directory_ / ""); }, {"something that is not a regular file"});
 }
 
 class Npz : public Files {
@@ -153,9 +153,9 @@ TEST_F(Npz, ReadsOnlyWhatIsWanted) {
 TEST_F(Npz, RefusesDirectoriesThatLie) {
   const std::string& good = good_npy_;
   const std::vector<std::pair<std::vector<ZipEntry>, std::vector<std::string>>> lies{
-      {{{"a.npy", good, good.size() + 4}}, {"a: ", "sizes that fit"}},
+      {{{"a.npy", good, good.size() + 4}}, {"a: ", "consistent sizes"}},
       {{{"a.npy", good, good.size() - 4}}, {"a: "}},
-      {{{"a.npy", good, 0xFFFFFFF0u, 8}}, {"a: ", "4294967280 bytes", "sizes that fit"}},
+      {{{"a.npy", good, 0xFFFFFFF0u, 8}}, {"a: ", "4294967280 bytes", "consistent sizes"}},
       {{{"a.npy", good, 1u << 16, 8}}, {"a: "}},
       {{{"a.npy", good, good.size(), 12}}, {"compression method 12"}},
       {{{"a.npy", good, good.size(), 0, 1}}, {"a: ", "CRC"}},

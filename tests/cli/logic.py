@@ -45,7 +45,7 @@ def bench_compare(case):
       1 bench --require-goals report goal.json
       $ printf '{"benchmarks": [' >broken.json; printf '{"schema": "draftproof.survey/3"}' >other.json
       2 bench {compare old.json|report} {broken|other|absent}.json
-        ~ ^draftproof: $2\.json: got .*, expected what `draftproof bench --json` writes
+        ~ ^draftproof: $2\.json: got .*, expected a result of `draftproof bench --json`
       2 bench compare old.json
     """)
 

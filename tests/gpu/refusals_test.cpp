@@ -82,7 +82,7 @@ void refuse() {
   gpu::StepBatch<float> steps;
   steps.requests = 1;
   steps.vocabulary = static_cast<int>(row.size());
-  expect_refusal<std::invalid_argument>("a request by cluster", [&] {
+  expect_refusal<std::invalid_argument>("steps by cluster", [&] {
     gpu::verify_steps(verifiers::paths::Block{}, steps, nullptr, gpu::Mapping::cluster);
   });
   expect_refusal<std::invalid_argument>("the batch has no carries", [&] {

@@ -43,7 +43,7 @@ says("exact_distribution failed on p=\\([0-9] [0-9]\\)/[0-9]+ q=\\([0-9] [0-9]\\
 
 run(0 ${PROGRAM} survey zipf:vocabulary=50 --verifier first_or_other --tuples 10000 --instances 20)
 says("\n  first_or_other +2 +proved \\(20\\) ")
-says("times are those of code compiled without optimisation")  # the consumer is a Debug build
+says("times are from code compiled without optimisation")  # the consumer is a Debug build
 
 if(WITH_BENCH)
   run(0 ${PROGRAM} bench --list)
@@ -62,7 +62,7 @@ elseif(WITH_DEVICES AND code EQUAL 77)
   says("skipped: no CUDA device")
 elseif(WITH_DEVICES AND code EQUAL 0)
   says("on cuda\n")
-  says("on the CPU: first_or_other at K = [0-9].*has no kernel of simulation")
+  says("on the CPU: first_or_other at K = [0-9].*has no simulation kernel")
 else()
   message(FATAL_ERROR "survey --device cuda: exit code ${code}\n${out}\n${err}")
 endif()

@@ -97,7 +97,7 @@ TEST(Page, ShowsWhatTheDataHas) {
     const char *name, *text;
     bool shown = true;
   } cases[] = {{"survey", "Is each scheme exact, and how much does it accept?"},
-               {"survey", "share of the gap closed"},
+               {"survey", "gap closed"},
                {"survey", "iid drafts: acceptance of lossless schemes"},
                {"survey", "the price of lossiness"},
                {"survey", "V = 10, 4 positions"},
@@ -105,7 +105,7 @@ TEST(Page, ShowsWhatTheDataHas) {
                {"survey", "where acceptance is lost", false},
                {"survey_positions", "iid drafts: where acceptance is lost"},
                {"survey_paths", "block efficiency"},
-               {"survey_paths", "steps that reach each place"},
+               {"survey_paths", "steps that reach each position"},
                {"survey_paths", "L, drafted tokens of a path", false},
                {"survey_paths_lengths", "iid_paths: block efficiency<"},
                {"survey_paths_lengths", "L, drafted tokens of a path"},
@@ -188,8 +188,8 @@ TEST(Page, FilesThatAreNoResultsAreRefused) {
     return std::string("taken");
   };
   EXPECT_EQ(refusal(""), "an empty file");
-  EXPECT_EQ(refusal("{\"schema\": "), "no JSON from byte 12 on");
-  EXPECT_EQ(refusal("<html></html>"), "a page without data of draftproof");
+  EXPECT_EQ(refusal("{\"schema\": "), "text that is not JSON from byte 12 on");
+  EXPECT_EQ(refusal("<html></html>"), "a page without draftproof data");
   EXPECT_EQ(refusal("[1]"), "JSON without a schema");
   EXPECT_EQ(refusal("{\"schema\": \"other/1\"}"), "schema \"other/1\"");
   EXPECT_EQ(refusal("{\"a\": 1e999}").substr(0, 28), "a value that cannot be read:");
@@ -198,7 +198,7 @@ TEST(Page, FilesThatAreNoResultsAreRefused) {
   EXPECT_EQ(refusal("{\"schema\": \"draftproof.x/1\"}"), "taken");
   const std::string page = html_page(stored("prove"));
   EXPECT_EQ(refusal(page), "taken");
-  EXPECT_EQ(refusal(page.substr(0, page.rfind("</script>"))), "a page without data of draftproof");
+  EXPECT_EQ(refusal(page.substr(0, page.rfind("</script>"))), "a page without draftproof data");
   fs::remove(file);
 }
 

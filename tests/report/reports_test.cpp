@@ -159,7 +159,7 @@ TEST(ProofReport, SaysHowFarALossySchemeIsFromTheTarget) {
   EXPECT_EQ(verdict_cell(proof).text, "lossy, TV to 0.2500");
   EXPECT_EQ(refutation_title(proof), "typical_acceptance with iid drafts is lossy by design");
   EXPECT_EQ(violation_lines(proof).back(),
-            "  TV to p: not 0 on 2 of 3 instances, at most 0.250000, on p=(1 1)/2 q=(0 1)/1 K=1");
+            "  TV to p: positive on 2 of 3 instances; the largest is 0.250000, on p=(1 1)/2 q=(0 1)/1 K=1");
   const Json data = proof_data(proof, false);
   EXPECT_EQ(data["verdict"], "lossy");
   EXPECT_EQ(data["total_variation"]["largest"], 0.25);

@@ -20,7 +20,7 @@ namespace draftproof::verifiers::lossy {
 
 struct Cactus {
   static constexpr Info info{.name = "cactus",
-                             .summary = "raise the draft's target probability within a divergence, then test it",
+                             .summary = "raise p of the draft within a bound on the divergence, then test the draft",
                              .source = "Cactus; residual reconstructed here",
                              .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossy,

@@ -30,7 +30,7 @@ namespace draftproof::verifiers::lossy {
 
 struct MentoredDecoding {
   static constexpr Info info{.name = "mentored_decoding",
-                             .summary = "the most acceptance of one draft within a divergence of p",
+                             .summary = "the largest acceptance of one draft within a bound on the divergence from p",
                              .source = "mentored decoding; rule and proof derived here",
                              .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossy,

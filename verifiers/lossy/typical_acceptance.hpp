@@ -33,7 +33,7 @@ DRAFTPROOF_DEVICE double typical_threshold(const L& distributions, double epsilo
 
 struct TypicalAcceptance {
   static constexpr Info info{.name = "typical_acceptance",
-                             .summary = "take the first draft that p finds typical, without a test against q",
+                             .summary = "take the first draft that is typical under p, without a test against q",
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774",
                              .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossy,

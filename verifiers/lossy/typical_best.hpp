@@ -14,7 +14,7 @@ namespace draftproof::verifiers::lossy {
 
 struct TypicalBest {
   static constexpr Info info{.name = "typical_best",
-                             .summary = "take the most probable of the drafts that p finds typical",
+                             .summary = "take the most probable of the drafts that are typical under p",
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774, default of the code",
                              .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossy,

@@ -17,7 +17,7 @@ namespace draftproof::verifiers::lossy {
 
 struct TypicalSample {
   static constexpr Info info{.name = "typical_sample",
-                             .summary = "draw from p cut to its typical tokens, accepted if drafted",
+                             .summary = "draw from p restricted to its typical tokens; accepted if drafted",
                              .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774, sampling variant of the code",
                              .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossy,

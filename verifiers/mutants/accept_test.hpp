@@ -93,7 +93,7 @@ struct ArgmaxMatch {
 // Smallest: p = q on one token, u = 1.
 struct CoinCanBeOne {
   static constexpr Info info{.name = "coin_can_be_one",
-                             .summary = "accept coins of 32 bits as floats, of which the largest are 1",
+                             .summary = "accept uniforms of 32 bits converted to float, so that the largest become 1",
                              .source = "sgl-project/sglang#30822, found in review",
                              .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
@@ -165,7 +165,7 @@ struct EpsilonAccept {
 
 struct LogSpaceTest {
   static constexpr Info info{.name = "log_space_test",
-                             .summary = "accept while log u + log q < log p, in single precision",
+                             .summary = "accept if log u + log q < log p, in single precision",
                              .source = "vllm-project/vllm 0.33.0; rule of arXiv:2211.17192",
                              .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
@@ -201,7 +201,7 @@ struct LogSpaceTest {
 // grid of b bits it is one cell, 1/32 in total variation at b = 4. Smallest: p=(0 1), q=(1 1)/2, u = 0.
 struct NonStrictCompare {
   static constexpr Info info{.name = "non_strict_compare",
-                             .summary = "accept while u q <= p, on the threshold too",
+                             .summary = "accept if u q <= p, also if they are equal",
                              .source = "sgl-project/sglang#35771",
                              .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
@@ -262,11 +262,11 @@ struct RatioInverted {
 struct SecondCallAccepts {
   static constexpr Info info{
       .name = "second_call_accepts",
-      .summary = "every second decision accepts its draft without a coin",
+      .summary = "every second decision accepts its draft without a test",
       .source = "derived here",
       .drafts = DraftSamplings{"iid"},
       .most_drafts = 1,
-      .unsupported = {.simulate = "it counts its calls, of all threads", .device = "it counts its calls"},
+      .unsupported = {.simulate = "it counts its calls over all threads", .device = "it counts its calls"},
       .derived_from = "single_draft"};
 
   template <Position P, RandomSource R>

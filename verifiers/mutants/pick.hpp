@@ -73,7 +73,7 @@ struct FallbackToLastId {
 //   error    (S_x - S_(x-1)) / S_(V-1)   is drawn in place of p(x)
 //
 // Cost: V additions once, then O(log V) per draw.
-// Source: class property of textbook samplers.
+// Source: common to textbook samplers.
 // Error: near 1 floats are 2^-24 apart, so a token of probability 2^-26 gets probability 0 or a whole step. The loss
 // grows with V.
 // Hidden: in fractions, where the sums are exact and so is the distribution; only an audit of the floating-point
@@ -82,7 +82,7 @@ struct FallbackToLastId {
 struct FloatRunningSum {
   static constexpr Info info{.name = "float_running_sum",
                              .summary = "draw from p by its running sum in single precision; accepted if drafted",
-                             .source = "class property of textbook samplers",
+                             .source = "common to textbook samplers",
                              .drafts = DraftSamplings{"iid"},
                              .unsupported = {.device = "the plan keeps V sums on the host"},
                              .derived_from = "sample_and_match",
@@ -151,13 +151,13 @@ struct FloatRunningSum {
 // Smallest: p=(1 0), all uniforms 0.
 
 struct ZeroExponentialWins {
-  static constexpr Info info{
-      .name = "zero_exponential_wins",
-      .summary = "race for p with clocks that may be 0: 0 / 0 wins",
-      .source = "pytorch/pytorch#192577",
-      .drafts = DraftSamplings{"iid"},
-      .unsupported = {.simulate = "takes a logarithm a token at every draw", .device = "takes a logarithm a token"},
-      .derived_from = "sample_and_match"};
+  static constexpr Info info{.name = "zero_exponential_wins",
+                             .summary = "race for p with clocks that may be 0: 0 / 0 wins",
+                             .source = "pytorch/pytorch#192577",
+                             .drafts = DraftSamplings{"iid"},
+                             .unsupported = {.simulate = "each draw takes a logarithm per token",
+                                             .device = "a draw takes a logarithm per token"},
+                             .derived_from = "sample_and_match"};
 
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R& random) const {

@@ -25,7 +25,7 @@ namespace draftproof::mutants {
 
 struct CoinReusedAsThreshold {
   static constexpr Info info{.name = "coin_reused_as_threshold",
-                             .summary = "draw from the residual by the accept coin, used a second time",
+                             .summary = "draw from the residual with the accept uniform, used a second time",
                              .source = "vllm-project/vllm-ascend#16370",
                              .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
@@ -179,13 +179,14 @@ struct ResidualLowersOneEntry {
 // Hidden: where p and q have the same possible tokens, so without top-k.
 
 struct ResidualPairedByPosition {
-  static constexpr Info info{.name = "residual_paired_by_position",
-                             .summary = "after a refusal subtract q from p by place among possible tokens, not by id",
-                             .source = "ggml-org/llama.cpp, examples/speculative; rule of arXiv:2211.17192",
-                             .drafts = DraftSamplings{"iid"},
-                             .most_drafts = 1,
-                             .unsupported = {.device = "the plan keeps V entries on the host"},
-                             .derived_from = "single_draft"};
+  static constexpr Info info{
+      .name = "residual_paired_by_position",
+      .summary = "after a rejection subtract q from p by index among the possible tokens, not by id",
+      .source = "ggml-org/llama.cpp, examples/speculative; rule of arXiv:2211.17192",
+      .drafts = DraftSamplings{"iid"},
+      .most_drafts = 1,
+      .unsupported = {.device = "the plan keeps V entries on the host"},
+      .derived_from = "single_draft"};
 
   template <class Scalar>
   struct Pairs {
@@ -229,7 +230,7 @@ struct ResidualPairedByPosition {
 // Smallest: p=(1), q=(1) with p one unit below q, the largest uniform.
 struct ResidualWithoutMass {
   static constexpr Info info{.name = "residual_without_mass",
-                             .summary = "draw from the residual without asking whether anything is left",
+                             .summary = "draw from the residual without a check that it has mass",
                              .source = "engines that divide (p - q)+ by its sum, untested",
                              .drafts = DraftSamplings{"iid"},
                              .most_drafts = 1,
@@ -307,7 +308,7 @@ struct ZeroResidualBecomesUniform {
 struct DraftNoiseReused {
   static constexpr Info info{
       .name = "draft_noise_reused",
-      .summary = "draw the correction by the race noise that drew the draft",
+      .summary = "draw the correction with the noise that drew the draft",
       .source = "vllm-project/vllm#47386, fixed by #54282",
       .drafts = DraftSamplings{"gumbel_iid"},
       .most_drafts = 1,

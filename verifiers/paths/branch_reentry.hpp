@@ -19,12 +19,13 @@
 namespace draftproof::verifiers::paths {
 
 struct BranchReentry {
-  static constexpr Info info{.name = "branch_reentry",
-                             .summary = "greedy multi-path block verification, again from a drafted correction",
-                             .source = "derived here",
-                             .drafts = DraftSamplings{"iid_paths", "delayed_paths"},
-                             .claims = {.one_path_is_block = true},
-                             .ranks_tokens = true};
+  static constexpr Info info{
+      .name = "branch_reentry",
+      .summary = "greedy multi-path block verification, run again from the correction if it was drafted",
+      .source = "derived here",
+      .drafts = DraftSamplings{"iid_paths", "delayed_paths"},
+      .claims = {.one_path_is_block = true},
+      .ranks_tokens = true};
 
   template <class L, class R>
   DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, R& random) const {

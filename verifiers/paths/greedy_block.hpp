@@ -19,12 +19,13 @@
 namespace draftproof::verifiers::paths {
 
 struct GreedyBlock {
-  static constexpr Info info{.name = "greedy_block",
-                             .summary = "block tests without clipping, made good by the next iterations' target",
-                             .source = "Sun et al. 2025, arXiv:2403.10444, appendix; formulas derived here",
-                             .drafts = DraftSamplings{"iid_paths"},
-                             .most_drafts = 1,
-                             .claims = {.accepts_equal_distributions = true}};
+  static constexpr Info info{
+      .name = "greedy_block",
+      .summary = "block tests without clipping, compensated by a changed target in the next iterations",
+      .source = "Sun et al. 2025, arXiv:2403.10444, appendix; formulas derived here",
+      .drafts = DraftSamplings{"iid_paths"},
+      .most_drafts = 1,
+      .claims = {.accepts_equal_distributions = true}};
 
   template <class L, class R>
   DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, const StateAt<L>& carry, R& random) const {

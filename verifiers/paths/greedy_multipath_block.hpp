@@ -17,12 +17,13 @@
 namespace draftproof::verifiers::paths {
 
 struct GreedyMultipathBlock {
-  static constexpr Info info{.name = "greedy_multipath_block",
-                             .summary = "verify the greatest of K paths as a block of the distribution it then has",
-                             .source = "Thomas and Pal, arXiv:2602.16961",
-                             .drafts = DraftSamplings{"iid_paths", "delayed_paths"},
-                             .claims = {.one_path_is_block = true},
-                             .ranks_tokens = true};
+  static constexpr Info info{
+      .name = "greedy_multipath_block",
+      .summary = "block verification of the greatest of K paths, whose distribution takes the place of q",
+      .source = "Thomas and Pal, arXiv:2602.16961",
+      .drafts = DraftSamplings{"iid_paths", "delayed_paths"},
+      .claims = {.one_path_is_block = true},
+      .ranks_tokens = true};
 
   template <class L, class R>
   DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, R& random) const {

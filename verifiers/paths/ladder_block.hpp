@@ -30,7 +30,7 @@ namespace draftproof::verifiers::paths {
 struct LadderBlock {
   static constexpr Info info{
       .name = "ladder_block",
-      .summary = "choose one of K paths by ladders, verify it as a block of the distribution it then has",
+      .summary = "choose one of K paths by ladders, then block verification with the distribution of the chosen path",
       .source = "derived here, docs/ladder.md; block verification of arXiv:2403.10444",
       .drafts = DraftSamplings{"iid_paths", "delayed_paths"},
       .claims = {.accepts_equal_distributions = true, .one_path_is_block = true},

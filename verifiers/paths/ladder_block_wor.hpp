@@ -30,7 +30,8 @@ namespace draftproof::verifiers::paths {
 struct LadderBlockWor {
   static constexpr Info info{
       .name = "ladder_block_wor",
-      .summary = "choose a path of children without replacement by ladders, verify it as a block of its distribution",
+      .summary =
+          "choose a path of children without replacement by ladders, then block verification with its distribution",
       .source = "derived here, docs/ladder.md; block verification of arXiv:2403.10444",
       .drafts = DraftSamplings{"without_replacement_tree"},
       .claims = {.accepts_equal_distributions = true, .one_path_is_block = true},

@@ -29,12 +29,13 @@
 namespace draftproof::verifiers::paths {
 
 struct LayerwiseRejection {
-  static constexpr Info info{.name = "layerwise_rejection",
-                             .summary = "sweep a tree layer by layer, scores shared by recursive rejection",
-                             .source = "derived here",
-                             .drafts = DraftSamplings{"iid_paths", "delayed_paths"},
-                             .claims = {.accepts_equal_distributions = true, .one_path_is_block = true},
-                             .unsupported = {.device = "it keeps a score for every node of the tree"}};
+  static constexpr Info info{
+      .name = "layerwise_rejection",
+      .summary = "verify a tree layer by layer; recursive rejection divides scores among the children",
+      .source = "derived here",
+      .drafts = DraftSamplings{"iid_paths", "delayed_paths"},
+      .claims = {.accepts_equal_distributions = true, .one_path_is_block = true},
+      .unsupported = {.device = "it keeps a score for every node of the tree"}};
 
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {

@@ -13,11 +13,12 @@
 namespace draftproof::verifiers::paths {
 
 struct Traversal {
-  static constexpr Info info{.name = "traversal",
-                             .summary = "try a tree leaf to root, what is refused goes to the parent",
-                             .source = "Weng et al. 2025, arXiv:2505.12398",
-                             .drafts = DraftSamplings{"without_replacement_tree", "iid_paths", "delayed_paths"},
-                             .claims = {.accepts_equal_distributions = true, .one_path_is_block = true}};
+  static constexpr Info info{
+      .name = "traversal",
+      .summary = "verify a tree from the leaves to the root; rejected probability goes to the parent",
+      .source = "Weng et al. 2025, arXiv:2505.12398",
+      .drafts = DraftSamplings{"without_replacement_tree", "iid_paths", "delayed_paths"},
+      .claims = {.accepts_equal_distributions = true, .one_path_is_block = true}};
 
   template <class L, class R>
   DRAFTPROOF_DEVICE StepOutput verify(const DraftedTree<L>& at, R& random) const {

@@ -34,7 +34,7 @@ namespace draftproof::studies {
 struct AcceptanceEstimators {
   static constexpr std::string_view name = "acceptance_estimators";
   static constexpr std::string_view about =
-      "noise of acceptance: conditional distributions, control variates, Sobol drafts";
+      "noise of acceptance estimates: conditional distributions, control variates, Sobol drafts";
   static constexpr std::string_view source = "derived here, docs/statistics.md";
 
   static constexpr int numbers[] = {1, 2, 4};
@@ -221,14 +221,14 @@ struct AcceptanceEstimators {
                              number("exact", "exact", exact, "{:.7f}"),
                              number("estimate", "flag", flag.mean, "{:.7f}"),
                              datum("membership", found->membership.mean),
-                             number("off by", "", flag.mean - exact, "{:+.1e}"),
+                             number("deviation", "", flag.mean - exact, "{:+.1e}"),
                              number("error", "standard_error", flag.standard_error, "{:.1e}"),
                              cell("variance", shown(ratio)),
                              datum("variance_ratio", ratio)};
       if (options.timings) {
         const double counting = seconds_of_counting(options, verifier, iid, table, drafts);
         for (const Field& field :
-             {number("us a tuple", "", 1e6 * seconds, "{:.2f}"), number("counting", "", 1e6 * counting, "{:.2f}"),
+             {number("us per tuple", "", 1e6 * seconds, "{:.2f}"), number("counting", "", 1e6 * counting, "{:.2f}"),
               cell("equal time", shown(ratio * counting / seconds)), datum("seconds_a_tuple", seconds),
               datum("seconds_a_trial", counting)})
           row.push_back(field);

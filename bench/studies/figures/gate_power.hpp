@@ -30,7 +30,8 @@ namespace draftproof::studies {
 
 struct GatePower {
   static constexpr std::string_view name = "gate_power";
-  static constexpr std::string_view about = "after how many trials the statistical gate sees what is wrong";
+  static constexpr std::string_view about =
+      "number of trials after which the statistical gate detects wrong programs";
   static constexpr std::string_view source = "derived here; e-values of docs/statistics.md";
 
   static constexpr double program_budget = 24;  ///< log2

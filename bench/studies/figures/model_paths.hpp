@@ -34,7 +34,7 @@ namespace draftproof::studies {
 struct LivePaths {
   static constexpr std::string_view name = "live_paths";
   static constexpr std::string_view about =
-      "verifiers of K paths on a live model, on the same conditionals and drafts";
+      "verifiers of K paths on a running model, on the same conditional distributions and drafts";
   static constexpr std::string_view source = "Thomas and Pal, arXiv:2602.16961, on another model";
 
   /// Schemes that are not registered are left out.

@@ -64,7 +64,7 @@ struct OrderOfSchemes {
   }
 
   static void crossings(const OrderSearch& search, StudyResult& result) {
-    Records crossings{{.title = "in no order", .after = {"seen: how many instances of the search went that way"}}};
+    Records crossings{{.title = "in no order", .after = {"seen: number of instances of the search with this order"}}};
     const auto add = [&](Scheme more, Scheme less, std::string_view on, std::uint64_t seen) {
       Acceptances at(Instance::parse(on));
       const bool passed = result.expect(at.compare(more, less) > 0);

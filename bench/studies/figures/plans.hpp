@@ -32,7 +32,7 @@ namespace draftproof::studies {
 struct LadderBuckets {
   static constexpr std::string_view name = "ladder_buckets";
   static constexpr std::string_view about =
-      "acceptance that the ladder loses to buckets of p / q on fresh float rows";
+      "acceptance that the ladder loses on fresh float rows by grouping p / q into buckets";
   static constexpr std::string_view source = "docs/ladder.md";
 
   static constexpr int numbers[] = {2, 4, 8};

@@ -33,8 +33,7 @@ namespace draftproof::studies {
 // published value is met (fractions with ==, decimals to their digits).
 struct CertifiedInstances {
   static constexpr std::string_view name = "certified_instances";
-  static constexpr std::string_view about =
-      "certified fractions: recursive rejection and the optimum, with certificate";
+  static constexpr std::string_view about = "recursive rejection and the optimum in fractions, with certificates";
   static constexpr std::string_view source = "a public exact-rational study, repository NinjaTurtles";
 
   struct Case {
@@ -100,9 +99,10 @@ struct CertifiedInstances {
     const bool certified = rejected.empty() && flow.acceptance == cut;
     passed = passed && exact && certified;
     values.section.after = {
-        exact ? fmt::format("output distribution equal to p over {} branches; flag equal to membership",
+        exact ? fmt::format("output distribution equal to p over {} branches; verifier's count of accepted drafts "
+                            "equal to emitted drafts",
                             distribution.leaves)
-              : "output distribution NOT p, or flag not membership",
+              : "output distribution NOT p, or verifier's count of accepted drafts NOT that of emitted drafts",
         certified ? fmt::format("certificate checked: {} shipments and one cut prove the optimum", flow.plan.size())
                   : "certificate REJECTED: " + rejected};
     result.document.data["instances"].push_back({{"p", to_text(p)},

@@ -32,8 +32,7 @@ namespace draftproof::studies {
 // fewer tokens than token at any length and on any path, and if the gain on the models in fractions grows with L.
 struct BlockAgainstToken {
   static constexpr std::string_view name = "block_against_token";
-  static constexpr std::string_view about =
-      "one path: what block verification gains over token verification, by length";
+  static constexpr std::string_view about = "one path: gain of block verification over token verification, by length";
   static constexpr std::string_view source = "Sun et al., arXiv:2403.10444";
 
   static constexpr int longest = 16, enumerated = 3;
@@ -502,8 +501,9 @@ struct PublishedPathExample {
                datum("reference", reference), verdict("", same, reference.empty() ? "" : "agrees"),
                datum("agrees", same)});
     }
-    Records many{{.title = "several iterations, one path: tokens so far, the extra ones counted",
-                  .after = {"  greedy_block carries state: it wins the first iteration and pays in those after it"}}};
+    Records many{
+        {.title = "several iterations, one path: tokens so far, the extra ones counted",
+         .after = {"  greedy_block carries state: it accepts more in the first iteration and less in later ones"}}};
     for (const Process& process : processes) {
       if (result.stopped(options)) break;
       add_process(process, many, result);

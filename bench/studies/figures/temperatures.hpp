@@ -60,7 +60,7 @@ struct AdaptiveDrafts {
           check(from, at, checks);
           write(from, at, result.document);
         });
-    checks.report(result, "more drafts have no lower an optimum, at every position and T");
+    checks.report(result, "the optimum does not fall with more drafts, at every position and T");
     return result;
   }
 

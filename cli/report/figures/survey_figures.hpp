@@ -94,11 +94,12 @@ struct Acceptance {
           of_distribution(survey, distribution + " drafts: acceptance of lossless schemes", lossless,
                           "The thick line is the most that any lossless scheme accepts of these drafts.", figures);
         of_distribution(survey, distribution + " drafts: lossy or refuted schemes", others,
-                        "A scheme that is not lossless may pass the roof.", figures);
+                        "A scheme that is not lossless may exceed it.", figures);
       }
       if (!alone.empty())
         bars(survey.source + ": draft samplings with one scheme", survey, alone,
-             "Each on the draft sampling that it is written for. A thick stroke is the optimum of that distribution.",
+             "Each on the draft sampling that it is written for. A thick stroke is the optimum of that draft "
+             "sampling.",
              figures);
     }
   }
@@ -153,8 +154,8 @@ struct GapClosed {
                        [](const auto* a, const auto* b) { return *a->closed > *b->closed; });
       std::multiset<std::string> names;
       for (const auto* row : rows) names.insert(row->verifier);
-      plots::BarPlot plot{.title = fmt::format("{}: share of the gap closed", survey.source),
-                          .x_label = "from one draft (0 %) to the optimum of the distribution (100 %)",
+      plots::BarPlot plot{.title = fmt::format("{}: gap closed", survey.source),
+                          .x_label = "from one draft (0 %) to the optimum of the draft sampling (100 %)",
                           .bars = {},
                           .tick = plots::percent_tick,
                           .greatest = 1};
@@ -208,8 +209,8 @@ struct PriceOfLossiness {
                                  .stroke = plots::Stroke::points});
       if (!plot.empty())
         figures.push_back(
-            {"Right: farther from the target. Up: accepts more than a lossless scheme can. A scheme below 0 pays and "
-             "gains nothing.",
+            {"Right: farther from the target. Up: accepts more than a lossless scheme can. A scheme below 0 accepts "
+             "less than the lossless optimum.",
              drawn(plot)});
     }
   }
@@ -247,8 +248,8 @@ struct PositionLosses {
           if (low < high)
             plot.series.push_back({"the optimum itself", {{low, low}, {high, high}}, plots::Stroke::roof});
           figures.push_back(
-              {"Positions in ten groups, from those with the lowest optimum to those with the highest. The "
-               "distance below the thick line is lost.",
+              {"Positions in ten groups, from those with the lowest optimum to those with the highest. The distance "
+               "below the thick line is the lost acceptance.",
                drawn(plot)});
         });
       }
@@ -304,12 +305,13 @@ struct PathAcceptance {
           for (std::size_t place = 0; place < row->reached.size(); ++place)
             lines.back().points.push_back({static_cast<double>(place + 1), row->reached[place]});
         }
-        detail::add_lines(figures, "Share of steps that accept at least so many drafted tokens.",
-                          {.title = fmt::format("{}, {}: steps that reach each place", survey.source, distribution),
-                           .x_label = "place in the path, from 1",
-                           .y_label = "share of steps",
-                           .x_ticks = plots::LinePlot::Ticks::at_points},
-                          lines);
+        detail::add_lines(
+            figures, "Share of steps that accept at least this many drafted tokens.",
+            {.title = fmt::format("{}, {}: steps that reach each position", survey.source, distribution),
+             .x_label = "position in the path, from 1",
+             .y_label = "share of steps",
+             .x_ticks = plots::LinePlot::Ticks::at_points},
+            lines);
       }
   }
 };

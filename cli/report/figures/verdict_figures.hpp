@@ -94,10 +94,11 @@ struct Evidence {
       bar(text_of(*family, "bets"), number_of(*family, "log10_e"));
     if (plot.bars.empty() || !threshold) return;
     bar("all bets together", number_of(data, "log10_e"));
-    bar("largest at a look", number_of(data, "largest_log10_e"));
+    bar("largest so far", number_of(data, "largest_log10_e"));
     plot.alarm = {*threshold, fmt::format("alarm from 10^{:.1f}", *threshold)};
     figures.push_back(
-        {"One bar for each family of bets. The line is the false-alarm probability of the audit, inverted.",
+        {"One bar for each family of bets. The line is the alarm threshold, one over the false-alarm probability of "
+         "the audit.",
          drawn(plot)});
   }
 };

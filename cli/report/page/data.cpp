@@ -19,7 +19,7 @@ constexpr std::string_view joined_schema = "draftproof.report/2";
 [[noreturn]] void refuse_result(const std::string& file, std::string found) {
   throw InputError({.file = file,
                     .got = std::move(found),
-                    .expected = "what `draftproof COMMAND --json` or `--format html` writes"});
+                    .expected = "a result written by `draftproof COMMAND --json` or `--format html`"});
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ Json read_result(const std::string& file) {
   if (first == std::string_view::npos) refuse_result(file, "an empty file");
   if (body[first] == '<') {
     const auto block = data_block(body);
-    if (!block) refuse_result(file, "a page without data of draftproof");
+    if (!block) refuse_result(file, "a page without draftproof data");
     body = *block;
   }
   bool deep = false;
@@ -70,7 +70,7 @@ Json read_result(const std::string& file) {
   try {
     data = Json::parse(body, watch);
   } catch (const Json::parse_error& error) {
-    refuse_result(file, fmt::format("no JSON from byte {} on", error.byte));
+    refuse_result(file, fmt::format("text that is not JSON from byte {} on", error.byte));
   } catch (const Json::exception& error) {
     refuse_result(file, std::string("a value that cannot be read: ") + error.what());
   }

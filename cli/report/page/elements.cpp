@@ -85,8 +85,8 @@ std::vector<WorkedTable> worked_tables(const Counterexample& example) {
       row.number("token", {std::to_string(x)}).number("target p", {(*p)[x]}).number("proposal q", {(*q)[x]});
       if (outcome) {
         const bool same = (*got)[x] == (*wanted)[x];
-        row.number("came out", {(*got)[x] + (same ? "" : " ≠"), same ? Tone::plain : Tone::bad});
-        row.number("should have", {(*wanted)[x]});
+        row.number("got", {(*got)[x] + (same ? "" : " ≠"), same ? Tone::plain : Tone::bad});
+        row.number("expected", {(*wanted)[x]});
       }
       worked.table.add(std::move(row));
     }

@@ -135,7 +135,7 @@ struct Markdown {
 // The table of measurements of a document as comma-separated values, after RFC 4180.
 struct Csv {
   static constexpr std::string_view name = "csv";
-  static constexpr std::string_view about = "the table of measurements, for those who plot themselves";
+  static constexpr std::string_view about = "the table of measurements as comma-separated values";
 
   static void write(const Document& document, std::ostream& out, const WriterOptions&) {
     const page::Records table = page::main_records(document.data);
@@ -181,7 +181,7 @@ struct Html {
 // The data of a document, indented. The bytes depend on the seed and not on the machine or the number of threads.
 struct Json {
   static constexpr std::string_view name = "json";
-  static constexpr std::string_view about = "the versioned schema for machines";
+  static constexpr std::string_view about = "JSON with a versioned schema";
 
   static void write(const Document& document, std::ostream& out, const WriterOptions&) {
     out << document.data.dump(2) << '\n';
@@ -208,8 +208,7 @@ struct Annotations {
 
   static void write(const Document& document, std::ostream& out, const WriterOptions&) {
     for (const page::Result& result : page::results_in(document.data)) {
-      if (page::member(result.data, "complete") == false)
-        out << "::warning title=stopped early::this is what was known by then\n";
+      if (page::member(result.data, "complete") == false) out << "::warning title=stopped early::results so far\n";
       std::set<std::string> said;
       for (const page::Counterexample& example : page::counterexamples_in(result.data)) {
         if (example.expected) continue;

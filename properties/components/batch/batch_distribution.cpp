@@ -102,10 +102,10 @@ Answer judge_rows(const BatchRunner& runner, const BatchCase& one, std::uint64_t
     for (int r = 0; r < static_cast<int>(one.requests.size()); ++r) {
       const BatchDistribution distribution = explore_batch_row(runner, one, turn, r, work, limits);
       if (const auto wrong = (distribution.*complaint)(one.requests[static_cast<std::size_t>(r)]))
-        return Answer::failed(fmt::format("turn {}: request {} {}", turn, r, *wrong));
+        return Answer::failed(fmt::format("trial {}: request {} {}", turn, r, *wrong));
       if (distribution.unseen > 0 && answer.status == Status::passed)
         answer = Answer::undecided(
-            fmt::format("turn {}: request {}: more than {} branches, probability {:.6g} was not enumerated", turn, r,
+            fmt::format("trial {}: request {}: more than {} branches, probability {:.6g} was not enumerated", turn, r,
                         limits.leaves, static_cast<double>(distribution.unseen)));
     }
   return answer;

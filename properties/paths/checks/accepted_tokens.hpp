@@ -40,7 +40,7 @@ struct Counters {
 struct DisjointSupports {
   static constexpr std::string_view name = "disjoint_supports";
   static constexpr std::string_view about =
-      "p q = 0 after every prefix: nothing is accepted, the emitted token has distribution p";
+      "p and q with disjoint supports after every prefix: no draft is accepted, the emitted token has distribution p";
   static constexpr int every = 4;
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {

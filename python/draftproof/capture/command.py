@@ -52,7 +52,7 @@ def run_command(arguments: Sequence[str]) -> int:
             say=display.say,
         )
     except KeyboardInterrupt:
-        display.say("stopped; the same command goes on from here")
+        display.say("stopped; the same command continues from here")
         return STOPPED
     except (CaptureError, OSError) as error:
         display.end()
@@ -158,38 +158,56 @@ def _parser() -> Parser:
     parser = Parser(
         prog="draftproof capture",
         description="Captures rows of a target and of a draft model at the same positions of texts.",
-        epilog="Exit codes: 0 done, 2 usage or bad input, 3 stopped (the same command goes on), 4 internal error.",
+        epilog="Exit codes: 0 done, 2 usage or bad input, 3 stopped (the same command continues), 4 internal error.",
     )
     add = parser.add_argument
     model = "name or folder of a transformers model, its .gguf file, or python:MODULE:NAME"
     add("--target", required=True, metavar="MODEL", help=model)
-    add("--draft", action="append", metavar="MODEL", help="the same; several give draft_1, draft_2, ..")
-    add("--texts", required=True, type=Path, metavar="FILE", help="texts separated by blank lines, or .jsonl")
-    add("--positions", type=int, default=default.positions, metavar="N", help="rows, spread over the texts")
-    add("-o", "--output", required=True, type=Path, metavar="FILE", help=".safetensors or .npz")
-    add("--tokenizer", metavar="NAME", help="a name, a folder, or bytes; default: the target's")
+    add(
+        "--draft",
+        action="append",
+        metavar="MODEL",
+        help="draft model, named as the target; several give draft_1, draft_2, ..",
+    )
+    add("--texts", required=True, type=Path, metavar="FILE", help="file of texts separated by blank lines, or .jsonl")
+    add("--positions", type=int, default=default.positions, metavar="N", help="number of rows, spread over the texts")
+    add("-o", "--output", required=True, type=Path, metavar="FILE", help="capture to write, .safetensors or .npz")
+    add("--tokenizer", metavar="NAME", help="name or folder of a tokenizer, or bytes [the target's]")
     add("--context", type=int, default=default.context, metavar="W", help="longest context in tokens")
     add("--skip", type=int, default=default.skip, metavar="W", help="fewest tokens before a position")
     add("--continue-tokens", type=int, default=0, metavar="M", help="texts are prompts; the target draws M tokens")
-    add("--dtype", choices=DTYPES, default=default.dtype, help="of stored rows; float16 stores logits")
-    add("--keep-mass", type=float, metavar="M", help="truncated form: tokens that hold mass M of a model's row")
-    add("--most-tokens", type=int, default=default.most_tokens, metavar="N", help="of a truncated row")
-    add("--trees", type=_tree_shape, metavar="PxL", help="P paths of L tokens drawn from the draft, as in 4x8")
-    add("--quantise-draft", nargs="?", const="int8", metavar="BITS", help="int8, or 2 to 8 bits in groups of 32")
+    add("--dtype", choices=DTYPES, default=default.dtype, help="type of the stored rows; float16 stores logits")
+    add("--keep-mass", type=float, metavar="M", help="store only the likeliest tokens, with mass M of each model's row")
+    add(
+        "--most-tokens",
+        type=int,
+        default=default.most_tokens,
+        metavar="N",
+        help="largest number of tokens of a truncated row",
+    )
+    add("--trees", type=_tree_shape, metavar="PxL", help="capture P paths of L tokens drawn from the draft, as in 4x8")
+    add(
+        "--quantise-draft",
+        nargs="?",
+        const="int8",
+        metavar="BITS",
+        help="quantise the draft: int8, or 2 to 8 bits in groups of 32",
+    )
     add("--draft-skip-layers", metavar="LIST", help="layers that the draft leaves out, as in 20-24,27")
+    engine = "setting of the engine; stored as metadata, not applied"
     for who in ("target", "proposal"):
-        add(f"--{who}-temperature", type=float, default=1.0, metavar="T", help="of the engine; metadata, not applied")
-        add(f"--{who}-top-k", type=int, default=0, metavar="K", help="of the engine; metadata, not applied")
-        add(f"--{who}-top-p", type=float, default=1.0, metavar="P", help="of the engine; metadata, not applied")
+        add(f"--{who}-temperature", type=float, default=1.0, metavar="T", help=engine)
+        add(f"--{who}-top-k", type=int, default=0, metavar="K", help=engine)
+        add(f"--{who}-top-p", type=float, default=1.0, metavar="P", help=engine)
     add(
         "--values",
         choices=VALUES,
         default=default.values,
-        help="what a python: function returns; default: logits, not like probabilities",
+        help="values that a python: function returns [logits, unless they look like probabilities]",
     )
-    add("--device", default=default.device, help="of transformers models, as in cpu or cuda")
-    add("--seed", type=int, default=default.seed, help="of drawn tokens")
-    add("--restart", action="store_true", help="discards what a stopped run left")
-    add("--overwrite", action="store_true", help="replaces an output that exists")
-    add("-q", "--quiet", action="store_true", help="no progress on standard error")
+    add("--device", default=default.device, help="device of transformers models, as in cpu or cuda")
+    add("--seed", type=int, default=default.seed, help="seed of drawn tokens")
+    add("--restart", action="store_true", help="discard the part file of a stopped run")
+    add("--overwrite", action="store_true", help="replace an output that exists")
+    add("-q", "--quiet", action="store_true", help="print no progress on standard error")
     return parser

@@ -26,7 +26,9 @@ def made_draft(base: Model, options: Options) -> Model:
     if not options.draft_skip_layers and options.quantise_draft is None:
         return base
     if not isinstance(base, TransformersModel):
-        raise CaptureError("draft", f"{base.name}, no model of transformers", "one whose layers can be changed")
+        raise CaptureError(
+            "draft", f"{base.name}, not a model of transformers", "a model of transformers, whose layers can be changed"
+        )
     about = base.describe()
     model, name = base.model, base.name
     if options.draft_skip_layers:

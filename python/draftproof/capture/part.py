@@ -141,7 +141,9 @@ class Part:
         try:
             progress = Progress(**json.loads(self._json.read_text(encoding="ascii")))
         except (ValueError, TypeError) as error:
-            raise CaptureError(str(self._json), f"no progress ({error})", "the file as it was left") from error
+            raise CaptureError(
+                str(self._json), f"unreadable progress ({error})", "the file that the stopped run wrote"
+            ) from error
         return progress
 
     def _difference(self) -> str:

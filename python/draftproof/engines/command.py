@@ -63,16 +63,24 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "draftproof engines", description=words, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("names", nargs="*", metavar="NAME[:ADAPTER]", help="engines; all if none is named")
-    parser.add_argument("--list", action="store_true", help="name engines and adapters, run none")
-    parser.add_argument("--install", action="store_true", help="install what the engines declare, then run them")
-    parser.add_argument("--write-docs", action="store_true", help="docs/engines.md from the kept results, run none")
-    parser.add_argument("--seed", type=int, default=1, help="of models and predictions, %(default)s")
-    parser.add_argument("--timings", action="store_true", help="keep the seconds of each adapter")
-    parser.add_argument("--limit", type=float, default=600, metavar="SECONDS", help="of each adapter, %(default)s")
-    told = "N gates with other seeds, counted; seeds that follow those of a kept count are added to it"
+    parser.add_argument("names", nargs="*", metavar="NAME[:ADAPTER]", help="engines to run [all]")
+    parser.add_argument("--list", action="store_true", help="print the names of engines and adapters, run none")
+    parser.add_argument(
+        "--install", action="store_true", help="install the packages that the engines declare, then run them"
+    )
+    parser.add_argument(
+        "--write-docs", action="store_true", help="write docs/engines.md from the stored results, run no engine"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of models and predictions [%(default)s]")
+    parser.add_argument("--timings", action="store_true", help="store the seconds of each adapter")
+    parser.add_argument(
+        "--limit", type=float, default=600, metavar="SECONDS", help="time limit of each adapter [%(default)s]"
+    )
+    told = "count how many of N gates with other seeds pass; adds to a stored count if the seeds continue it"
     parser.add_argument("--repeat", type=int, default=0, metavar="N", help=told)
-    told = "of each repeated gate, %(default)s; 0: one of a single draft and 2 or 3 tokens, for slow chain adapters"
+    told = (
+        "models of each repeated gate [%(default)s]; 0: one with one draft and 2 or 3 tokens, for slow chain adapters"
+    )
     parser.add_argument("--models", type=int, default=2, metavar="M", help=told)
     parser.add_argument("--into", help=argparse.SUPPRESS)  # a file for the result of one engine, run in this process
     return parser
@@ -124,7 +132,7 @@ def _one(engine: Engine, adapters: list[str], base: Path, options: argparse.Name
         env = {**os.environ, **engine.environment, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
         code = _ended(subprocess.Popen(command, cwd=base, env=env))
         if code != 0 and into.is_file():
-            print(f"{engine.name}: its process ended with code {code}; what came before is kept", file=sys.stderr)
+            print(f"{engine.name}: its process ended with code {code}; earlier results are stored", file=sys.stderr)
         elif code != 0 or not into.is_file():
             print(f"{engine.name}: its process ended with code {code} and gave no result", file=sys.stderr)
             return DIED

@@ -49,10 +49,10 @@ def rounded(rows: list[list[float]]) -> Any:
 
 def ends_of_coins(decide: Callable[[list[float], list[float], int, float], str], zero: str) -> None:
     """A draft with p = 0 on the coins 0 and 2^-24, and a draft of nearly equal rows on the largest coin."""
-    print(f"p=(1 0), q=(0 1), draft 1, coin 0: wanted {zero}, got", decide([1, 0], [0, 1], 1, 0.0))
-    print(f"the same, coin 2^-24: wanted {zero}, got", decide([1, 0], [0, 1], 1, 2.0**-24))
+    print(f"p=(1 0), q=(0 1), draft 1, coin 0: expected {zero}, got", decide([1, 0], [0, 1], 1, 0.0))
+    print(f"the same, coin 2^-24: expected {zero}, got", decide([1, 0], [0, 1], 1, 2.0**-24))
     got = decide(*NEARLY_EQUAL, 1, 1 - 2.0**-24)
-    print("p=(2915 1)/2916, q=(5829 2)/5831, draft 1, coin 1 - 2^-24: wanted a token, got", got)
+    print("p=(2915 1)/2916, q=(5829 2)/5831, draft 1, coin 1 - 2^-24: expected a token, got", got)
 
 
 def deepspec() -> None:
@@ -91,7 +91,7 @@ def eagle_llm() -> None:
         _, length, row = evaluate(logits, both, divided, one, each, [[0, 0]], both, [[[], []]])
         raw = torch.tensor([2.0, 1.0]) ** temperature
         got = [round(x, 6) for x in row.tolist()]
-        print(f"temperature {temperature}: {length} accepted, wanted the row (2 1)/3, got", got)
+        print(f"temperature {temperature}: {length} accepted, expected the row (2 1)/3, got", got)
         print("  by hand, without the division:", [round(x, 6) for x in (raw / raw.sum()).tolist()])
 
 
@@ -149,8 +149,10 @@ def lmdeploy() -> None:
     off = ((torch.softmax(torch.log(row), 0).double() - row.double()) * 2**25).tolist()
     print("p after softmax of its logarithms minus q, in units of 2^-25:", off)
     for name, coin in (("1 - 2^-26", 1 - 2.0**-26), ("1 - 2^-53", 1 - 2.0**-53), ("1/2", 0.5)):
-        print(f"p = q = (0 1 2)/3, draft 1, coin {name}: wanted token 1 or 2 first, got", decide(THIRD, THIRD, 1, coin))
-    print("p=(0 1), q=(1 0), draft 0, coin 0: wanted token 1 first, got", decide([0, 1], [1, 0], 0, 0.0))
+        print(
+            f"p = q = (0 1 2)/3, draft 1, coin {name}: expected token 1 or 2 first, got", decide(THIRD, THIRD, 1, coin)
+        )
+    print("p=(0 1), q=(1 0), draft 0, coin 0: expected token 1 first, got", decide([0, 1], [1, 0], 0, 0.0))
 
 
 def lmdeploy_settings() -> None:
@@ -174,12 +176,12 @@ def lmdeploy_settings() -> None:
     print("the token at the draft's place, and the one behind an accepted draft:")
     for name, value in (("top_k", 2), ("top_p", 0.7), ("min_p", 0.2)):
         first, second = (shares(row, 0, behind, **{name: value}) for behind in (False, True))
-        print(f"{name} = {value}: wanted [0.731, 0.269, 0.0], found {first} and {second}")
+        print(f"{name} = {value}: expected [0.731, 0.269, 0.0], found {first} and {second}")
     seen = shares([0.0, 1.0, 1.0], 2, True, repetition_penalty=2.0)
-    print(f"repetition penalty 2, 1 written, 2 drafted: wanted [0.233, 0.384, 0.384] behind the draft, found {seen}")
+    print(f"repetition penalty 2, 1 written, 2 drafted: expected [0.233, 0.384, 0.384] behind the draft, found {seen}")
     for least, wanted in ((4, "1 in 3"), (5, "none")):
         seen = shares([0.0, 0.0, 0.0], 2, True, stop_words=[0], min_new_tokens=least)
-        print(f"3 written, min_new_tokens {least}, token 0 stops: wanted {wanted} behind the draft, found {seen[0]}")
+        print(f"3 written, min_new_tokens {least}, token 0 stops: expected {wanted} behind the draft, found {seen[0]}")
 
 
 def sequoia() -> None:
@@ -237,7 +239,7 @@ def sglang() -> None:
     row = (np.array(weights) / 29).astype(np.float32)
     print("p = (5 6 1 1 5 6 2 3 0)/29: running sum", float(np.cumsum(row)[-1]), "sum", float(np.sum(row)))
     for steps in (1, 2, 3, 4):
-        print(f"final coin 1 - {steps} 2^-24: wanted a token below 8, got", last_token(weights, steps))
+        print(f"final coin 1 - {steps} 2^-24: expected a token below 8, got", last_token(weights, steps))
     rng = np.random.default_rng(1)
     for v in (16, 64, 256):
         rows = rng.integers(1, 10, (40, v))
@@ -269,7 +271,7 @@ def sglang_settings() -> None:
         return ones / steps
 
     share = behind([0.0, -1.0], 0, min_ps=torch.full((1,), 0.5), need_min_p_sampling=True)
-    print(f"min_p = 1/2, p(1) = .37 p(0): token 1 comes in {share:.3f} of steps, wanted 0, without min_p .269")
+    print(f"min_p = 1/2, p(1) = .37 p(0): token 1 comes in {share:.3f} of steps, expected 0, without min_p .269")
     penalty = torch.tensor([[-1.0, 0.0]])  # token 0 was written once, frequency penalty 1
     for draft, written, wanted in ((0, "written and drafted", ".881"), (1, "written, 1 drafted", ".500")):
         share = behind([0.0, 0.0], draft, acc_additive_penalties=penalty)
@@ -383,8 +385,8 @@ def vllm_cpu() -> None:
         got = decide([0.2, 0.3, 0.5], None, [-1, 0], coin)
         print(f"p=(2 3 5)/10, no proposal, drafts [-1, 0], coins {coin}: -1 must be refused, got", got)
     got = decide(THIRD, THIRD, [1], 1 - 2.0**-53)
-    print("p = q = (0 1 2)/3, draft 1, coin 1 - 2^-53: wanted 1 or 2 first, got", got)
-    print("p=(0 1), q=(1 0), draft 0, coin 0: wanted 1 first, got", decide([0, 1], [1, 0], [0], 0.0))
+    print("p = q = (0 1 2)/3, draft 1, coin 1 - 2^-53: expected 1 or 2 first, got", got)
+    print("p=(0 1), q=(1 0), draft 0, coin 0: expected 1 first, got", decide([0, 1], [1, 0], [0], 0.0))
 
 
 def vllm_least_length() -> None:
@@ -425,7 +427,7 @@ def vllm_least_length() -> None:
             rows = torch.zeros(drafts + 1, size)
             runner(rows, written, least)
             found = torch.isneginf(rows[:, stop]).tolist()
-            told = "as wanted" if found == wanted else f"expected {wanted}"
+            told = "as expected" if found == wanted else f"expected {wanted}"
             print(f"{runner.__name__} runner, {written} written, min_tokens {least}: held back in rows {found}, {told}")
 
 

@@ -15,10 +15,11 @@ namespace draftproof::components::batch {
 // Correctness: slots are verified in their order, so a call verifies slot 0 first.
 // Source: prefix sums of ragged batches in engines.
 struct OffsetsByChunk : ChainSteps {
-  static constexpr ComponentInfo info{.name = "offsets_by_chunk",
-                                      .summary = "offsets of rows are computed for four slots at a time and kept",
-                                      .source = "prefix sums of ragged batches in engines",
-                                      .chunk = 4};
+  static constexpr ComponentInfo info{
+      .name = "offsets_by_chunk",
+      .summary = "row offsets are computed for four slots at a time and reused within the call",
+      .source = "prefix sums of ragged batches in engines",
+      .chunk = 4};
 
   std::int64_t target_row(const RaggedBatch& batch, int slot) const {
     const auto s = static_cast<std::size_t>(slot);

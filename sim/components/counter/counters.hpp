@@ -15,7 +15,7 @@ namespace draftproof::components::counter {
 // Source: histograms in the shared memory of CUDA kernels.
 struct FlushedCells : CounterSteps {
   static constexpr ComponentInfo info{.name = "flushed_cells",
-                                      .summary = "cells of 16 bits, emptied before they are full",
+                                      .summary = "cells of 16 bits, flushed before they overflow",
                                       .source = "histograms in shared memory of kernels"};
 
   using Cell = std::uint16_t;

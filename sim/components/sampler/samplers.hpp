@@ -154,9 +154,10 @@ struct InverseCdfSampler : InverseCdfSteps {
 // Source: folklore.
 
 struct RaceSampler {
-  static constexpr ComponentInfo info{.name = "race_sampler",
-                                      .summary = "first of exponential clocks",
-                                      .source = "sim/sampling/exponential_race.hpp"};
+  static constexpr ComponentInfo info{
+      .name = "race_sampler",
+      .summary = "the token whose exponential clock, divided by its weight, is smallest",
+      .source = "sim/sampling/exponential_race.hpp"};
 
   static double clock(std::uint64_t word) { return exponential(word); }
 

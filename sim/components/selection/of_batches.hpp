@@ -17,7 +17,8 @@ namespace draftproof::components::selection {
 struct SurvivalRanking : SelectionPolicy {
   static constexpr ComponentInfo info{
       .name = "survival_ranking",
-      .summary = "the budget goes to the drafts of highest survival, ties by position, then request",
+      .summary =
+          "the budget goes to the drafts with the highest survival probability, ties by position, then request",
       .source = "DSpark, arXiv:2607.05147, algorithm 1"};
 
   template <class S, class R>
@@ -33,9 +34,10 @@ struct SurvivalRanking : SelectionPolicy {
 // before it is drawn.
 // Source: DSpark, arXiv:2607.05147, section 5.2; the mutant is throughput_argmax.
 struct ThroughputEarlyStop : SelectionPolicy {
-  static constexpr ComponentInfo info{.name = "throughput_early_stop",
-                                      .summary = "drafts are added by survival until the predicted throughput falls",
-                                      .source = "DSpark, arXiv:2607.05147, section 5.2"};
+  static constexpr ComponentInfo info{
+      .name = "throughput_early_stop",
+      .summary = "drafts are added in order of survival probability until the predicted throughput falls",
+      .source = "DSpark, arXiv:2607.05147, section 5.2"};
 
   template <class S, class R>
   KeptDrafts keep(const SelectionView<S>& view, R&) const {

@@ -15,7 +15,7 @@ namespace draftproof::components::selection {
 // Source: adaptive lengths of engines.
 struct PastAcceptance : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "past_acceptance",
-                                      .summary = "one draft more than the step before accepted",
+                                      .summary = "keeps one draft more than the previous step accepted",
                                       .source = "adaptive draft lengths of engines"};
 
   template <class S>

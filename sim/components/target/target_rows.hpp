@@ -12,10 +12,9 @@ namespace draftproof::components::target {
 // Steps, symbols and cost: sim/components/target_steps.hpp.
 // Source: vllm-project/vllm#54506, ml-explore/mlx-lm#1423.
 struct BatchedLogits : TargetSteps {
-  static constexpr ComponentInfo info{
-      .name = "batched_logits",
-      .summary = "the verify pass computes other last bits than a decode of one token",
-      .source = "vllm-project/vllm#54506"};
+  static constexpr ComponentInfo info{.name = "batched_logits",
+                                      .summary = "the verify pass rounds differently from a decode of one token",
+                                      .source = "vllm-project/vllm#54506"};
 
   /// Returns the weight in units of 2^-12. Every second token has one unit more, as if summed in another order.
   int weight(const TargetRequest& request, int i, Token x) const {
@@ -35,7 +34,7 @@ struct BatchedLogits : TargetSteps {
 // and no decision depends on random bits.
 struct RequestRows : TargetSteps {
   static constexpr ComponentInfo info{.name = "request_rows",
-                                      .summary = "rows of p from weights and the settings of a request",
+                                      .summary = "rows of p from the model's weights and the settings of a request",
                                       .source = "the order of settings of common engines"};
 
   template <class Scalar>

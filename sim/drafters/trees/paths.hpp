@@ -56,10 +56,11 @@ struct IidPaths {
 // Source: Rowan, Phan and Khisti, arXiv:2506.05632; one path: Daliri et al., arXiv:2408.07978.
 struct GumbelPaths {
   using Marginal = IidPaths;
-  static constexpr TreeDrafterInfo info{.name = "gumbel_paths",
-                                        .summary = "K paths, every token the winner of a race of shared noise",
-                                        .siblings = DraftSamplings{"gumbel_iid"},
-                                        .marginal_sampling_of = "iid_paths"};
+  static constexpr TreeDrafterInfo info{
+      .name = "gumbel_paths",
+      .summary = "K paths, every token the winner of an exponential race on noise shared with the verifier",
+      .siblings = DraftSamplings{"gumbel_iid"},
+      .marginal_sampling_of = "iid_paths"};
 
   /// Adds K paths of L tokens to `out`, with the stream of every draw.
   template <class L, NoiseSource R>
@@ -76,10 +77,11 @@ struct GumbelPaths {
 // Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978; on paths derived here.
 struct MinhashPaths {
   using Marginal = IidPaths;
-  static constexpr TreeDrafterInfo info{.name = "minhash_paths",
-                                        .summary = "K paths, every token the first hit of shared darts",
-                                        .siblings = DraftSamplings{"minhash"},
-                                        .marginal_sampling_of = "iid_paths"};
+  static constexpr TreeDrafterInfo info{
+      .name = "minhash_paths",
+      .summary = "K paths, every token drawn by rejection from points (darts) shared with the verifier",
+      .siblings = DraftSamplings{"minhash"},
+      .marginal_sampling_of = "iid_paths"};
 
   /// Adds K paths of L tokens to `out`, with the stream of every draw.
   template <class L, NoiseSource R>

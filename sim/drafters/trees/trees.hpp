@@ -51,7 +51,8 @@ struct GumbelTree {
   using Marginal = WithoutReplacementTree;
   static constexpr TreeDrafterInfo info{
       .name = "gumbel_tree",
-      .summary = "children of every node: the first arrivals of a race of shared noise",
+      .summary =
+          "children of every node: the first arrivals of an exponential race on noise shared with the verifier",
       .siblings = DraftSamplings{"gumbel_top_k"},
       .distinct_siblings = true,
       .branches = true,

@@ -211,11 +211,12 @@ TEST(ServeRegistered, RefusesRowsAndSaysWhere) {
            {[](Input& input) {
               input.q[1] = {1, 0};
             },
-            "q[1]: got another proposal than that of a sibling, expected one proposal after one prefix"},
+            "q[1]: got a row that differs from the row of a sibling, expected equal rows of q after equal prefixes"},
            {[](Input& input) {
               input.drafts[1] = 0, input.p[2] = {1, 0};
             },
-            "p[2]: got another target than after an equal prefix, expected one target after one prefix"},
+            "p[2]: got a row that differs from the row after an equal prefix, expected equal rows of p after equal "
+            "prefixes"},
            {[](Input& input) { input.drafts[1] = 2; }, "drafts[1]: got 2, expected 0 .. 1"},
            {[](Input& input) {
               input.p[1] = {NAN, 1};
@@ -238,17 +239,18 @@ TEST(ServeRegistered, RefusesNamesAndOptions) {
   const auto refusal = [](std::string_view name, const BuiltInOptions& options) {
     return error_of([&] { serve_registered(name, options); });
   };
-  EXPECT_EQ(refusal("no_such_scheme", {}), "verifier: got \"no_such_scheme\", expected a name of `draftproof list`");
+  EXPECT_EQ(refusal("no_such_scheme", {}),
+            "verifier: got \"no_such_scheme\", expected a name from `draftproof list`");
   EXPECT_EQ(refusal("single_draft", {.coin_bits = 0}), "verifier single_draft: coin_bits: got 0, expected 1 .. 53");
   EXPECT_EQ(refusal("single_draft", {.level = Level::tree}),
             "verifier single_draft: level: got tree, expected position");
   EXPECT_EQ(refusal("block", {.level = Level::position}),
             "verifier block: level: got position, expected chain or tree");
   EXPECT_EQ(refusal("recursive_rejection_wor", {.drafter = "greedy"}),
-            "verifier recursive_rejection_wor: drafter: got greedy, expected a distribution that the verifier is "
-            "written for");
+            "verifier recursive_rejection_wor: drafter: got greedy, expected a draft sampling that the "
+            "verifier supports");
   EXPECT_EQ(refusal("block", {.drafter = "nothing"}),
-            "verifier block: drafter: got nothing, expected a distribution that the verifier is written for");
+            "verifier block: drafter: got nothing, expected a draft sampling that the verifier supports");
   EXPECT_EQ(serve_registered("single_draft", {.drafter = "truncated_draft_raw_q"})->declaration().draft_sampling,
             "iid");
 }

@@ -162,7 +162,7 @@ TEST(ExploreDraws, RaceThatIsNotByClockOverWeightIsRefused) {
   EXPECT_EQ(cut.state, DistributionState::cut);
   EXPECT_EQ(cut.unexplored, 1);
   ASSERT_EQ(cut.remarks.size(), 1u);
-  EXPECT_EQ(cut.remarks[0], "a race is not decided by the least clock over weight");
+  EXPECT_EQ(cut.remarks[0], "a race is not won by the smallest clock divided by its weight");
 }
 
 TEST(ExploreDraws, Integers) {

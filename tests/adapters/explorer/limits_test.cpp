@@ -99,7 +99,7 @@ TEST(ExploreLimits, BranchesBelowTheLeastMassAreCut) {
   const ProgramDistribution distribution = distribution_of(program, limits_input, {.least_mass = 0x1p-10});
   EXPECT_EQ(distribution.state, DistributionState::cut);
   EXPECT_EQ(distribution.unexplored, 0x1p-11);
-  EXPECT_EQ(distribution.remarks, std::vector<std::string>{"branches below the least mass were cut"});
+  EXPECT_EQ(distribution.remarks, std::vector<std::string>{"branches with too small a probability were cut"});
 }
 
 TEST(ExploreLimits, LoopWithoutEndIsCutByMass) {

@@ -195,7 +195,7 @@ std::vector<WrongBatches> wrong_batches() {
       {"a fast path for one row",
        when([](const SeenBatch& batch, std::size_t) { return batch.calls.size() == 1; }, false),
        {"row_alone"},
-       {" of 64, drafts (", ", in a batch of one row ("},
+       {" of 64, drafts (", ", but in a batch of one row ("},
        all_others},
       {"the last row of a block",
        when([](const SeenBatch&, std::size_t row) { return row == 63; }, true),
@@ -208,12 +208,12 @@ std::vector<WrongBatches> wrong_batches() {
        {},
        {}},
       // Wrong only in the batch that mixes rows, which no other check runs.
-      {"the proposal of the next row", next_proposal, {"neighbours"}, {", among other rows "}, all_others},
+      {"the proposal of the next row", next_proposal, {"neighbours"}, {", but among other rows "}, all_others},
       {"zeros of the padding", changed(zeros_of_the_padding), {"row_alone"}, {}, {}},
       {"state, in the batch that is asked again",
        when([](const SeenBatch& batch, std::size_t) { return batch.number == 67; }, false),
        {"repetition"},
-       {", the second time ("},
+       {", but the second time ("},
        all_others},
       {"a coin moved by the padding", moves_the_last_coin, {"neighbours"}, {"^row with drafts ("}, all_others},
       {"no answer", changed(fails), {"answers"}, {"^row 0 of 64, drafts (", "): fails: KeyError: rows$"}, all_others},
@@ -365,7 +365,7 @@ TEST(BatchChecks, DistributionsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
        {Batched::Body(coins_of_the_next_row_first), rounded_by_slot(1 + 0x1p-24), Batched::Body(idle_in_odd_slots)}) {
     const auto findings = distributions_of_batched(body);
     for (const Finding& finding : findings) EXPECT_EQ(finding.status, Status::passed) << finding.evidence;
-    expect_words(finding_of(findings, "function").evidence, "^rows were run one at a time, in batches: on drafts (");
+    expect_words(finding_of(findings, "function").evidence, "^rows were run one at a time; in batches: on drafts (");
   }
   const auto alike = distributions_of_batched(padded(Idle::none, 0));
   EXPECT_TRUE(finding_of(alike, "function").evidence.empty());

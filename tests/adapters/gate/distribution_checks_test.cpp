@@ -129,7 +129,8 @@ std::vector<Wrong> wrong_programs() {
       // The program lowers every entry of the residual by 1/4. Here only token 0 has one, p - q = 1/6, so none is
       // left.
       {"no mass", mass_too_small, 24, "answers", "exact_distribution", "L=1 K=1 [] p=(2 1)/3 q=(1 1)/2",
-       "on drafts (1): draws from weights without mass, probability 0.333333 a decision: where coin 0 is 11184811 .. "
+       "on drafts (1): draws from weights that are all zero, probability 0.333333 a decision: where coin 0 is "
+       "11184811 .. "
        "16777215 of 2^24 (0.66666669 .. 0.99999994)"},
       {"dies", impossible(RowStatus::crashed), 24, "answers", "exact_distribution", never_accepted,
        "on drafts (0): dies, probability 1 a decision"},

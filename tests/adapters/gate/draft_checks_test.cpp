@@ -194,7 +194,7 @@ TEST(DraftChecks, ADrafterThatFailsIsNamedWithItsMessage) {
       expect_error<ProgramFails>(act, "^drafting fails on every input: IndexError: no row$");
     else
       expect_error(act, "^drafting: draft: row " + std::to_string(sound) +
-                            ": got 3 drafts, status failed: IndexError: no row, expected a tuple$");
+                            ": got 3 drafts, status failed: IndexError: no row, expected a tuple of drafts$");
   }
 }
 

@@ -241,9 +241,9 @@ TEST(ExternalGate, RefusesTiersWithAReason) {
   const std::vector<Tier> sampled{Tier::sampled}, others{Tier::proof, Tier::edge};
   const Declaration scripted{.name = "scripted", .level = Level::chain};
   expect(scripted, others, "");
-  expect(scripted, sampled, "the program draws from scripts alone");
+  expect(scripted, sampled, "the program declares scripted randomness only");
   Declaration seeded = rejection_of(Level::chain);
-  expect(seeded, others, "the program takes no scripted numbers");
+  expect(seeded, others, "the program does not declare scripted randomness");
   expect(seeded, sampled, "");
   seeded.fewest_drafts = 2;  // trials of paths
   expect(seeded, sampled, "");
@@ -258,7 +258,7 @@ TEST(ExternalGate, RefusesTiersWithAReason) {
   expect(tree, sampled, "");
   Declaration drafter = rejection_of(Level::position);
   drafter.functions = {"draft"};
-  expect(drafter, {Tier::proof}, "the program does not verify");
+  expect(drafter, {Tier::proof}, "the program has no verify function");
   expect(drafter, sampled, "");
 }
 

@@ -12,7 +12,7 @@ namespace {
 GateResult proof_under_grammar(const std::string& adapter_text) {
   const OpenAdapter adapter = open_adapter(adapter_text);
   const ExternalGate gate(adapter.text, adapter.program, adapter.served, adapter.fresh);
-  expect_words(gate.refusal(Tier::sampled), "rows of trials have no masks");
+  expect_words(gate.refusal(Tier::sampled), "trials have no masks");
   EXPECT_EQ(gate.refusal(Tier::edge), "");
   const GateOptions options{.profile = profiles[2]};  // quick
   return run_gate({.external = &gate, .tier = Tier::proof}, options);

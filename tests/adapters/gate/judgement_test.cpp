@@ -91,10 +91,10 @@ TEST(Judgement, MissingMassCountsAsDistance) {
 
 TEST(Judgement, EveryStatusHasItsWords) {
   for (const auto& [status, words] : {std::pair{RowStatus::bad_input, "refuses the row"},
-                                      {RowStatus::unsupported, "does not serve the row"},
+                                      {RowStatus::unsupported, "does not support the row"},
                                       {RowStatus::failed, "fails"},
-                                      {RowStatus::no_mass, "draws from weights without mass"},
-                                      {RowStatus::tape_short, "draws without end"},
+                                      {RowStatus::no_mass, "draws from weights that are all zero"},
+                                      {RowStatus::tape_short, "draws more random numbers than the tape has"},
                                       {RowStatus::crashed, "dies"}}) {
     const Judgement judgement = judgement_of(half_accepted(), {ended(status, 1)});
     ASSERT_EQ(judgement.edges.size(), 1u);
@@ -117,7 +117,7 @@ TEST(Judgement, EdgesAreTokensThatTheTargetNeverEmits) {
     EXPECT_TRUE(judgement.edges[i].emits);
   };
   expect(0, "on drafts (0): emits token 0 after [1], which has p = 0", 0x1p-20);
-  expect(1, "on drafts (0): emits 2, which is no token", 0x1p-21);
+  expect(1, "on drafts (0): emits 2, which is not in the vocabulary", 0x1p-21);
   expect(2, "on drafts (0): emits 3 tokens, at most 2 are possible", 0x1p-22);
   expect(3, "on drafts (0): emits nothing", 0x1p-23);
   expect(4, "on drafts (0): emits token 0 after [], which has p = 0", 0x1p-24);

@@ -106,7 +106,7 @@ TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
             }
             const Finding& answers = finding_of(checks.findings, "answers");
             EXPECT_EQ(answers.status, Status::failed);
-            expect_words(answers.evidence, "draws from weights without mass");
+            expect_words(answers.evidence, "draws from weights that are all zero");
           }
         }
 }

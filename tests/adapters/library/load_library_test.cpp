@@ -76,7 +76,7 @@ TEST(LoadLibrary, RefusesFilesThatAreNoAdapters) {
     expect_error([&] { load_library(path); }, words);
   };
   refused("/nowhere/verifier.so", "^library /nowhere/verifier.so: file: got none, expected a shared library$");
-  refused(DRAFTPROOF_SOURCE_DIR "/LICENSE", "expected a shared library of this machine");
+  refused(DRAFTPROOF_SOURCE_DIR "/LICENSE", "expected a shared library that this machine can load");
   Dl_info c_library{};
   ASSERT_NE(dladdr(dlsym(RTLD_DEFAULT, "getpid"), &c_library), 0);
   const std::string other = c_library.dli_fname;
@@ -140,7 +140,7 @@ TEST(LoadLibrary, FindsBugsOfACall) {
   for (const auto& [how, words] : std::vector<std::pair<Bug, std::string>>{
            {Bug::none, "^none$"},
            {Bug::past_end, "a write outside the buffers"},
-           {Bug::changes_input, "inputs that the call changed"},
+           {Bug::changes_input, "inputs changed by the call"},
            {Bug::unknown_row, "a draw for row 2, expected rows 0 .. 1"},
            {Bug::bad_count, "^counts: got 4, expected 0 .. 3$"},
            {Bug::bad_status, "^status: got 6, expected 0 .. 5$"},

@@ -181,8 +181,8 @@ TEST(LostProgram, TheRowThatKillsIsFoundAndKeptAndOthersAreUnharmed) {
     expect_only_struck(program, {5, 20, 41}, RowStatus::crashed, listens ? "closed the connection" : "about to die");
     expect_parts(error_of([&] { expect_only_struck(program, {7}, RowStatus::crashed, ""); }),
                  listens
-                     ? Parts{hostile.address.name() + ": got 3 rows that end the connection", "and another loss: "}
-                     : Parts{"3 rows that kill the program", "and another death: "});
+                     ? Parts{hostile.address.name() + ": got 3 rows that end the connection", "and one more loss: "}
+                     : Parts{"3 rows that kill the program", "and one more death: "});
   }
   marked.expect_none();
 }
@@ -199,7 +199,7 @@ TEST(LostProgram, WhatIsNotAnsweredInTimeHasNoVerdict) {
     strike(set, row);
     expect_error<ProgramSilent>(
         [&] { runs_of(program, set); },
-        fmt::format("^did not answer within 0.7 s on drafts ({}) at V = 4; --adapter-limit SECONDS gives it more$",
+        fmt::format("^did not answer within 0.7 s on drafts ({}) at V = 4; --adapter-limit SECONDS allows more$",
                     fmt::join(set.inputs[row].drafts, " ")));
     expect_only_struck(program, {}, RowStatus::ok, "", 4);  // the program is started again
   }
@@ -210,7 +210,7 @@ TEST(LostProgram, WhatIsNotAnsweredInTimeHasNoVerdict) {
     for (int i = 0; i < 2; ++i) runs_of(program, set);
     expect_error<ProgramSilent>([&] { runs_of(program, set); },
                                 "^3 batches had no answer within 0.3 s, though each of their rows had; "
-                                "--adapter-limit SECONDS gives it more$");
+                                "--adapter-limit SECONDS allows more$");
   }
   {
     WireProgram program(hostile_child("drips"), options);

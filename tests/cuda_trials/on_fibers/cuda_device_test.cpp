@@ -155,7 +155,7 @@ TEST_F(CudaOnFibers, AddsToWhatIsCounted) {
 }
 
 TEST_F(CudaOnFibers, SaysWhyNotInTheKernelsWords) {
-  EXPECT_EQ(on_->refusal(*registry().verifier("k_seq"), iid_, 2), "k_seq has no kernel of simulation");
+  EXPECT_EQ(on_->refusal(*registry().verifier("k_seq"), iid_, 2), "k_seq has no simulation kernel");
   EXPECT_EQ(on_->refusal(verifier_, *registry().drafter("without_replacement"), 2),
             "recursive_rejection has no kernel for drafts of without_replacement");
 }

@@ -72,8 +72,8 @@ const WrongBatch wrong_batches[]{
     {"masks_applied_in_place", "inputs_unchanged", one_masked,
      "entry 1 of the target rows has changed, restored after the call"},
     {"masks_applied_in_place", "rows_shared", one_masked, "where all share them"},
-    {"settings_of_last_tenant", "histories", two_calls, "where no request is"},
-    {"idle_position_not_advanced", "histories", two_calls, "where no request is"},
+    {"settings_of_last_tenant", "histories", two_calls, "which no request has"},
+    {"idle_position_not_advanced", "histories", two_calls, "which no request has"},
     {"coin_beside_last_draw", "draws_declared", "order=(0) [p=(1 1)/2]",
      "draws 1 uniform and 1 token, declared 0 uniforms and 1 token"}};
 
@@ -176,7 +176,7 @@ TEST(Batches, ARowThatIsNotWalkedWholeIsUndecided) {
     EXPECT_EQ(RowDistribution::check(*runner, one, work, {.leaves = 12}).status, status);
     const Answer cut = RowDistribution::check(*runner, one, work, {.leaves = 5});
     EXPECT_EQ(cut.status, Status::undecided) << cut.evidence;
-    EXPECT_NE(cut.evidence.find("turn 0: request 0: more than 5 branches, probability 0."), std::string::npos);
+    EXPECT_NE(cut.evidence.find("trial 0: request 0: more than 5 branches, probability 0."), std::string::npos);
   }
   EXPECT_EQ(NoForbiddenToken::check(right, one, work, {.leaves = 5}).status, Status::undecided);
   // An outcome with positive probability is a violation, whatever is unexplored.

@@ -62,8 +62,8 @@ TEST(Grammars, ForbiddenDraftsAreRemoved) {
   constexpr auto text = "regex=(0|1)* | L=1 K=1 [] p=(1 1 1)/3 q=(1 0 1)/2";
   expect_answer(
       "forbidden_drafts_removed", "grammar_distribution", text,
-      "after [] got (3/4 1/4 0), expected (1/2 1/2 0), TV 1/4; reached with probability 1; on this model right "
-      "with sample_and_match_tree");
+      "after [] got (3/4 1/4 0), expected (1/2 1/2 0), TV 1/4; reached with probability 1; on this model the "
+      "distribution is right with sample_and_match_tree");
   expect_answer("forbidden_drafts_removed", "forbidden_tokens", text, "");
   expect_answer("drafts_end_after_forbidden", "grammar_distribution", text, "");
 }

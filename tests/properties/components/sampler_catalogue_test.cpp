@@ -139,7 +139,7 @@ TEST(Samplers, StatedDistributionsAreTiedToDraws) {
   const SamplerCase one = SamplerCase::parse("w=(1 1)/2");
   const Answer answer = checks::sampler::DistributionInBudget::check(sampler<FalseStatement>(), one, work);
   EXPECT_EQ(answer.status, Status::failed);
-  EXPECT_NE(answer.evidence.find("their piece declares"), std::string::npos);
+  EXPECT_NE(answer.evidence.find("the sampler declares"), std::string::npos);
 }
 
 TEST(SamplerCases, TextIsReadBack) {

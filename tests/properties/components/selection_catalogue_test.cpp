@@ -33,7 +33,8 @@ TEST(SelectionPolicies, OwnConfidence) {
   expect_output(
       "chosen_token_confidence", text,
       "token_path: request 0: after [] got (17/20 3/20), expected (7/10 3/10), TV 3/20; reached with probability "
-      "1; the choice depends on the confidence after position 1 of request 0; on this model exact with "
+      "1; the choice depends on the confidence after position 1 of request 0; on this model the distribution is "
+      "exact with "
       "sample_and_match_tree");
   expect_output("confidence_before_draft", text, "");
 }

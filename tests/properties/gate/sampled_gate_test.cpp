@@ -223,7 +223,7 @@ TEST(SampledPosition, ShrinksTheVocabularyToWhatItsPassesCost) {
   ASSERT_TRUE(found.finding);
   EXPECT_EQ(found.finding->status, Status::passed);
   EXPECT_EQ(found.finding->property, "distribution of 2 drafts at V = 1024");
-  EXPECT_EQ(found.note, "V = 1024 instead of 32000: a trial passes over 1.0 vocabularies");
+  EXPECT_EQ(found.note, "V = 1024 instead of 32000, because a trial makes 1.0 passes over the vocabulary");
   // Look-ups and searches in tables do not count as passes.
   const SampledPosition tables = sampled(*registry().verifier("recursive_rejection"));
   ASSERT_TRUE(tables.finding);

@@ -14,13 +14,14 @@
 namespace draftproof::verifiers::lossy::paths {
 
 struct TypicalAcceptancePath {
-  static constexpr Info info{.name = "typical_acceptance_path",
-                             .summary = "accept a path while p finds its tokens typical, without a test against q",
-                             .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774",
-                             .drafts = DraftSamplings{"iid_paths"},
-                             .promise = Promise::lossy,
-                             .most_drafts = 1,
-                             .derived_from = "token_path"};
+  static constexpr Info info{
+      .name = "typical_acceptance_path",
+      .summary = "accept a path while its tokens are typical under p, without a test against q",
+      .source = "Cai et al. 2024 (Medusa), arXiv:2401.10774",
+      .drafts = DraftSamplings{"iid_paths"},
+      .promise = Promise::lossy,
+      .most_drafts = 1,
+      .derived_from = "token_path"};
 
   lossy::TypicalAcceptance rule{};
 

@@ -76,7 +76,7 @@ struct BlockTokenResidual {
 // Hidden: in the first iteration, which equals that of the right scheme.
 struct GreedyBlockWithoutCarry {
   static constexpr Info info{.name = "greedy_block_without_carry",
-                             .summary = "greedy block verification that carries nothing",
+                             .summary = "greedy block verification without the state that it should carry",
                              .source = "Sun et al. 2025, arXiv:2403.10444, appendix, without the state",
                              .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,
@@ -99,12 +99,13 @@ struct GreedyBlockWithoutCarry {
 // Hidden: up to L = 3, where it equals block verification.
 
 struct HsdLastIndex {
-  static constexpr Info info{.name = "hsd_last_index",
-                             .summary = "block verification with the product capped at the last peak",
-                             .source = "wording of arXiv:2601.05724, appendix C.3",
-                             .drafts = DraftSamplings{"iid_paths"},
-                             .most_drafts = 1,
-                             .derived_from = "block"};
+  static constexpr Info info{
+      .name = "hsd_last_index",
+      .summary = "block verification whose product of ratios restarts at the last index where it exceeds 1",
+      .source = "wording of arXiv:2601.05724, appendix C.3",
+      .drafts = DraftSamplings{"iid_paths"},
+      .most_drafts = 1,
+      .derived_from = "block"};
 
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {

@@ -19,14 +19,13 @@ namespace draftproof::mutants::paths {
 // Hidden: in all distributions, since the tokens are right.
 // Smallest: L = 1, q=(1 0), p=(1 1)/2: refused with probability 1/2, then counted as accepted with probability 1/2.
 struct AcceptedCountsRejectedOne {
-  static constexpr Info info{
-      .name = "accepted_counts_rejected_one",
-      .summary = "token verification that tosses a coin for the refused token again to count it",
-      .source = "flashinfer-ai/flashinfer, chain kernel, reading of the source",
-      .drafts = DraftSamplings{"iid_paths"},
-      .most_drafts = 1,
-      .claims = {.accepts_equal_distributions = true, .one_path_is_token_path = true},
-      .derived_from = "token_path"};
+  static constexpr Info info{.name = "accepted_counts_rejected_one",
+                             .summary = "token verification that tests the rejected token a second time to count it",
+                             .source = "flashinfer-ai/flashinfer, chain kernel, reading of the source",
+                             .drafts = DraftSamplings{"iid_paths"},
+                             .most_drafts = 1,
+                             .claims = {.accepts_equal_distributions = true, .one_path_is_token_path = true},
+                             .derived_from = "token_path"};
 
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
@@ -107,13 +106,13 @@ struct FirstDraftUncheckedPath {
 struct NoiseDrawnOncePerPrompt {
   static constexpr Info info{
       .name = "noise_drawn_once_per_prompt",
-      .summary = "token verification with the coins of its first iteration in every later one",
+      .summary = "token verification that uses the accept uniforms of its first iteration in every later one",
       .source = "Infini-AI-Lab/Sequoia, reading of the source",
       .drafts = DraftSamplings{"iid_paths"},
       .most_drafts = 1,
       .claims = {.accepts_equal_distributions = true, .one_path_is_token_path = true},
-      .unsupported = {.simulate = "its words stay with its plan: trials would depend on their order",
-                      .fresh = "its words stay with its plan: trials would depend on their order"},
+      .unsupported = {.simulate = "its plan keeps random bits, so trials would depend on their order",
+                      .fresh = "its plan keeps random bits, so trials would depend on their order"},
       .derived_from = "token_path"};
 
   /// Random bits of the accept tests, then of the last draw.
@@ -160,7 +159,7 @@ struct NoiseDrawnOncePerPrompt {
 // next one likelier. Hidden: in the first token, and at L = 1.
 struct OneCoinForAllPositions {
   static constexpr Info info{.name = "one_coin_for_all_positions",
-                             .summary = "token verification that reuses one accept coin along the path",
+                             .summary = "token verification that uses one accept uniform for the whole path",
                              .source = "feifeibear/LLMSpeculativeSampling, reading of the source",
                              .drafts = DraftSamplings{"iid_paths"},
                              .most_drafts = 1,

@@ -122,7 +122,7 @@ struct InputsUnchanged {
       runner.run(view, streams);
       const auto after = before.difference();
       if (during || after)
-        return Answer::failed(fmt::format("turn {}: {}{}", turn, during ? *during : "after the call: " + *after,
+        return Answer::failed(fmt::format("trial {}: {}{}", turn, during ? *during : "after the call: " + *after,
                                           during && !after ? ", restored after the call" : ""));
     }
     return Answer::passed();
@@ -137,7 +137,7 @@ struct InputsUnchanged {
 // Correctness: a runner that only reads its rows reads the same values either way.
 struct RowsShared {
   static constexpr std::string_view name = "rows_shared";
-  static constexpr std::string_view about = "requests that share rows in memory give the same as with copies";
+  static constexpr std::string_view about = "requests that share rows in memory get the same results as with copies";
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
     BatchCase copies = one;
@@ -160,7 +160,7 @@ struct RowsShared {
       for (std::size_t s = 0; s < wanted.emitted.size(); ++s)
         if (wanted.emitted[s] != found.emitted[s] || wanted.refused[s] != found.refused[s])
           return Answer::failed(
-              fmt::format("turn {}: slot {} gives {} with copies of the rows, {} where all share them", turn, s,
+              fmt::format("trial {}: slot {} gives {} with copies of the rows, {} where all share them", turn, s,
                           text(wanted, s), text(found, s)));
     }
     return Answer::passed();
@@ -214,7 +214,7 @@ struct WidePitch {
         for (std::size_t s = 0; s < narrow.emitted.size(); ++s)
           if (narrow.emitted[s] != far.emitted[s] || narrow.refused[s] != far.refused[s])
             return Answer::failed(
-                fmt::format("turn {}: slot {} gives {} with rows side by side, {} with {} elements between them",
+                fmt::format("trial {}: slot {} gives {} with rows side by side, {} with {} elements between them",
                             turn, s, text(narrow, s), text(far, s), pitch));
       }
     return Answer::passed();

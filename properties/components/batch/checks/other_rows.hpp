@@ -30,7 +30,7 @@ namespace draftproof::checks::batch {
 struct Histories {
   static constexpr std::string_view name = "histories";
   static constexpr std::string_view about =
-      "over calls in which requests join, idle, leave and return, each gives the same as alone";
+      "over calls in which requests join, idle, leave and return, each gets the same result as alone";
   static constexpr int calls = 8;
 
   static Answer check(const BatchRunner& runner, const BatchCase& cut, std::uint64_t& work) {
@@ -54,8 +54,8 @@ struct Histories {
         for (const BatchDraw& draw : streams.draws())
           if (!own_word(now, built, draw.address))
             return Answer::failed(
-                fmt::format("turn {}: in call {} of {} bits of position {} are read, where no request is", turn,
-                            call + 1, story, draw.address.position));
+                fmt::format("trial {}: in call {} of {} random bits of position {} are read, which no request has",
+                            turn, call + 1, story, draw.address.position));
         for (std::size_t n = 0; n < now.requests.size(); ++n, ++work) {
           const int r = now.requests[n];
           auto& session = alone[r];
@@ -64,8 +64,8 @@ struct Histories {
           const BatchRow wanted = now.built(positions, static_cast<int>(n)).run(*session, own)[n];
           if (rows[n] != wanted)
             return Answer::failed(
-                fmt::format("turn {}: in call {} of {} request {} gives {}, alone with the same history {}", turn,
-                            call + 1, story, r, rows[n].text(), wanted.text()));
+                fmt::format("trial {}: in call {} of {} request {} gives {}, but alone with the same history {}",
+                            turn, call + 1, story, r, rows[n].text(), wanted.text()));
         }
         for (std::size_t n = 0; n < now.requests.size(); ++n)
           positions[static_cast<std::size_t>(now.requests[n])] += static_cast<std::uint32_t>(rows[n].emitted.size());
@@ -106,10 +106,11 @@ struct BuiltInWords {
       std::vector<BatchDraw> draws = streams.draws();
       std::sort(draws.begin(), draws.end());
       if (const auto twice = std::adjacent_find(draws.begin(), draws.end()); twice != draws.end())
-        return Answer::failed(fmt::format("turn {}: {}: random bits are read twice", turn, text(twice->address)));
+        return Answer::failed(fmt::format("trial {}: {}: random bits are read twice", turn, text(twice->address)));
       for (const BatchDraw& draw : draws)
         if (!declared(one, batch, draw.address))
-          return Answer::failed(fmt::format("turn {}: {}: bits of no request", turn, text(draw.address)));
+          return Answer::failed(
+              fmt::format("trial {}: {}: random bits that belong to no request are read", turn, text(draw.address)));
     }
     return Answer::passed();
   }
@@ -152,14 +153,14 @@ struct PaddingIgnored {
       ++work;
       for (std::size_t r = 0; r < padded.size(); ++r) {
         if (padded[r].accepted > one.requests[r].drafts())
-          return Answer::failed(fmt::format("turn {}: request {} has {} drafts and {} accepted", turn, r,
+          return Answer::failed(fmt::format("trial {}: request {} has {} drafts and {} accepted", turn, r,
                                             one.requests[r].drafts(), padded[r].accepted));
         if (std::count(padded[r].emitted.begin(), padded[r].emitted.end(), pad_id) > 0)
-          return Answer::failed(fmt::format("turn {}: request {} emits padding: {}", turn, r, padded[r].text()));
+          return Answer::failed(fmt::format("trial {}: request {} emits padding: {}", turn, r, padded[r].text()));
       }
       for (Token pad = 0; pad < one.vocabulary(); ++pad, ++work)
         if (const auto filled = BuiltBatch(one, turn, {.pad = pad}).run(runner); filled != padded)
-          return Answer::failed(fmt::format("turn {}: padding with id {} changes the output", turn, pad));
+          return Answer::failed(fmt::format("trial {}: padding with id {} changes the output", turn, pad));
     }
     return Answer::passed();
   }
@@ -184,7 +185,7 @@ struct RowAlone {
         const BatchRow& row = together[static_cast<std::size_t>(r)];
         if (row != own)
           return Answer::failed(
-              fmt::format("turn {}: request {} alone gives {}, in the batch {}", turn, r, own.text(), row.text()));
+              fmt::format("trial {}: request {} alone gives {}, in the batch {}", turn, r, own.text(), row.text()));
       }
     }
     return Answer::passed();
@@ -203,7 +204,8 @@ struct RowAlone {
 
 struct RowDistribution {
   static constexpr std::string_view name = "row_distribution";
-  static constexpr std::string_view about = "each row has its target's distribution, whatever the other rows draw";
+  static constexpr std::string_view about =
+      "each row has its target's distribution given the draws of the other rows";
   static constexpr Tier tier = Tier::proof;
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
@@ -222,7 +224,7 @@ struct RowDistribution {
 // Correctness: a request's distribution and random bits do not depend on its slot.
 struct SlotsPermuted {
   static constexpr std::string_view name = "slots_permuted";
-  static constexpr std::string_view about = "reordered slots change nothing";
+  static constexpr std::string_view about = "the order of the slots does not change a request's result";
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
     if (std::is_sorted(one.order.begin(), one.order.end())) return Answer::not_applicable();
@@ -231,7 +233,7 @@ struct SlotsPermuted {
       const std::vector<BatchRow> sorted = BuiltBatch(one, turn, {.sorted = true}).run(runner);
       for (std::size_t r = 0; r < here.size(); ++r)
         if (here[r] != sorted[r])
-          return Answer::failed(fmt::format("turn {}: request {} gives {} in the order of drafting, {} reordered",
+          return Answer::failed(fmt::format("trial {}: request {} gives {} in the order of drafting, {} reordered",
                                             turn, r, sorted[r].text(), here[r].text()));
     }
     return Answer::passed();

@@ -27,14 +27,14 @@ struct AcceptedCounts {
       const BuiltBatch batch(one, turn);
       const std::vector<BatchRow> rows = batch.run(runner);
       for (std::size_t r = 0; r < rows.size(); ++r) {
-        if (rows[r].refused) return Answer::failed(fmt::format("turn {}: request {} is refused", turn, r));
+        if (rows[r].refused) return Answer::failed(fmt::format("trial {}: request {} is refused", turn, r));
         const auto& drafts = batch.drafted(static_cast<int>(r));
         const auto accepted = static_cast<std::size_t>(rows[r].accepted), size = rows[r].emitted.size();
         const bool counts = accepted <= drafts.size() && (size == accepted || size == accepted + 1) &&
                             std::equal(drafts.begin(), drafts.begin() + rows[r].accepted, rows[r].emitted.begin());
         const bool whole = one.requests[r].stop < 0 && one.requests[r].limit == 0;
         if (!counts || (whole && size != accepted + 1))
-          return Answer::failed(fmt::format("turn {}: request {} with drafts [{}] gives {}", turn, r,
+          return Answer::failed(fmt::format("trial {}: request {} with drafts [{}] gives {}", turn, r,
                                             fmt::join(drafts, " "), rows[r].text()));
       }
     }
@@ -67,11 +67,11 @@ struct BadRowsRefused {
           ++work;
           if (!rows[r].refused || !rows[r].emitted.empty())
             return Answer::failed(
-                fmt::format("turn {}: request {} with a row of {} gives {}", turn, r, value, rows[r].text()));
+                fmt::format("trial {}: request {} with a row of {} gives {}", turn, r, value, rows[r].text()));
           for (std::size_t other = 0; other < rows.size(); ++other)
             if (other != r && rows[other] != sound[other])
               return Answer::failed(
-                  fmt::format("turn {}: a row of {} in request {} changes request {}", turn, value, r, other));
+                  fmt::format("trial {}: a row of {} in request {} changes request {}", turn, value, r, other));
         }
     }
     return Answer::passed();
@@ -105,7 +105,7 @@ struct IdsInRange {
         for (const Token x : rows[r].emitted)
           if (x < 0 || x >= one.vocabulary())
             return Answer::failed(
-                fmt::format("turn {}: request {} of {} tokens gives {}", turn, r, one.vocabulary(), rows[r].text()));
+                fmt::format("trial {}: request {} of {} tokens gives {}", turn, r, one.vocabulary(), rows[r].text()));
     }
     return Answer::passed();
   }
@@ -157,7 +157,7 @@ struct OutputCut {
         if (limit > 0 && tokens.size() > limit) tokens.resize(limit);
         whole[r].accepted = std::min(whole[r].accepted, static_cast<int>(tokens.size()));
         if (cut[r] != whole[r])
-          return Answer::failed(fmt::format("turn {}: request {} gives {} uncut, cut {}, expected {}", turn, r,
+          return Answer::failed(fmt::format("trial {}: request {} gives {} uncut, cut {}, expected {}", turn, r,
                                             before, cut[r].text(), whole[r].text()));
       }
     }
@@ -196,7 +196,7 @@ struct DrawsDeclared {
         const ChainDraws found = drawn(streams, batch.address(static_cast<int>(r)), drafts);
         if (found != wanted)
           return Answer::failed(
-              fmt::format("turn {}: request {} with {} of {} drafts accepted draws {} and {}, declared {} and {}",
+              fmt::format("trial {}: request {} with {} of {} drafts accepted draws {} and {}, declared {} and {}",
                           turn, r, rows[r].accepted, drafts, coins(found.flips), draws(found.picks),
                           coins(wanted.flips), draws(wanted.picks)));
       }

@@ -15,7 +15,7 @@ namespace draftproof::checks::counter {
 // Correctness: every trial emits one token.
 struct Conservation {
   static constexpr std::string_view name = "conservation";
-  static constexpr std::string_view about = "cells sum to the trials at every read, and no trial is lost";
+  static constexpr std::string_view about = "the cells sum to the number of trials at every read";
 
   static Answer check(const TrialCounter& counter, const CounterCase& one, std::uint64_t& work) {
     std::uint64_t round = 0;

@@ -17,7 +17,7 @@ Answer answer_on(const GrammarRule& component, const GrammarCase& one, std::uint
   if (!component.trees && !one.chain()) return Answer::not_applicable();
   GrammarAnalysis at(component, one);
   Answer answer = answer_of_rules(
-      one.chain(), "right with", [&](VerifyRule rule) { return at.has(rule); },
+      one.chain(), "the distribution is right with", [&](VerifyRule rule) { return at.has(rule); },
       [&](VerifyRule rule, bool) { return fault(at, rule); });
   work += at.work();
   return answer;
@@ -33,7 +33,7 @@ struct GrammarDistribution {
 
   static Answer check(const GrammarRule& component, const GrammarCase& one, std::uint64_t& work) {
     return detail::answer_on(component, one, work,
-                          [](GrammarAnalysis& at, VerifyRule rule) { return at.wrong_output(rule); });
+                             [](GrammarAnalysis& at, VerifyRule rule) { return at.wrong_output(rule); });
   }
 };
 
@@ -44,7 +44,7 @@ struct ForbiddenTokens {
 
   static Answer check(const GrammarRule& component, const GrammarCase& one, std::uint64_t& work) {
     return detail::answer_on(component, one, work,
-                          [](GrammarAnalysis& at, VerifyRule rule) { return at.forbidden_token(rule); });
+                             [](GrammarAnalysis& at, VerifyRule rule) { return at.forbidden_token(rule); });
   }
 };
 

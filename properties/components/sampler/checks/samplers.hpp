@@ -21,7 +21,8 @@ namespace draftproof::checks::sampler {
 // Correctness: no random bits may lead to a token of weight 0.
 struct BoundaryWords {
   static constexpr std::string_view name = "boundary_words";
-  static constexpr std::string_view about = "random bits at the boundaries give tokens with weight";
+  static constexpr std::string_view about =
+      "random bits at the boundaries between tokens give tokens of positive weight";
 
   static constexpr int most_raced = 4;
 
@@ -78,7 +79,8 @@ struct BoundaryWords {
 
 struct DistributionInBudget {
   static constexpr std::string_view name = "distribution_in_budget";
-  static constexpr std::string_view about = "the distribution of the program is within its budget of the weights";
+  static constexpr std::string_view about =
+      "the sampler's distribution differs from the weights by at most its declared error";
   static constexpr Tier tier = Tier::proof;
 
   static std::vector<SamplerCase> cases(std::uint64_t seed, int rounds) {
@@ -96,12 +98,12 @@ struct DistributionInBudget {
     const std::vector<WordPiece> pieces = sampler.pieces(row);
     work += pieces.size();
     if (pieces.empty() || pieces.front().first != 0)
-      return Answer::failed("random bits before the first piece have no token");
+      return Answer::failed("the sampler declares no token for the first random bits");
     if (auto untied = first_untied(sampler, row, pieces)) return Answer::failed(*untied);
     const double distance = program_distance(pieces, row);
     return Answer::passed_if(distance <= sampler.info().budget, [&] {
-      return fmt::format("TV {:.3g} between the distribution of the program and the weights, budget {:.3g}", distance,
-                         sampler.info().budget);
+      return fmt::format("TV {:.3g} between the sampler's distribution and the weights, expected at most {:.3g}",
+                         distance, sampler.info().budget);
     });
   }
 
@@ -121,7 +123,8 @@ struct DistributionInBudget {
     const std::vector<Token> drawn = sampler.draw(row, words);
     for (std::size_t i = 0; i < words.size(); ++i)
       if (drawn[i] != tokens[i])
-        return fmt::format("random bits {:#x} give {}, but their piece declares {}", words[i], drawn[i], tokens[i]);
+        return fmt::format("random bits {:#x} give {}, but the sampler declares {} for them", words[i], drawn[i],
+                           tokens[i]);
     return std::nullopt;
   }
 };
@@ -164,7 +167,7 @@ struct RowUnchanged {
 
 struct TailMass {
   static constexpr std::string_view name = "tail_mass";
-  static constexpr std::string_view about = "rare tokens have their probability";
+  static constexpr std::string_view about = "rare tokens are drawn with their probability";
 
   struct Bounds {
     double low = 0, high = 0;
@@ -199,7 +202,8 @@ struct TailMass {
     const double wanted = true_mass(one);
     work += std::uint64_t{1} << 15;
     return Answer::passed_if(found.low * (1 - 0x1p-40) <= wanted && wanted <= found.high * (1 + 0x1p-40), [&] {
-      return fmt::format("the tail has between {:.4g} and {:.4g}, expected {:.4g}", found.low, found.high, wanted);
+      return fmt::format("the tail has a probability between {:.4g} and {:.4g}, expected {:.4g}", found.low,
+                         found.high, wanted);
     });
   }
 

@@ -43,7 +43,7 @@ struct OutputDistribution {
     if (!policy.takes(one)) return Answer::not_applicable();
     SelectionAnalysis at(policy, one);
     Answer answer = answer_of_rules(
-        one.requests.front().chain(), "exact with",
+        one.requests.front().chain(), "the distribution is exact with",
         [&](VerifyRule rule) { return at.has(rule) && (!policy.matching_alone || rule == VerifyRule::matching); },
         [&](VerifyRule rule, bool first) {
           std::optional<std::string> wrong = at.wrong_output(rule);

@@ -14,7 +14,7 @@ namespace draftproof::mutants::components::batch {
 // Hidden: in all checks that do not count random numbers.
 struct CoinBesideLastDraw : ChainSteps {
   static constexpr ComponentInfo info{.name = "coin_beside_last_draw",
-                                      .summary = "a coin that nobody asks for is drawn before the last token",
+                                      .summary = "an unused random number is drawn before the last token",
                                       .source = "derived here"};
 
   template <class F, class Source>
@@ -35,7 +35,7 @@ struct CoinBesideLastDraw : ChainSteps {
 struct PadIdTested : ChainSteps {
   static constexpr ComponentInfo info{
       .name = "pad_id_tested",
-      .summary = "columns behind the drafts are tested too; id -1 indexes from the end",
+      .summary = "padding after the drafts is tested too; id -1 indexes the last entry",
       .source = "flashinfer-ai/flashinfer#879"};
 
   int tested(const RaggedBatch& batch, int slot) const { return batch.length[slot] > 0 ? batch.longest : 0; }
@@ -56,7 +56,7 @@ struct PadIdTested : ChainSteps {
 
 struct PaddingLanesWin : ChainSteps {
   static constexpr ComponentInfo info{.name = "padding_lanes_win",
-                                      .summary = "lanes beyond V take part with what the tile before left in them",
+                                      .summary = "lanes beyond V take part with stale values of the previous tile",
                                       .source = "flashinfer-ai/flashinfer#3624"};
 
   static constexpr int tile = 2;
@@ -118,7 +118,7 @@ struct PathCutLate : ChainSteps {
 // Hidden: while all rows refuse at the same position.
 struct RejectionWriteToOtherRow : ChainSteps {
   static constexpr ComponentInfo info{.name = "rejection_write_to_other_row",
-                                      .summary = "corrections are written at the refused columns of all rows",
+                                      .summary = "correction tokens are written at the rejected columns of all rows",
                                       .source = "Dao-AILab/flash-attention#2779"};
 
   void write(const RaggedBatch& batch, const std::vector<ChainResult>& results, std::vector<Token>& tokens) const {

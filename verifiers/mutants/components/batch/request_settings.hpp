@@ -22,7 +22,7 @@ namespace draftproof::mutants::components::batch {
 struct IdlePositionNotAdvanced : ChainSteps {
   static constexpr ComponentInfo info{
       .name = "idle_position_not_advanced",
-      .summary = "after a call without drafts a request's words begin where that call's did",
+      .summary = "after a call without drafts, a request uses the random bits of that call again",
       .source = "derived here"};
 
   StreamAddress address(const RaggedBatch& batch, int slot, int i) const {
@@ -50,7 +50,7 @@ struct IdlePositionNotAdvanced : ChainSteps {
 // Hidden: in tests of one row; two rows of one distribution always agree.
 struct OneSeedForAllRequests : ChainSteps {
   static constexpr ComponentInfo info{.name = "one_seed_for_all_requests",
-                                      .summary = "requests without a seed share one stream",
+                                      .summary = "requests without a seed share one random stream",
                                       .source = "NVIDIA/TensorRT-LLM#19487"};
 
   StreamAddress address(const RaggedBatch& batch, int slot, int i) const {
@@ -73,7 +73,7 @@ struct OneSeedForAllRequests : ChainSteps {
 struct SettingsOfLastTenant : ChainSteps {
   static constexpr ComponentInfo info{
       .name = "settings_of_last_tenant",
-      .summary = "a request that idles in a used slot has the words of the last request there",
+      .summary = "a request that idles in a used slot gets the random bits of the last request there",
       .source = "derived here"};
 
   StreamAddress address(const RaggedBatch& batch, int slot, int i) const {
@@ -99,7 +99,7 @@ struct SettingsOfLastTenant : ChainSteps {
 // Hidden: in batches of at most eight requests.
 struct SettingsOfSlotInChunk : ChainSteps {
   static constexpr ComponentInfo info{.name = "settings_of_slot_in_chunk",
-                                      .summary = "from the ninth slot on a request has the words of another",
+                                      .summary = "from the ninth slot on, a request gets the random bits of another",
                                       .source = "derived here",
                                       .chunk = 8};
 

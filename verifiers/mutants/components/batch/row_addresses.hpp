@@ -37,10 +37,9 @@ struct MaskOfNeighbourRow : ChainSteps {
 // Hidden: if no two requests share a row and no check reads the rows between two draws.
 
 struct MasksAppliedInPlace : ChainSteps {
-  static constexpr ComponentInfo info{
-      .name = "masks_applied_in_place",
-      .summary = "masks are written into the target rows and taken out after the batch",
-      .source = "derived here"};
+  static constexpr ComponentInfo info{.name = "masks_applied_in_place",
+                                      .summary = "masks are written into the target rows and removed after the batch",
+                                      .source = "derived here"};
 
   int tested(const RaggedBatch& batch, int slot) const {
     for (int i = 0; batch.mask && i <= batch.length[slot]; ++i) {
@@ -92,9 +91,10 @@ struct ProposalRowOffsetRagged : ChainSteps {
 // Source: vllm-project/vllm#41044, found in review.
 // Hidden: while slots keep their requests between drafting and verification.
 struct ProposalsNotPermuted : ChainSteps {
-  static constexpr ComponentInfo info{.name = "proposals_not_permuted",
-                                      .summary = "proposal rows are found by today's slot, drafted in another",
-                                      .source = "vllm-project/vllm#41044"};
+  static constexpr ComponentInfo info{
+      .name = "proposals_not_permuted",
+      .summary = "proposal rows are read at the current slot, although they were drafted in another",
+      .source = "vllm-project/vllm#41044"};
 
   std::int64_t proposal_row(const RaggedBatch& batch, int slot) const {
     std::int64_t row = 0;
@@ -112,7 +112,7 @@ struct ProposalsNotPermuted : ChainSteps {
 // Hidden: below 2^31 elements.
 struct RowOffsetInt32 : ChainSteps {
   static constexpr ComponentInfo info{.name = "row_offset_int32",
-                                      .summary = "row times pitch in 32-bit signed arithmetic",
+                                      .summary = "the offset of a row (row times pitch) is a signed 32-bit product",
                                       .source = "vllm-project/vllm#46560"};
 
   std::int64_t offset(std::int64_t row, std::int64_t pitch) const {
@@ -128,7 +128,9 @@ struct RowOffsetInt32 : ChainSteps {
 // Hidden: below 2^32 elements.
 struct RowOffsetUint32 : ChainSteps {
   static constexpr ComponentInfo info{
-      .name = "row_offset_uint32", .summary = "row times pitch in 32 bits without a sign", .source = "derived here"};
+      .name = "row_offset_uint32",
+      .summary = "the offset of a row (row times pitch) is an unsigned 32-bit product",
+      .source = "derived here"};
 
   std::int64_t offset(std::int64_t row, std::int64_t pitch) const {
     return static_cast<std::uint32_t>(row) * static_cast<std::uint32_t>(pitch);

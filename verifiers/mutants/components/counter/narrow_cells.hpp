@@ -48,7 +48,7 @@ struct CellsOfFloats : CounterSteps {
 // Source: derived here, after histograms in shared memory of kernels.
 struct FlushedTooLate : CounterSteps {
   static constexpr ComponentInfo info{.name = "flushed_too_late",
-                                      .summary = "cells of 16 bits are emptied every 2^17 trials",
+                                      .summary = "cells of 16 bits are flushed every 2^17 trials",
                                       .source = "derived here"};
 
   using Cell = std::uint16_t;
@@ -79,7 +79,7 @@ struct TrialsOf32Bits : CounterSteps {
 // Source: derived here.
 struct WordsRepeatAfter32Bits : CounterSteps {
   static constexpr ComponentInfo info{.name = "words_repeat_after_32_bits",
-                                      .summary = "trials 2^32 apart have the same words",
+                                      .summary = "trials 2^32 apart have the same random bits",
                                       .source = "derived here"};
 
   static std::uint64_t address(std::uint64_t trial) { return static_cast<std::uint32_t>(trial); }

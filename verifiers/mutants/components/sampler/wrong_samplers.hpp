@@ -41,9 +41,10 @@ struct CoinCanBeOne : InverseCdfSteps {
 // Source: sgl-project/sglang#22643.
 // Hidden: if the last token has weight, or sums round to 1 or above.
 struct FallbackToLastId : InverseCdfSteps {
-  static constexpr ComponentInfo info{.name = "fallback_to_last_id",
-                                      .summary = "where rounding leaves no bucket the last id is returned",
-                                      .source = "sgl-project/sglang#22643"};
+  static constexpr ComponentInfo info{
+      .name = "fallback_to_last_id",
+      .summary = "the last id is returned if rounding leaves the uniform without a bucket",
+      .source = "sgl-project/sglang#22643"};
 
   template <class SumList>
   static Token past_the_end(const SumList& sums) {
@@ -63,7 +64,7 @@ struct FallbackToLastId : InverseCdfSteps {
 struct FloatRunningSum : InverseCdfSteps {
   static constexpr ComponentInfo info{.name = "float_running_sum",
                                       .summary = "running sums in float, left to right",
-                                      .source = "class property of textbook samplers"};
+                                      .source = "common to textbook samplers"};
 
   using Sum = float;
 
@@ -132,9 +133,8 @@ struct ProposalOverwrittenByRace : draftproof::components::sampler::RaceSampler 
 // Error: total variation up to V 2^-25 by the grid.
 // Hidden: at small V.
 struct UniformOf24Bits : InverseCdfSteps {
-  static constexpr ComponentInfo info{.name = "uniform_of_24_bits",
-                                      .summary = "uniforms on a grid of 2^-24",
-                                      .source = "class property of float uniforms"};
+  static constexpr ComponentInfo info{
+      .name = "uniform_of_24_bits", .summary = "uniforms on a grid of 2^-24", .source = "common to float uniforms"};
 
   static double uniform(std::uint64_t word) { return static_cast<double>(word >> 40) * 0x1p-24; }
 
@@ -153,7 +153,7 @@ struct UniformOf24Bits : InverseCdfSteps {
 
 struct ZeroExponentialWins {
   static constexpr ComponentInfo info{.name = "zero_exponential_wins",
-                                      .summary = "an exponential of 0 over a weight of 0 wins",
+                                      .summary = "a clock of 0 divided by a weight of 0 wins the race",
                                       .source = "pytorch/pytorch#192577"};
 
   static double clock(std::uint64_t word) {

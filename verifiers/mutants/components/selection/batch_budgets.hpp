@@ -16,9 +16,10 @@ namespace draftproof::mutants::components::selection {
 // Source: DSpark, arXiv:2607.05147, section 5.2, without its early stop; the right policy is throughput_early_stop.
 // Hidden: while the throughput has one maximum, as for a cost that grows evenly.
 struct ThroughputArgmax : SelectionPolicy {
-  static constexpr ComponentInfo info{.name = "throughput_argmax",
-                                      .summary = "the number of drafts with the highest predicted throughput of all",
-                                      .source = "DSpark, arXiv:2607.05147, section 5.2, without its early stop"};
+  static constexpr ComponentInfo info{
+      .name = "throughput_argmax",
+      .summary = "the number of drafts is the one with the highest predicted throughput of all numbers",
+      .source = "DSpark, arXiv:2607.05147, section 5.2, without its early stop"};
 
   template <class S, class R>
   KeptDrafts keep(const SelectionView<S>& view, R&) const {
@@ -40,9 +41,10 @@ struct ThroughputArgmax : SelectionPolicy {
 // Source: vllm-project/vllm#47808, read as a top-k without an order of ties; the right policy is survival_ranking.
 // Hidden: while no two drafts of a request tie at the edge of the budget.
 struct TopkOpenTies : SelectionPolicy {
-  static constexpr ComponentInfo info{.name = "topk_open_ties",
-                                      .summary = "the budget goes to the highest survival, ties in any order",
-                                      .source = "vllm-project/vllm#47808"};
+  static constexpr ComponentInfo info{
+      .name = "topk_open_ties",
+      .summary = "the budget goes to the highest survival probability, ties in any order",
+      .source = "vllm-project/vllm#47808"};
   static constexpr bool trees = false;
 
   template <class S, class R>

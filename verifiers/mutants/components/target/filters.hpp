@@ -34,7 +34,7 @@ struct BonusForgetsDrafts : TargetSteps {
 // sim/components/target_steps.hpp has steps, symbols and cost.
 struct ChainFilteredJointly : TargetSteps {
   static constexpr ComponentInfo info{.name = "chain_filtered_jointly",
-                                      .summary = "filters of a chain all see the whole row",
+                                      .summary = "chained filters all see the unfiltered row",
                                       .source = "derived here"};
 
   bool joint(const TargetRequest&) const { return true; }
@@ -52,7 +52,7 @@ struct ChainFilteredJointly : TargetSteps {
 // sim/components/target_steps.hpp has steps, symbols and cost.
 struct JointFilteredInChain : TargetSteps {
   static constexpr ComponentInfo info{.name = "joint_filtered_in_chain",
-                                      .summary = "filters that are joint see what those before them left",
+                                      .summary = "joint filters see the row that earlier filters left",
                                       .source = "derived here"};
 
   bool joint(const TargetRequest&) const { return false; }
@@ -111,7 +111,7 @@ struct PenaltyCountsLastTokenTwice : TargetSteps {
 // sim/components/target_steps.hpp has steps, symbols and cost.
 struct TopPLeavesOutTheLast : TargetSteps {
   static constexpr ComponentInfo info{.name = "top_p_leaves_out_the_last",
-                                      .summary = "top-p drops the token that reaches the share",
+                                      .summary = "top-p drops the token with which the sum reaches top_p",
                                       .source = "derived here"};
 
   template <class Scalar>

@@ -32,7 +32,7 @@ struct FiltersBeforeTemperature : TargetSteps {
 // sim/components/target_steps.hpp has steps, symbols and cost.
 struct LowTemperatureIsGreedy : TargetSteps {
   static constexpr ComponentInfo info{.name = "low_temperature_is_greedy",
-                                      .summary = "temperatures of at most one half are taken for 0",
+                                      .summary = "temperatures of at most one half are treated as 0",
                                       .source = "derived here"};
 
   int coldness(const TargetRequest& request) const {
@@ -73,7 +73,7 @@ struct TargetArgmaxFallback : TargetSteps {
 // Hidden: at temperature 1 and on rows whose weights are all equal.
 struct TargetAtDefaultTemperature : TargetSteps {
   static constexpr ComponentInfo info{.name = "target_at_default_temperature",
-                                      .summary = "p at temperature 1 whatever was asked for",
+                                      .summary = "p has temperature 1, whatever the request sets",
                                       .source = "vllm-project/vllm#9834"};
 
   int coldness(const TargetRequest& request) const { return request.grain; }
@@ -91,7 +91,7 @@ struct TargetAtDefaultTemperature : TargetSteps {
 // sim/components/target_steps.hpp has steps, symbols and cost.
 struct TemperatureNearOneSkipped : TargetSteps {
   static constexpr ComponentInfo info{.name = "temperature_near_one_skipped",
-                                      .summary = "temperatures within a quarter of 1 are taken for 1",
+                                      .summary = "temperatures within a quarter of 1 are treated as 1",
                                       .source = "derived here"};
 
   int coldness(const TargetRequest& request) const {
