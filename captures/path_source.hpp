@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
@@ -42,8 +43,11 @@ class PathSource {
   virtual nlohmann::json describe() const = 0;
   /// A description in one line.
   virtual std::string summary() const = 0;
+  /// Number of stored paths, which is a multiple of most_paths(): trials below it use each path once as their first
+  /// path. 0 if no trees are stored.
+  virtual std::uint64_t stored_paths() const { return 0; }
   /// Whether trees are stored. K and L then have limits, and trials have one iteration.
-  virtual bool stored_trees() const { return false; }
+  bool stored_trees() const { return stored_paths() > 0; }
   /// Largest number K of paths.
   virtual int most_paths() const { return max_drafts; }
   /// Largest number L of drafted tokens of a path.

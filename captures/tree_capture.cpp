@@ -170,7 +170,7 @@ class CapturedTrees final : public PathSource {
             {"nodes", capture_->rows().positions()},
             {"metadata", capture_->rows().metadata()}};
   }
-  bool stored_trees() const override { return true; }
+  std::uint64_t stored_paths() const override { return capture_->conditionals() * capture_->paths(); }
   int most_paths() const override { return static_cast<int>(capture_->paths()); }
   int longest() const override { return static_cast<int>(capture_->length()); }
   std::unique_ptr<StepContexts> open() const override { return std::make_unique<CapturedContexts>(capture_, nodes_); }

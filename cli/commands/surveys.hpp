@@ -1,11 +1,13 @@
 // `draftproof survey`: every applicable verifier on captured or parametric distributions; `draftproof survey-paths`:
-// every verifier of paths and trees on captured trees or on models.
+// every verifier of paths and trees on captured trees or on models; `draftproof survey-policies`: every selection policy
+// on chains of drafts.
 #pragma once
 
 #include <draftproof/cli/register_command.hpp>
 #include <draftproof/cli/report/survey_report.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/survey_choice.hpp>
+#include <draftproof/properties/components/selection/selection_group.hpp>
 
 namespace draftproof::commands {
 
@@ -129,6 +131,93 @@ struct SurveyPaths {
     if (const auto code = choice.work.finish(session)) return *code;
     session.write(report_path_survey(surveyed, proofs, options, complete, session.timings));
     return exit_code_of(proofs);
+  }
+};
+
+struct SurveyPolicies {
+  static constexpr std::string_view name = "survey-policies";
+  static constexpr std::string_view about =
+      "measures verified and accepted drafts of selection policies, beside the best possible policy";
+  static constexpr std::string_view example = "survey-policies data/stories512_trees.npz --budget 6";
+
+  std::vector<std::string> specs;
+  SourceChoice rows;
+  PolicySurveyOptions options;
+  std::string head = "overlap";
+  int instances = 60;
+
+  void declare(CLI::App& app) {
+    app.add_option(
+           "source", specs,
+           "captured trees (FILE_trees.npz), or any source of rows, whose rows become conditional distributions")
+        ->required();
+    rows.declare(app);
+    app.add_option("-B,--requests", options.requests, "requests of a batch, which share the budget")
+        ->check(between(1, 1024))
+        ->capture_default_str();
+    app.add_option("-L,--length", options.length, "drafted tokens of a request")
+        ->check(between(1, max_path_length))
+        ->capture_default_str();
+    app.add_option("--budget", options.budget, "most drafts verified in a batch; 0: half of the drafts")
+        ->check(between(0, 1024 * max_path_length))
+        ->capture_default_str();
+    app.add_option(
+           "--cost", options.cost,
+           "cost of a call that verifies 0, 1, .. drafts, for policies that maximise throughput; the last entry "
+           "is also for more")
+        ->delimiter(',')
+        ->check(positive())
+        ->capture_default_str();
+    app.add_option("--head", head,
+                   "confidence after a prefix: overlap, the sum of min(p, q), as of a perfect confidence head; or "
+                   "largest, the largest entry of q")
+        ->check(CLI::IsMember({"overlap", "largest"}))
+        ->capture_default_str();
+    app.add_option("--batches", options.batches, "batches, the same for every policy")
+        ->check(many())
+        ->capture_default_str();
+    app.add_option("--policy", options.policies, "only these policies")->type_name(no_file)->delimiter(',');
+    app.add_flag("--mutants", options.mutants, "include the mutants (policies with a known bug)");
+    app.add_option("--instances", instances, "small batches on which each property is checked; 0: no checks")
+        ->check(between(0, 1'000'000))
+        ->capture_default_str();
+  }
+
+  int run(const Session& session) {
+    session.set(options);
+    options.head = head == "overlap" ? ConfidenceHead::overlap : ConfidenceHead::largest;
+    if (options.budget == 0) options.budget = (options.requests * options.length + 1) / 2;
+    SourceOptions opened = rows.options;
+    opened.seed = session.seed;
+    std::vector<std::unique_ptr<PathSource>> sources;
+    for (const std::string& spec : specs) sources.push_back(PathSource::open(spec, opened));
+    std::vector<SurveyedPolicies> surveyed;
+    Status status = Status::passed;
+    {
+      Progress progress("simulating", options.batches * sources.size(), session.quiet);
+      std::uint64_t before = 0;
+      options.progress = [&](std::uint64_t batches) { progress.update(before + batches); };
+      for (const auto& source : sources) {
+        surveyed.push_back({source.get(), survey_policies(*source, options)});
+        before += options.batches;
+      }
+    }
+    std::vector<std::vector<Finding>> findings;
+    for (const PolicyRow& row : surveyed.front().survey.rows) {
+      if (instances == 0 || stop_requested()) break;
+      const int rounds = (instances + SelectionGroup::cases_of_round - 1) / SelectionGroup::cases_of_round;
+      findings.push_back(row.policy->examine(
+          {.seed = session.seed, .rounds = rounds, .tries_alone = false, .cases = instances}));
+      for (const Finding& finding : findings.back())
+        if (row.policy->kind() == Kind::verifier && finding.status == Status::failed &&
+            !(row.matching && finding.property == "non_anticipation"))
+          status = Status::failed;
+    }
+    if (findings.size() == surveyed.front().survey.rows.size())
+      for (SurveyedPolicies& item : surveyed) item.findings = findings;
+    const bool complete = !stop_requested();
+    session.write(report_policy_survey(surveyed, options, complete));
+    return status != Status::failed && !complete ? exit_undecided : exit_code_of(status);
   }
 };
 

@@ -15,6 +15,7 @@
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
 #include <draftproof/properties/survey/path_survey.hpp>
+#include <draftproof/properties/survey/policy_survey.hpp>
 #include <draftproof/properties/survey/survey.hpp>
 
 namespace draftproof {
@@ -40,6 +41,18 @@ struct SurveyedPaths {
 /// A source surveyed at several lengths has one item per length.
 Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
                             const PathSurveyOptions& options, bool complete, bool timings);
+
+/// A source, its survey of policies, and for each row the findings of the two properties of a policy; without findings
+/// if the policies were not checked.
+struct SurveyedPolicies {
+  const PathSource* source;
+  PolicySurvey survey;
+  std::vector<std::vector<Finding>> findings{};
+};
+
+/// One table per source, one row per policy. Schema draftproof.survey-policies/1.
+Document report_policy_survey(std::span<const SurveyedPolicies> surveyed, const PolicySurveyOptions& options,
+                              bool complete);
 
 /// The simulation of one position, and the values it is compared with.
 struct SimulatedPosition {

@@ -53,6 +53,8 @@ class ComponentOf final : public AnyComponent {
   ComponentOf(Subject subject, Kind kind)
       : AnyComponent(subject.info(), Group::name, kind), subject_{std::move(subject)} {}
 
+  const Subject& subject() const { return subject_; }
+
   std::vector<Finding> examine(const ComponentOptions& options) const override {
     if (options.tries_alone) begin();
     std::vector<Finding> findings;

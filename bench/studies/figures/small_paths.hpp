@@ -150,8 +150,7 @@ struct BlockAgainstToken {
   /// The number of paths. Stored paths are used once each: trials take the first path of every context, then the
   /// next.
   static std::uint64_t paths_of(const PathSource& from, std::uint64_t conditionals) {
-    if (!from.stored_trees()) return conditionals;
-    return from.describe().at("conditionals").get<std::uint64_t>() * static_cast<std::uint64_t>(from.most_paths());
+    return from.stored_trees() ? from.stored_paths() : conditionals;
   }
 
   /// For one path, by length: sums of the probabilities that at least so many tokens are accepted.

@@ -36,17 +36,20 @@
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/selection_view.hpp>
 #include <draftproof/sim/random/explorer.hpp>
+#include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof {
 
 /// A type-erased policy.
 struct SelectionRule {
   using Keep = std::function<KeptDrafts(const SelectionView<Rational>&, Explorer<Rational>&)>;
+  using KeepSimulated = std::function<KeptDrafts(const SelectionView<double>&, Philox&)>;
 
   const ComponentInfo* described;
   SelectionCut cut;
   bool trees, matching_alone;
   Keep keep;
+  KeepSimulated keep_simulated{};  ///< the same policy in simulations; empty for policies of called programs
 
   const ComponentInfo& info() const { return *described; }
   /// Whether the policy supports the drafts of the case.

@@ -26,7 +26,7 @@ concept ChoosesByBatch = requires(const P& policy, const SelectionView<Rational>
 /// Erases the policy's type. A policy that decides draft by draft keeps a draft only if its parent is kept.
 template <class P>
 SelectionRule selection_rule() {
-  const auto keep = [](const SelectionView<Rational>& view, Explorer<Rational>& random) {
+  const auto keep = [](const auto& view, auto& random) {
     if constexpr (ChoosesByBatch<P>) {
       return P{}.keep(view, random);
     } else {
@@ -38,7 +38,7 @@ SelectionRule selection_rule() {
       return kept;
     }
   };
-  return {&P::info, P::cut, P::trees, P::matching_alone, keep};
+  return {&P::info, P::cut, P::trees, P::matching_alone, keep, keep};
 }
 
 struct SelectionGroup {
@@ -46,10 +46,12 @@ struct SelectionGroup {
   using Subject = SelectionRule;
   using Case = SelectionCase;
 
-  /// Returns 240 cases per round. All of them miss a bug that one case in ten reveals with probability 1e-11.
+  /// All cases of a round miss a bug that one case in ten reveals with probability 1e-11.
+  static constexpr int cases_of_round = 240;
+
   static std::vector<SelectionCase> cases(std::uint64_t seed, int rounds) {
     std::vector<SelectionCase> cases;
-    for (int n = 0; n < 240 * rounds; ++n) cases.push_back(generate_selection_case(seed, n));
+    for (int n = 0; n < cases_of_round * rounds; ++n) cases.push_back(generate_selection_case(seed, n));
     return cases;
   }
 };

@@ -1,0 +1,324 @@
+#include <draftproof/properties/survey/policy_survey.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/properties/components/selection/selection_group.hpp>
+#include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/properties/survey/selection_bound.hpp>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/trials/run_trials.hpp>
+
+namespace draftproof {
+
+namespace {
+
+using Component = ComponentOf<SelectionGroup>;
+
+const SelectionRule& rule_of(const PolicyRow& row) { return dynamic_cast<const Component&>(*row.policy).subject(); }
+
+/// The counts of all policies, and of the contexts in which the surveyed steps started.
+struct Tallies {
+  std::vector<PolicyTally> policies;
+  std::uint64_t batches = 0, requests = 0;
+  std::map<int, std::uint64_t> starts{};
+
+  Tallies& operator+=(const Tallies& other) {
+    for (std::size_t i = 0; i < policies.size(); ++i) {
+      policies[i].verified += other.policies[i].verified;
+      policies[i].accepted += other.policies[i].accepted;
+      policies[i].emitted += other.policies[i].emitted;
+      policies[i].accepted_squared += other.policies[i].accepted_squared;
+    }
+    batches += other.batches;
+    requests += other.requests;
+    for (const auto& [context, count] : other.starts) starts[context] += count;
+    return *this;
+  }
+};
+
+/// The drafts of one request, with copies of its rows: contexts of a running model are valid until the next trial.
+struct Drafted {
+  int start = StepContexts::no_context;
+  std::vector<Token> tokens{};
+  std::vector<std::vector<double>> rows{};  ///< q before each draft
+  std::vector<double> confidence{1};        ///< after 0, 1, .. drafts
+  int passes = 0, matches = 0;              ///< drafts that pass token verification, and sample-and-match
+};
+
+class BatchWorker {
+ public:
+  BatchWorker(const PathSource& source, const PolicySurveyOptions& options, const std::vector<PolicyRow>& rows)
+      : source_{source},
+        options_{options},
+        rows_{rows},
+        contexts_{source.open()},
+        shape_{.drafts = 1, .length = options.length, .branching = {}, .stem = 0},
+        drafter_{*path_registry().drafter("iid_paths")},
+        verifier_{path_registry().verifier("token_path")->simulate_on(*contexts_, shape_)} {}
+
+  void batch(std::uint64_t n, Tallies& tally) {
+    SelectionView<double> view{.requests = {}, .budget = options_.budget, .cost = options_.cost};
+    drafted_.clear();
+    const auto requests = static_cast<std::uint64_t>(options_.requests);
+    for (std::uint64_t r = 0; r < requests; ++r) {
+      Drafted past, now;
+      int accepted = 0;
+      two_steps(n * requests + r, past, now, accepted);
+      if (now.start != StepContexts::no_context) ++tally.starts[now.start];
+      past.confidence.resize(static_cast<std::size_t>(options_.length) + 1, 1.0);
+      past.confidence.pop_back();  // before each draft
+      drafted_.push_back(std::move(now));
+      view.requests.push_back(view_of(drafted_.back(), accepted, std::move(past.confidence)));
+    }
+    // A vector of requests that grows moves its rows, so the views are made of the final ones.
+    for (std::size_t r = 0; r < drafted_.size(); ++r) point_at_rows(drafted_[r], view.requests[r]);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      Philox own(options_.seed ^ policy_stream, n, Philox::Role::draft);
+      count(rows_[i], rule_of(rows_[i]).keep_simulated(view, own), tally.policies[i]);
+    }
+    ++tally.batches;
+    tally.requests += requests;
+  }
+
+ private:
+  static constexpr std::uint64_t policy_stream = 0x73656c656374ull;  ///< apart from drafts and verification
+  static constexpr std::uint64_t coin_stream = 0x636f696e73ull;
+
+  /// Drafts and verifies the step before, and drafts the surveyed step.
+  void two_steps(std::uint64_t request, Drafted& past, Drafted& now, int& accepted) {
+    int context = contexts_->start(request);
+    if (contexts_->room(context) < 2 * options_.length + 1) return;
+    const DraftTree* before = contexts_->tree(request + to_other_path(), shape_);
+    if (before == nullptr) before = &drawn(context, 2 * request);
+    read(*before, 2 * request, past);
+    Philox verify(options_.seed, 2 * request, Philox::Role::verify);
+    const StepOutput step = verifier_->decide(*before, {}, verify);
+    accepted = before->depth(step.node);
+    const DraftTree* tree = contexts_->tree(request, shape_);
+    if (tree == nullptr) {
+      if (step.extra.token >= 0) context = contexts_->next(before->context(step.node), step.extra.token);
+      if (context == StepContexts::no_context) return;
+      tree = &drawn(context, 2 * request + 1);
+    }
+    read(*tree, 2 * request + 1, now);
+  }
+
+  /// Distance to a trial with another stored path, of the same context if it has several.
+  std::uint64_t to_other_path() const {
+    return source_.most_paths() == 1 ? 1 : source_.stored_paths() / static_cast<std::uint64_t>(source_.most_paths());
+  }
+
+  const DraftTree& drawn(int context, std::uint64_t address) {
+    tree_.clear(context);
+    Philox draft(options_.seed, address, Philox::Role::draft);
+    drafter_.draw(*contexts_, shape_, draft, tree_);
+    return tree_;
+  }
+
+  /// Copies a chain, and decides each draft by both rules.
+  void read(const DraftTree& tree, std::uint64_t address, Drafted& drafted) const {
+    drafted.start = tree.context(DraftTree::root);
+    drafted.confidence.clear();
+    Philox coins(options_.seed ^ coin_stream, address, Philox::Role::verify);
+    bool passes = true, matches = true;
+    for (int u = DraftTree::root;; u = *tree.children(u).begin()) {
+      const RatioTable& rows = contexts_->distributions(tree.context(u));
+      std::vector<double> row(static_cast<std::size_t>(rows.vocabulary()));
+      double overlap = 0, largest = 0;
+      for (Token x = 0; x < rows.vocabulary(); ++x) {
+        const double q = row[static_cast<std::size_t>(x)] = rows.proposal(x);
+        overlap += std::min(rows.target(x), q);
+        largest = std::max(largest, q);
+      }
+      drafted.confidence.push_back(options_.head == ConfidenceHead::overlap ? std::min(overlap, 1.0) : largest);
+      drafted.rows.push_back(std::move(row));
+      if (tree.leaf(u)) return;
+      const Token x = tree.token(*tree.children(u).begin());
+      drafted.tokens.push_back(x);
+      passes = coins.flip(rows.target(x), rows.proposal(x)) && passes;
+      matches = coins.flip(rows.target(x), 1.0) && matches;
+      drafted.passes += passes;
+      drafted.matches += matches;
+    }
+  }
+
+  static DraftedRequest<double> view_of(const Drafted& drafted, int accepted, std::vector<double> past) {
+    DraftedRequest<double> request{.parent = {DraftTree::root},
+                                   .depth = {0},
+                                   .token = {no_token},
+                                   .row = {},
+                                   .legal = {},
+                                   .confidence = drafted.confidence,
+                                   .accepted = accepted,
+                                   .past_confidence = std::move(past)};
+    for (const Token x : drafted.tokens) {
+      request.parent.push_back(request.size() - 1);
+      request.depth.push_back(request.size() - 1);
+      request.token.push_back(x);
+    }
+    return request;
+  }
+
+  void point_at_rows(const Drafted& drafted, DraftedRequest<double>& request) {
+    for (const auto& row : drafted.rows) {
+      request.row.emplace_back(row);
+      legal_.resize(std::max(legal_.size(), row.size()), 1);
+    }
+    for (const auto& row : drafted.rows) request.legal.emplace_back(legal_.data(), row.size());
+  }
+
+  void count(const PolicyRow& row, const KeptDrafts& kept, PolicyTally& tally) const {
+    const SelectionCut cut = rule_of(row).cut;
+    std::uint64_t accepted = 0;
+    for (std::size_t r = 0; r < drafted_.size(); ++r) {
+      const Drafted& drafted = drafted_[r];
+      const auto most = static_cast<int>(std::count(kept[r].begin() + 1, kept[r].end(), true));
+      const int passes = row.matching ? drafted.matches : drafted.passes;
+      const int emitted = cut == SelectionCut::after ? std::min(passes + 1, most) : std::min(passes, most) + 1;
+      tally.verified +=
+          cut == SelectionCut::before_verification ? static_cast<std::uint64_t>(most) : drafted.tokens.size();
+      tally.emitted += static_cast<std::uint64_t>(emitted);
+      accepted += static_cast<std::uint64_t>(std::min(passes, most));
+    }
+    tally.accepted += accepted;
+    tally.accepted_squared += accepted * accepted;
+  }
+
+  const PathSource& source_;
+  const PolicySurveyOptions& options_;
+  const std::vector<PolicyRow>& rows_;
+  std::unique_ptr<StepContexts> contexts_;
+  TreeShape shape_;
+  const AnyTreeDrafter& drafter_;
+  PathDeciderPtr<RatioTable, Philox> verifier_;
+  DraftTree tree_;
+  std::vector<Drafted> drafted_;
+  std::vector<std::uint8_t> legal_;  ///< captures have no grammar
+};
+
+/// Returns the stored paths of a source as the distribution of the drafts.
+DraftedContexts<double> stored_contexts(const PathSource& source, int length) {
+  DraftedContexts<double> found;
+  const auto view = source.open();
+  std::map<std::pair<int, int>, std::uint64_t> paths;  // by context and the context after its draft
+  std::map<int, std::uint64_t> paths_through;
+  std::map<std::pair<int, int>, double> accepted;
+  for (std::uint64_t trial = 0; trial < source.stored_paths(); ++trial) {
+    const DraftTree& tree = *view->tree(trial, {.drafts = 1, .length = length, .branching = {}, .stem = 0});
+    for (int u = DraftTree::root; !tree.leaf(u);) {
+      const int before = tree.context(u);
+      u = *tree.children(u).begin();
+      const RatioTable& rows = view->distributions(before);
+      const std::pair link{before, tree.context(u)};
+      ++paths[link];
+      ++paths_through[before];
+      accepted[link] = std::min(1.0, rows.target(tree.token(u)) / rows.proposal(tree.token(u)));
+      found.drafts.resize(
+          std::max(found.drafts.size(), static_cast<std::size_t>(std::max(link.first, link.second)) + 1));
+    }
+  }
+  for (const auto& [link, count] : paths)
+    found.drafts[static_cast<std::size_t>(link.first)].push_back(
+        {static_cast<double>(count) / static_cast<double>(paths_through[link.first]), accepted[link], link.second});
+  return found;
+}
+
+/// Returns the drafts of a model, or nullopt if it has too many prefixes for the bound, which visits each some hundred
+/// times.
+std::optional<DraftedContexts<double>> model_contexts(const PathSource& source, int length) {
+  constexpr double most_prefixes = 1e6;
+  const auto model = source.plain();
+  if (!model) return std::nullopt;
+  DraftedContexts<double> found;
+  std::size_t widest = 1;
+  for (int context = 0; context < source.starts(); ++context) {
+    const Rows<double>& rows = model->distributions(context);
+    auto& drafts = found.drafts.emplace_back();
+    for (Token x = 0; x < rows.vocabulary(); ++x)
+      if (const double q = rows.proposal(x); q > 0)
+        drafts.push_back({q, std::min(1.0, rows.target(x) / q), model->next(context, x)});
+    widest = std::max(widest, drafts.size());
+  }
+  if (std::pow(widest, length) * source.starts() > most_prefixes) return std::nullopt;
+  return found;
+}
+
+void add_bounds(const PathSource& source, const PolicySurveyOptions& options, const Tallies& counts,
+                PolicySurvey& survey) {
+  const auto contexts =
+      source.stored_trees() ? stored_contexts(source, options.length) : model_contexts(source, options.length);
+  if (!contexts || counts.requests == 0) return;
+  std::vector<std::pair<int, double>> starts;
+  for (const auto& [context, count] : counts.starts) starts.emplace_back(context, survey.per_request(count));
+  const SelectionBound<double> bound(*contexts, std::move(starts), options.length);
+  for (PolicyRow& row : survey.rows)
+    if (!row.matching && rule_of(row).cut == SelectionCut::before_verification)
+      row.best = bound.at(survey.per_request(row.tally.verified)).bound;
+}
+
+}  // namespace
+
+double PolicySurvey::standard_error(const PolicyTally& tally) const {
+  if (batches < 2) return 0;
+  const double n = static_cast<double>(batches), mean = static_cast<double>(tally.accepted) / n;
+  const double variance = std::max(0.0, static_cast<double>(tally.accepted_squared) / n - mean * mean) * n / (n - 1);
+  return std::sqrt(variance / n) * n / static_cast<double>(requests);
+}
+
+std::vector<PolicyRow> plan_policies(const PolicySurveyOptions& options) {
+  std::vector<PolicyRow> rows;
+  for (const auto& component : component_registry().components()) {
+    const auto* policy = dynamic_cast<const Component*>(component.get());
+    if (policy == nullptr) continue;
+    const auto& names = options.policies;
+    const bool named = std::find(names.begin(), names.end(), policy->info().name) != names.end() ||
+                       std::find(names.begin(), names.end(), policy->qualified_name()) != names.end();
+    if (named || (names.empty() && (options.mutants || policy->kind() == Kind::verifier)))
+      rows.push_back({.policy = policy, .matching = policy->subject().matching_alone});
+  }
+  for (const std::string& name : options.policies)
+    if (std::none_of(rows.begin(), rows.end(), [&](const PolicyRow& row) {
+          return name == row.policy->info().name || name == row.policy->qualified_name();
+        }))
+      throw InputError(
+          {.file = "--policy", .got = in_quotes(name), .expected = "a selection policy from `draftproof list`"});
+  return rows;
+}
+
+PolicySurvey survey_policies(const PathSource& source, const PolicySurveyOptions& asked) {
+  if (asked.length > source.longest())
+    throw InputError({.file = "--length",
+                      .got = std::to_string(asked.length),
+                      .expected = fmt::format("at most {} for {}", source.longest(), source.name())});
+  registry();
+  PolicySurveyOptions options = asked;
+  if (options.budget == 0) options.budget = (options.requests * options.length + 1) / 2;
+  PolicySurvey survey{.rows = plan_policies(options)};
+  const TrialBudget budget{.trials = options.batches,
+                           .threads = options.threads > 0 ? options.threads : default_threads(),
+                           .stop = options.stop,
+                           .progress = options.progress,
+                           .shard = 16};
+  std::vector<std::unique_ptr<BatchWorker>> workers;
+  for (int i = 0; i < budget.threads; ++i)
+    workers.push_back(std::make_unique<BatchWorker>(source, options, survey.rows));
+  const Tallies counts = run_trials(budget, Tallies{.policies = std::vector<PolicyTally>(survey.rows.size())},
+                                    [&](int worker, std::uint64_t first, std::uint64_t number, Tallies& tally) {
+                                      for (std::uint64_t n = first; n < first + number; ++n)
+                                        workers[static_cast<std::size_t>(worker)]->batch(n, tally);
+                                    });
+  survey.batches = counts.batches;
+  survey.requests = counts.requests;
+  for (std::size_t i = 0; i < survey.rows.size(); ++i) survey.rows[i].tally = counts.policies[i];
+  add_bounds(source, options, counts, survey);
+  return survey;
+}
+
+}  // namespace draftproof

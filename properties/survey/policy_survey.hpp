@@ -1,0 +1,79 @@
+// Surveys selection policies on chains of drafts: drafts verified and accepted in a step, beside the most that any
+// non-anticipating policy gets accepted at the same mean number of verified drafts (selection_bound.hpp).
+//
+// A batch has several requests that share a budget. Each request drafts one chain from q, and token verification, or
+// sample-and-match for a policy that is exact only with it, decides about the kept drafts. All policies get the same
+// batches and the same random numbers, so their differences vary less than the numbers themselves.
+//
+// The policies' confidence after a prefix is computed from the rows: a confidence head is not part of a capture. The step
+// before, whose result some policies use, is simulated too; on stored trees it is another stored path of the context.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <draftproof/captures/path_source.hpp>
+#include <draftproof/properties/components/component.hpp>
+
+namespace draftproof {
+
+/// The confidence after a prefix.
+enum class ConfidenceHead {
+  overlap,  ///< sum of min(p, q): the acceptance probability of the next draft, as a perfect head predicts it
+  largest,  ///< the largest entry of q, which a drafter has without a head
+};
+
+struct PolicySurveyOptions {
+  int requests = 4;                 ///< of a batch
+  int length = 4;                   ///< drafted tokens of a request
+  int budget = 0;                   ///< most verified drafts of a batch; 0: half of the drafts
+  std::uint64_t batches = 1 << 12;  ///< for each policy
+  std::vector<double> cost{1};      ///< SelectionView::cost
+  ConfidenceHead head = ConfidenceHead::overlap;
+  std::vector<std::string> policies{};  ///< empty: all
+  bool mutants = false;
+  std::uint64_t seed = 1;
+  int threads = 0;  ///< 0: all processors
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(std::uint64_t batches)> progress{};
+};
+
+/// Counts of one policy over all batches.
+struct PolicyTally {
+  std::uint64_t verified = 0, accepted = 0, emitted = 0;
+  std::uint64_t accepted_squared = 0;  ///< sum of the squares of the accepted drafts of a batch
+};
+
+/// The result for one policy.
+struct PolicyRow {
+  const AnyComponent* policy = nullptr;
+  bool matching = false;  ///< whether sample-and-match verifies, not token verification
+  PolicyTally tally{};
+  /// The most accepted drafts of a request at this policy's mean number of verified drafts. Absent if the prefixes are
+  /// too many, and for policies that cut the output after verification or need sample-and-match.
+  std::optional<double> best{};
+};
+
+struct PolicySurvey {
+  std::vector<PolicyRow> rows;
+  std::uint64_t batches = 0, requests = 0;  ///< run; a request whose context is at its limit has no drafts
+
+  double per_request(std::uint64_t count) const {
+    return requests == 0 ? 0 : static_cast<double>(count) / static_cast<double>(requests);
+  }
+  /// Returns the standard error of the accepted drafts of a request, from the variance between batches.
+  double standard_error(const PolicyTally& tally) const;
+};
+
+/// Returns the rows without counts. Throws: InputError for unknown names.
+std::vector<PolicyRow> plan_policies(const PolicySurveyOptions& options);
+
+/// Returns the survey, in the order of the registry. Throws: InputError for unknown names, and for a length that the
+/// source does not have.
+PolicySurvey survey_policies(const PathSource& source, const PolicySurveyOptions& options);
+
+}  // namespace draftproof

@@ -1,0 +1,224 @@
+// The best selection policies against all policies of small models, and the survey of policies against them.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <draftproof/captures/input_error.hpp>
+#include <draftproof/optimum/exact/rational.hpp>
+#include <draftproof/properties/survey/path_survey.hpp>
+#include <draftproof/properties/survey/policy_survey.hpp>
+#include <draftproof/properties/survey/selection_bound.hpp>
+#include <draftproof/sim/random/philox.hpp>
+
+namespace draftproof {
+namespace {
+
+using Contexts = DraftedContexts<Rational>;
+using Point = SelectionPoint<Rational>;
+
+/// Prefixes of at most `length` tokens in breadth-first order, with random shares and acceptance probabilities.
+Contexts random_contexts(std::uint64_t seed, int vocabulary, int length) {
+  Philox random(seed, 0, Philox::Role::draft);
+  const auto number = [&random](int bound) {
+    return static_cast<int>(scale(random.next(Purpose::pick), static_cast<std::uint64_t>(bound)));
+  };
+  Contexts contexts;
+  std::vector<int> level{0};
+  int next = 1;
+  for (int depth = 0; depth <= length; ++depth) {
+    std::vector<int> deeper;
+    for ([[maybe_unused]] const int context : level) {
+      auto& drafts = contexts.drafts.emplace_back();
+      if (depth == length) continue;
+      std::vector<int> weights;
+      int sum = 0;
+      for (int x = 0; x < vocabulary; ++x) sum += weights.emplace_back(1 + number(4));
+      for (int x = 0; x < vocabulary; ++x) {
+        drafts.push_back({Rational(weights[static_cast<std::size_t>(x)], sum), Rational(number(5), 4), next});
+        deeper.push_back(next++);
+      }
+    }
+    level = std::move(deeper);
+  }
+  return contexts;
+}
+
+/// Returns the points of all non-anticipating policies: of every choice at every prefix.
+std::vector<Point> all_policies(const Contexts& contexts, int context, int length, const Rational& probability,
+                                const Rational& accepted) {
+  std::vector<Point> points{{}};
+  if (length == 0) return points;
+  std::vector<Point> kept{{probability, Rational(0)}};
+  for (const auto& draft : contexts.drafts[static_cast<std::size_t>(context)]) {
+    const Rational drawn = probability * draft.share, both = accepted * draft.accepted;
+    std::vector<Point> combined;
+    for (const Point& before : kept)
+      for (const Point& after : all_policies(contexts, draft.context, length - 1, drawn, both))
+        combined.push_back({before.verified + after.verified, before.accepted + drawn * both + after.accepted});
+    kept = std::move(combined);
+  }
+  points.insert(points.end(), kept.begin(), kept.end());
+  return points;
+}
+
+/// Returns the most accepted drafts of a random choice between two policies.
+Rational best_mixture(const std::vector<Point>& policies, const Rational& verified) {
+  Rational best(0);
+  for (const Point& a : policies)
+    for (const Point& b : policies) {
+      if (verified < a.verified || b.verified < verified) continue;
+      const Rational share =
+          a.verified < b.verified ? Rational((verified - a.verified) / (b.verified - a.verified)) : Rational(0);
+      best = std::max<Rational>(best, a.accepted + share * (b.accepted - a.accepted));
+    }
+  return best;
+}
+
+TEST(SelectionBound, IsTheBestOfAllPolicies) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const int vocabulary = 2 + static_cast<int>(seed % 2), length = vocabulary == 2 ? 3 : 2;
+    const Contexts contexts = random_contexts(seed, vocabulary, length);
+    const std::vector<Point> policies = all_policies(contexts, 0, length, Rational(1), Rational(1));
+    ASSERT_GE(policies.size(), 9u);
+    const SelectionBound<Rational> bound(contexts, {{0, Rational(1)}}, length);
+    const Rational most = std::max_element(policies.begin(), policies.end(), [](const auto& a, const auto& b) {
+                            return a.accepted < b.accepted;
+                          })->accepted;
+    for (int eighths = 0; eighths <= 8 * length; ++eighths) {
+      const Rational verified(eighths, 8);
+      const SelectionCertificate<Rational> found = bound.at(verified);
+      // A policy may verify less than it is allowed to.
+      const Rational expected = verified < found.more.verified ? best_mixture(policies, verified) : most;
+      EXPECT_EQ(found.bound, expected) << "seed " << seed << ", " << eighths << "/8 verified drafts";
+      // The certificate: no policy lies above the line of the price, and its two policies exist and lie on the line.
+      if (!(verified < found.more.verified)) continue;
+      const Rational value = found.bound - found.price * verified;
+      const auto exists = [&](const Point& one) {
+        return std::any_of(policies.begin(), policies.end(), [&](const Point& policy) {
+          return policy.verified == one.verified && policy.accepted == one.accepted;
+        });
+      };
+      for (const Point& policy : policies) EXPECT_LE(policy.accepted - found.price * policy.verified, value);
+      for (const Point& end : {found.fewer, found.more}) {
+        EXPECT_TRUE(exists(end));
+        EXPECT_EQ(end.accepted - found.price * end.verified, value);
+      }
+      EXPECT_LE(found.fewer.verified, verified);
+    }
+  }
+}
+
+TEST(SelectionBound, ByHand) {
+  // p = (7 3)/10 and q = (1 1)/2 after every prefix: draft 0 is accepted, draft 1 with probability 3/5.
+  Contexts contexts;
+  contexts.drafts.push_back({{Rational(1, 2), Rational(1), 0}, {Rational(1, 2), Rational(3, 5), 0}});
+  const SelectionBound<Rational> bound(contexts, {{0, Rational(1)}}, 2);
+  EXPECT_EQ(bound.at(Rational(1)).bound, Rational(4, 5));
+  EXPECT_EQ(bound.at(Rational(3, 2)).bound, Rational(6, 5));    // the second draft only after token 0
+  EXPECT_EQ(bound.at(Rational(7, 4)).bound, Rational(33, 25));  // half of that, half both drafts
+  EXPECT_EQ(bound.at(Rational(2)).bound, Rational(36, 25));
+  EXPECT_EQ(bound.at(Rational(5)).bound, Rational(36, 25));
+}
+
+const std::string captures = std::string(DRAFTPROOF_SOURCE_DIR) + "/data/";
+
+PolicySurvey surveyed(const std::string& spec, const PolicySurveyOptions& options) {
+  return survey_policies(*PathSource::open(spec, {}), options);
+}
+
+const PolicyRow& row_named(const PolicySurvey& survey, std::string_view name) {
+  return *std::find_if(survey.rows.begin(), survey.rows.end(),
+                       [&](const PolicyRow& row) { return row.policy->info().name == name; });
+}
+
+TEST(PolicySurvey, NoExactPolicyIsAboveTheBest) {
+  int compared = 0;
+  for (const std::string spec : {"zipf:vocabulary=4,positions=5", "gaussian_logits:vocabulary=5,positions=7"})
+    for (const ConfidenceHead head : {ConfidenceHead::overlap, ConfidenceHead::largest}) {
+      const PolicySurvey survey =
+          surveyed(spec, {.requests = 3, .length = 3, .batches = 8192, .cost = {10, 11, 13, 16, 20}, .head = head});
+      EXPECT_EQ(survey.batches, 8192u);
+      EXPECT_EQ(survey.requests, 3 * 8192u);
+      for (const PolicyRow& row : survey.rows) {
+        EXPECT_LE(row.tally.accepted, row.tally.verified);
+        EXPECT_LE(row.tally.emitted, row.tally.accepted + survey.requests);
+        if (!row.best) continue;
+        ++compared;
+        // Chance exceeds six standard errors once in 10^9 rows.
+        EXPECT_LE(survey.per_request(row.tally.accepted), *row.best + 6 * survey.standard_error(row.tally))
+            << row.policy->info().name << " on " << spec;
+      }
+    }
+  EXPECT_GE(compared, 30);
+}
+
+TEST(PolicySurvey, AllDraftsAreTokenVerification) {
+  for (const std::string& spec : {std::string("zipf:vocabulary=4,positions=5"), captures + "stories512_trees.npz"}) {
+    const auto source = PathSource::open(spec, {});
+    const PolicySurvey survey = survey_policies(
+        *source, {.requests = 2, .length = 3, .batches = 1 << 14, .policies = {"illegal_drafts_kept"}});
+    const PolicyRow& all = survey.rows.at(0);
+    EXPECT_EQ(all.tally.verified, 3 * survey.requests);
+    const double accepted = survey.per_request(all.tally.accepted), error = survey.standard_error(all.tally);
+    EXPECT_NEAR(accepted, all.best.value(), 6 * error) << spec;
+    if (!source->stored_trees()) continue;  // steps of that survey start in other contexts
+    const auto rows =
+        survey_paths(*source, {.drafts = {1}, .length = 3, .steps = 1 << 15, .verifiers = {"token_path"}});
+    EXPECT_NEAR(accepted, rows.at(0).tally.mean_accepted(), 6 * (error + rows.at(0).tally.standard_error())) << spec;
+  }
+}
+
+TEST(PolicySurvey, BudgetsAreKept) {
+  const PolicySurvey survey = surveyed(captures + "stories512_trees.npz",
+                                       {.requests = 4, .length = 4, .budget = 5, .batches = 4096, .mutants = true});
+  for (const std::string_view name : {"survival_ranking", "throughput_early_stop", "lagged_budget", "topk_open_ties"})
+    EXPECT_LE(row_named(survey, name).tally.verified, 5 * survey.batches) << name;
+  // All calls cost the same by default, so the throughput grows with every draft.
+  EXPECT_EQ(row_named(survey, "survival_ranking").tally.verified, 5 * survey.batches);
+  EXPECT_EQ(row_named(survey, "throughput_early_stop").tally.accepted,
+            row_named(survey, "survival_ranking").tally.accepted);
+  // Confidences of this step are worth more than those of the step before.
+  EXPECT_GT(row_named(survey, "survival_ranking").tally.accepted, row_named(survey, "lagged_budget").tally.accepted);
+}
+
+TEST(PolicySurvey, PoliciesThatCutTheOutputVerifyAllDrafts) {
+  const PolicySurvey survey =
+      surveyed("zipf:vocabulary=4,positions=5", {.requests = 2, .length = 3, .batches = 1024});
+  const PolicyRow& cap = row_named(survey, "confident_cap");
+  EXPECT_EQ(cap.tally.verified, 3 * survey.requests);
+  EXPECT_FALSE(cap.best);
+  EXPECT_EQ(cap.tally.emitted, cap.tally.accepted + survey.requests);
+  const PolicyRow& matching = row_named(survey, "low_tail_before_matching");
+  EXPECT_TRUE(matching.matching);
+  EXPECT_FALSE(matching.best);
+  EXPECT_GT(matching.tally.accepted, 0u);
+}
+
+TEST(PolicySurvey, IsTheSameForAnyThreads) {
+  for (const std::string& spec :
+       {std::string("zipf:vocabulary=4,positions=5"), captures + "stories512_trees.npz", captures + "stories260k.bin:q4"}) {
+    const std::uint64_t batches = spec.ends_with("q4") ? 12 : 300;
+    const PolicySurvey one = surveyed(spec, {.length = 3, .batches = batches, .mutants = true, .threads = 1});
+    const PolicySurvey many = surveyed(spec, {.length = 3, .batches = batches, .mutants = true, .threads = 3});
+    ASSERT_EQ(one.rows.size(), many.rows.size());
+    for (std::size_t i = 0; i < one.rows.size(); ++i) {
+      EXPECT_EQ(one.rows[i].tally.accepted, many.rows[i].tally.accepted) << spec;
+      EXPECT_EQ(one.rows[i].tally.accepted_squared, many.rows[i].tally.accepted_squared) << spec;
+      EXPECT_EQ(one.rows[i].tally.verified, many.rows[i].tally.verified) << spec;
+      EXPECT_EQ(one.rows[i].best, many.rows[i].best) << spec;
+    }
+    EXPECT_GT(one.rows[0].tally.verified, 0u) << spec;
+  }
+}
+
+TEST(PolicySurvey, RefusesUnknownNamesAndLengths) {
+  EXPECT_THROW(surveyed("zipf:vocabulary=4", {.policies = {"no_such_policy"}}), InputError);
+  EXPECT_THROW(surveyed(captures + "stories512_trees.npz", {.length = 60}), InputError);
+}
+
+}  // namespace
+}  // namespace draftproof
