@@ -142,6 +142,7 @@ class Checker {
         result.limit = answers.judgement.limit;
         result.farthest = instance.text();
       }
+      if (distribution_found) result.largest_limit = std::max(result.largest_limit, answers.judgement.limit);
       for (std::size_t i = 0; i < names.size(); ++i)
         if (answers.failed[i] && !failing[i]) {
           failing[i] = instance;
@@ -190,6 +191,11 @@ class Checker {
       }
       result.findings.push_back(
           finding_of(names[i], Tier::proof, std::move(answer), result.calls, std::move(on), std::move(replay)));
+      if (i == distribution_check::exact_distribution && result.findings.back().status == Status::passed)
+        result.findings.back().sensitivity = declaration_.greedy != Greedy::no
+                                                 ? fmt::format("another token on one of {} models", result.instances)
+                                                 : fmt::format("a total variation above {:.1g} on one of {} models",
+                                                               result.largest_limit, result.instances);
     }
     if (lost) {
       lost->work = result.calls;

@@ -50,11 +50,12 @@ struct DistributionCheckOptions {
 /// The findings from the distributions of all instances.
 struct DistributionChecks {
   std::vector<Finding> findings{};
-  int instances = 0;        ///< whose distributions were found
-  std::uint64_t calls = 0;  ///< runs of the program
-  double largest = 0;       ///< distance among the distributions within the limit
-  double limit = 0;         ///< on the instance of that distance
-  std::string farthest{};   ///< that instance
+  int instances = 0;         ///< whose distributions were found
+  std::uint64_t calls = 0;   ///< runs of the program
+  double largest = 0;        ///< distance among the distributions within the limit
+  double limit = 0;          ///< on the instance of that distance
+  std::string farthest{};    ///< that instance
+  double largest_limit = 0;  ///< on any instance
   std::vector<std::string>
       /// of check_distributions_on: the distribution on each drafted input and its edges, a line each
       distributions{};

@@ -21,6 +21,7 @@
 #include <draftproof/properties/statistics/count_models.hpp>
 #include <draftproof/properties/statistics/e_table.hpp>
 #include <draftproof/properties/statistics/error_budget.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 
 namespace draftproof::adapters {
 
@@ -74,7 +75,7 @@ class DraftChecks {
 
   Finding distribution() {
     Finding finding = started("draft_sampling");
-    double largest = 0;
+    double largest = 0, distance = 0;
     for (std::size_t model = 0; model < small_proposals.size(); ++model) {
       const std::vector<int>& proposal = small_proposals[model];
       if (!drafter_.defined(static_cast<int>(proposal.size()), drafts_, 1)) continue;
@@ -112,6 +113,9 @@ class DraftChecks {
         const double log_e = ETable(distribution).log_e(counts, std::ldexp(1.0, options_.log2_small)) -
                              std::log(static_cast<double>(small_proposals.size()));
         largest = std::max(largest, log_e);
+        distance = std::max(distance,
+                            distance_of_any_shape(two_thirds_norm(distribution), std::ldexp(1.0, options_.log2_small),
+                                                  {.alpha = std::exp(-log_threshold_)}));
         if (log_e >= log_threshold_) fault = fmt::format("e = 10^{:.1f} on {}", log_e / std::log(10.0), where);
       }
       if (!fault.empty() && finding.status != Status::failed) {
@@ -119,8 +123,10 @@ class DraftChecks {
         finding.evidence = std::move(fault);
       }
     }
-    if (finding.status == Status::passed)
+    if (finding.status == Status::passed) {
       finding.evidence = fmt::format("e at most 10^{:.1f}", largest / std::log(10.0));
+      finding.sensitivity = sensitivity_of(distance, " in the drafts on one of 3 rows");
+    }
     return finding;
   }
 

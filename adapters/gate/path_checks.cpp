@@ -21,6 +21,7 @@
 #include <draftproof/properties/statistics/error_budget.hpp>
 #include <draftproof/properties/statistics/gate_suite.hpp>
 #include <draftproof/properties/statistics/row_groups.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof::adapters {
@@ -331,6 +332,18 @@ std::uint64_t trials_within(const Declaration& declaration, const TreeShape& sha
   return static_cast<std::uint64_t>(std::max(1.0, std::exp2(log2_trials) * std::min(1.0, usual_bytes / bytes)));
 }
 
+/// Returns the total variation in the first tokens that trials detect. Trials start in the contexts in turn, so the
+/// cells are pairs of context and token.
+double first_token_distance(const PathSource& source, std::uint64_t trials, double alpha) {
+  const auto model = source.open();
+  std::vector<double> cells;
+  for (int context = 0; context < source.starts(); ++context) {
+    const RatioTable& rows = model->distributions(context);
+    for (Token x = 0; x < rows.vocabulary(); ++x) cells.push_back(rows.target(x) / source.starts());
+  }
+  return distance_of_any_shape(two_thirds_norm(cells), static_cast<double>(trials), {.alpha = alpha});
+}
+
 std::string source_of(const Declaration& declaration, const PathCheckOptions& options) {
   if (!options.source.empty()) return options.source;
   const int most = declaration.most_vocabulary;
@@ -398,6 +411,9 @@ Finding check_paths(Served& program, const PathCheckOptions& options) {
                                                        name(schedule.state()), trials.trials());
     if (schedule.state() == GateState::failed) finding.status = Status::failed;
     if (stopped || schedule.undecided()) finding.status = Status::undecided;
+    if (finding.status == Status::passed && !declaration.stateful())
+      finding.sensitivity =
+          sensitivity_of(first_token_distance(*source, trials.trials(), options.alpha), " in the first token");
     if (schedule.state() != GateState::ok && !std::isinf(log_e))
       finding.evidence += "; most by " + trials.evidence().worst();
   }

@@ -6,12 +6,14 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include <fmt/format.h>
 
 #include <draftproof/properties/proof/finding.hpp>
 
 #include <draftproof/properties/statistics/error_budget.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof::adapters {
@@ -182,6 +184,18 @@ TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts,
   return {log_weighted_mean_exp(logs, weights), worst_transition(bets.front(), target)};
 }
 
+double text_distance(double tokens, double contexts, int vocabulary, double log_threshold) {
+  constexpr double z = 2.33;  // upper 1 % quantile of a standard normal
+  const double per_context = tokens / contexts;
+  double smallest = 1;
+  for (double c = 1; c <= 1e6; c *= 10) {
+    const double cost = contexts * (vocabulary - 1) / 2 * std::log1p(per_context / c);
+    const double root = (z * std::numbers::sqrt2 + std::sqrt(2 * z * z + 4 * (log_threshold + cost))) / 2;
+    smallest = std::min(smallest, root * std::sqrt((1 + c / per_context) / (2 * tokens)));
+  }
+  return smallest;
+}
+
 std::vector<Finding> check_text(Served& program, const TextCheckOptions& options) {
   const Declaration& declaration = program.declaration();
   int beyond = 0;
@@ -236,6 +250,23 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   if (ends > 0)  // texts since the last doubling
     for (std::size_t at = 0; at < tables.size() && log_e < threshold; ++at) weigh(at);
   if (log_e >= threshold) finding.status = Status::failed;
+  if (finding.status == Status::passed) {
+    const auto tokens_on = [&texts](std::size_t at) {
+      double sum = 0;
+      for (const auto& text : texts[at]) sum += static_cast<double>(text.size());
+      return sum;
+    };
+    const TextTable& target = tables[0].target;
+    const double mixture = std::log(2.0 * concentrations * (1 + further_contexts));
+    finding.sensitivity =
+        sensitivity_of(text_distance(tokens_on(0), static_cast<double>(target.rows.size()) / target.vocabulary,
+                                     target.vocabulary, threshold + mixture),
+                       " in every row");
+    // A fault of rate r is missed with probability (1 - r)^tokens.
+    if (const double sparse_tokens = tokens_on(1); sparse_tokens > 0)
+      finding.sensitivity +=
+          fmt::format("; a token lost, doubled or displaced once in {:.0f} tokens", sparse_tokens / std::log(100.0));
+  }
   const TextEvidence& stronger = evidence[evidence[1].log_e > evidence[0].log_e];
   finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", log_e / std::log(10.0), finding.work,
                                   stronger.worst.empty() ? "" : ", most at ", stronger.worst);

@@ -60,6 +60,16 @@ struct TextTable {
 TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts, const TextTable& target,
                                std::span<const int> lengths = {});
 
+/// Returns the total variation by which all rows of an engine must differ from the target's, so that texts of this many
+/// tokens show it in 99 of 100 runs.
+//
+//   T, N, V    tokens, tokens after each context, vocabulary
+//   K          log e of the bet c that is expected: T KL N / (N + c) - contexts (V - 1) / 2 log(1 + N / c)
+//
+// Derivation: to second order in the difference, log e of a Dirichlet bet of c tokens has this mean and the standard
+// deviation sqrt(2 T KL), and KL is at least twice the squared total variation (Pinsker).
+double text_distance(double tokens, double contexts, int vocabulary, double log_threshold);
+
 struct TextCheckOptions {
   int log2_tokens = 17;  ///< of all texts together
   int vocabulary = 6;    ///< of the table with all transitions, without end tokens

@@ -4,6 +4,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <draftproof/cli/report/text.hpp>
 
@@ -18,6 +19,7 @@ nlohmann::ordered_json finding_data(const Finding& finding) {
   if (!finding.evidence.empty()) data["evidence"] = finding.evidence;
   if (!finding.instance.empty()) data["counterexample"] = finding.instance;
   if (!finding.replay.empty()) data["replay"] = finding.replay;
+  if (!finding.sensitivity.empty()) data["sensitivity"] = finding.sensitivity;
   for (const auto& [name, value] : finding.numbers) data[name] = value;
   return data;
 }
@@ -52,6 +54,21 @@ std::vector<std::string> failure_lines(const GateResult& result) {
     if (!finding.replay.empty()) lines.push_back("    replay: " + finding.replay);
   }
   if (!others.empty()) lines.push_back("  also failed: " + others);
+  return lines;
+}
+
+/// Returns a line for each passed gate with the faults that it would have shown.
+std::vector<std::string> sensitivity_lines(std::span<const GateResult> results) {
+  std::vector<std::string> lines;
+  for (const GateResult& result : results) {
+    if (result.status != Status::passed) continue;
+    std::set<std::string> faults;
+    for (const Finding& finding : result.findings)
+      if (!finding.sensitivity.empty()) faults.insert(finding.sensitivity);
+    if (!faults.empty())
+      lines.push_back(
+          fmt::format("  {}, {}: {}", result.gate.name(), to_text(result.gate.tier), fmt::join(faults, "; ")));
+  }
   return lines;
 }
 
@@ -204,6 +221,8 @@ Document report_gates(std::span<const GateResult> results, const GateOptions& op
       document.sections.push_back({.title = fmt::format("{}, {}", result.gate.name(), to_text(result.gate.tier)),
                                    .before = std::move(lines)});
   }
+  if (auto lines = sensitivity_lines(results); !lines.empty())
+    document.sections.push_back({.title = "Faults that a passed gate would have shown", .before = std::move(lines)});
   document.sections.push_back({.title = {}, .before = {summary_line(results)}});
   return document;
 }

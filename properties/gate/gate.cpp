@@ -52,6 +52,10 @@ void add(GateResult& result, const ProofOf<Level>& proof, double& farthest) {
       continue;
     }
     result.findings.push_back(finding);
+    if (finding.status == Status::passed && finding.passed > 0 &&
+        std::find(Level::decisive.begin(), Level::decisive.end(), finding.property) != Level::decisive.end())
+      result.findings.back().sensitivity =
+          fmt::format("any difference from the target on one of {} models", finding.passed);
   }
 }
 

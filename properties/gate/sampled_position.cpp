@@ -64,8 +64,6 @@ std::string evidence_text(const SampledVerdict& verdict) {
     text += fmt::format("; worst cell: {}token {}, {} seen, {:.1f} expected",
                         verdict.worst->path < 0 ? "" : fmt::format("path {}, ", verdict.worst->path + 1),
                         verdict.worst->token, verdict.worst->observed, verdict.worst->expected);
-  text += fmt::format("; a deviation of any shape and TV {:.2g} is detected with probability about 0.99",
-                      verdict.smallest_distance);
   if (verdict.optimum)
     text += fmt::format("; among the drafts {:.6f}, optimum at most {:.6f}", verdict.acceptance, *verdict.optimum);
   return text;
@@ -75,7 +73,9 @@ Finding finding_of(const SampledVerdict& verdict, const std::string& property) {
   const Status status = verdict.state == GateState::failed || verdict.impossible > 0 ? Status::failed
                         : verdict.undecided                                          ? Status::undecided
                                                                                      : Status::passed;
-  return finding_of(property, Tier::sampled, {status, evidence_text(verdict)}, verdict.trials);
+  Finding finding = finding_of(property, Tier::sampled, {status, evidence_text(verdict)}, verdict.trials);
+  if (status == Status::passed) finding.sensitivity = sensitivity_of(verdict.smallest_distance);
+  return finding;
 }
 
 /// A position of a source with its table.

@@ -63,13 +63,15 @@ struct Finding {
   std::uint64_t work = 0;  ///< branches enumerated or trials run until the decision
   std::string device{};    ///< where its trials ran; empty if no device was requested
   Numbers numbers{};
+  /// Of a passed finding: the smallest fault that it would have shown, as text; empty if that has no unit.
+  std::string sensitivity{};
   int passed = 0;     ///< for a proof: number of instances on which it passed
   int undecided = 0;  ///< for a proof: number of instances that were not decided
 
   /// The part that a checkpoint stores (properties/blocks/stored_value.hpp).
   static auto fields(auto& f) {
     return std::tie(f.property, f.tier, f.status, f.evidence, f.instance, f.replay, f.work, f.device, f.numbers,
-                    f.passed, f.undecided);
+                    f.sensitivity, f.passed, f.undecided);
   }
 };
 

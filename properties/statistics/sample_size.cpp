@@ -1,5 +1,6 @@
 #include <draftproof/properties/statistics/sample_size.hpp>
 
+#include <fmt/format.h>
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/non_central_chi_squared.hpp>
@@ -76,6 +77,10 @@ double trials_for_any_shape(double norm, double distance, Detection detection) {
 
 double distance_of_any_shape(double norm, double trials, Detection detection) {
   return std::sqrt(std::numbers::sqrt2 * norm * z_sum(detection) / (4 * trials));
+}
+
+std::string sensitivity_of(double distance, std::string_view where) {
+  return fmt::format("a total variation of {:.2g}{}, in 99 of 100 runs", distance, where);
 }
 
 double trials_along_groups(int groups, double distance, Detection detection) {

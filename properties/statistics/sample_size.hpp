@@ -31,6 +31,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace draftproof {
 
@@ -81,6 +83,10 @@ double two_thirds_norm(std::span<const double> distribution);
 double trials_for_any_shape(double norm, double distance, Detection detection = {});
 /// Returns the smallest total variation of any shape that `trials` > 0 trials detect: the inverse of the above.
 double distance_of_any_shape(double norm, double trials, Detection detection = {});
+
+/// Returns the smallest total variation that trials detect as a text, for findings: "a total variation of 0.012 in the
+/// first token, in 99 of 100 runs". `where` follows the number.
+std::string sensitivity_of(double distance, std::string_view where = "");
 
 /// Returns the number of trials that detect a deviation of total variation `distance` after grouping into
 /// `groups` >= 2 groups of equal mass.

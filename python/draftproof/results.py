@@ -26,6 +26,7 @@ class Finding:
     counterexample: str = ""
     distance: float | None = None  # largest total variation between a distribution and the target
     limit: float | None = None  # the distance that rounding explains
+    sensitivity: str = ""  # of a passed check: the smallest fault that it would have shown
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", Status(self.status))
@@ -141,6 +142,9 @@ class Verdict(Table):
         lines = [f"{self.name}: {self.status}"]
         for tier in self.tiers:
             lines.append(f"  {tier.tier:8} {tier.status}" + (f"  {tier.note}" if tier.note else ""))
+            if tier.status == PASSED:
+                shown = dict.fromkeys(finding.sensitivity for finding in tier.findings if finding.sensitivity)
+                lines += [f"           would have shown {fault}" for fault in shown]
             undecided: dict[str, list[Finding]] = {}  # findings by reason
             for finding in tier.findings:
                 if finding.status == UNDECIDED:

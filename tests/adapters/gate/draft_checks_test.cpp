@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 
 #include <draftproof/adapters/gate/draft_checks.hpp>
@@ -129,6 +130,26 @@ TEST(DraftChecks, RightDraftersPass) {
                                check_drafts(logits, {.log2_small = 12, .log2_large = 6, .vocabularies = {64}})})
     for (const Finding& finding : findings)
       EXPECT_EQ(finding.status, Status::passed) << finding.property << ": " << finding.evidence;
+}
+
+TEST(DraftChecks, ThePassedLineStatesTheDistanceThatIsFound) {
+  const auto checked = [](double share, std::uint64_t seed) {
+    // Moves `share` of the first drafts to token 0, which has less than half of the probability in each row.
+    DraftingProgram program("iid", [share](std::span<const float> q, int drafts, Philox& random) {
+      auto tokens = iid_drafts(q, drafts, random);
+      if (uniform(random) < share) tokens.front() = 0;
+      return tokens;
+    });
+    return check_drafts(program, {.log2_small = 14, .log2_large = 8, .seed = seed, .vocabularies = {64}}).front();
+  };
+  const Finding right = checked(0, 1);
+  double distance = 0;
+  ASSERT_EQ(std::sscanf(right.sensitivity.c_str(), "a total variation of %lf", &distance), 1) << right.sensitivity;
+  EXPECT_LT(distance, 0.2);
+  int found = 0;
+  constexpr std::uint64_t seeds = 20;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) found += checked(2 * distance, seed).status == Status::failed;
+  EXPECT_GE(found, 19);
 }
 
 TEST(DraftChecks, WrongDraftersAreFoundByTheCheckThatNamesThem) {

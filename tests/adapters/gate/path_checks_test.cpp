@@ -2,6 +2,7 @@
 #include <draftproof/adapters/gate/path_checks.hpp>
 
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <set>
 
@@ -104,6 +105,50 @@ TEST(PathChecks, WrongSchemesOfPathsAreFound) {
     found += finding.status == Status::failed ? 1 : 0;
   }
   EXPECT_EQ(found, mutants - unseen_by_trials.size());
+}
+
+/// Replaces a share of the first tokens by uniform tokens, and ends the output there.
+class FirstTokenOff final : public Served {
+ public:
+  FirstTokenOff(double share, int vocabulary)
+      : inner_{serve_registered("block")}, share_{share}, vocabulary_{vocabulary} {}
+  const Declaration& declaration() const override { return inner_->declaration(); }
+  void verify(const ServedBatch& batch, ServedResult& result) override {
+    inner_->verify(batch, result);
+    for (int row = 0; row < batch.rows; ++row, ++rows_) {
+      Philox random(2, rows_, Philox::Role::verify);
+      if (!random.flip(share_, 1.0)) continue;
+      result.counts[static_cast<std::size_t>(row)] = 1;
+      result.tokens_of(row)[0] =
+          static_cast<Token>(scale(random.next(Purpose::pick), static_cast<std::uint64_t>(vocabulary_)));
+    }
+  }
+
+ private:
+  std::unique_ptr<Served> inner_;
+  double share_;
+  int vocabulary_;
+  std::uint64_t rows_ = 0;
+};
+
+TEST(PathChecks, ThePassedLineStatesTheDistanceThatIsFound) {
+  registry();
+  constexpr int vocabulary = 32;
+  const auto checked = [](double share, std::uint64_t seed) {
+    FirstTokenOff program(share, vocabulary);
+    return check_paths(program, {.log2_trials = 14, .seed = seed, .source = rows_of_size(vocabulary)});
+  };
+  const Finding right = checked(0, 1);
+  double distance = 0;
+  ASSERT_EQ(
+      std::sscanf(right.sensitivity.c_str(), "a total variation of %lf in the first token, in 99 of", &distance), 1)
+      << right.sensitivity;
+  EXPECT_LT(distance, 0.2);
+  // The target has a total variation of at least 1/3 from the uniform distribution: half of it is on five tokens.
+  int found = 0;
+  constexpr std::uint64_t seeds = 20;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) found += checked(3 * distance, seed).status == Status::failed;
+  EXPECT_GE(found, 19);
 }
 
 TEST(PathChecks, BatchesOfEqualLengthsAndOfFewRows) {

@@ -1,6 +1,7 @@
 // The text of a whole engine: a right engine on Markov tables passes, bugs are found, and the evidence is an e-value.
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <set>
 
 #include <draftproof/adapters/gate/text_checks.hpp>
@@ -105,6 +106,66 @@ TEST(TextChecks, RightEnginesPassAndWrongOnesAreFound) {
     EXPECT_EQ(finding.status, bug == EngineBug::none ? Status::passed : Status::failed)
         << static_cast<int>(bug) << ": " << finding.evidence;
   }
+}
+
+/// Draws from the target's rows with `shift` moved from the second half of a row to the first, or loses every token with
+/// probability `lost`.
+class ShiftedEngine final : public Served {
+ public:
+  ShiftedEngine(double shift, double lost) : shift_{shift}, lost_{lost} {
+    declaration_ = MarkovEngine(EngineBug::none).declaration();
+  }
+  const Declaration& declaration() const override { return declaration_; }
+  void verify(const ServedBatch&, ServedResult&) override {}
+  std::vector<std::int32_t> generate(const ServedModels& models) override {
+    const auto v = static_cast<std::size_t>(models.vocabulary);
+    Philox random(static_cast<std::uint64_t>(models.seed), 0, Philox::Role::verify);
+    const auto uniform = [&] { return unit_interval(random.next(Purpose::flip)); };
+    std::vector<std::int32_t> text;
+    for (Token last = 0; std::ssize(text) < models.length;) {
+      const auto values = models.target.subspan(static_cast<std::size_t>(last) * v, v);
+      Weights row(values.begin(), values.end());
+      double low = 0, high = 0;
+      for (std::size_t x = 0; x < v; ++x) (x < v / 2 ? low : high) += row[x];
+      for (std::size_t x = 0; x < v && low > 0 && high > shift_; ++x)
+        row[x] *= x < v / 2 ? 1 + shift_ / low : 1 - shift_ / high;
+      last = inverted(row, uniform());
+      if (!(uniform() < lost_)) text.push_back(last);
+    }
+    return text;
+  }
+
+ private:
+  double shift_, lost_;
+  Declaration declaration_;
+};
+
+TEST(TextChecks, ThePassedLineStatesWhatTheTextsShow) {
+  const Finding right = checked(EngineBug::none);
+  double distance = 0, tokens = 0;
+  ASSERT_EQ(
+      std::sscanf(right.sensitivity.c_str(),
+                  "a total variation of %lf in every row, in 99 of 100 runs; a token lost, doubled or displaced "
+                  "once in %lf tokens",
+                  &distance, &tokens),
+      2)
+      << right.sensitivity;
+  EXPECT_GT(distance, 0.01);
+  EXPECT_LT(distance, 0.1);
+  EXPECT_GT(tokens, 500);
+  int shifted = 0, lost = 0;
+  constexpr int seeds = 20;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    ShiftedEngine off(distance, 0), loses(0, 1 / tokens), exact(0, 0);
+    const auto status = [seed](Served& engine) {
+      return check_text(engine, {.log2_tokens = 15, .seed = seed}).front().status;
+    };
+    shifted += status(off) == Status::failed;
+    lost += status(loses) == Status::failed;
+    EXPECT_EQ(status(exact), Status::passed) << seed;
+  }
+  EXPECT_GE(shifted, seeds - 1);
+  EXPECT_GE(lost, seeds - 1);
 }
 
 /// Records its calls, and does not answer for texts longer than `longest`.
