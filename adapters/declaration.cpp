@@ -25,6 +25,10 @@ constexpr Names<Dtype, 4> dtype_names{{{Dtype::float32, "float32"},
                                        {Dtype::float64, "float64"},
                                        {Dtype::float16, "float16"},
                                        {Dtype::bfloat16, "bfloat16"}}};
+constexpr Names<Setting, 4> setting_names{{{Setting::temperature, "temperature"},
+                                           {Setting::top_k, "top_k"},
+                                           {Setting::top_p, "top_p"},
+                                           {Setting::min_p, "min_p"}}};
 constexpr Names<RowKind, 2> kind_names{{{RowKind::probabilities, "probabilities"}, {RowKind::logits, "logits"}}};
 
 constexpr Names<Greedy, 3> greedy_names{{{Greedy::no, "no"}, {Greedy::first, "first"}, {Greedy::last, "last"}}};
@@ -89,7 +93,7 @@ class HelloReader {
   void list(const char* field, const Names<T, N>& names, std::vector<T>& values) const {
     const nlohmann::json* found = optional(field);
     if (!found) return;
-    if (!found->is_array() || found->empty())
+    if (!found->is_array() || (found->empty() && !values.empty()))
       throw refuse_field(field, shown_value(*found), "a list of " + all_of_them(names));
     values.clear();
     for (const nlohmann::json& entry : *found) values.push_back(named(field, names, entry));
@@ -144,6 +148,11 @@ std::string_view to_text(Level level) { return name_of(level_names, level); }
 std::string_view to_text(Randomness randomness) { return name_of(randomness_names, randomness); }
 std::string_view to_text(Dtype dtype) { return name_of(dtype_names, dtype); }
 std::string_view to_text(RowKind kind) { return name_of(kind_names, kind); }
+std::string_view to_text(Setting setting) { return name_of(setting_names, setting); }
+
+bool Declaration::takes(Setting setting) const {
+  return std::find(settings.begin(), settings.end(), setting) != settings.end();
+}
 
 bool Declaration::can(Randomness wanted) const {
   return std::find(randomness.begin(), randomness.end(), wanted) != randomness.end();
@@ -211,6 +220,9 @@ Declaration read_declaration(const nlohmann::json& hello) {
   reader.number("memory", result.memory, 1, most_memory);
   reader.name("greedy", greedy_names, result.greedy);
   reader.flag("grammar", result.grammar);
+  reader.list("settings", setting_names, result.settings);
+  if (result.grammar && !result.settings.empty())
+    throw refuse_field("settings", shown_value(hello["settings"]), "no settings with grammar");
   reader.flag("ragged", result.ragged);
   reader.flag("deterministic", result.deterministic);
   reader.flag("batch_invariant", result.batch_invariant);
@@ -243,6 +255,7 @@ nlohmann::json to_json(const Declaration& declaration) {
       {"memory", declaration.memory},
       {"greedy", name_of(greedy_names, declaration.greedy)},
       {"grammar", declaration.grammar},
+      {"settings", texts_of(declaration.settings)},
       {"ragged", declaration.ragged},
       {"deterministic", declaration.deterministic},
       {"batch_invariant", declaration.batch_invariant},

@@ -26,6 +26,9 @@ enum class RowKind { probabilities, logits };
 /// Whether a program emits the likeliest token of each row instead of a draw, and which of equally likely tokens.
 enum class Greedy { no, first, last };
 
+/// A setting of a request that changes the target's rows.
+enum class Setting { temperature, top_k, top_p, min_p };
+
 /// Declarations of a selection policy (sim/components/selection_view.hpp).
 struct DeclaredSelection {
   SelectionCut cut = SelectionCut::before_verification;
@@ -37,6 +40,7 @@ std::string_view to_text(Level level);
 std::string_view to_text(Randomness randomness);
 std::string_view to_text(Dtype dtype);
 std::string_view to_text(RowKind kind);
+std::string_view to_text(Setting setting);
 
 struct Declaration {
   std::string name;
@@ -57,6 +61,8 @@ struct Declaration {
   int memory = 1;                          ///< of `generate`: last tokens that a row of its tables depends on
   /// `verify` gets the mask of the grammar for each row of p, and rows of p without it.
   bool grammar = false;
+  /// `verify` gets these settings of each request, and rows of p to which they have not been applied.
+  std::vector<Setting> settings{};
   bool ragged = true;            ///< rows of a batch may have different numbers of drafts
   bool deterministic = true;     ///< equal calls have equal results
   bool batch_invariant = false;  ///< a row's results are the same bits in every batch, not only up to rounding
@@ -67,6 +73,7 @@ struct Declaration {
 
   bool can(Randomness wanted) const;
   bool has(std::string_view function) const;
+  bool takes(Setting setting) const;
   /// Whether results carry a state to the next call.
   bool stateful() const { return state_size > 0; }
 };

@@ -68,6 +68,9 @@ typedef struct dp_device {
   int32_t id;   /* number of the device, 0 for DP_CPU */
 } dp_device;
 
+/* Settings of a request, the columns of dp_batch.settings. They apply in this order, after the softmax of the logits. */
+enum { DP_TEMPERATURE = 0, DP_TOP_K = 1, DP_TOP_P = 2, DP_MIN_P = 3 };
+
 /* Bit of an enumerator in the masks of dp_verifier: DP_BIT(DP_FLOAT32) | DP_BIT(DP_FLOAT64). */
 #define DP_BIT(value) (1u << (value))
 
@@ -110,6 +113,7 @@ typedef struct dp_batch {
   int32_t state_size;     /* S, as declared; 0 for `draft` */
   const double* state;    /* [b][S]: as the previous call returned it, zeros in a first call; NULL if S is 0 */
   const int32_t* legal;   /* since 1.5, [b][P][V] with `grammar`, else NULL: 1 where the grammar allows the token */
+  const double* settings; /* since 1.6, [b][4] with `settings`, else NULL: temperature, top-k, top-p and min-p */
 } dp_batch;
 
 /* Results. The library writes every entry of counts and status, and counts[i] tokens of row i. */
@@ -228,6 +232,10 @@ typedef struct dp_verifier {
   /* Since 1.5 of the protocol. 1: `verify` gets `legal`, the masks of the rows of p, which p itself does not have [0].
      Beyond a row's length all tokens are allowed. */
   int32_t grammar;
+
+  /* Since 1.6 of the protocol. DP_BIT of each setting that `verify` applies to rows of p itself: it gets rows of p
+     without them, and `settings` of each request [0: p is final]. Other settings are 1, 0, 1 and 0. */
+  uint32_t settings;
 } dp_verifier;
 
 DRAFTPROOF_ADAPTER_EXPORT const dp_verifier* draftproof_adapter(uint32_t abi);

@@ -40,6 +40,11 @@ SuggestedPoints::SuggestedPoints(const Input& input, std::span<const double> mor
       if (row == r) siblings.push_back(i);
     }
     add_siblings(input.p[r], input, siblings);
+    if (!input.settings.changes_nothing()) {
+      const std::vector<double> target = input.settings.applied(input.p[r]);
+      add_row(target);
+      add_siblings(target, input, siblings);
+    }
     if (r >= input.legal.size()) continue;
     std::vector<double> masked = input.p[r];
     for (std::size_t x = 0; x < std::min(masked.size(), input.legal[r].size()); ++x)

@@ -43,7 +43,8 @@ void add_distribution(const ProgramDistribution& distribution, const Input& inpu
       answers.answered = true;
     else if (answers.failure.empty())
       answers.failure = one_line(each.outcome.message);
-  const std::string drafts = fmt::format("on drafts ({})", fmt::join(input.drafts, " "));
+  std::string drafts = fmt::format("on drafts ({})", fmt::join(input.drafts, " "));
+  if (!input.settings.changes_nothing()) drafts += " with " + input.settings.text();
   if (distribution.state == DistributionState::not_a_function)
     answers.failed[distribution_check::function] = Answer::failed(fmt::format(
         "{}: equal calls have different results on the tape ({:.9g})", drafts, fmt::join(distribution.tape, " ")));

@@ -74,6 +74,32 @@ class Reader {
     return *found;
   }
 
+  /// Returns the settings of an object by name; settings that it does not name change nothing.
+  RequestSettings given(const Json& object) const {
+    if (!object.is_object()) refuse("settings", shown(object), "an object");
+    RequestSettings settings;
+    for (const auto& [name, value] : object.items()) {
+      std::vector<std::string_view> names;
+      for (const Setting setting : declaration_.settings) names.push_back(to_text(setting));
+      if (std::find(names.begin(), names.end(), name) == names.end())
+        refuse("settings", in_quotes(name), fmt::format("one of {}, as declared", fmt::join(names, ", ")));
+      const double number = value.is_number() ? value.get<double>() : -1;
+      const bool whole = number == std::floor(number) && number < 0x1p31;
+      if (name == "temperature" && number > 0 && std::isfinite(number))
+        settings.temperature = number;
+      else if (name == "top_k" && number >= 0 && whole)
+        settings.top_k = number;
+      else if (name == "top_p" && number > 0 && number <= 1)
+        settings.top_p = number;
+      else if (name == "min_p" && number >= 0 && number <= 1)
+        settings.min_p = number;
+      else
+        refuse(name, shown(value),
+               "temperature > 0, a whole number top_k >= 0, top_p above 0 and at most 1, or min_p from 0 to 1");
+    }
+    return settings;
+  }
+
   std::int64_t whole(const Json& value, std::string_view field, std::optional<std::size_t> entry, std::int64_t least,
                      std::int64_t most) const {
     const bool fits = value.is_number_integer() &&
@@ -114,6 +140,7 @@ class Reader {
     std::vector<std::string_view> names{"p", "q", "drafts"};
     if (tree) names.emplace_back("parents");
     if (declaration_.grammar) names.emplace_back("legal");
+    if (!declaration_.settings.empty()) names.emplace_back("settings");
     for (const auto& [name, value] : object.items())
       if (std::find(names.begin(), names.end(), name) == names.end())
         refuse({}, in_quotes(name), fmt::format("one of {}", fmt::join(names, ", ")));
@@ -149,6 +176,7 @@ class Reader {
       }
       check_count("legal", result.legal.size(), result.p.size(), "one for each row of p");
     }
+    if (const auto settings = object.find("settings"); settings != object.end()) result.settings = given(*settings);
     if (!tree) return result;
     for (const Json& parent : list(object, "parents")) {
       const std::size_t at = result.parents.size();

@@ -5,7 +5,7 @@
 //
 // Input describes the shapes at the level that the program declares; only trees have "parents". A program under a
 // grammar may have "legal", with 1 for each token that is allowed after a row of p and 0 for the others; without it all
-// are. The last two fields are optional.
+// are. A program with settings may have {"temperature": 0.5} as "settings". The last two fields are optional.
 #pragma once
 
 #include <cstdint>

@@ -205,6 +205,8 @@ std::string ExternalGate::refusal(Tier tier) const {
     return "the program declares scripted randomness only";
   if (declaration.has("generate") || declaration.has("draft")) return "";
   if (declaration.grammar) return "trials have no masks: a verifier under a grammar is proved on small models";
+  if (!declaration.settings.empty())
+    return "trials have no settings: a verifier that applies them is proved on small models";
   if (decides_positions(declaration)) return "";
   // An unknown distribution is a finding.
   if (path_registry().drafter(path_sampling(declaration)) == nullptr || shape_of_trials(declaration, usual_drafts))
@@ -313,7 +315,8 @@ void ExternalGate::examine_selection(GateResult& result, const GateOptions& opti
 void ExternalGate::examine_trials(GateResult& result, const GateOptions& options) const {
   const Declaration& declaration = served_->declaration();
   // A greedy program draws no token: its tokens are compared in the proof tier, and only its drafts are sampled here.
-  const bool draws = declaration.greedy == Greedy::no, decides = draws && !declaration.grammar;
+  const bool draws = declaration.greedy == Greedy::no,
+             decides = draws && !declaration.grammar && declaration.settings.empty();
   const bool positions = decides && decides_positions(declaration),
              paths = decides && decides_paths(declaration, options.drafts);
   // Budget: 1/2 decisions, 1/4 drafts, 1/4 text. A chain's decisions are checked on one draft and on paths, with half

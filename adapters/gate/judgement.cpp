@@ -70,6 +70,10 @@ double rounding_limit(Dtype dtype, int drafts, int vocabulary) {
   return (drafts + 1) * (vocabulary + 3) * std::ldexp(1.0, -significant_bits(dtype));
 }
 
+double settings_limit(Dtype dtype, int drafts) {
+  return 32 * (drafts + 1) * std::ldexp(1.0, -significant_bits(dtype));
+}
+
 std::string_view status_text(RowStatus status) {
   switch (status) {
     case RowStatus::ok:
@@ -182,7 +186,10 @@ double accepted(const SmallModel& small_model, const Input& input, const Tokens&
 double limit_of(const SmallModel& small_model, const Input& input, const ProgramDistribution& distribution,
                 const Declaration& declaration) {
   return distribution.limit + declaration.tolerance +
-         rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), small_model.vocabulary);
+         rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), small_model.vocabulary) +
+         (declaration.settings.empty()
+              ? 0
+              : settings_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size())));
 }
 
 /// Describes the end of a row without an answer, with the message of the program if it sent one.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
 #include <draftproof/sim/numeric/short_float.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof::adapters {
 
@@ -94,15 +96,85 @@ void take_mask_from_target(Input& input) {
   }
 }
 
+/// Returns the smallest positive entry of a row.
+double smallest_positive(const Row& row) {
+  double smallest = 1;
+  for (const double share : row)
+    if (share > 0) smallest = std::min(smallest, share);
+  return smallest;
+}
+
+/// Whether truncation by this setting can turn rows with mass on every token into these rows, with a distance of a fifth
+/// from every limit, so that neither rounding nor the order of equal tokens decides.
+bool can_truncate(const std::vector<Row>& rows, Setting setting) {
+  const auto kept = [](const Row& row) {
+    return std::count_if(row.begin(), row.end(), [](double x) { return x > 0; });
+  };
+  if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return kept(row) == std::ssize(row); }))
+    return false;
+  return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
+    const double least = smallest_positive(row);
+    if (setting == Setting::top_k) return kept(row) == kept(rows.front());
+    if (setting == Setting::top_p) return least > 0.15;
+    return setting == Setting::min_p && least > 0.1 * *std::max_element(row.begin(), row.end());
+  });
+}
+
+/// Gives an input settings of its own, and rows of p that they turn into the rows that it has.
+void take_settings_from_target(Input& input, const Declaration& declaration) {
+  constexpr double removed = 1.0 / 16;  // mass of the tokens that a truncation removes
+  RequestSettings& settings = input.settings;
+  // Inputs of one model differ in their settings, so that the rows of a batch do.
+  std::uint32_t drafts = static_cast<std::uint32_t>(input.drafts.size());
+  for (const Token x : input.drafts) drafts = 31 * drafts + static_cast<std::uint32_t>(x) + 1;
+  const double sum = std::accumulate(input.p.front().begin(), input.p.front().end(), 0.0,
+                                     [](double total, double x) { return 3 * total + std::floor(1024 * x); });
+  std::uint64_t choice = philox_pair(0x73657474u, static_cast<std::uint64_t>(sum), drafts, 0).first;
+  std::vector<Setting> possible;
+  for (const Setting setting : {Setting::top_k, Setting::top_p, Setting::min_p})
+    if (declaration.takes(setting) && can_truncate(input.p, setting)) possible.push_back(setting);
+  if (!possible.empty()) {
+    const Setting setting = possible[choice % possible.size()];
+    choice /= possible.size();
+    if (setting == Setting::top_k)
+      settings.top_k = static_cast<double>(
+          std::count_if(input.p.front().begin(), input.p.front().end(), [](double x) { return x > 0; }));
+    if (setting == Setting::top_p) settings.top_p = 0.875;
+    if (setting == Setting::min_p) settings.min_p = 0.0625;
+    for (Row& row : input.p) {
+      const auto zeros = static_cast<double>(std::count(row.begin(), row.end(), 0.0));
+      const double least = smallest_positive(row), most = *std::max_element(row.begin(), row.end());
+      const double each = setting == Setting::min_p ? most / 32 : std::min(removed / std::max(zeros, 1.0), least / 2);
+      for (double& share : row) share = (share > 0 ? share : each) / (1 + zeros * each);
+    }
+  }
+  const bool wide = declaration.dtypes.front() == Dtype::float32 || declaration.dtypes.front() == Dtype::float64;
+  const bool even =
+      std::all_of(input.p.begin(), input.p.end(), [](const Row& row) { return smallest_positive(row) > 1e-6; });
+  if (!declaration.takes(Setting::temperature) || !wide || !even) return;
+  settings.temperature = std::array{1.0, 0.5, 2.0}[choice % 3];
+  for (Row& row : input.p) {
+    for (double& share : row) share = std::pow(share, settings.temperature);
+    const double mass = std::accumulate(row.begin(), row.end(), 0.0);
+    for (double& share : row) share /= mass;
+  }
+}
+
+/// Gives an input what the program applies to the rows of p itself, and rows of p without it.
+void take_from_target(Input& input, const Declaration& declaration) {
+  if (declaration.grammar) take_mask_from_target(input);
+  if (!declaration.settings.empty()) take_settings_from_target(input, declaration);
+}
+
 SmallModel for_program(SmallModel model, const Declaration& declaration) {
-  if (!declaration.grammar) return model;
-  for (Input& input : model.inputs) take_mask_from_target(input);
+  if (!declaration.grammar && declaration.settings.empty()) return model;
+  for (Input& input : model.inputs) take_from_target(input, declaration);
   if (model.drafted)
-    model.drafted = [drafted = model.drafted](const Tokens& prefix, std::vector<Input>& inputs,
-                                              std::vector<double>& drawn) {
+    model.drafted = [drafted = model.drafted, declaration](const Tokens& prefix, std::vector<Input>& inputs,
+                                                           std::vector<double>& drawn) {
       const std::size_t first = inputs.size();
       drafted(prefix, inputs, drawn);
-      for (std::size_t i = first; i < inputs.size(); ++i) take_mask_from_target(inputs[i]);
+      for (std::size_t i = first; i < inputs.size(); ++i) take_from_target(inputs[i], declaration);
     };
   return model;
 }

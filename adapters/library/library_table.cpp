@@ -148,7 +148,8 @@ LibraryTable::~LibraryTable() {
 void LibraryTable::take(const dp_verifier* found) {
   if (found == nullptr)
     throw refuse("draftproof_adapter", "NULL", fmt::format("the table of ABI {}", DRAFTPROOF_ADAPTER_ABI));
-  // Tables of protocol 1.0 end before state_size, tables of 1.2 before select, tables of 1.4 before grammar.
+  // Tables of protocol 1.0 end before state_size, tables of 1.2 before select, tables of 1.4 before grammar, tables
+  // of 1.5 before settings.
   constexpr std::size_t head = offsetof(dp_verifier, name), smallest = offsetof(dp_verifier, state_size);
   const auto too_small = [&](std::size_t wanted) {
     return refuse("table", fmt::format("{} bytes", found->size),
@@ -166,6 +167,7 @@ void LibraryTable::take(const dp_verifier* found) {
     table_.select_cut = table_.select_trees = table_.select_matching_alone = 0;
   }
   if (found->size < offsetof(dp_verifier, grammar) + sizeof table_.grammar) table_.grammar = 0;
+  if (found->size < offsetof(dp_verifier, settings) + sizeof table_.settings) table_.settings = 0;
 }
 
 void LibraryTable::check() {
@@ -184,6 +186,8 @@ void LibraryTable::check() {
   bits("randomness", table_.randomness, 7);
   bits("dtypes", table_.dtypes, 15);
   bits("kinds", table_.kinds, 3);
+  bits("settings", table_.settings, 15);
+  if (table_.grammar != 0 && table_.settings != 0) throw refuse("settings", "settings", "none with grammar");
   bits("devices", table_.devices, DP_BIT(DP_CPU) | DP_BIT(DP_CUDA));
   number("most_rows", table_.most_rows, INT32_MAX);
   number("fewest_drafts", table_.fewest_drafts, INT32_MAX);
@@ -229,6 +233,7 @@ Declaration LibraryTable::declared() const {
   if (table_.coin_bits > 0) declaration.coin_bits = table_.coin_bits;
   declaration.state_size = table_.state_size;
   declaration.grammar = table_.grammar != 0;
+  if (table_.settings != 0) declaration.settings = enumerators(table_.settings, 4, Setting::temperature);
   return declaration;
 }
 

@@ -81,7 +81,7 @@ void LoadedLibrary::call(std::string_view name, Function function, const ServedB
   const LibraryInput p(batch.p, device), q(batch.q, device);
   const LibraryInput drafts(std::as_bytes(batch.drafts)), wanted(std::as_bytes(lengths)),
       parents(std::as_bytes(batch.parents)), seeds(std::as_bytes(batch.seeds)), state(std::as_bytes(batch.state)),
-      legal(std::as_bytes(batch.legal));
+      legal(std::as_bytes(batch.legal)), settings(std::as_bytes(batch.settings));
   LibraryTapes tapes(batch);
   pattern_ ^= 0xFF;
   Outputs out(static_cast<std::size_t>(batch.rows), static_cast<std::size_t>(result.tokens_a_row),
@@ -108,6 +108,7 @@ void LoadedLibrary::call(std::string_view name, Function function, const ServedB
   in.state_size = batch.state_size;
   in.state = state.as<double>();
   in.legal = legal.as<std::int32_t>();
+  in.settings = settings.as<double>();
   dp_result answer{sizeof(dp_result), result.tokens_a_row, out.tokens.data(), out.counts.data(),
                    out.status.data(), out.words.data(),    most_words,        nullptr};
   if (result.state_size > 0) answer.state = out.state.data();
@@ -117,7 +118,7 @@ void LoadedLibrary::call(std::string_view name, Function function, const ServedB
       out.tokens.intact() && out.counts.intact() && out.status.intact() && out.state.intact() && out.words.intact(),
       name, "a write outside the buffers of the result", "writes inside them");
   expect(p.unchanged() && q.unchanged() && drafts.unchanged() && wanted.unchanged() && parents.unchanged() &&
-             seeds.unchanged() && state.unchanged() && legal.unchanged(),
+             seeds.unchanged() && state.unchanged() && legal.unchanged() && settings.unchanged(),
          name, "inputs changed by the call", "unchanged inputs");
   expect(tapes.unknown_row() == LibraryTapes::none, name, fmt::format("a draw for row {}", tapes.unknown_row()),
          fmt::format("rows 0 .. {}", batch.rows - 1));

@@ -132,6 +132,7 @@ ServedBatch batch_like(const Input& input, int rows, int drafts, int places, con
           .places = places,
           .state_size = form.state_size,
           .grammar = form.grammar,
+          .settings_size = form.settings ? RequestSettings::count : 0,
           .dtype = form.dtype,
           .kind = form.kind,
           .randomness = Randomness::scripted};
@@ -167,8 +168,12 @@ RowForm form_of_trials(const Declaration& declaration) {
   const auto usual = [](const auto& declared, auto wanted) {
     return std::find(declared.begin(), declared.end(), wanted) != declared.end() ? wanted : declared.front();
   };
-  return {declaration.level, usual(declaration.dtypes, Dtype::float32),
-          usual(declaration.rows, RowKind::probabilities), declaration.state_size, declaration.grammar};
+  return {declaration.level,
+          usual(declaration.dtypes, Dtype::float32),
+          usual(declaration.rows, RowKind::probabilities),
+          declaration.state_size,
+          declaration.grammar,
+          !declaration.settings.empty()};
 }
 
 void check_input(const Input& input, std::size_t number, Level level, int state_size) {
@@ -215,6 +220,7 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
   packed.drafts.assign(rows * n, -1);
   packed.parents.assign(tree ? rows * n : 0, -1);
   packed.legal.assign(form.grammar ? rows * p_size / width(form.dtype) : 0, 1);
+  packed.settings.clear();
   packed.lengths.resize(rows);
   packed.tape.assign(rows * places, 0.0);
   packed.state.assign(rows * static_cast<std::size_t>(form.state_size), 0.0);
@@ -238,6 +244,10 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
       std::copy(
           input.legal[i].begin(), input.legal[i].end(),
           packed.legal.begin() + static_cast<std::ptrdiff_t>((row * p_size + i * distribution) / width(form.dtype)));
+    if (form.settings) {
+      const auto settings = input.settings.values();
+      packed.settings.insert(packed.settings.end(), settings.begin(), settings.end());
+    }
     packed.lengths[row] = static_cast<std::int32_t>(input.drafts.size());
     if (!packed.state.empty())
       std::copy(input.state.begin(), input.state.end(),
@@ -250,6 +260,7 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
   batch.lengths = packed.lengths;
   batch.parents = packed.parents;
   batch.legal = packed.legal;
+  batch.settings = packed.settings;
   batch.tape = packed.tape;
   batch.state = packed.state;
 }

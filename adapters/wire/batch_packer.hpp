@@ -29,6 +29,7 @@ void each_array(Batch& batch, WireFunction ask, bool parents, Each each) {
   each("lengths", batch.lengths, Extents{}, verify);
   each("parents", batch.parents, Extents{&batch.drafts_a_row}, verify && parents);
   each("legal", batch.legal, Extents{&batch.target_rows, &batch.vocabulary}, verify && batch.grammar);
+  each("settings", batch.settings, Extents{&batch.settings_size}, verify && batch.settings_size > 0);
   each("state", batch.state, Extents{&batch.state_size}, verify && batch.state_size > 0);
   each("tape", batch.tape, Extents{&batch.places}, batch.randomness == Randomness::scripted);
   each("seeds", batch.seeds, Extents{}, batch.randomness == Randomness::seeded);
@@ -60,6 +61,7 @@ struct RowForm {
   RowKind kind = RowKind::probabilities;  ///< logits are natural logarithms; 0 becomes minus infinity
   int state_size = 0;                     ///< numbers of a row's state
   bool grammar = false;                   ///< whether rows of p have masks
+  bool settings = false;                  ///< whether requests have settings
 };
 
 /// The form of rows of trials: float32 and probabilities, or else the first that the program declares.
@@ -77,7 +79,7 @@ struct PackedBatch {
   ServedBatch batch{};
   std::vector<std::byte> p, q;
   std::vector<std::int32_t> drafts, lengths, parents, legal;
-  std::vector<double> tape, state;
+  std::vector<double> tape, state, settings;
 };
 
 /// Throws: AdapterError with the number of the input if it does not have the rows of its level, has rows of different

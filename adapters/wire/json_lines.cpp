@@ -64,7 +64,7 @@ struct KnownArray {
   std::size_t dimensions;
 };
 
-constexpr std::array<KnownArray, 15> known_arrays{{{"p", DType::F64, 3},
+constexpr std::array<KnownArray, 16> known_arrays{{{"p", DType::F64, 3},
                                                    {"q", DType::F64, 3},
                                                    {"tape", DType::F64, 2},
                                                    {"state", DType::F64, 2},
@@ -75,6 +75,7 @@ constexpr std::array<KnownArray, 15> known_arrays{{{"p", DType::F64, 3},
                                                    {"lengths", DType::I32, 1},
                                                    {"parents", DType::I32, 2},
                                                    {"legal", DType::I32, 3},
+                                                   {"settings", DType::F64, 2},
                                                    {"tokens", DType::I32, 2},
                                                    {"counts", DType::I32, 1},
                                                    {"status", DType::I32, 1},

@@ -29,6 +29,7 @@ struct ServedBatch {
   int places = 0;         ///< of the tape of each row
   int state_size = 0;     ///< S
   bool grammar = false;   ///< whether there are masks
+  int settings_size = 0;  ///< RequestSettings::count with settings of requests, else 0
   Dtype dtype = Dtype::float32;
   RowKind kind = RowKind::probabilities;
   Randomness randomness = Randomness::scripted;
@@ -38,6 +39,7 @@ struct ServedBatch {
   std::span<const std::int32_t> lengths{};  ///< [b], 0 .. n
   std::span<const std::int32_t> parents{};  ///< [b, n] for trees, else empty
   std::span<const std::int32_t> legal{};    ///< [b, P, V] under a grammar, 1 for allowed tokens, else empty
+  std::span<const double> settings{};       ///< [b, settings_size]: temperature, top-k, top-p, min-p
   std::span<const double> tape{};           ///< [b, places] if scripted, else empty
   std::span<const std::int64_t> seeds{};    ///< [b] if seeded, else empty
   std::span<const double> state{};          ///< [b, S], zeros in a first call

@@ -71,7 +71,8 @@ WireProgram::WireProgram(const Address& address, WireOptions options)
             .dtype = chosen_from(options_.dtype, declaration().dtypes, address.name() + ": dtypes"),
             .kind = chosen_from(options_.kind, declaration().rows, address.name() + ": rows"),
             .state_size = declaration().state_size,
-            .grammar = declaration().grammar},
+            .grammar = declaration().grammar,
+            .settings = !declaration().settings.empty()},
       rows_at_once_(std::min(first_rows, static_cast<std::size_t>(declaration().most_rows))) {}
 
 void WireProgram::require(std::string_view function) const {

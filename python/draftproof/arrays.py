@@ -16,6 +16,10 @@ from draftproof.intercept import objects_of
 Ints = NDArray[np.int64]
 
 
+SETTINGS = ("temperature", "top_k", "top_p", "min_p")  # of a request, in the order of the protocol
+NEUTRAL = (1.0, 0.0, 1.0, 0.0)  # they change nothing
+
+
 @dataclass(frozen=True)
 class Rows:
     """The arrays of a `verify` request: p [b, P, V], q [b, Q, V], drafts [b, n], lengths [b], parents [b, n]."""
@@ -26,6 +30,7 @@ class Rows:
     lengths: NDArray[np.int32]
     parents: NDArray[np.int32] | None
     legal: NDArray[np.int32] | None = None  # [b, P, V] under a grammar
+    settings: NDArray[np.float64] | None = None  # [b, 4], by SETTINGS
 
     def parts(self) -> Iterator[Ints]:
         """Yields the row numbers of consecutive batches. In a batch the numbers of rows, of drafts, and of drafts plus

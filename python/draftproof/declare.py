@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from draftproof import intercept
-from draftproof.arrays import kind_of
+from draftproof.arrays import SETTINGS, kind_of
 from draftproof.intercept.torch_operators import may_compile, needs_every_operator
 from draftproof.selection import CUTS, Policy
 from draftproof.subject import Declaration, Subject, parameters_of
@@ -33,6 +33,7 @@ def adapter(
     memory: int = 1,
     greedy: str = "no",
     grammar: bool = False,
+    settings: Sequence[str] = (),
     select: Policy | None = None,
     select_cut: str = "before_verification",
     select_trees: bool = False,
@@ -73,6 +74,11 @@ def adapter(
     grammar     fn takes one more argument, legal, of bool and the shape of p: the tokens that a grammar allows after
                 the context and after each draft. p does not have this mask; the target is p with the forbidden tokens
                 removed, divided by the rest of its mass. Such a function is proved on small models, and not sampled
+    settings    names of settings that fn applies to p itself, of temperature, top_k, top_p and min_p: fn takes them
+                by name, numbers of the request, or with `batched` arrays [B]. p is the distribution before them; the
+                target is p at that temperature, truncated by top-k, top-p or min-p (at most one in a request, because
+                engines differ in their order). 1, 0, 1 and 0 change nothing. q is the distribution that drew the
+                drafts. Such a function is proved on small models, and not sampled
     select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the
                 number of first drafts that are verified, or a flag for each draft. It is proved on small batches, with
                 token and block verification and sample-and-match (docs/selection.md); it must depend on its view alone
@@ -88,6 +94,11 @@ def adapter(
     """
     if greedy not in ("no", "first", "last"):
         raise ValueError(f"greedy: got {greedy!r}, expected no, first or last")
+    settings = (settings,) if isinstance(settings, str) else tuple(settings)
+    if unknown := [name for name in settings if name not in SETTINGS]:
+        raise ValueError(f"settings: got {', '.join(map(repr, unknown))}, expected some of {', '.join(SETTINGS)}")
+    if settings and grammar:
+        raise ValueError("settings: got settings with grammar=True, expected one of the two")
     if select_cut not in CUTS:
         raise ValueError(f"select_cut: got {select_cut!r}, expected one of {', '.join(CUTS)}")
     given = {"verify": fn, "draft": draft, "generate": generate, "select": select}
@@ -123,6 +134,7 @@ def adapter(
         memory=memory,
         greedy=greedy,
         grammar=grammar,
+        settings=settings,
         selection={"cut": select_cut, "trees": select_trees, "matching_alone": select_matching_alone}
         if select is not None
         else None,

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from draftproof.arrays import NEUTRAL
 from draftproof.deadline import Deadline
 from draftproof.subject import FunctionFailed, Subject, words_of
 from draftproof.wire import Arrays, Fields
@@ -102,6 +103,8 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
         if declared.grammar:
             arrays["legal"] = np.ones(arrays["p"].shape, np.int32)
             given.append("legal")
+        if declared.settings:
+            arrays["settings"] = np.tile(np.array(NEUTRAL), (len(rows), 1))
         requests.append((fields | {"type": "verify"}, arrays | numbers, subject.fn, given))
     if subject.draft is not None:
         numbers = {} if scripted else numbers
@@ -144,6 +147,8 @@ def _draws_races(subject: Subject, deadline: Deadline) -> bool:
         arrays["parents"] = np.full((1, drafts), -1, np.int32)
     if declared.grammar:
         arrays["legal"] = np.ones(p.shape, np.int32)
+    if declared.settings:
+        arrays["settings"] = np.array([NEUTRAL])
     subject.draw_log.clear()
     asked = {"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}
     deadline.call(subject.answer, asked, arrays)
@@ -164,6 +169,8 @@ def _check_signature(fn: Callable[..., Any], given: list[str], subject: Subject)
     named = dict.fromkeys(subject.names_of(fn) & {"rng", "generator"})
     if subject.batched and "lengths" in signature.parameters:
         named["lengths"] = None
+    if fn is subject.fn and "verify" in subject.declaration.functions:
+        named |= dict.fromkeys(subject.declaration.settings)
     try:
         signature.bind(*given, **named)
     except TypeError as error:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from draftproof import intercept
-from draftproof.arrays import Argument, Arguments, Rows, tokens_of, tokens_of_batch
+from draftproof.arrays import SETTINGS, Argument, Arguments, Rows, tokens_of, tokens_of_batch
 from draftproof.intercept import numpy_generators, torch_operators
 from draftproof.intercept._scalars import here, imports_here
 from draftproof.seeds import MOST_REHEARSALS, SeedBook
@@ -55,13 +55,14 @@ class Declaration:
     memory: int = 1
     greedy: str = "no"
     grammar: bool = False
+    settings: tuple[str, ...] = ()
 
     def hello(self) -> Fields:
         own = {key: list(value) if isinstance(value, tuple) else value for key, value in vars(self).items()}
         own["dtypes"], own["rows"] = [own.pop("dtype")], [own["rows"]]
         if self.selection is None:
             del own["selection"]
-        return {"type": "hello", "protocol": "draftproof-adapter", "version": [1, 5], **own}
+        return {"type": "hello", "protocol": "draftproof-adapter", "version": [1, 6], **own}
 
 
 @dataclass
@@ -276,7 +277,7 @@ class Subject:
     def _answer(self, fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays, list[DrawEntry], list[Answer]]:
         self._overwrote = {}
         if fields["type"] == "verify":
-            rows = Rows(*(arrays.get(name) for name in ("p", "q", "drafts", "lengths", "parents", "legal")))  # type: ignore[arg-type]
+            rows = Rows(*(arrays.get(name) for name in ("p", "q", "drafts", "lengths", "parents", "legal", "settings")))  # type: ignore[arg-type]
             numbers = _Numbers(self, fields, arrays)
             answers = self._batches(rows, numbers) if self.batched else self._rows(rows, numbers)
             return self._reply(fields, answers, numbers, arrays["drafts"].shape[1] + 1)
@@ -345,29 +346,54 @@ class Subject:
             if rows.legal is not None:
                 legal = rows.legal[i] != 0
                 given.append(kept("legal", legal[0] if position else legal[: n + 1]))
-            answers.append(self._one(self.fn, given, [], numbers, i))
+            named = {name: values[i].item() for name, values in self._settings_of(rows).items()}
+            answers.append(self._one(self.fn, given, [], numbers, i, named))
         return answers
 
-    def _one(self, fn: Callable[..., Any], given: list[Argument], more: list[Any], numbers: _Numbers, i: int) -> Answer:
-        """The answer on one row, whose arguments are `given` and then `more`."""
-        answer = self._call(fn, given, more, numbers, i)
+    def _settings_of(self, rows: Rows) -> Arrays:
+        """The declared settings by name, [b] each."""
+        if rows.settings is None:
+            return {}
+        columns = dict(zip(SETTINGS, rows.settings.T, strict=True))
+        return {name: columns[name].astype(np.int64 if name == "top_k" else np.float64) for name in
+                self.declaration.settings}  # fmt: skip
+
+    def _one(
+        self,
+        fn: Callable[..., Any],
+        given: list[Argument],
+        more: list[Any],
+        numbers: _Numbers,
+        i: int,
+        named: dict[str, Any] | None = None,
+    ) -> Answer:
+        """The answer on one row, whose arguments are `given` and then `more`, and by name `named`."""
+        named = named or {}
+        answer = self._call(fn, given, more, numbers, i, named)
         if self.book.met:
+            one = np.ones(1, np.int64)
             again = self._rehearse(
-                tuple(argument.key for argument in given),
-                lambda: self._call(fn, given, more, self._random_numbers(numbers.vocabulary, np.ones(1, np.int64)), 0),
+                (*(argument.key for argument in given), repr(named).encode()),
+                lambda: self._call(fn, given, more, self._random_numbers(numbers.vocabulary, one), 0, named),
             )
             if again:
                 numbers.forget()
-                answer = self._call(fn, given, more, numbers, i)
+                answer = self._call(fn, given, more, numbers, i, named)
             self.book.met.clear()
         return answer
 
     def _call(
-        self, fn: Callable[..., Any], given: list[Argument], more: list[Any], numbers: _Numbers, i: int
+        self,
+        fn: Callable[..., Any],
+        given: list[Argument],
+        more: list[Any],
+        numbers: _Numbers,
+        i: int,
+        named: dict[str, Any],
     ) -> Answer:
         self.calls += 1
         try:
-            output = numbers.run(i, fn, [*[argument.value for argument in given], *more], {})
+            output = numbers.run(i, fn, [*[argument.value for argument in given], *more], named)
             tape = numbers.tape if numbers.scripted else None
             if tape is not None:
                 if tape.refused is not None:
@@ -450,7 +476,9 @@ class Subject:
             if rows.legal is not None:
                 legal = rows.legal[part] != 0
                 given.append(new("legal", legal[:, 0] if level == "position" else legal[:, : longest + 1]))
-            named = {"lengths": new("lengths", rows.lengths[part])} if "lengths" in self.names_of(self.fn) else {}
+            named = {name: new(name, values[part]) for name, values in self._settings_of(rows).items()}
+            if "lengths" in self.names_of(self.fn):
+                named["lengths"] = new("lengths", rows.lengths[part])
             return given, named
 
         return [answer for part in rows.parts() for answer in self._together(self.fn, give, [], part, numbers)]
@@ -468,7 +496,8 @@ class Subject:
             return [answer for i in part for answer in self._together(fn, give, more, np.array([i]), numbers)]
         if self.book.met:
             lengths = numbers.lengths[part]
-            key = (part.tobytes(), *(argument.key for argument in give(part)[0]))
+            given, named = give(part)
+            key = (part.tobytes(), *(argument.key for argument in [*given, *named.values()]))
             rows, v = np.arange(len(part)), numbers.vocabulary
 
             def rehearsal() -> None:

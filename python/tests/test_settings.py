@@ -1,0 +1,162 @@
+"""Verifiers that apply the settings of requests, in Python: right ones and wrong ones, by check(settings=..)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import draftproof
+
+ALL = ("temperature", "top_k", "top_p", "min_p")
+
+
+def verdict(fn, *drafts, **declared):
+    given = {"settings": ALL, "models": 20, "keep": False, "raises": False, "profile": "quick", **declared}
+    return draftproof.check(fn, *drafts, **given)
+
+
+def processed(p, temperature=1.0, top_k=0, top_p=1.0, min_p=0.0):
+    row = np.asarray(p, np.float64) ** (1 / temperature)
+    row /= row.sum()
+    order = np.argsort(-row, kind="stable")
+    if top_k:
+        row[order[top_k:]] = 0
+    above = np.concatenate([[0], np.cumsum(row[order])[:-1]])
+    row[order[above >= top_p * row.sum()]] = 0
+    row[row < min_p * row.max()] = 0
+    return row / row.sum()
+
+
+def draw(row):
+    return int(np.random.choice(len(row), p=row / row.sum()))
+
+
+def chain(p, q, drafts, target):
+    """Token verification; target(i) is the processed row i of p."""
+    for i, x in enumerate(drafts.tolist()):
+        row, other = target(i), q[i].astype(np.float64)
+        if np.random.random() * other[x] < row[x]:
+            continue
+        rest = np.maximum(row - other, 0)
+        return [*drafts[:i].tolist(), draw(rest if rest.any() else row)]
+    return [*drafts.tolist(), draw(target(len(drafts)))]
+
+
+def right(p, q, drafts, **settings):
+    return chain(p, q, drafts, lambda i: processed(p[i], **settings))
+
+
+def right_position(p, q, drafts, *, temperature, top_p):
+    row = processed(p, temperature, top_p=top_p)
+    x, other = int(drafts[0]), q.astype(np.float64)
+    if np.random.random() * other[x] < row[x]:
+        return x
+    rest = np.maximum(row - other, 0)
+    return draw(rest if rest.any() else row)
+
+
+def right_batch(p, q, drafts, lengths, temperature, top_k):
+    out = np.full((len(p), drafts.shape[1] + 1), -1)
+    coins = np.random.random((len(p), drafts.shape[1]))
+    for b, n in enumerate(lengths):
+        target = [processed(row, temperature[b], int(top_k[b])) for row in p[b]]
+        i = 0
+        while i < n and coins[b, i] * float(q[b, i, drafts[b, i]]) < target[i][drafts[b, i]]:
+            out[b, i] = drafts[b, i]
+            i += 1
+        rest = np.maximum(target[i] - q[b, i], 0) if i < n else target[i]
+        out[b, i] = draw(rest if rest.any() else target[i])
+    return out
+
+
+def first_of_batch(p, q, drafts, lengths, temperature, top_k):
+    return right_batch(p, q, drafts, lengths, np.full_like(temperature, temperature[0]), top_k)
+
+
+def bonus_without_settings(p, q, drafts, **settings):
+    return chain(p, q, drafts, lambda i: processed(p[i], **(settings if i < len(drafts) else {})))
+
+
+def temperature_ignored(p, q, drafts, temperature, **settings):
+    return right(p, q, drafts, **settings)
+
+
+def top_k_before_temperature_with_mass(p, q, drafts, *, top_k, temperature, **settings):
+    """Removes the tokens, and leaves the temperature out where it did."""
+    return right(p, q, drafts, temperature=1.0 if top_k else temperature, top_k=top_k, **settings)
+
+
+class KeepsSettings:
+    """Uses the settings of the request before where this one has a temperature of 1."""
+
+    def __init__(self):
+        self.before = {}
+
+    def __call__(self, p, q, drafts, **settings):
+        if settings["temperature"] != 1:
+            self.before = settings
+        return right(p, q, drafts, **(self.before or settings))
+
+
+def top_p_of_raw_row(p, q, drafts, *, temperature, top_p, top_k, min_p):
+    """Truncates by top-p one token too early."""
+    return right(p, q, drafts, temperature=temperature, top_p=top_p - 0.2 * (top_p < 1), top_k=top_k, min_p=min_p)
+
+
+@pytest.mark.parametrize(
+    ("fn", "declared"),
+    [
+        (right, {}),
+        (right_position, {"level": "position", "settings": ("temperature", "top_p")}),
+        (right_batch, {"batched": True, "settings": ("temperature", "top_k")}),
+    ],
+)
+def test_right_ones_pass(fn, declared):
+    found = verdict(fn, **declared)
+    assert found.status == "passed", str(found)
+    assert "trials have no settings" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("fn", "declared"),
+    [
+        (first_of_batch, {"batched": True, "settings": ("temperature", "top_k")}),
+        (bonus_without_settings, {}),
+        (temperature_ignored, {}),
+        (top_k_before_temperature_with_mass, {}),
+        (KeepsSettings(), {"name": "keeps_settings"}),
+        (top_p_of_raw_row, {}),
+    ],
+)
+def test_wrong_ones_are_refuted(fn, declared):
+    found = verdict(fn, **declared)
+    assert found.status == "failed", str(found)
+
+
+def test_the_finding_names_the_settings():
+    assert " with temperature " in str(verdict(temperature_ignored, settings=("temperature",)))
+
+
+def test_a_distribution_at_a_temperature():
+    p, q = [[0.2, 0.8]] * 2, [[0.5, 0.5]]
+
+    def first(**request):
+        outcomes = draftproof.distribution(right, p, q, settings=ALL, request=request).outcomes
+        return sum(one.probability for one in outcomes if one.tokens[0] == 0)
+
+    assert first() == pytest.approx(0.2, abs=1e-6)
+    assert first(temperature=0.5) == pytest.approx(1 / 17, abs=1e-6)
+    assert first(top_k=1) == pytest.approx(0, abs=1e-9)
+    with pytest.raises(draftproof.ProgramError, match='got "top_q", expected one of temperature, top_k, top_p, min_p'):
+        first(top_q=1)
+    with pytest.raises(draftproof.ProgramError, match="got 0, expected temperature > 0"):
+        first(temperature=0)
+
+
+def test_declarations_are_checked():
+    with pytest.raises(ValueError, match="settings: got 'top_q', expected some of temperature"):
+        verdict(right, settings=("top_q",))
+    with pytest.raises(ValueError, match="expected one of the two"):
+        verdict(right, grammar=True)
+    with pytest.raises(draftproof.FunctionFailed, match="temperature"):
+        verdict(lambda p, q, drafts: [0], settings=("temperature",))

@@ -1,0 +1,85 @@
+// Verifiers that apply the settings of requests: a library with the C interface and a child, right ones and wrong ones;
+// and the rows and settings that they get.
+#include <cmath>
+#include <set>
+#include <string>
+
+#include <draftproof/adapters/gate/external_gate.hpp>
+#include <draftproof/adapters/gate/small_model.hpp>
+#include <draftproof/adapters/open_adapter.hpp>
+#include <draftproof/tests/support/adapters_messages.hpp>
+
+namespace draftproof::adapters {
+namespace {
+
+GateResult proof_with_settings(const std::string& adapter_text) {
+  const OpenAdapter adapter = open_adapter(adapter_text);
+  const ExternalGate gate(adapter.text, adapter.program, adapter.served, adapter.fresh);
+  expect_words(gate.refusal(Tier::sampled), "trials have no settings");
+  return run_gate({.external = &gate, .tier = Tier::proof}, {.profile = profiles[2]});
+}
+
+TEST(RequestSettings, OfALibrary) {
+  const auto library = [](const std::string& rule) {
+    return "exec:DRAFTPROOF_SETTINGS=" + rule +
+           " exec '" DRAFTPROOF_PROGRAM "' serve 'lib:" DRAFTPROOF_REQUEST_SETTINGS "'";
+  };
+  const GateResult passed = proof_with_settings(library("right"));
+  EXPECT_EQ(passed.status, Status::passed) << passed.findings.front().evidence;
+  EXPECT_GE(passed.counts.front().second, 20u);
+  for (const std::string wrong : {"first_request", "bonus_without_settings", "no_min_p", "temperature_twice"})
+    EXPECT_EQ(proof_with_settings(library(wrong)).status, Status::failed) << wrong;
+}
+
+TEST(RequestSettings, OfAChild) {
+  const auto child = [](const std::string& rule) {
+    return "exec:python3 '" DRAFTPROOF_SOURCE_DIR "/tests/adapters/children/request_settings.py' " + rule;
+  };
+  EXPECT_EQ(proof_with_settings(child("right")).status, Status::passed);
+  EXPECT_EQ(proof_with_settings(child("top_k_first")).status, Status::failed);
+}
+
+/// The settings of an input turn its rows of p into the target, and inputs of one model differ in theirs.
+TEST(RequestSettings, TurnTheRowsIntoTheTarget) {
+  const Declaration declaration{.name = "program",
+                                .settings = {Setting::temperature, Setting::top_k, Setting::top_p, Setting::min_p}};
+  std::set<std::string> texts;
+  int truncated = 0;
+  for (const char* text : {"L=1 K=1 [] p=(1 0 3)/4 q=(1 1 1)/3 [0] p=(1 1 0)/2 q=(1 0 0)/1",
+                           "L=1 K=1 [] p=(2 3 5)/10 q=(1 1 2)/4 [0] p=(1 0 0)/1 q=(1 0 0)/1",
+                           "L=2 K=1 [] p=(1 2)/3 q=(1 1)/2 [0] p=(0 1)/1 q=(1 1)/2",
+                           "L=1 K=1 [] p=(1 1 0 0)/2 q=(1 1 1 1)/4 [0] p=(0 0 1 3)/4 q=(1 0 0 0)/1"}) {
+    const PathInstance instance = PathInstance::parse(text);
+    const Declaration plain{.name = "program"};
+    const SmallModel model = small_model_of(instance, declaration), target = small_model_of(instance, plain);
+    ASSERT_EQ(model.inputs.size(), target.inputs.size());
+    for (std::size_t i = 0; i < model.inputs.size(); ++i) {
+      const Input& input = model.inputs[i];
+      texts.insert(input.settings.text());
+      truncated += input.settings.top_k > 0 || input.settings.top_p < 1 || input.settings.min_p > 0;
+      for (std::size_t row = 0; row < input.p.size(); ++row) {
+        double sum = 0;
+        for (const double share : input.p[row]) sum += share;
+        EXPECT_NEAR(sum, 1, 1e-12);
+        const std::vector<double> applied = input.settings.applied(input.p[row]);
+        for (std::size_t x = 0; x < applied.size(); ++x)
+          EXPECT_NEAR(applied[x], target.inputs[i].p[row][x], 1e-12) << text << ": " << input.settings.text();
+      }
+    }
+  }
+  EXPECT_GE(texts.size(), 5u);
+  EXPECT_GE(truncated, 3);
+}
+
+TEST(RequestSettings, ApplyInTheirOrder) {
+  const RequestSettings settings{.temperature = 0.5, .top_k = 2, .top_p = 1, .min_p = 0.3};
+  // Squares 1 4 9: top-k keeps 4 and 9, and 4 is more than 0.3 of 9.
+  EXPECT_EQ(settings.applied({1.0 / 6, 2.0 / 6, 3.0 / 6}).front(), 0);
+  EXPECT_NEAR(settings.applied({1.0 / 6, 2.0 / 6, 3.0 / 6})[1], 4.0 / 13, 1e-15);
+  EXPECT_EQ(RequestSettings{.min_p = 0.5}.applied({0.2, 0.8}), (std::vector{0.0, 1.0}));
+  EXPECT_EQ(settings.text(), "temperature 0.5, top_k 2, min_p 0.3");
+  EXPECT_TRUE(RequestSettings{}.changes_nothing());
+}
+
+}  // namespace
+}  // namespace draftproof::adapters
