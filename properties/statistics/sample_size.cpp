@@ -1,8 +1,6 @@
 #include <draftproof/properties/statistics/sample_size.hpp>
 
 #include <boost/math/distributions/binomial.hpp>
-#include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/non_central_chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <numbers>
@@ -76,14 +74,6 @@ double trials_for_any_shape(double norm, double distance, Detection detection) {
 
 double distance_of_any_shape(double norm, double trials, Detection detection) {
   return std::sqrt(std::numbers::sqrt2 * norm * z_sum(detection) / (4 * trials));
-}
-
-double trials_along_groups(int groups, double distance, Detection detection) {
-  using NonCentral = boost::math::non_central_chi_squared_distribution<double>;
-  const boost::math::chi_squared_distribution<double> null(groups - 1);
-  const double limit = boost::math::quantile(complement(null, detection.alpha));
-  const double lambda = NonCentral::find_non_centrality(groups - 1, limit, 1 - detection.power);
-  return lambda / (4 * distance * distance);
 }
 
 }  // namespace draftproof

@@ -82,8 +82,4 @@ double trials_for_any_shape(double norm, double distance, Detection detection = 
 /// Returns the smallest total variation of any shape that `trials` > 0 trials detect: the inverse of the above.
 double distance_of_any_shape(double norm, double trials, Detection detection = {});
 
-/// Returns the number of trials that detect a deviation of total variation `distance` after grouping into
-/// `groups` >= 2 groups of equal mass.
-double trials_along_groups(int groups, double distance, Detection detection = {});
-
 }  // namespace draftproof
