@@ -40,38 +40,6 @@ struct Certificate {
 std::string reject(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts,
                    const Certificate<Rational>& certificate);
 
-// The upper bound of an optimum at any V as an independently checkable certificate: the tokens of a cut and a number.
-// Masses of token sets are integers (sim/sampling/weights.hpp), so the cut's value is a fraction computed
-// without rounding.
-//
-//   S       tokens      the cut, each token once
-//   bound   bound       p(S) + 1 - q_1(S) .. q_K(S) <= bound, for the distributions as quantised
-//
-// Cost: O(V).
-//
-// Correctness: no lossless verifier accepts more than the bound. It does not show that a verifier reaches the bound;
-// a scheme's measured acceptance does, or a full certificate at small V.
-//
-// Source: the cut formula, docs/optimum.md.
-
-struct CutCertificate {
-  std::vector<Token> tokens;
-  double bound;
-};
-
-/// p(S) + 1 - Pr(all drafts in S), exactly, for K independent drafts. With one proposal all drafts follow it; with
-/// several, draft k follows proposal k.
-Rational exact_cut_value(std::span<const double> target, std::span<const std::vector<double>> proposals, int drafts,
-                         std::span<const Token> tokens);
-
-/// The certificate of the ratio scan for K draws of the first proposal. `table` must be made from these rows.
-CutCertificate iid_cut_certificate(const RatioTable& table, std::span<const double> target,
-                                   std::span<const std::vector<double>> proposals, int drafts);
-
-/// Returns the reason why the certificate does not prove its bound, or an empty string if it does.
-std::string reject(std::span<const double> target, std::span<const std::vector<double>> proposals, int drafts,
-                   const CutCertificate& certificate);
-
 // An interval for the optimum of K drafts of one proposal, at any V, as an independently checkable certificate: an
 // order of the tokens. The least cut is a prefix of that order (docs/optimum.md proves it for both distributions), so
 // one prefix bounds the optimum from above and all of them bound it from below.

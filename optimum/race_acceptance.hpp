@@ -173,17 +173,6 @@ Scalar gumbel(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   return list_bound(p, q, 1);
 }
 
-/// Acceptance if both sides take the same dart: sum min / sum max.
-template <class Scalar>
-Scalar minhash_same_dart(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
-  Scalar least = 0, most = 0;
-  for (std::size_t x = 0; x < p.size(); ++x) {
-    least += std::min<Scalar>(p[x], q[x]);
-    most += std::max<Scalar>(p[x], q[x]);
-  }
-  return least / most;
-}
-
 /// Acceptance of weighted MinHash. The first dart below either curve is below both, or decides one side; the other
 /// side then draws again.
 template <class Scalar>

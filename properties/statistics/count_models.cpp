@@ -1,7 +1,6 @@
 #include <draftproof/properties/statistics/count_models.hpp>
 
 #include <cassert>
-#include <cmath>
 
 #include <draftproof/sim/random/philox4x32.hpp>
 
@@ -98,11 +97,6 @@ std::uint64_t poisson_count(std::uint64_t mean, std::uint64_t seed, std::uint64_
     return true;
   });
   return drawn;
-}
-
-double poisson_count_excess(std::uint64_t mean) {
-  const double reach = 10 * std::sqrt(static_cast<double>(mean)) + 40;
-  return reach * (0x1p-51 + 0x1p-59) + 0x1p-55;
 }
 
 }  // namespace draftproof

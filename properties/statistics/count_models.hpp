@@ -134,9 +134,6 @@ void for_each_poisson_mass(std::uint64_t mean, Visit&& visit) {
 /// from those of roles and of shared noise. Requires mean <= largest_poisson_mean.
 std::uint64_t poisson_count(std::uint64_t mean, std::uint64_t seed, std::uint64_t batch);
 
-/// Returns epsilon of the comment above.
-double poisson_count_excess(std::uint64_t mean);
-
 // The e-value against an event that is too frequent: a count whose mean is at most a known bound.
 //
 //   X       count       occurrences over Poisson batches

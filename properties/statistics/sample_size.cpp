@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <boost/math/distributions/binomial.hpp>
-#include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/non_central_chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <numbers>
@@ -81,14 +79,6 @@ double distance_of_any_shape(double norm, double trials, Detection detection) {
 
 std::string sensitivity_of(double distance, std::string_view where) {
   return fmt::format("a total variation of {:.2g}{}, in 99 of 100 runs", distance, where);
-}
-
-double trials_along_groups(int groups, double distance, Detection detection) {
-  using NonCentral = boost::math::non_central_chi_squared_distribution<double>;
-  const boost::math::chi_squared_distribution<double> null(groups - 1);
-  const double limit = boost::math::quantile(complement(null, detection.alpha));
-  const double lambda = NonCentral::find_non_centrality(groups - 1, limit, 1 - detection.power);
-  return lambda / (4 * distance * distance);
 }
 
 }  // namespace draftproof

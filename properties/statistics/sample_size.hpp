@@ -16,14 +16,6 @@
 // approximations, so the results are plans and not guarantees. The rate agrees with Valiant and Valiant (cited
 // from memory), whose L1 distance is 2 TV.
 //
-//   along a key  N = lambda / (4 eps^2)
-//
-// This form holds for deviations that remain after grouping into g cells of equal mass. Pearson's statistic of
-// the groups has noncentrality N sum delta_g^2 g >= 4 N eps^2, and lambda is the noncentrality at which
-// chi-squared with g - 1 degrees of freedom exceeds its alpha quantile with probability 1 - beta. A deviation
-// of one sign below some value of p / q and of the other sign above it keeps all of its eps except for what
-// cancels in the group with the sign change.
-//
 // A gate of e-values needs more trials because it may stop at any time: log e of its best bet is about z^2 / 2
 // and must reach log(1 / alpha) plus log 220, for 5 components and 44 bets. Hence z = 7.2 rather than 6.0, 15 %
 // more trials.
@@ -87,9 +79,5 @@ double distance_of_any_shape(double norm, double trials, Detection detection = {
 /// Returns the smallest total variation that trials detect as a text, for findings: "a total variation of 0.012 in the
 /// first token, in 99 of 100 runs". `where` follows the number.
 std::string sensitivity_of(double distance, std::string_view where = "");
-
-/// Returns the number of trials that detect a deviation of total variation `distance` after grouping into
-/// `groups` >= 2 groups of equal mass.
-double trials_along_groups(int groups, double distance, Detection detection = {});
 
 }  // namespace draftproof

@@ -81,13 +81,6 @@ class DraftedTree {
   const L& distributions(int u) const { return conditionals_.distributions(tree_.context(u)); }
   const ConditionalModel<L>& conditionals() const { return conditionals_; }
 
-  /// Returns the last node of a tree that is a single path.
-  int last() const {
-    int u = DraftTree::root;
-    while (!tree_.leaf(u)) u = *tree_.children(u).begin();
-    return u;
-  }
-
  private:
   const ConditionalModel<L>& conditionals_;
   const DraftTree& tree_;

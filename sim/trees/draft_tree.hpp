@@ -55,12 +55,6 @@ class TreeReading {
     return -1;
   }
 
-  /// Returns the node of the first `depth` tokens from the root to `u`.
-  DRAFTPROOF_DEVICE int ancestor(int u, int depth) const {
-    while (node(u).depth > depth) u = node(u).parent;
-    return u;
-  }
-
   class Children {
    public:
     struct Iterator {

@@ -1,6 +1,5 @@
-// Tests that certificates of an optimum, by a flow, by one cut and by both sides, are accepted when valid and
-// rejected with any changed field; and compares the enclosure of the race with fractions.
-#include <cmath>
+// Tests that certificates of an optimum, by a flow and by both sides, are accepted when valid and rejected with any
+// changed field; and compares the enclosure of the race with fractions.
 #include <functional>
 #include <limits>
 
@@ -84,39 +83,6 @@ TEST(Certificate, OfRandomDistributionsDoesNotSurviveTampering) {
     tampered.plan.pop_back();
     ASSERT_NE(reject(distributions.target, sets, tampered), "");
   }
-}
-
-TEST(CutCertificate, BoundsTheScanFromAboveExactly) {
-  SmallDistributionsSource source(22);
-  for (int i = 0; i < 300; ++i) {
-    const SmallDistributions distributions = source.next(8, 6, false);
-    const auto p = exact::as_doubles(distributions.target);
-    const std::vector<std::vector<double>> q{exact::as_doubles(distributions.proposals.front())};
-    const RatioTable table(p, q);
-    auto certificate = iid_cut_certificate(table, p, q, distributions.drafts);
-    ASSERT_EQ(reject(p, q, distributions.drafts, certificate), "");
-    ASSERT_NEAR(certificate.bound, iid_optimum(table, distributions.drafts).acceptance,
-                (distributions.drafts + 4) * 0x1p-53);
-    // The bound is the least double above the value: the next smaller double is rejected unless it is the value.
-    const Rational value = exact_cut_value(p, q, distributions.drafts, certificate.tokens);
-    certificate.bound = std::nextafter(certificate.bound, -1.0);
-    ASSERT_EQ(reject(p, q, distributions.drafts, certificate) == "", Rational(certificate.bound) >= value);
-  }
-}
-
-TEST(CutCertificate, OfOtherTokensIsRejected) {
-  const std::vector<double> p{0.25, 0.25, 0.5};
-  const std::vector<std::vector<double>> q{{0.5, 0.25, 0.25}};
-  const auto good = iid_cut_certificate(RatioTable(p, q), p, q, 2);
-  EXPECT_EQ(reject(p, q, 2, good), "");
-  for (const std::vector<Token>& tokens : {std::vector<Token>{0, 0}, {-1}, {3}, {2}}) {
-    auto bad = good;
-    bad.tokens = tokens;
-    EXPECT_NE(reject(p, q, 2, bad), "");
-  }
-  auto bad = good;
-  bad.bound = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_NE(reject(p, q, 2, bad), "");
 }
 
 Rational exactly(long double value) {

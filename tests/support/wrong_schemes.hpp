@@ -26,7 +26,8 @@ struct AcceptAlways {
   static constexpr Info info = named("accept_always");
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
-    const int end = at.last();
+    int end = DraftTree::root;
+    while (!at.tree().leaf(end)) end = *at.tree().children(end).begin();
     return {end, random.emit(at.distributions(end).residual(at.distributions(end).zero()))};
   }
 };

@@ -97,7 +97,8 @@ struct NoTest {
   static constexpr Info info{.name = "no_test", .summary = "", .source = ""};
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
-    return {at.last(), random.emit(at.distributions(at.last()).residual(at.distributions(0).zero()))};
+    const int last = at.tree().size() - 1;
+    return {last, random.emit(at.distributions(last).residual(at.distributions(0).zero()))};
   }
 };
 
