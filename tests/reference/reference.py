@@ -78,6 +78,7 @@ WIDE = "data/mixed32k_positions.npz"
 #: The command of each record, as for a shell.
 COMMANDS = {
     "list": "list",
+    "survey-policies": "survey-policies data/stories512_trees.npz --budget 6 --batches 200 --mutants --instances 5",
     "describe-position": "describe k_seq",
     "describe-paths": "describe block",
     "describe-mutant": "describe kseq_rho_one",
