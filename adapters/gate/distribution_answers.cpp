@@ -59,6 +59,17 @@ void add_distribution(const ProgramDistribution& distribution, const Input& inpu
         Answer::failed(fmt::format("{}: overwrites {}", drafts, distribution.overwrote));
 }
 
+/// Returns "; requests: drafts (0) with temperature 2, drafts (1) with top_k 2" for the first inputs with settings;
+/// empty if there are none.
+std::string text_of_requests(std::span<const Input> inputs) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> texts;
+  for (const Input& input : inputs)
+    if (texts.size() < most && !input.settings.changes_nothing())
+      texts.push_back(fmt::format("drafts ({}) with {}", fmt::join(input.drafts, " "), input.settings.text()));
+  return texts.empty() ? "" : fmt::format("; requests: {}", fmt::join(texts, ", "));
+}
+
 /// The distribution of the strings that the program emits on a drawn input. Strings that the model cannot emit are
 /// left out; they are findings of zero_support.
 EmittedDistribution emitted_distribution(const SmallModel& model, std::span<const ProgramDistribution> distributions,
@@ -111,8 +122,9 @@ Answers answers_of(Program& program, const SmallModel& model, const Declaration&
   // A tree that predictions still refute is not a distribution.
   if (!answers.undecided && answers.departure() > judgement.limit)
     answers.failed[distribution_check::exact_distribution] =
-        Answer::failed(fmt::format("{}, TV {}, rounding explains {:.1g}", text_of(judgement),
-                                   fraction_text(judgement.distance, judgement.limit), judgement.limit),
+        Answer::failed(fmt::format("{}, TV {}, rounding explains {:.1g}{}", text_of(judgement),
+                                   fraction_text(judgement.distance, judgement.limit), judgement.limit,
+                                   text_of_requests(model.inputs)),
                        {{"distance", judgement.distance}, {"limit", judgement.limit}});
   else if (judgement.distance - judgement.failed <= judgement.limit && judgement.distance > judgement.limit)
     answers.unjudged =

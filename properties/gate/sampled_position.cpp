@@ -74,7 +74,7 @@ Finding finding_of(const SampledVerdict& verdict, const std::string& property) {
                         : verdict.undecided                                          ? Status::undecided
                                                                                      : Status::passed;
   Finding finding = finding_of(property, Tier::sampled, {status, evidence_text(verdict)}, verdict.trials);
-  if (status == Status::passed) finding.sensitivity = sensitivity_of(verdict.smallest_distance);
+  if (status == Status::passed) finding.sensitivity = sensitivity_of(verdict.smallest_distance, " at one position");
   return finding;
 }
 

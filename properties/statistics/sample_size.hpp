@@ -78,6 +78,6 @@ double distance_of_any_shape(double norm, double trials, Detection detection = {
 
 /// Returns the smallest total variation that trials detect as a text, for findings: "a total variation of 0.012 in the
 /// first token, in 99 of 100 runs". `where` follows the number.
-std::string sensitivity_of(double distance, std::string_view where = "");
+std::string sensitivity_of(double distance, std::string_view where);
 
 }  // namespace draftproof

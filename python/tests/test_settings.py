@@ -57,15 +57,16 @@ def right_position(p, q, drafts, *, temperature, top_p):
 
 def right_batch(p, q, drafts, lengths, temperature, top_k):
     out = np.full((len(p), drafts.shape[1] + 1), -1)
-    coins = np.random.random((len(p), drafts.shape[1]))
+    coins, last = np.random.random((len(p), drafts.shape[1])), np.random.random(len(p))
     for b, n in enumerate(lengths):
-        target = [processed(row, temperature[b], int(top_k[b])) for row in p[b]]
+        target = [processed(row, temperature[b], int(top_k[b])) for row in p[b, : n + 1]]
         i = 0
         while i < n and coins[b, i] * float(q[b, i, drafts[b, i]]) < target[i][drafts[b, i]]:
             out[b, i] = drafts[b, i]
             i += 1
         rest = np.maximum(target[i] - q[b, i], 0) if i < n else target[i]
-        out[b, i] = draw(rest if rest.any() else target[i])
+        sums = np.cumsum(rest if rest.any() else target[i])
+        out[b, i] = np.searchsorted(sums, last[b] * sums[-1], side="right")
     return out
 
 
@@ -98,9 +99,9 @@ class KeepsSettings:
         return right(p, q, drafts, **(self.before or settings))
 
 
-def top_p_of_raw_row(p, q, drafts, *, temperature, top_p, top_k, min_p):
-    """Truncates by top-p one token too early."""
-    return right(p, q, drafts, temperature=temperature, top_p=top_p - 0.2 * (top_p < 1), top_k=top_k, min_p=min_p)
+def half_of_top_p(p, q, drafts, *, temperature, top_p, top_k, min_p):
+    """Truncates at half of top-p."""
+    return right(p, q, drafts, temperature=temperature, top_p=top_p / (2 if top_p < 1 else 1), top_k=top_k, min_p=min_p)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_right_ones_pass(fn, declared):
         (temperature_ignored, {}),
         (top_k_before_temperature_with_mass, {}),
         (KeepsSettings(), {"name": "keeps_settings"}),
-        (top_p_of_raw_row, {}),
+        (half_of_top_p, {}),
     ],
 )
 def test_wrong_ones_are_refuted(fn, declared):

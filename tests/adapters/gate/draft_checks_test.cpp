@@ -140,7 +140,7 @@ TEST(DraftChecks, ThePassedLineStatesTheDistanceThatIsFound) {
       if (uniform(random) < share) tokens.front() = 0;
       return tokens;
     });
-    return check_drafts(program, {.log2_small = 14, .log2_large = 8, .seed = seed, .vocabularies = {64}}).front();
+    return check_drafts(program, {.log2_small = 14, .log2_large = 8, .vocabularies = {64}, .seed = seed}).front();
   };
   const Finding right = checked(0, 1);
   double distance = 0;
