@@ -90,4 +90,13 @@ std::vector<Scalar> target_row(const Steps& steps, const TargetRequest& request,
   return row;
 }
 
+/// The base of a source of rows `Source`, which replaces steps and whose rows are made by them.
+template <class Source>
+struct TargetRows : TargetSteps {
+  template <class Scalar>
+  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
+    return draftproof::target_row<Scalar>(static_cast<const Source&>(*this), request, drafts, i);
+  }
+};
+
 }  // namespace draftproof

@@ -11,7 +11,7 @@ namespace draftproof::components::target {
 //
 // Steps, symbols and cost: sim/components/target_steps.hpp.
 // Source: vllm-project/vllm#54506, ml-explore/mlx-lm#1423.
-struct BatchedLogits : TargetSteps {
+struct BatchedLogits : TargetRows<BatchedLogits> {
   static constexpr ComponentInfo info{.name = "batched_logits",
                                       .summary = "the verify pass rounds differently from a decode of one token",
                                       .source = "vllm-project/vllm#54506"};
@@ -21,26 +21,16 @@ struct BatchedLogits : TargetSteps {
     const int exact = TargetSteps::weight(request, i, x) * 4096;
     return exact > 0 && (i + x) % 2 == 0 ? exact + 1 : exact;
   }
-
-  template <class Scalar>
-  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    return target_row<Scalar>(*this, request, drafts, i);
-  }
 };
 
 // Rows of p at the draft positions and the bonus position, from the model's weights and the settings of one request.
 //
 // Steps, symbols and cost: sim/components/target_steps.hpp. At temperature 0 a row has one token, ratios are 0 or 1,
 // and no decision depends on random bits.
-struct RequestRows : TargetSteps {
+struct RequestRows : TargetRows<RequestRows> {
   static constexpr ComponentInfo info{.name = "request_rows",
                                       .summary = "rows of p from the model's weights and the settings of a request",
                                       .source = "the order of settings of common engines"};
-
-  template <class Scalar>
-  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    return target_row<Scalar>(*this, request, drafts, i);
-  }
 };
 
 }  // namespace draftproof::components::target

@@ -11,18 +11,13 @@ namespace draftproof::mutants::components::target {
 // sim/components/target_steps.hpp has steps, symbols and cost.
 // Source: vllm 0.33.0, min_tokens (docs/findings/engine-vllm-least-length.md).
 // Hidden: without a penalty, without drafts, and at all draft positions.
-struct BonusForgetsDrafts : TargetSteps {
+struct BonusForgetsDrafts : TargetRows<BonusForgetsDrafts> {
   static constexpr ComponentInfo info{.name = "bonus_forgets_drafts",
                                       .summary = "the bonus row is made from the committed text, without the drafts",
                                       .source = "vllm 0.33.0, min_tokens"};
 
   int count(const TargetRequest& request, const Token* drafts, int i, Token x) const {
     return TargetSteps::count(request, drafts, i == request.drafts() ? 0 : i, x);
-  }
-
-  template <class Scalar>
-  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    return target_row<Scalar>(*this, request, drafts, i);
   }
 };
 
@@ -32,17 +27,12 @@ struct BonusForgetsDrafts : TargetSteps {
 // Hidden: where one filter is on, or where the filters that follow see no mass removed.
 //
 // sim/components/target_steps.hpp has steps, symbols and cost.
-struct ChainFilteredJointly : TargetSteps {
+struct ChainFilteredJointly : TargetRows<ChainFilteredJointly> {
   static constexpr ComponentInfo info{.name = "chain_filtered_jointly",
                                       .summary = "chained filters all see the unfiltered row",
                                       .source = "derived here"};
 
   bool joint(const TargetRequest&) const { return true; }
-
-  template <class Scalar>
-  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    return target_row<Scalar>(*this, request, drafts, i);
-  }
 };
 
 // Mutant: applies every filter to what the previous one left if the request specifies filters of the whole row.
@@ -50,17 +40,12 @@ struct ChainFilteredJointly : TargetSteps {
 // Hidden: where one filter is on, or where the filters that follow see no mass removed.
 //
 // sim/components/target_steps.hpp has steps, symbols and cost.
-struct JointFilteredInChain : TargetSteps {
+struct JointFilteredInChain : TargetRows<JointFilteredInChain> {
   static constexpr ComponentInfo info{.name = "joint_filtered_in_chain",
                                       .summary = "joint filters see the row that earlier filters left",
                                       .source = "derived here"};
 
   bool joint(const TargetRequest&) const { return false; }
-
-  template <class Scalar>
-  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    return target_row<Scalar>(*this, request, drafts, i);
-  }
 };
 
 // Mutant: applies bias, min-p and top-k to the bonus row only, not to the rows that drafts are tested against.
@@ -68,17 +53,12 @@ struct JointFilteredInChain : TargetSteps {
 // sim/components/target_steps.hpp has steps, symbols and cost.
 // Source: vllm-project/vllm#42744.
 // Hidden: without drafts and without filters.
-struct FilterReachesBonusOnly : TargetSteps {
+struct FilterReachesBonusOnly : TargetRows<FilterReachesBonusOnly> {
   static constexpr ComponentInfo info{.name = "filter_reaches_bonus_only",
                                       .summary = "bias, min-p and top-k are applied to the bonus row alone",
                                       .source = "vllm-project/vllm#42744"};
 
   bool filtered(const TargetRequest& request, int i) const { return i == request.drafts(); }
-
-  template <class Scalar>
-  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    return target_row<Scalar>(*this, request, drafts, i);
-  }
 };
 
 // Mutant: from the second position on the penalty counts the last committed token twice.
@@ -86,7 +66,7 @@ struct FilterReachesBonusOnly : TargetSteps {
 // sim/components/target_steps.hpp has steps, symbols and cost.
 // Source: vllm-project/vllm#33251, found in review.
 // Hidden: at the first position, without a penalty, and without committed tokens.
-struct PenaltyCountsLastTokenTwice : TargetSteps {
+struct PenaltyCountsLastTokenTwice : TargetRows<PenaltyCountsLastTokenTwice> {
   static constexpr ComponentInfo info{
       .name = "penalty_counts_last_token_twice",
       .summary = "from the second draft position on the last committed token counts twice",
@@ -96,11 +76,6 @@ struct PenaltyCountsLastTokenTwice : TargetSteps {
     const bool again = i > 0 && !request.committed.empty() && request.committed.back() == x;
     return TargetSteps::count(request, drafts, i, x) + (again ? 1 : 0);
   }
-
-  template <class Scalar>
-  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    return target_row<Scalar>(*this, request, drafts, i);
-  }
 };
 
 // Mutant: top-p keeps the tokens whose running share, themselves included, is below p. The token that reaches p is
@@ -109,7 +84,7 @@ struct PenaltyCountsLastTokenTwice : TargetSteps {
 // Hidden: without top-p.
 //
 // sim/components/target_steps.hpp has steps, symbols and cost.
-struct TopPLeavesOutTheLast : TargetSteps {
+struct TopPLeavesOutTheLast : TargetRows<TopPLeavesOutTheLast> {
   static constexpr ComponentInfo info{.name = "top_p_leaves_out_the_last",
                                       .summary = "top-p drops the token with which the sum reaches top_p",
                                       .source = "derived here"};
@@ -129,11 +104,6 @@ struct TopPLeavesOutTheLast : TargetSteps {
         filters.top_p(1);
     }
     if (request.typical_p > 0) filters.typical_p(request.typical_p);
-  }
-
-  template <class Scalar>
-  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    return target_row<Scalar>(*this, request, drafts, i);
   }
 };
 

@@ -11,17 +11,12 @@ namespace draftproof::mutants::components::target {
 // Hidden: at temperature 1, and with filters that a temperature does not move (top-k).
 //
 // sim/components/target_steps.hpp has steps, symbols and cost.
-struct FiltersBeforeTemperature : TargetSteps {
+struct FiltersBeforeTemperature : TargetRows<FiltersBeforeTemperature> {
   static constexpr ComponentInfo info{.name = "filters_before_temperature",
                                       .summary = "filters see the row at temperature 1 in either order",
                                       .source = "derived here"};
 
   bool cold_last(const TargetRequest&) const { return true; }
-
-  template <class Scalar>
-  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    return target_row<Scalar>(*this, request, drafts, i);
-  }
 };
 
 // Mutant: treats a temperature of at most one half as 0: the most probable token has all mass. Engines do this below
@@ -30,18 +25,13 @@ struct FiltersBeforeTemperature : TargetSteps {
 // Hidden: at temperature 0 itself and from 1 on.
 //
 // sim/components/target_steps.hpp has steps, symbols and cost.
-struct LowTemperatureIsGreedy : TargetSteps {
+struct LowTemperatureIsGreedy : TargetRows<LowTemperatureIsGreedy> {
   static constexpr ComponentInfo info{.name = "low_temperature_is_greedy",
                                       .summary = "temperatures of at most one half are treated as 0",
                                       .source = "derived here"};
 
   int coldness(const TargetRequest& request) const {
     return request.coldness >= 2 * request.grain ? 0 : request.coldness;
-  }
-
-  template <class Scalar>
-  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    return target_row<Scalar>(*this, request, drafts, i);
   }
 };
 
@@ -71,17 +61,12 @@ struct TargetArgmaxFallback : TargetSteps {
 // sim/components/target_steps.hpp has steps, symbols and cost.
 // Source: vllm-project/vllm#9834.
 // Hidden: at temperature 1 and on rows whose weights are all equal.
-struct TargetAtDefaultTemperature : TargetSteps {
+struct TargetAtDefaultTemperature : TargetRows<TargetAtDefaultTemperature> {
   static constexpr ComponentInfo info{.name = "target_at_default_temperature",
                                       .summary = "p has temperature 1, whatever the request sets",
                                       .source = "vllm-project/vllm#9834"};
 
   int coldness(const TargetRequest& request) const { return request.grain; }
-
-  template <class Scalar>
-  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    return target_row<Scalar>(*this, request, drafts, i);
-  }
 };
 
 // Mutant: ignores a temperature within a quarter of 1, as engines do that compare it with 1 by a tolerance.
@@ -89,7 +74,7 @@ struct TargetAtDefaultTemperature : TargetSteps {
 // Hidden: at temperature 1 itself and far from it.
 //
 // sim/components/target_steps.hpp has steps, symbols and cost.
-struct TemperatureNearOneSkipped : TargetSteps {
+struct TemperatureNearOneSkipped : TargetRows<TemperatureNearOneSkipped> {
   static constexpr ComponentInfo info{.name = "temperature_near_one_skipped",
                                       .summary = "temperatures within a quarter of 1 are treated as 1",
                                       .source = "derived here"};
@@ -98,11 +83,6 @@ struct TemperatureNearOneSkipped : TargetSteps {
     const int beyond = request.coldness - request.grain;
     return request.coldness > 0 && 4 * beyond <= request.grain && -4 * beyond <= request.grain ? request.grain
                                                                                                : request.coldness;
-  }
-
-  template <class Scalar>
-  std::vector<Scalar> row(const TargetRequest& request, const Token* drafts, int i) const {
-    return target_row<Scalar>(*this, request, drafts, i);
   }
 };
 
