@@ -12,20 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 from catalogue.without_torch import numpy_coin_narrowed, numpy_residual_is_target
+from numpy_chain import pick, right
 
 import draftproof
 from draftproof import store
 
 FEW: dict[str, Any] = {"models": 5, "predictions": 32}  # enough in the proof tier for one bug or one right function
-
-
-def right(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
-    p, q = p.astype(float), q.astype(float)
-    for i, x in enumerate(drafts):
-        if not rng.random() * q[i, x] < p[i, x]:
-            rest = np.maximum(p[i] - q[i], 0)
-            return [*drafts[:i], pick(rest if rest.any() else p[i], rng)]
-    return [*drafts, pick(p[len(drafts)], rng)]
 
 
 def accept_equal(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
@@ -34,10 +26,6 @@ def accept_equal(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
         if not rng.random(dtype=np.float32) * q[i, x] <= p[i, x]:
             return [*drafts[:i], pick(np.maximum(p[i].astype(float) - q[i], 0), rng)]
     return [*drafts, pick(p[len(drafts)].astype(float), rng)]
-
-
-def pick(weights: Any, rng: Any) -> int:
-    return int(rng.choice(len(weights), p=weights / weights.sum()))
 
 
 def test_a_right_function_holds_at_every_tier(in_a_folder: Path) -> None:
@@ -312,25 +300,13 @@ def test_lost_tokens_are_impossible_transitions(in_a_folder: Path) -> None:
 
 
 def test_a_step_ends_with_an_end_token(in_a_folder: Path) -> None:
-    def chain(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
-        def drawn(weights: Any) -> int:
-            weights = weights.astype(float)
-            return int(rng.choice(len(weights), p=weights / weights.sum()))
-
-        for i, x in enumerate(drafts):
-            if rng.random() * q[i, x] < p[i, x]:
-                continue
-            rest = np.maximum(p[i] - q[i], 0)
-            return [*drafts[:i], drawn(rest if rest.any() else p[i])]
-        return [*drafts, drawn(p[-1])]
-
     def cut(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
-        step = [int(token) for token in chain(p, q, drafts, rng)]
+        step = [int(token) for token in right(p, q, drafts, rng)]
         return step[: step.index(1) + 1] if 1 in step else step
 
     asked: dict[str, Any] = {"end_tokens": [1], "tier": "proof", "raises": False, "keep": False}
     assert draftproof.check(cut, **asked).status == "passed"
-    verdict = draftproof.check(chain, **asked)
+    verdict = draftproof.check(right, **asked)
     assert verdict.status == "failed" and "after the end token 1" in str(verdict)
 
 
@@ -376,10 +352,10 @@ def test_greedy_tokens_are_the_likeliest_with_ties_as_declared(in_a_folder: Path
 
     asked: dict[str, Any] = {"raises": False, "keep": False}
     for declared in ("first", "last"):
-        for pick in (first, last, drawn):
-            verdict = draftproof.check(greedy_chain(pick), greedy=declared, **asked)
-            assert (verdict.status == "passed") == (pick.__name__ == declared), (
-                f"{pick.__name__}, {declared}: {verdict}"
+        for chosen in (first, last, drawn):
+            verdict = draftproof.check(greedy_chain(chosen), greedy=declared, **asked)
+            assert (verdict.status == "passed") == (chosen.__name__ == declared), (
+                f"{chosen.__name__}, {declared}: {verdict}"
             )
     verdict = draftproof.check(greedy_chain(lambda row: int(row.argmin())), greedy="first", **asked)
     assert "which is not the likeliest" in str(verdict)

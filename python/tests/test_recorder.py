@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from numpy_chain import right
 
 from draftproof.capture import Recorder, Trace, read_trace
 from draftproof.capture.layout import read_head
@@ -28,15 +29,7 @@ def token_loop(record: Recorder, blocks: int, seed: int = 0) -> list[dict[str, A
     for b in range(blocks):
         p, q = distributions(generator, L + 1), distributions(generator, L)
         drafts = np.array([generator.choice(V, p=row) for row in q])
-        out: list[int] = []
-        for i, x in enumerate(drafts):
-            if generator.random() * q[i, x] >= p[i, x]:
-                left = np.maximum(p[i] - q[i], 0)
-                out.append(int(generator.choice(V, p=left / left.sum())))
-                break
-            out.append(int(x))
-        else:
-            out.append(int(generator.choice(V, p=p[L])))
+        out = right(p, q, drafts, generator)
         record.block(p, q, drafts, out, request=b % 2)
         given.append({"p": p, "q": q, "drafts": drafts, "emitted": out})
     return given

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from numpy_chain import right
 
 from draftproof import program
 from draftproof.capture import CaptureError, Filter, Recorder, read_trace, score_again
@@ -42,23 +43,15 @@ def record(
             request = block % len(temperatures)
             text, state, temperature = texts[request], states[request], temperatures[request]
             drafts: list[int] = []
-            q = []
+            proposals = []
             for _ in range(DRAFTS):
                 seen = [*text, *drafts]
-                q.append(PROPOSAL[seen[-2], seen[-1]])
-                drafts.append(int(random.choice(V, p=q[-1])))
-            p = [after([*state, *drafts[:i]], temperature) for i in range(DRAFTS + 1)]
-            emitted: list[int] = []
-            for i, x in enumerate(drafts):
-                if random.random() * q[i][x] < p[i][x]:
-                    emitted.append(x)
-                    continue
-                left = np.maximum(p[i] - q[i], 0)
-                emitted.append(int(random.choice(V, p=left / left.sum())))
-                break
-            else:
-                emitted.append(int(random.choice(V, p=p[DRAFTS])))
-            recorder.block(np.array(p), np.array(q), drafts, emitted, request=request)
+                proposals.append(PROPOSAL[seen[-2], seen[-1]])
+                drafts.append(int(random.choice(V, p=proposals[-1])))
+            p = np.array([after([*state, *drafts[:i]], temperature) for i in range(DRAFTS + 1)])
+            q = np.array(proposals)
+            emitted = right(p, q, drafts, random)
+            recorder.block(p, q, drafts, emitted, request=request)
             kept = drafts[: len(emitted) - 1] if rolls_back else drafts
             states[request] = [*state, *kept, emitted[-1]]
             texts[request] = [*text, *emitted]

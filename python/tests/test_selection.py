@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+from numpy_chain import right
 
 import draftproof
 from draftproof.selection import Drafted, Selection, padded
@@ -241,17 +242,5 @@ def test_counterexamples_replay_and_are_asked_first(tmp_path, monkeypatch):
 
 
 def test_verifier_and_policy_of_one_adapter():
-    def drawn(weights, rng):
-        weights = weights.astype(float)
-        return rng.choice(len(weights), p=weights / weights.sum())
-
-    def verify(p, q, drafts, rng):
-        for i, x in enumerate(drafts):
-            if rng.random() * q[i, x] < p[i, x]:
-                continue
-            rest = np.maximum(p[i] - q[i], 0)
-            return [*drafts[:i], drawn(rest if rest.any() else p[i], rng)]
-        return [*drafts, drawn(p[-1], rng)]
-
-    found = draftproof.check(verify, select=low_probability_stop, keep=False, raises=False, tier="proof")
+    found = draftproof.check(right, select=low_probability_stop, keep=False, raises=False, tier="proof")
     assert properties(found) == BOTH

@@ -8,19 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy_chain import right
 
 from draftproof.arrays import Rows, kind_of, tokens_of, tokens_of_batch
 from draftproof.declare import adapter
 from draftproof.subject import FAILED, NO_MASS, OK, TAPE_SHORT
-
-
-def chain(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
-    for i, x in enumerate(drafts):
-        if not rng.random() * q[i, x] < p[i, x]:
-            rest = np.maximum(p[i] - q[i], 0).astype(float)
-            rest = rest if rest.any() else p[i].astype(float)
-            return [*drafts[:i], int(rng.choice(len(rest), p=rest / rest.sum()))]
-    return [*drafts, int(rng.choice(p.shape[1], p=p[-1].astype(float) / p[-1].sum(dtype=float)))]
 
 
 def request(rows: int, tape: list[list[float]] | None = None, drafts: int = 1) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -40,7 +32,7 @@ def request(rows: int, tape: list[list[float]] | None = None, drafts: int = 1) -
 
 
 def test_rows_are_answered_from_their_tapes_and_logged() -> None:
-    subject = adapter(chain)
+    subject = adapter(right)
     fields, reply = subject.answer(*request(3, [[0.75, -1.0], [0.5, -2.0], [0.5, 0.25]]))
     assert fields["id"] == 3
     assert reply["tokens"].tolist() == [[0, -1], [1, 1], [1, 0]]
@@ -67,7 +59,7 @@ def test_short_tapes_exceptions_and_empty_weights_have_their_status() -> None:
 
 
 def test_equal_seeds_have_equal_answers_in_any_batch() -> None:
-    subject = adapter(chain)
+    subject = adapter(right)
     _, all_rows = subject.answer(*request(50, None))
     fields, arrays = request(50, None)
     _, part = subject.answer(fields, {name: array[20:30] for name, array in arrays.items()})
@@ -127,7 +119,7 @@ def test_a_drafter_gets_a_row_or_a_batch(batched: bool, scripted: bool) -> None:
         u = rng.random((len(q), k) if batched else k)
         return np.where(u < 0.5, 0, 1)
 
-    subject = adapter(chain, draft=draft, batched=batched)
+    subject = adapter(right, draft=draft, batched=batched)
     fields, arrays = request(4, [[0.0, 0.9], [0.9, 0.0], [0.9, 0.9], [0.0, 0.0]] if scripted else None)
     arrays = {name: array for name, array in arrays.items() if name in ("q", "tape", "seeds")}
     if batched and not scripted:  # rows of a batch have no seeds
@@ -218,7 +210,7 @@ def test_functions_that_name_torch_get_tensors() -> None:
         return by_name(p, q, drafts)
 
     assert kind_of(by_name) == kind_of(through) == "torch"
-    assert kind_of(chain) == "numpy"
+    assert kind_of(right) == "numpy"
 
 
 def test_generators_of_batches_differ_from_call_to_call() -> None:
@@ -326,7 +318,7 @@ def of_lists(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
 
 @pytest.mark.parametrize(
     ("fn", "arrays", "names"),
-    [(in_place, "numpy", "p"), (through_a_view, "numpy", "q"), (of_lists, "list", "drafts"), (chain, "numpy", "")],
+    [(in_place, "numpy", "p"), (through_a_view, "numpy", "q"), (of_lists, "list", "drafts"), (right, "numpy", "")],
 )
 def test_arrays_that_a_function_changes_are_named_and_whole_in_the_next_call(fn: Any, arrays: str, names: str) -> None:
     subject = adapter(fn, arrays=arrays)
