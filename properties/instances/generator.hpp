@@ -35,6 +35,17 @@ struct WeightPair {
   std::vector<int> target, proposal;
 };
 
+/// Returns rows of weights by `weight`, token after token, the target's weight before the proposal's.
+template <class Weight>
+WeightPair weights_by(int vocabulary, Weight weight) {
+  WeightPair w;
+  for (int x = 0; x < vocabulary; ++x) {
+    w.target.push_back(weight());
+    w.proposal.push_back(weight());
+  }
+  return w;
+}
+
 /// A named family of instances.
 struct Generator {
   std::string_view name;

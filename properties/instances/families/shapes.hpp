@@ -12,13 +12,7 @@ struct Dirichlet {
   static constexpr std::string_view about = "weights of p and q uniform in 1 to 40";
 
   WeightPair operator()(InstanceRng& dice, int vocabulary) const {
-    const auto size = static_cast<std::size_t>(vocabulary);
-    WeightPair w{std::vector<int>(size), std::vector<int>(size)};
-    for (std::size_t i = 0; i < size; ++i) {
-      w.target[i] = dice.between(1, 40);
-      w.proposal[i] = dice.between(1, 40);
-    }
-    return w;
+    return weights_by(vocabulary, [&dice] { return dice.between(1, 40); });
   }
 };
 
@@ -97,13 +91,7 @@ struct Ties {
   static constexpr std::string_view about = "weights 1 to 3, so that ratios tie";
 
   WeightPair operator()(InstanceRng& dice, int vocabulary) const {
-    const auto size = static_cast<std::size_t>(vocabulary);
-    WeightPair w{std::vector<int>(size), std::vector<int>(size)};
-    for (std::size_t i = 0; i < size; ++i) {
-      w.target[i] = dice.between(1, 3);
-      w.proposal[i] = dice.between(1, 3);
-    }
-    return w;
+    return weights_by(vocabulary, [&dice] { return dice.between(1, 3); });
   }
 };
 
