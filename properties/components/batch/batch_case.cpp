@@ -58,6 +58,15 @@ bool BatchCase::masked() const {
   return std::any_of(requests.begin(), requests.end(), [](const auto& request) { return !request.masks.empty(); });
 }
 
+BatchCase BatchCase::uncut() const {
+  BatchCase one = *this;
+  for (BatchCaseRequest& request : one.requests) {
+    request.stop = no_token;
+    request.limit = 0;
+  }
+  return one;
+}
+
 bool BatchCase::valid() const {
   if (requests.empty() || requests.front().target.empty() || vocabulary() < 1) return false;
   std::vector<int> slots = order;

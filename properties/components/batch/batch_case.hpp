@@ -36,6 +36,8 @@ struct BatchCase {
   int longest() const;
   /// Whether a request has masks.
   bool masked() const;
+  /// Returns the case without stop tokens and limits.
+  BatchCase uncut() const;
   /// Whether the rows have mass under their masks, the order is a permutation, and the seeds differ.
   bool valid() const;
   std::string text() const;

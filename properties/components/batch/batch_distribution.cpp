@@ -62,12 +62,7 @@ std::optional<std::string> BatchDistribution::forbidden(const BatchCaseRequest& 
 
 BatchDistribution explore_batch_row(const BatchRunner& runner, const BatchCase& one, std::uint32_t turn, int request,
                                     std::uint64_t& work, ExplorerLimits limits) {
-  BatchCase uncut = one;
-  for (BatchCaseRequest& row : uncut.requests) {
-    row.stop = no_token;
-    row.limit = 0;
-  }
-  BuiltBatch batch(uncut, turn);
+  BuiltBatch batch(one.uncut(), turn);
   const auto r = static_cast<std::size_t>(request);
   const StreamAddress explored = batch.address(request);
   BatchDistribution distribution;

@@ -34,11 +34,7 @@ struct Histories {
   static constexpr int calls = 8;
 
   static Answer check(const BatchRunner& runner, const BatchCase& cut, std::uint64_t& work) {
-    BatchCase one = cut;
-    for (BatchCaseRequest& request : one.requests) {
-      request.stop = no_token;
-      request.limit = 0;
-    }
+    const BatchCase one = cut.uncut();
     for (std::uint32_t turn = 0; turn < 4; ++turn) {
       const auto together = runner.start();
       std::map<int, std::unique_ptr<BatchSession>> alone;

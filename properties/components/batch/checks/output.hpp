@@ -139,11 +139,7 @@ struct OutputCut {
   static constexpr std::string_view about = "steps end with their stop token or at their limit";
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
-    BatchCase uncut = one;
-    for (auto& request : uncut.requests) {
-      request.stop = no_token;
-      request.limit = 0;
-    }
+    const BatchCase uncut = one.uncut();
     if (uncut == one) return Answer::not_applicable();
     for (std::uint32_t turn = 0; turn < batch_turns; ++turn, work += 2) {
       const std::vector<BatchRow> cut = BuiltBatch(one, turn).run(runner);
@@ -180,11 +176,7 @@ struct DrawsDeclared {
   static constexpr std::string_view about = "a request consumes as many random numbers as its runner declares";
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
-    BatchCase uncut = one;
-    for (BatchCaseRequest& request : uncut.requests) {
-      request.stop = no_token;
-      request.limit = 0;
-    }
+    const BatchCase uncut = one.uncut();
     for (std::uint32_t turn = 0; turn < batch_turns; ++turn, ++work) {
       const BuiltBatch batch(uncut, turn);
       BatchStreams streams;
