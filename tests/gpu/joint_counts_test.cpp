@@ -8,6 +8,7 @@
 
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>
+#include <draftproof/tests/support/gpu/expect.hpp>
 #include <draftproof/tests/support/gpu/joint_on_host.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/trial_fibers.hpp>
@@ -72,14 +73,7 @@ struct Shortened {
   }
 };
 
-int failures = 0, comparisons = 0;
-
-void expect(bool holds, const std::string& what) {
-  ++comparisons;
-  if (holds) return;
-  ++failures;
-  std::printf("failed: %s\n", what.c_str());
-}
+using parity::expect;
 
 template <class V, class D>
 void compare(int vocabulary, const gpu::TrialRange& range, const Wanted& wanted, const parity::Grid& grid) {
@@ -111,7 +105,7 @@ void everything() {
   totals.pairs = 10;
   expect(totals.after(0).pairs == 10 && totals.after(12).pairs == 4 && totals.after(40).pairs == 0,
          "pairs that are left");
-  std::printf("joint counts: %d comparisons, %d failed\n", comparisons, failures);
+  std::printf("joint counts: %d comparisons, %d failed\n", parity::compared, parity::failures);
 }
 
 }  // namespace
@@ -120,6 +114,6 @@ void everything() {
 int main() {
   return draftproof::parity::outcome([] {
     draftproof::joint_counts_test::everything();
-    return draftproof::joint_counts_test::failures == 0 ? 0 : 1;
+    return draftproof::parity::failures == 0 ? 0 : 1;
   });
 }

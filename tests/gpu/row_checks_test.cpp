@@ -11,21 +11,13 @@
 
 #include <draftproof/sim/distributions/softmax.hpp>
 #include <draftproof/sim/distributions/stored_row.hpp>
+#include <draftproof/tests/support/gpu/expect.hpp>
 #include <draftproof/tests/support/gpu/logit_cases.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/stored_lockstep.hpp>
 
 namespace draftproof::parity {
 namespace {
-
-int compared = 0, failures = 0;
-
-void expect(bool held, const std::string& what) {
-  ++compared;
-  if (held) return;
-  ++failures;
-  std::printf("expected %s\n", what.c_str());
-}
 
 template <class Entry>
 std::vector<Entry> probabilities(int vocabulary, std::uint64_t row) {

@@ -11,6 +11,7 @@
 #include <draftproof/gpu/simulation/hot_tokens.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/sim/tally.hpp>
+#include <draftproof/tests/support/gpu/expect.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/trial_fibers.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
@@ -66,14 +67,7 @@ Tally on_host(const RatioTable& table, const gpu::TrialRange& range, bool histog
   return tally;
 }
 
-int failures = 0, comparisons = 0;
-
-void expect(bool holds, const std::string& what) {
-  ++comparisons;
-  if (holds) return;
-  ++failures;
-  std::printf("failed: %s\n", what.c_str());
-}
+using parity::expect;
 
 template <class V, class D>
 void compare(int vocabulary, const gpu::TrialRange& range, const Grid& grid, std::size_t most_hot, bool histogram) {
@@ -110,7 +104,7 @@ void everything() {
   compare<verifiers::RecursiveRejectionWor, drafters::WithoutReplacement>(5000, {9, far, 2500, 5}, grid, 4096, true);
   compare<verifiers::KSeq, drafters::Iid>(5000, {9, far, 2500, 4}, grid, 4096, true);
   compare<verifiers::KSeq, drafters::Iid>(5000, {9, far, 2500, 4}, grid, 4096, false);
-  std::printf("trial counts: %d comparisons, %d failed\n", comparisons, failures);
+  std::printf("trial counts: %d comparisons, %d failed\n", parity::compared, parity::failures);
 }
 
 }  // namespace
@@ -119,6 +113,6 @@ void everything() {
 int main() {
   return draftproof::parity::outcome([] {
     draftproof::trial_counts_test::everything();
-    return draftproof::trial_counts_test::failures == 0 ? 0 : 1;
+    return draftproof::parity::failures == 0 ? 0 : 1;
   });
 }

@@ -15,6 +15,7 @@
 #include <draftproof/gpu/teams/split_scratch.hpp>
 #include <draftproof/gpu/workspace.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>
+#include <draftproof/tests/support/gpu/expect.hpp>
 #include <draftproof/tests/support/gpu/logit_batches.hpp>
 #include <draftproof/tests/support/gpu/outcome.hpp>
 #include <draftproof/tests/support/gpu/stored_lockstep.hpp>
@@ -22,14 +23,6 @@
 
 namespace draftproof::parity {
 namespace {
-
-int failures = 0;
-
-void expect(bool held, const std::string& what) {
-  if (held) return;
-  ++failures;
-  std::printf("expected %s\n", what.c_str());
-}
 
 /// Address space whose pages take memory only when touched.
 class Sparse {
