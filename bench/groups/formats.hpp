@@ -111,30 +111,25 @@ struct Formats {
     state.SetItemsProcessed(state.iterations() * std::ssize(powers));
   }
 
+  /// Adds a benchmark of run(state, bytes) on one copy of the rows, and one on as many as caches do not hold.
+  template <class Run>
+  static void add_both(const std::string& name, const Run& run) {
+    for (const std::size_t bytes : {std::size_t{0}, cold_bytes})
+      benchmark::RegisterBenchmark((name + (bytes > 0 ? "/cold" : "")).c_str(),
+                                   [run, bytes](benchmark::State& state) { run(state, bytes); });
+  }
+
   template <class Entry>
   static void add_format(const std::string& format) {
     for (const int vocabulary : vocabularies) {
       const std::string size = "/" + std::to_string(vocabulary);
-      for (const int drafts : {1, 4}) {
-        const std::string name = "rows/" + format + "/recursive_rejection" + size + "/" + std::to_string(drafts);
-        benchmark::RegisterBenchmark(name.c_str(), [vocabulary, drafts](benchmark::State& state) {
-          rows<Entry>(state, vocabulary, drafts, 0);
-        });
-        benchmark::RegisterBenchmark((name + "/cold").c_str(), [vocabulary, drafts](benchmark::State& state) {
-          rows<Entry>(state, vocabulary, drafts, cold_bytes);
-        });
-      }
-      benchmark::RegisterBenchmark(("read/" + format + size).c_str(), [vocabulary](benchmark::State& state) {
-        lower_bound<Entry>(state, vocabulary, 0);
-      });
-      benchmark::RegisterBenchmark(
-          ("read/" + format + size + "/cold").c_str(),
-          [vocabulary](benchmark::State& state) { lower_bound<Entry>(state, vocabulary, cold_bytes); });
-      benchmark::RegisterBenchmark(("softmax/" + format + size).c_str(),
-                                   [vocabulary](benchmark::State& state) { softmax<Entry>(state, vocabulary, 0); });
-      benchmark::RegisterBenchmark(
-          ("softmax/" + format + size + "/cold").c_str(),
-          [vocabulary](benchmark::State& state) { softmax<Entry>(state, vocabulary, cold_bytes); });
+      for (const int drafts : {1, 4})
+        add_both("rows/" + format + "/recursive_rejection" + size + "/" + std::to_string(drafts),
+                 [=](benchmark::State& state, std::size_t bytes) { rows<Entry>(state, vocabulary, drafts, bytes); });
+      add_both("read/" + format + size,
+               [=](benchmark::State& state, std::size_t bytes) { lower_bound<Entry>(state, vocabulary, bytes); });
+      add_both("softmax/" + format + size,
+               [=](benchmark::State& state, std::size_t bytes) { softmax<Entry>(state, vocabulary, bytes); });
     }
   }
 
