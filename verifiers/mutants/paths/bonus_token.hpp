@@ -19,6 +19,13 @@ StepOutput verify_tokens(const DraftedTree<L>& at, R& random, Bonus bonus, Corre
     if (!random.flip(steps.target(i), steps.proposal(i))) return {steps.node(i), correction(steps, i)};
   return {steps.node(steps.length()), bonus(steps)};
 }
+/// The same with the right correction.
+template <class L, class R, class Bonus>
+StepOutput verify_tokens(const DraftedTree<L>& at, R& random, Bonus bonus) {
+  return verify_tokens(at, random, bonus, [&](const auto& steps, int i) {
+    return last_draw(steps.distributions(i), random, steps.correction(i, steps.one()));
+  });
+}
 
 struct BonusFromDraft {
   static constexpr Info info{.name = "bonus_from_draft",
@@ -30,11 +37,8 @@ struct BonusFromDraft {
 
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
-    return verify_tokens(
-        at, random, [&](const auto& steps) { return random.emit(steps.distributions(steps.length()).row(0)); },
-        [&](const auto& steps, int i) {
-          return last_draw(steps.distributions(i), random, steps.correction(i, steps.one()));
-        });
+    return verify_tokens(at, random,
+                         [&](const auto& steps) { return random.emit(steps.distributions(steps.length()).row(0)); });
   }
 };
 
@@ -54,16 +58,11 @@ struct BonusIgnoresTemperature {
 
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
-    return verify_tokens(
-        at, random,
-        [&](const auto& steps) {
-          const auto& distributions = steps.distributions(steps.length());
-          return random.emit(distributions.weights(
-              [&distributions](Token x) { return distributions.target(x) * distributions.target(x); }));
-        },
-        [&](const auto& steps, int i) {
-          return last_draw(steps.distributions(i), random, steps.correction(i, steps.one()));
-        });
+    return verify_tokens(at, random, [&](const auto& steps) {
+      const auto& distributions = steps.distributions(steps.length());
+      return random.emit(distributions.weights(
+          [&distributions](Token x) { return distributions.target(x) * distributions.target(x); }));
+    });
   }
 };
 
@@ -81,14 +80,9 @@ struct BonusOneRowEarly {
 
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
-    return verify_tokens(
-        at, random,
-        [&](const auto& steps) {
-          return random.emit(steps.distributions(steps.length() - 1).residual(steps.zero()));
-        },
-        [&](const auto& steps, int i) {
-          return last_draw(steps.distributions(i), random, steps.correction(i, steps.one()));
-        });
+    return verify_tokens(at, random, [&](const auto& steps) {
+      return random.emit(steps.distributions(steps.length() - 1).residual(steps.zero()));
+    });
   }
 };
 
