@@ -88,6 +88,18 @@ def answer(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, A
     return result
 
 
+def _dispatch(
+    self: TapeMode, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+) -> Any:
+    try:
+        handler = _table[func]
+    except KeyError:
+        handler = handler_of(func)
+    if handler is None:
+        return func(*args, **kwargs) if kwargs else func(*args)
+    return answer(self.tape, func, args, kwargs or {}, handler)
+
+
 class TapeMode(TorchDispatchMode):  # type: ignore[misc]
     """Draws random operators from `tape`.
 
@@ -104,16 +116,7 @@ class TapeMode(TorchDispatchMode):  # type: ignore[misc]
         if self.tape.every_operator and torch.cuda.is_initialized():
             refuse_unseen(self.tape, marks())
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        try:
-            handler = _table[func]
-        except KeyError:
-            handler = handler_of(func)
-        if handler is None:
-            return func(*args, **kwargs) if kwargs else func(*args)
-        return answer(self.tape, func, args, kwargs or {}, handler)
+    __torch_dispatch__ = _dispatch
 
 
 class PlainTapeMode(TapeMode):
@@ -123,13 +126,4 @@ class PlainTapeMode(TapeMode):
     def _should_skip_dynamo(cls) -> bool:
         return False
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        try:
-            handler = _table[func]
-        except KeyError:
-            handler = handler_of(func)
-        if handler is None:
-            return func(*args, **kwargs) if kwargs else func(*args)
-        return answer(self.tape, func, args, kwargs or {}, handler)
+    __torch_dispatch__ = _dispatch
