@@ -2,7 +2,7 @@
 #
 # A file `recursive_rejection.hpp` defines a type `RecursiveRejection` in the namespace of its folder. If a file has no
 # type of its name, every struct at the start of a line is registered, except those in `namespace detail`. For each kind
-# there is a function template `draftproof::register_<kind><Type>()`, which generated sources call.
+# there is `draftproof::register_<kind><Type>()`, which generated sources call.
 
 function(draftproof_type_name out file)
   get_filename_component(name ${file} NAME_WE)

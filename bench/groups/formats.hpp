@@ -137,13 +137,11 @@ struct Formats {
     add_format<float>("float32");
     add_format<Bfloat16>("bf16");
     add_format<Half>("fp16");
-    for (const simd::Width width : simd::widths)
-      if (width <= simd::widest())
-        benchmark::RegisterBenchmark(
-            ("exp/" + std::string(simd::name_of(width))).c_str(), [width](benchmark::State& state) {
-              powers(state,
-                     [width](const auto& x, auto& out) { powers_of_e(x.data(), x.size(), out.data(), width); });
-            });
+    for (const simd::Width width : simd::widths_here())
+      benchmark::RegisterBenchmark(
+          ("exp/" + std::string(simd::name_of(width))).c_str(), [width](benchmark::State& state) {
+            powers(state, [width](const auto& x, auto& out) { powers_of_e(x.data(), x.size(), out.data(), width); });
+          });
     benchmark::RegisterBenchmark("exp/libm", [](benchmark::State& state) {
       powers(state, [](const auto& x, auto& out) {
         for (std::size_t i = 0; i < x.size(); ++i) out[i] = std::exp(x[i]);

@@ -93,8 +93,7 @@ struct Passes {
         add(
             "lower_bound/read", vocabulary,
             [](const float* p, std::size_t size, std::uint64_t) { return read(p, 2 * size); }, cold);
-      for (const simd::Width width : simd::widths) {
-        if (width > simd::widest()) continue;
+      for (const simd::Width width : simd::widths_here()) {
         for (const bool cold : {false, true}) add_wide("pass/residual", width, vocabulary, mass, cold);
         add_wide("pass/curve", width, vocabulary, [](const Floats& at, std::uint64_t turn) {
           const auto [height, slope] = at.mass_and_slope(place(turn));

@@ -29,8 +29,7 @@ struct RandomWords {
   }
 
   static void add() {
-    for (const simd::Width width : simd::widths) {
-      if (width > simd::widest()) continue;
+    for (const simd::Width width : simd::widths_here()) {
       benchmark::RegisterBenchmark(("philox/" + std::string(simd::name_of(width))).c_str(),
                                    [width](benchmark::State& state) { run(state, width); });
     }

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/properties/components/component.hpp>
+#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/proof/shrink.hpp>
 
 namespace draftproof {
@@ -178,5 +179,11 @@ class ComponentOf final : public AnyComponent {
   Subject subject_;
   mutable std::unique_ptr<FreshProcess> fresh_;
 };
+
+/// Registers the component of `Group` that `subject` returns.
+template <class Group, auto subject, Kind kind>
+void add_component() {
+  ComponentRegistry::instance().add(std::make_unique<ComponentOf<Group>>(subject(), kind));
+}
 
 }  // namespace draftproof

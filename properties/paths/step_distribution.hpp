@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -251,7 +252,8 @@ std::vector<Weight> expected_tokens(const IteratedScheme<L, Weight>& scheme, int
 
 /// Returns the probability of `tokens` after `context` under the target.
 template <class L>
-typename L::Scalar target_probability(const ConditionalModel<L>& conditionals, int context, const Tokens& tokens) {
+typename L::Scalar target_probability(const ConditionalModel<L>& conditionals, int context,
+                                      std::span<const Token> tokens) {
   typename L::Scalar probability = conditionals.distributions(context).one();
   for (const Token x : tokens) {
     probability *= conditionals.distributions(context).target(x);

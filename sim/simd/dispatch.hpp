@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -80,6 +81,11 @@ inline Width widest() {
 #else
   return Width::scalar;
 #endif
+}
+
+/// Returns the widths up to widest().
+inline std::span<const Width> widths_here() {
+  return std::span(widths).first(static_cast<std::size_t>(widest()) + 1);
 }
 
 namespace detail {

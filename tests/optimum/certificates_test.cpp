@@ -7,7 +7,6 @@
 
 #include <draftproof/captures/family.hpp>
 #include <draftproof/optimum/certificate.hpp>
-#include <draftproof/optimum/iid_acceptance.hpp>
 #include <draftproof/optimum/race_acceptance.hpp>
 #include <draftproof/optimum/transport.hpp>
 #include <draftproof/tests/support/random_distributions.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -72,17 +73,6 @@ inline Model random_model(int vocabulary, int length, int largest, std::uint32_t
   return model;
 }
 
-/// Target probability of tokens[from], tokens[from + 1], .. after `context`.
-template <class Scalar>
-Scalar target_of(const PrefixTable<Rows<Scalar>>& conditionals, const Tokens& tokens, std::size_t from, int context) {
-  Scalar product{1};
-  for (std::size_t i = from; i < tokens.size(); ++i) {
-    product *= conditionals.distributions(context).target(tokens[i]);
-    context = conditionals.next(context, tokens[i]);
-  }
-  return product;
-}
-
 /// Returns the largest deviation from the target, after the target continues the emitted tokens to L + 1 tokens.
 template <class Scalar>
 Scalar completed_error(const StepDistribution<Scalar>& distribution, const PrefixTable<Rows<Scalar>>& conditionals,
@@ -97,9 +87,9 @@ Scalar completed_error(const StepDistribution<Scalar>& distribution, const Prefi
       const auto emitted =
           distribution.emitted.find(Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n)));
       if (emitted != distribution.emitted.end())
-        mass += emitted->second * target_of(conditionals, tokens, n, context);
+        mass += emitted->second * target_probability(conditionals, context, std::span(tokens).subspan(n));
     }
-    const Scalar error = mass - target_of(conditionals, tokens, 0, 0);
+    const Scalar error = mass - target_probability(conditionals, 0, tokens);
     largest = std::max<Scalar>({largest, error, Scalar(-error)});
     std::size_t i = 0;
     while (i < tokens.size() && ++tokens[i] == conditionals.vocabulary()) tokens[i++] = 0;

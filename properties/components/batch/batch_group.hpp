@@ -17,7 +17,6 @@
 #include <draftproof/properties/components/batch/batch_case.hpp>
 #include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/components/component_group.hpp>
-#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/sim/components/chain_steps.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/ragged_batch.hpp>
@@ -190,26 +189,19 @@ struct BatchGroup {
 
 /// Fails to compile with this one message if C is not a batch runner; the compiler adds the missing part of the
 /// concept.
-template <class C>
-void register_batch(Kind kind) {
+template <class C, Kind kind>
+void register_batch() {
   static_assert(
       BatchRunnable<C>,
       "a batch runner has `static constexpr ComponentInfo info` and either `template <class Random> BatchOutput "
       "verify(const RaggedBatch& batch, Random& random)` or the base ChainSteps: docs/components.md");
-  if constexpr (BatchRunnable<C>)
-    ComponentRegistry::instance().add(std::make_unique<ComponentOf<BatchGroup>>(batch_runner<C>(), kind));
+  if constexpr (BatchRunnable<C>) add_component<BatchGroup, batch_runner<C>, kind>();
 }
 template <class C>
-void register_batch_component() {
-  register_batch<C>(Kind::verifier);
-}
+inline constexpr auto register_batch_component = register_batch<C, Kind::verifier>;
 template <class C>
-void register_batch_mutant() {
-  register_batch<C>(Kind::mutant);
-}
+inline constexpr auto register_batch_mutant = register_batch<C, Kind::mutant>;
 template <class C>
-void register_batch_check() {
-  add_check<C, BatchGroup>();
-}
+inline constexpr auto register_batch_check = add_check<C, BatchGroup>;
 
 }  // namespace draftproof

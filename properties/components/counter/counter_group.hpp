@@ -9,7 +9,6 @@
 
 #include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/components/component_group.hpp>
-#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/counter_steps.hpp>
@@ -129,16 +128,10 @@ struct CounterGroup {
 // Registration of counters and their checks.
 
 template <class C>
-void register_counter_component() {
-  ComponentRegistry::instance().add(std::make_unique<ComponentOf<CounterGroup>>(trial_counter<C>(), Kind::verifier));
-}
+inline constexpr auto register_counter_component = add_component<CounterGroup, trial_counter<C>, Kind::verifier>;
 template <class C>
-void register_counter_mutant() {
-  ComponentRegistry::instance().add(std::make_unique<ComponentOf<CounterGroup>>(trial_counter<C>(), Kind::mutant));
-}
+inline constexpr auto register_counter_mutant = add_component<CounterGroup, trial_counter<C>, Kind::mutant>;
 template <class C>
-void register_counter_check() {
-  add_check<C, CounterGroup>();
-}
+inline constexpr auto register_counter_check = add_check<C, CounterGroup>;
 
 }  // namespace draftproof

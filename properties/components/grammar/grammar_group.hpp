@@ -9,7 +9,6 @@
 
 #include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/components/component_group.hpp>
-#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/components/grammar/grammar_distribution.hpp>
 
 namespace draftproof {
@@ -43,25 +42,18 @@ GrammarRule grammar_rule() {
           [](const GrammarStep& step, int node, Token last) { return C{}.next_state(step, node, last); }};
 }
 
-template <class C>
-void register_grammar(Kind kind) {
+template <class C, Kind kind>
+void register_grammar() {
   static_assert(MasksByGrammar<C>,
                 "a grammar component is a struct over GrammarMasks with mask_state(step, u), verified(step, u) and "
                 "next_state(step, node, last): sim/components/grammar_view.hpp");
-  if constexpr (MasksByGrammar<C>)
-    ComponentRegistry::instance().add(std::make_unique<ComponentOf<GrammarGroup>>(grammar_rule<C>(), kind));
+  if constexpr (MasksByGrammar<C>) add_component<GrammarGroup, grammar_rule<C>, kind>();
 }
 template <class C>
-void register_grammar_component() {
-  register_grammar<C>(Kind::verifier);
-}
+inline constexpr auto register_grammar_component = register_grammar<C, Kind::verifier>;
 template <class C>
-void register_grammar_mutant() {
-  register_grammar<C>(Kind::mutant);
-}
+inline constexpr auto register_grammar_mutant = register_grammar<C, Kind::mutant>;
 template <class C>
-void register_grammar_check() {
-  add_check<C, GrammarGroup>();
-}
+inline constexpr auto register_grammar_check = add_check<C, GrammarGroup>;
 
 }  // namespace draftproof

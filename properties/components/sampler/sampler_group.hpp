@@ -14,7 +14,6 @@
 
 #include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/components/component_group.hpp>
-#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/instances/generator.hpp>
 #include <draftproof/properties/instances/instance_text.hpp>
 #include <draftproof/sim/components/component_info.hpp>
@@ -150,17 +149,11 @@ struct SamplerGroup {
 // Registration of samplers and their checks.
 
 template <class C>
-void register_sampler_component() {
-  ComponentRegistry::instance().add(std::make_unique<ComponentOf<SamplerGroup>>(sampler<C>(), Kind::verifier));
-}
+inline constexpr auto register_sampler_component = add_component<SamplerGroup, sampler<C>, Kind::verifier>;
 template <class C>
-void register_sampler_mutant() {
-  ComponentRegistry::instance().add(std::make_unique<ComponentOf<SamplerGroup>>(sampler<C>(), Kind::mutant));
-}
+inline constexpr auto register_sampler_mutant = add_component<SamplerGroup, sampler<C>, Kind::mutant>;
 template <class C>
-void register_sampler_check() {
-  add_check<C, SamplerGroup>();
-}
+inline constexpr auto register_sampler_check = add_check<C, SamplerGroup>;
 
 // The exact distribution of a sampler's program, by counting 64-bit values, for any format of its sums and uniforms.
 //

@@ -9,7 +9,6 @@
 
 #include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/components/component_group.hpp>
-#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/components/selection/selection_distribution.hpp>
 
 namespace draftproof {
@@ -56,8 +55,8 @@ struct SelectionGroup {
   }
 };
 
-template <class P>
-void register_selection(Kind kind) {
+template <class P, Kind kind>
+void register_selection() {
   static_assert(
       ChoosesByDraft<P> || ChoosesByBatch<P>,
       "a selection policy has `template <class S> bool keeps(const DraftedRequest<S>& request, int u) const` or "
@@ -65,20 +64,13 @@ void register_selection(Kind kind) {
       "sim/components/selection_view.hpp");
   static_assert(P::cut == SelectionCut::before_verification || !P::trees,
                 "a policy that cuts the output after verification chooses from chains: .trees is false");
-  if constexpr (ChoosesByDraft<P> || ChoosesByBatch<P>)
-    ComponentRegistry::instance().add(std::make_unique<ComponentOf<SelectionGroup>>(selection_rule<P>(), kind));
+  if constexpr (ChoosesByDraft<P> || ChoosesByBatch<P>) add_component<SelectionGroup, selection_rule<P>, kind>();
 }
 template <class P>
-void register_selection_component() {
-  register_selection<P>(Kind::verifier);
-}
+inline constexpr auto register_selection_component = register_selection<P, Kind::verifier>;
 template <class P>
-void register_selection_mutant() {
-  register_selection<P>(Kind::mutant);
-}
+inline constexpr auto register_selection_mutant = register_selection<P, Kind::mutant>;
 template <class C>
-void register_selection_check() {
-  add_check<C, SelectionGroup>();
-}
+inline constexpr auto register_selection_check = add_check<C, SelectionGroup>;
 
 }  // namespace draftproof

@@ -12,7 +12,6 @@
 #include <draftproof/optimum/exact/rational.hpp>
 #include <draftproof/properties/components/component.hpp>
 #include <draftproof/properties/components/component_group.hpp>
-#include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/sim/components/component_info.hpp>
 #include <draftproof/sim/components/target_filters.hpp>
 #include <draftproof/sim/components/target_steps.hpp>
@@ -139,17 +138,11 @@ struct TargetGroup {
 // Registration of sources of target rows and their checks.
 
 template <class C>
-void register_target_component() {
-  ComponentRegistry::instance().add(std::make_unique<ComponentOf<TargetGroup>>(target_source<C>(), Kind::verifier));
-}
+inline constexpr auto register_target_component = add_component<TargetGroup, target_source<C>, Kind::verifier>;
 template <class C>
-void register_target_mutant() {
-  ComponentRegistry::instance().add(std::make_unique<ComponentOf<TargetGroup>>(target_source<C>(), Kind::mutant));
-}
+inline constexpr auto register_target_mutant = add_component<TargetGroup, target_source<C>, Kind::mutant>;
 template <class C>
-void register_target_check() {
-  add_check<C, TargetGroup>();
-}
+inline constexpr auto register_target_check = add_check<C, TargetGroup>;
 
 /// Returns the row after `prefix` drafts from the weights that the source reads; nullopt if the settings leave
 /// no token.

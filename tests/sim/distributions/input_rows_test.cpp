@@ -40,11 +40,10 @@ const std::vector<std::size_t> sizes{1, 2, 7, 8, 15, 16, 17, 33, 1023, 1024, 102
 
 template <class Visit>
 void for_widths(Visit visit) {
-  for (const simd::Width width : simd::widths)
-    if (width <= simd::widest()) {
-      const simd::Using using_width(width);
-      visit(width);
-    }
+  for (const simd::Width width : simd::widths_here()) {
+    const simd::Using using_width(width);
+    visit(width);
+  }
 }
 
 std::vector<std::uint32_t> bits_of(std::span<const float> row) {

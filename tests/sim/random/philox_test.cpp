@@ -104,13 +104,6 @@ TEST(Philox, NoTwoDrawsOrNoiseBlocksShareAWord) {
 
 // Tests that random bits generated in bulk equal bits generated one draw at a time, at every SIMD width.
 
-std::vector<simd::Width> widths_here() {
-  std::vector<simd::Width> all;
-  for (const simd::Width width : simd::widths)
-    if (width <= simd::widest()) all.push_back(width);
-  return all;
-}
-
 /// Returns trial numbers with non-zero upper halves, with lower halves that wrap around, and out of order.
 std::vector<std::uint64_t> awkward_trials() {
   std::vector<std::uint64_t> trials;
@@ -123,7 +116,7 @@ std::vector<std::uint64_t> awkward_trials() {
 
 TEST(PhiloxFill, EveryWidthGivesThePairs) {
   const auto trials = awkward_trials();
-  for (const simd::Width width : widths_here())
+  for (const simd::Width width : simd::widths_here())
     for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{0x299f31d0a4093822}, ~std::uint64_t{0}})
       for (const std::size_t count : {0u, 1u, 7u, 8u, 9u, 31u, 32u, 33u, 64u, 77u})
         for (const auto& [slot, purpose] : {std::pair{0u, 0x102u}, {~0u, ~0u}, {0x13198a2eu, 0x03707344u}}) {
@@ -153,7 +146,7 @@ std::vector<std::uint64_t> some_draws(Source& random, std::uint64_t trial) {
 }
 
 TEST(PhiloxBatch, EveryTrialReadsItsOwnWords) {
-  for (const simd::Width width : widths_here()) {
+  for (const simd::Width width : simd::widths_here()) {
     const simd::Using use(width);
     for (const auto role : {Philox::Role::draft, Philox::Role::verify})
       for (const std::uint64_t start : {std::uint64_t{0}, (std::uint64_t{1} << 32) - 3, ~std::uint64_t{0} - 6})
@@ -186,8 +179,8 @@ TEST(PhiloxBatch, EveryTrialReadsItsOwnWords) {
 TEST(PhiloxWords, EveryWidthGivesTheBlockFunction) {
   // Slots wrap around at 2^32, and the counts leave every remainder of a register.
   const PhiloxRun run{0x9E3779B97F4A7C15, 0xFEDCBA9876543210, 0xFFFFFFF5u, 0x5A000007};
-  for (const simd::Width width : simd::widths)
-    for (std::size_t count = 0; count <= 40 && width <= simd::widest(); ++count) {
+  for (const simd::Width width : simd::widths_here())
+    for (std::size_t count = 0; count <= 40; ++count) {
       std::vector<std::uint32_t> words(4 * count + 1, 0xABCDEF01u);
       philox_words(run, count, words.data(), width);
       for (std::size_t i = 0; i < count; ++i) {

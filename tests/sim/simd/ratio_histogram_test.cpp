@@ -63,13 +63,6 @@ FloatPair uneven_pair(std::size_t vocabulary, std::uint32_t seed) {
   return pair;
 }
 
-std::vector<simd::Width> widths_at_hand() {
-  std::vector<simd::Width> all;
-  for (const simd::Width width : simd::widths)
-    if (width <= simd::widest()) all.push_back(width);
-  return all;
-}
-
 constexpr std::size_t lengths[] = {1, 7, 15, 16, 17, 255, 256, 257, 1023, 1025, 5000};
 
 TEST(RatioMasses, AreThoseOfAPlainLoopAtEveryWidth) {
@@ -84,7 +77,7 @@ TEST(RatioMasses, AreThoseOfAPlainLoopAtEveryWidth) {
         mass.target += to_fixed(p[x]);
         mass.proposal += to_fixed(q[x]);
       }
-      for (const simd::Width width : widths_at_hand()) {
+      for (const simd::Width width : simd::widths_here()) {
         const simd::RatioMasses masses(std::span<const float>{p}, std::span<const float>{q}, width);
         for (std::size_t bucket = 0; bucket <= RatioBuckets::count; ++bucket)
           ASSERT_EQ(masses.of(bucket), plain[bucket])
@@ -180,7 +173,7 @@ TEST(LadderLeft, IsTheSumOfItsDefinitionAtEveryWidth) {
           const double chosen = proposal > 0 ? proposal * slope[static_cast<std::size_t>(rows.bin(bins, x))] : 0;
           return std::max(scale * rows.target(x) - chosen, 0.0);
         });
-        for (const simd::Width width : widths_at_hand()) {
+        for (const simd::Width width : simd::widths_here()) {
           const simd::Using use(width);
           const LadderLeft<FreshRows<float>, BucketBins> left(rows, bins, slope, scale);
           ASSERT_EQ(left.total(), weights.total()) << simd::name_of(width) << ", V = " << vocabulary;

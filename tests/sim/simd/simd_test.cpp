@@ -18,13 +18,6 @@
 namespace draftproof::simd {
 namespace {
 
-std::vector<Width> widths_here() {
-  std::vector<Width> here;
-  for (const Width width : widths)
-    if (width <= widest()) here.push_back(width);
-  return here;
-}
-
 /// Returns entries of every kind in random order: zeros, denormals, numbers around the unit of 2^-60, uniform
 /// numbers, and one so large that the top bits of the integers are used. Their sum is below 1.
 template <class Entry>

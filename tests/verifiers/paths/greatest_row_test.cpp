@@ -365,8 +365,7 @@ TEST(BucketedRowByPasses, IsTheSameAtEveryWidth) {
       bool operator==(const Seen&) const = default;
     };
     std::vector<Seen> seen;
-    for (const simd::Width width : simd::widths) {
-      if (width > simd::widest()) continue;
+    for (const simd::Width width : simd::widths_here()) {
       const simd::Using here(width);
       const PlacedToken placed = BucketedRow<L>::placed(distributions, max_of_k, 1234);
       const BucketedRow<L> row(distributions, placed);
