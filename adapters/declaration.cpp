@@ -150,6 +150,23 @@ std::string_view to_text(Dtype dtype) { return name_of(dtype_names, dtype); }
 std::string_view to_text(RowKind kind) { return name_of(kind_names, kind); }
 std::string_view to_text(Setting setting) { return name_of(setting_names, setting); }
 
+void check_settings(const Declaration& declaration) {
+  const auto& settings = declaration.settings;
+  if (settings.empty()) return;
+  const auto refuse = [](std::string_view found, std::string_view wanted) {
+    return AdapterError(fmt::format("settings: got {}, expected {}", found, wanted));
+  };
+  if (!declaration.has("verify")) throw refuse("settings without a verify function", "verify");
+  if (std::set<Setting>(settings.begin(), settings.end()).size() != settings.size())
+    throw refuse("a setting twice", "each once");
+  if (!declaration.takes(Setting::temperature)) return;
+  const Dtype dtype = declaration.dtypes.front();
+  if (dtype != Dtype::float32 && dtype != Dtype::float64)
+    throw refuse(fmt::format("a temperature for rows of {}", to_text(dtype)), "rows of float32 or float64 first");
+  if (declaration.greedy != Greedy::no)
+    throw refuse("a temperature for a greedy program", "no temperature, which does not change the likeliest token");
+}
+
 bool Declaration::takes(Setting setting) const {
   return std::find(settings.begin(), settings.end(), setting) != settings.end();
 }
@@ -223,6 +240,7 @@ Declaration read_declaration(const nlohmann::json& hello) {
   reader.list("settings", setting_names, result.settings);
   if (result.grammar && !result.settings.empty())
     throw refuse_field("settings", shown_value(hello["settings"]), "no settings with grammar");
+  check_settings(result);
   reader.flag("ragged", result.ragged);
   reader.flag("deterministic", result.deterministic);
   reader.flag("batch_invariant", result.batch_invariant);

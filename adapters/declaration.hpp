@@ -78,6 +78,10 @@ struct Declaration {
   bool stateful() const { return state_size > 0; }
 };
 
+/// Throws: AdapterError if the settings do not fit the other fields: settings without `verify`, twice, or a temperature
+/// for a greedy program or for rows of 16 bits, whose rounding would exceed its effect.
+void check_settings(const Declaration& declaration);
+
 /// A program that cannot be started or reached, or that broke the protocol. The command line exits with code 2, or 1
 /// if a program under test crashed on a row that it accepted.
 class AdapterError : public std::runtime_error {

@@ -68,7 +68,8 @@ typedef struct dp_device {
   int32_t id;   /* number of the device, 0 for DP_CPU */
 } dp_device;
 
-/* Settings of a request, the columns of dp_batch.settings. They apply in this order, after the softmax of the logits. */
+/* Settings of a request, the columns of dp_batch.settings. The temperature divides logits, so p becomes p^(1/T); then
+   top-k, top-p and min-p remove tokens, in this order. */
 enum { DP_TEMPERATURE = 0, DP_TOP_K = 1, DP_TOP_P = 2, DP_MIN_P = 3 };
 
 /* Bit of an enumerator in the masks of dp_verifier: DP_BIT(DP_FLOAT32) | DP_BIT(DP_FLOAT64). */
@@ -234,8 +235,9 @@ typedef struct dp_verifier {
   int32_t grammar;
 
   /* Since 1.6 of the protocol. DP_BIT of each setting that `verify` applies to rows of p itself: it gets rows of p
-     without them, and `settings` of each request [0: p is final]. Other settings are 1, 0, 1 and 0. */
+     without them, and `settings` of each request [0: p is final]. Settings without a bit have the values that change nothing: 1, 0, 1, 0. */
   uint32_t settings;
+  uint32_t reserved; /* 0 */
 } dp_verifier;
 
 DRAFTPROOF_ADAPTER_EXPORT const dp_verifier* draftproof_adapter(uint32_t abi);

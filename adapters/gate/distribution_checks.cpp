@@ -192,10 +192,13 @@ class Checker {
       result.findings.push_back(
           finding_of(names[i], Tier::proof, std::move(answer), result.calls, std::move(on), std::move(replay)));
       if (i == distribution_check::exact_distribution && result.findings.back().status == Status::passed)
-        result.findings.back().sensitivity = declaration_.greedy != Greedy::no
-                                                 ? fmt::format("another token on one of {} models", result.instances)
-                                                 : fmt::format("a total variation above {:.1g} on one of {} models",
-                                                               result.largest_limit, result.instances);
+        result.findings.back().sensitivity =
+            declaration_.greedy != Greedy::no
+                ? fmt::format("another token on one of {} models", result.instances)
+                : fmt::format(
+                      "a total variation above {:.2g} on one of {} models, unless it lies in random numbers "
+                      "that none of {} further calls met",
+                      1.01 * result.largest_limit, result.instances, result.predictions);
     }
     if (lost) {
       lost->work = result.calls;

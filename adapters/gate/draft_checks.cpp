@@ -76,6 +76,7 @@ class DraftChecks {
   Finding distribution() {
     Finding finding = started("draft_sampling");
     double largest = 0, distance = 0;
+    int rows = 0;
     for (std::size_t model = 0; model < small_proposals.size(); ++model) {
       const std::vector<int>& proposal = small_proposals[model];
       if (!drafter_.defined(static_cast<int>(proposal.size()), drafts_, 1)) continue;
@@ -113,9 +114,10 @@ class DraftChecks {
         const double log_e = ETable(distribution).log_e(counts, std::ldexp(1.0, options_.log2_small)) -
                              std::log(static_cast<double>(small_proposals.size()));
         largest = std::max(largest, log_e);
+        ++rows;
         distance = std::max(distance,
-                            distance_of_any_shape(two_thirds_norm(distribution), std::ldexp(1.0, options_.log2_small),
-                                                  {.alpha = std::exp(-log_threshold_)}));
+                            distance_of_e_value(two_thirds_norm(distribution), std::ldexp(1.0, options_.log2_small),
+                                                log_threshold_ + std::log(3.0)));
         if (log_e >= log_threshold_) fault = fmt::format("e = 10^{:.1f} on {}", log_e / std::log(10.0), where);
       }
       if (!fault.empty() && finding.status != Status::failed) {
@@ -125,7 +127,7 @@ class DraftChecks {
     }
     if (finding.status == Status::passed) {
       finding.evidence = fmt::format("e at most 10^{:.1f}", largest / std::log(10.0));
-      finding.sensitivity = sensitivity_of(distance, " in the drafts on one of 3 rows");
+      finding.sensitivity = sensitivity_of(distance, fmt::format(" in the drafts on one of {} rows", rows));
     }
     return finding;
   }

@@ -187,9 +187,9 @@ double limit_of(const SmallModel& small_model, const Input& input, const Program
                 const Declaration& declaration) {
   return distribution.limit + declaration.tolerance +
          rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), small_model.vocabulary) +
-         (declaration.settings.empty()
-              ? 0
-              : settings_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size())));
+         (declaration.takes(Setting::temperature)
+              ? settings_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()))
+              : 0);
 }
 
 /// Describes the end of a row without an answer, with the message of the program if it sent one.

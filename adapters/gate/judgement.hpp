@@ -58,8 +58,8 @@ int significant_bits(Dtype dtype);
 /// Each of n + 1 decisions reads a row of p and one of q, whose entries are each off by at most 2^-bits of their
 /// value, and computes with them: a sum of V terms, and a quotient or product.
 double rounding_limit(Dtype dtype, int drafts, int vocabulary);
-/// The deviation that a temperature explains: the logarithm of an entry of at least 10^-12 is off by 28 units in the last
-/// place of 1, and the exponential by 4 more.
+/// Bounds the rounding of a temperature: the logarithm of an entry of at least 10^-12 is off by 28 * 2^-bits, and the
+/// exponential by 4 * 2^-bits.
 double settings_limit(Dtype dtype, int drafts);
 
 /// Returns the distributions of a program on inputs, which have the probabilities `drawn`, or nothing to stop

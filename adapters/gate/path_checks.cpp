@@ -332,16 +332,20 @@ std::uint64_t trials_within(const Declaration& declaration, const TreeShape& sha
   return static_cast<std::uint64_t>(std::max(1.0, std::exp2(log2_trials) * std::min(1.0, usual_bytes / bytes)));
 }
 
-/// Returns the total variation in the first tokens that trials detect. Trials start in the contexts in turn, so the
-/// cells are pairs of context and token.
-double first_token_distance(const PathSource& source, std::uint64_t trials, double alpha) {
+/// Returns the total variation in the tokens after one context that trials detect. Trials start in the contexts in turn,
+/// and each context has a bet of weight 1 / (2 contexts).
+double token_distance(const PathSource& source, std::uint64_t trials, double log_threshold) {
   const auto model = source.open();
-  std::vector<double> cells;
+  const double contexts = source.starts();
+  double largest = 0;
   for (int context = 0; context < source.starts(); ++context) {
     const RatioTable& rows = model->distributions(context);
-    for (Token x = 0; x < rows.vocabulary(); ++x) cells.push_back(rows.target(x) / source.starts());
+    std::vector<double> row;
+    for (Token x = 0; x < rows.vocabulary(); ++x) row.push_back(rows.target(x));
+    largest = std::max(largest, distance_of_e_value(two_thirds_norm(row), static_cast<double>(trials) / contexts,
+                                                    log_threshold + std::log(2 * contexts)));
   }
-  return distance_of_any_shape(two_thirds_norm(cells), static_cast<double>(trials), {.alpha = alpha});
+  return largest;
 }
 
 std::string source_of(const Declaration& declaration, const PathCheckOptions& options) {
@@ -413,7 +417,7 @@ Finding check_paths(Served& program, const PathCheckOptions& options) {
     if (stopped || schedule.undecided()) finding.status = Status::undecided;
     if (finding.status == Status::passed && !declaration.stateful())
       finding.sensitivity =
-          sensitivity_of(first_token_distance(*source, trials.trials(), options.alpha), " in the first token");
+          sensitivity_of(token_distance(*source, trials.trials(), threshold), " in the tokens after one context");
     if (schedule.state() != GateState::ok && !std::isinf(log_e))
       finding.evidence += "; most by " + trials.evidence().worst();
   }

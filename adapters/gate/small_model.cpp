@@ -1,6 +1,7 @@
 #include <draftproof/adapters/gate/small_model.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -104,8 +105,8 @@ double smallest_positive(const Row& row) {
   return smallest;
 }
 
-/// Whether truncation by this setting can turn rows with mass on every token into these rows, with a distance of a fifth
-/// from every limit, so that neither rounding nor the order of equal tokens decides.
+/// Whether rows with mass on every token exist that this setting truncates to these rows, at least 3 % away from its
+/// limits, so that neither rounding nor the order of equal tokens decides.
 bool can_truncate(const std::vector<Row>& rows, Setting setting) {
   const auto kept = [](const Row& row) {
     return std::count_if(row.begin(), row.end(), [](double x) { return x > 0; });
@@ -120,20 +121,23 @@ bool can_truncate(const std::vector<Row>& rows, Setting setting) {
   });
 }
 
-/// Gives an input settings of its own, and rows of p that they turn into the rows that it has.
+/// Gives an input settings, and replaces its rows of p by rows that these settings turn into the old ones. The settings
+/// depend on the drafts, so inputs of one model may differ in them.
 void take_settings_from_target(Input& input, const Declaration& declaration) {
   constexpr double removed = 1.0 / 16;  // mass of the tokens that a truncation removes
   RequestSettings& settings = input.settings;
-  // Inputs of one model differ in their settings, so that the rows of a batch do.
-  std::uint32_t drafts = static_cast<std::uint32_t>(input.drafts.size());
+  auto drafts = static_cast<std::uint32_t>(input.drafts.size());
   for (const Token x : input.drafts) drafts = 31 * drafts + static_cast<std::uint32_t>(x) + 1;
-  const double sum = std::accumulate(input.p.front().begin(), input.p.front().end(), 0.0,
-                                     [](double total, double x) { return 3 * total + std::floor(1024 * x); });
-  std::uint64_t choice = philox_pair(0x73657474u, static_cast<std::uint64_t>(sum), drafts, 0).first;
+  std::uint64_t row_hash = 0;
+  for (const double share : input.p.front()) row_hash = 3 * row_hash + static_cast<std::uint64_t>(1024 * share);
+  std::uint64_t choice = philox_pair(0x73657474u, row_hash, drafts, 0).first;
   std::vector<Setting> possible;
   for (const Setting setting : {Setting::top_k, Setting::top_p, Setting::min_p})
     if (declaration.takes(setting) && can_truncate(input.p, setting)) possible.push_back(setting);
-  if (!possible.empty()) {
+  // One choice in four truncates nothing.
+  const bool truncates = choice % 4 > 0 && !possible.empty();
+  choice /= 4;
+  if (truncates) {
     const Setting setting = possible[choice % possible.size()];
     choice /= possible.size();
     if (setting == Setting::top_k)
@@ -148,10 +152,9 @@ void take_settings_from_target(Input& input, const Declaration& declaration) {
       for (double& share : row) share = (share > 0 ? share : each) / (1 + zeros * each);
     }
   }
-  const bool wide = declaration.dtypes.front() == Dtype::float32 || declaration.dtypes.front() == Dtype::float64;
-  const bool even =
+  const bool no_tiny_entry =
       std::all_of(input.p.begin(), input.p.end(), [](const Row& row) { return smallest_positive(row) > 1e-6; });
-  if (!declaration.takes(Setting::temperature) || !wide || !even) return;
+  if (!declaration.takes(Setting::temperature) || !no_tiny_entry) return;
   settings.temperature = std::array{1.0, 0.5, 2.0}[choice % 3];
   for (Row& row : input.p) {
     for (double& share : row) share = std::pow(share, settings.temperature);
@@ -160,7 +163,7 @@ void take_settings_from_target(Input& input, const Declaration& declaration) {
   }
 }
 
-/// Gives an input what the program applies to the rows of p itself, and rows of p without it.
+/// Gives an input the mask or the settings that the program applies, and rows of p before them.
 void take_from_target(Input& input, const Declaration& declaration) {
   if (declaration.grammar) take_mask_from_target(input);
   if (!declaration.settings.empty()) take_settings_from_target(input, declaration);

@@ -264,8 +264,8 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
                        " in every row");
     // A fault of rate r is missed with probability (1 - r)^tokens.
     if (const double sparse_tokens = tokens_on(1); sparse_tokens > 0)
-      finding.sensitivity +=
-          fmt::format("; a token lost, doubled or displaced once in {:.0f} tokens", sparse_tokens / std::log(100.0));
+      finding.sensitivity += fmt::format("{}a token lost, doubled or displaced once in {:.0f} tokens",
+                                         finding.sensitivity.empty() ? "" : "; ", sparse_tokens / std::log(100.0));
   }
   const TextEvidence& stronger = evidence[evidence[1].log_e > evidence[0].log_e];
   finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", log_e / std::log(10.0), finding.work,

@@ -64,10 +64,9 @@ TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts,
 /// tokens show it in 99 of 100 runs.
 //
 //   T, N, V    tokens, tokens after each context, vocabulary
-//   K          log e of the bet c that is expected: T KL N / (N + c) - contexts (V - 1) / 2 log(1 + N / c)
-//
-// Derivation: to second order in the difference, log e of a Dirichlet bet of c tokens has this mean and the standard
-// deviation sqrt(2 T KL), and KL is at least twice the squared total variation (Pinsker).
+//   KL         divergence of the engine's rows from the target's, at least twice the squared total variation (Pinsker)
+//   c          tokens that a bet counts as seen before; the mean of its log e is, to second order in the difference,
+//              T KL N / (N + c) - contexts (V - 1) / 2 log(1 + N / c), with a deviation of at most sqrt(2 T KL N / (N + c))
 double text_distance(double tokens, double contexts, int vocabulary, double log_threshold);
 
 struct TextCheckOptions {

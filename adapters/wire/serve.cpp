@@ -234,6 +234,8 @@ void serve(Served& served, int input, int output) {
   nlohmann::json hello = to_json(served.declaration());
   if (served.declaration().stateful()) hello["version"] = {1, 2};
   if (served.declaration().has("select")) hello["version"] = {1, 4};
+  if (served.declaration().grammar) hello["version"] = {1, 5};
+  if (!served.declaration().settings.empty()) hello["version"] = {1, 6};
   send(host, {.fields = std::move(hello)});
   while (const auto request = receive(host, reader)) {
     if (const nlohmann::json* type = request->field("type"); type && *type == "bye") break;

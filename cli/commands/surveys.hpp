@@ -190,7 +190,12 @@ struct SurveyPolicies {
     SourceOptions opened = rows.options;
     opened.seed = session.seed;
     std::vector<std::unique_ptr<PathSource>> sources;
-    for (const std::string& spec : specs) sources.push_back(PathSource::open(spec, opened));
+    for (const std::string& spec : specs) {
+      sources.push_back(PathSource::open(spec, opened));
+      if (opened.selection != Selection{} && sources.back()->describe().value("kind", "") != "position_as_model")
+        throw InputError(
+            {.file = spec, .got = "--positions or --sample", .expected = "a source of rows for these options"});
+    }
     std::vector<SurveyedPolicies> surveyed;
     Status status = Status::passed;
     {

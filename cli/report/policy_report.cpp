@@ -77,7 +77,7 @@ Document report_policy_survey(std::span<const SurveyedPolicies> surveyed, const 
   document.sections.push_back(
       {.title = "",
        .before = {
-           "exact?: non_anticipation and output_distribution, in fractions on small batches (docs/selection.md).",
+           "exact? checks non_anticipation and output_distribution in fractions (docs/selection.md).",
            "verified, accepted: drafts of a request in a step, the extra token not counted; ± one standard error.",
            "best: the most accepted drafts of any policy that passes non_anticipation and verifies as many drafts on",
            "average; on stored trees, of any such policy on these trees. -: too many prefixes, or another verifier.",

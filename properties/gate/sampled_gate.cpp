@@ -158,7 +158,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
   const auto exposure = static_cast<double>(verdict.exposure);
   verdict.acceptance = static_cast<double>(counts->members) / static_cast<double>(verdict.trials);
   verdict.smallest_distance =
-      distance_of_any_shape(two_thirds_norm(null().target()), exposure, {.alpha = options.alpha, .power = power});
+      distance_of_e_value(two_thirds_norm(null().target()), exposure, -std::log(options.alpha), power);
   if (verdict.state != GateState::ok && verdict.strongest().of_cells) {
     verdict.worst = null().suite().worst_cell(counts->cells, exposure);
     if (verdict.worst->observed > 0)

@@ -77,8 +77,15 @@ double distance_of_any_shape(double norm, double trials, Detection detection) {
   return std::sqrt(std::numbers::sqrt2 * norm * z_sum(detection) / (4 * trials));
 }
 
+double distance_of_e_value(double norm, double trials, double log_threshold, double power) {
+  // log e of the best of 220 bets is z^2 / 2 at a deviation of z, less log 220 in the average.
+  const double z = std::sqrt(2 * (log_threshold + std::log(220.0))) +
+                   boost::math::quantile(boost::math::normal_distribution<double>(), power);
+  return std::sqrt(std::numbers::sqrt2 * norm * z / (4 * trials));
+}
+
 std::string sensitivity_of(double distance, std::string_view where) {
-  return fmt::format("a total variation of {:.2g}{}, in 99 of 100 runs", distance, where);
+  return distance < 1 ? fmt::format("a total variation of {:.2g}{}, in about 99 of 100 runs", distance, where) : "";
 }
 
 }  // namespace draftproof

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -61,7 +63,8 @@ class BatchWorker {
         contexts_{source.open()},
         shape_{.drafts = 1, .length = options.length, .branching = {}, .stem = 0},
         drafter_{*path_registry().drafter("iid_paths")},
-        verifier_{path_registry().verifier("token_path")->simulate_on(*contexts_, shape_)} {}
+        verifier_{path_registry().verifier("token_path")->simulate_on(*contexts_, shape_)},
+        legal_(static_cast<std::size_t>(source.vocabulary()), 1) {}
 
   void batch(std::uint64_t n, Tallies& tally) {
     SelectionView<double> view{.requests = {}, .budget = options_.budget, .cost = options_.cost};
@@ -77,11 +80,11 @@ class BatchWorker {
       drafted_.push_back(std::move(now));
       view.requests.push_back(view_of(drafted_.back(), accepted, std::move(past.confidence)));
     }
-    // A vector of requests that grows moves its rows, so the views are made of the final ones.
+    // Requests refer to the rows of drafted_, which no longer changes.
     for (std::size_t r = 0; r < drafted_.size(); ++r) point_at_rows(drafted_[r], view.requests[r]);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      Philox own(options_.seed ^ policy_stream, n, Philox::Role::draft);
-      count(rows_[i], rule_of(rows_[i]).keep_simulated(view, own), tally.policies[i]);
+      Philox random(options_.seed ^ policy_stream, n, Philox::Role::draft);
+      count(rows_[i], rule_of(rows_[i]).keep_simulated(view, random), tally.policies[i]);
     }
     ++tally.batches;
     tally.requests += requests;
@@ -122,7 +125,7 @@ class BatchWorker {
     return tree_;
   }
 
-  /// Copies a chain, and decides each draft by both rules.
+  /// Copies a chain, and decides each draft by token verification and by sample-and-match.
   void read(const DraftTree& tree, std::uint64_t address, Drafted& drafted) const {
     drafted.start = tree.context(DraftTree::root);
     drafted.confidence.clear();
@@ -166,12 +169,13 @@ class BatchWorker {
     return request;
   }
 
-  void point_at_rows(const Drafted& drafted, DraftedRequest<double>& request) {
-    for (const auto& row : drafted.rows) {
-      request.row.emplace_back(row);
-      legal_.resize(std::max(legal_.size(), row.size()), 1);
+  /// The last node has no row, as no draft follows it.
+  void point_at_rows(const Drafted& drafted, DraftedRequest<double>& request) const {
+    for (std::size_t u = 0; u < drafted.rows.size(); ++u) {
+      const std::size_t size = u + 1 < drafted.rows.size() ? drafted.rows[u].size() : 0;
+      request.row.emplace_back(drafted.rows[u].data(), size);
+      request.legal.emplace_back(legal_.data(), size);
     }
-    for (const auto& row : drafted.rows) request.legal.emplace_back(legal_.data(), row.size());
   }
 
   void count(const PolicyRow& row, const KeptDrafts& kept, PolicyTally& tally) const {
@@ -230,8 +234,8 @@ DraftedContexts<double> stored_contexts(const PathSource& source, int length) {
   return found;
 }
 
-/// Returns the drafts of a model, or nullopt if it has too many prefixes for the bound, which visits each some hundred
-/// times.
+/// Returns the drafts of a model, or nullopt if it has too many prefixes for the bound, which visits each once for
+/// each price of each policy.
 std::optional<DraftedContexts<double>> model_contexts(const PathSource& source, int length) {
   constexpr double most_prefixes = 1e6;
   const auto model = source.plain();

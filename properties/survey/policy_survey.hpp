@@ -5,8 +5,9 @@
 // sample-and-match for a policy that is exact only with it, decides about the kept drafts. All policies get the same
 // batches and the same random numbers, so their differences vary less than the numbers themselves.
 //
-// The policies' confidence after a prefix is computed from the rows: a confidence head is not part of a capture. The step
-// before, whose result some policies use, is simulated too; on stored trees it is another stored path of the context.
+// The confidence after a prefix is computed from the rows, because captures have no confidence head. Some policies use the
+// step before: all of its drafts are verified, whatever the policy. On stored trees it is another stored path of the same
+// context.
 #pragma once
 
 #include <atomic>
@@ -23,7 +24,7 @@ namespace draftproof {
 
 /// The confidence after a prefix.
 enum class ConfidenceHead {
-  overlap,  ///< sum of min(p, q): the acceptance probability of the next draft, as a perfect head predicts it
+  overlap,  ///< sum of min(p, q): the probability that token verification accepts the next draft
   largest,  ///< the largest entry of q, which a drafter has without a head
 };
 

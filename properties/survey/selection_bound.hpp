@@ -13,11 +13,11 @@
 // Cost: every prefix once for each price; about ten prices.
 // Correctness: Lagrangian duality. A policy with k verified drafts has at most t k + U(t) accepted drafts, for every t.
 // The certificate has the price of the smallest bound, and two best policies for it, with fewer and with more verified
-// drafts than k: a random choice between the two verifies k and attains the bound.
+// drafts than k: a random choice between the two verifies k and attains the bound. If k is at least the number of the
+// best policy at price 0, that policy attains it, and `fewer` is empty.
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -54,7 +54,7 @@ class SelectionBound {
   SelectionBound(const DraftedContexts<S>& contexts, std::vector<std::pair<int, S>> starts, int length)
       : contexts_{contexts}, starts_{std::move(starts)}, length_{length} {}
 
-  /// Returns the best policy for a price. Where two are equal it verifies fewer drafts.
+  /// Returns the best policy for a price; of policies with equal values the one that verifies fewer drafts.
   SelectionPoint<S> best(const S& price) const {
     SelectionPoint<S> sum;
     for (const auto& [context, probability] : starts_) add(sum, best(context, length_, probability, S(1), price));
@@ -71,8 +71,8 @@ class SelectionBound {
     while (true) {
       found.price = (found.more.accepted - found.fewer.accepted) / (found.more.verified - found.fewer.verified);
       const SelectionPoint<S> between = best(found.price);
-      // The line through the two policies is the smallest bound if no policy lies above it. Rounded numbers may put one
-      // above it that is one of the two.
+      // The line through the two policies is the smallest bound if no policy lies above it. With rounded numbers `between`
+      // may equal one of the two and seem to lie above the line.
       const bool above = found.fewer.accepted - found.price * found.fewer.verified <
                          between.accepted - found.price * between.verified;
       if (!above || !(found.fewer.verified < between.verified) || !(between.verified < found.more.verified)) break;
@@ -88,7 +88,7 @@ class SelectionBound {
     sum.accepted = sum.accepted + more.accepted;
   }
 
-  /// Returns the best policy after a prefix of this probability and R = `accepted`.
+  /// Returns the two means of the best continuation after a prefix that is drawn with `probability`; `accepted` is R.
   SelectionPoint<S> best(int context, int length, const S& probability, const S& accepted, const S& price) const {
     if (length == 0 || !(S(0) < accepted)) return {};
     SelectionPoint<S> point{probability, S(0)};

@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 
 SETTINGS = ("temperature", "top_k", "top_p", "min_p")  # of a request, in the order of the protocol
-NEUTRAL = (1.0, 0.0, 1.0, 0.0)  # they change nothing
+UNCHANGED = (1.0, 0.0, 1.0, 0.0)  # they change nothing
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,8 @@ def adapter(
                 the context and after each draft. p does not have this mask; the target is p with the forbidden tokens
                 removed, divided by the rest of its mass. Such a function is proved on small models, and not sampled
     settings    names of settings that fn applies to p itself, of temperature, top_k, top_p and min_p: fn takes them
-                by name, numbers of the request, or with `batched` arrays [B]. p is the distribution before them; the
+                by name, numbers of the request (top_k an int), or with `batched` arrays [B], in torch of `dtype` and
+                int64. p is the distribution before them; the
                 target is p at that temperature, truncated by top-k, top-p or min-p (at most one in a request, because
                 engines differ in their order). 1, 0, 1 and 0 change nothing. q is the distribution that drew the
                 drafts. Such a function is proved on small models, and not sampled
@@ -99,6 +100,12 @@ def adapter(
         raise ValueError(f"settings: got {', '.join(map(repr, unknown))}, expected some of {', '.join(SETTINGS)}")
     if settings and grammar:
         raise ValueError("settings: got settings with grammar=True, expected one of the two")
+    if settings and fn is None:
+        raise ValueError("settings: got settings without fn, expected a verifier that applies them")
+    if "temperature" in settings and (greedy != "no" or dtype not in ("float32", "float64")):
+        raise ValueError(
+            "settings: got a temperature for a greedy function or rows of 16 bits, expected float32 or float64 draws"
+        )
     if select_cut not in CUTS:
         raise ValueError(f"select_cut: got {select_cut!r}, expected one of {', '.join(CUTS)}")
     given = {"verify": fn, "draft": draft, "generate": generate, "select": select}

@@ -27,7 +27,7 @@ def distribution(
     *,
     parents: Sequence[int] | None = None,
     legal: Any = None,
-    request: Mapping[str, float] | None = None,
+    settings_of_request: Mapping[str, float] | None = None,
     seed: int = 1,
     predictions: int | None = None,
     time_limit: float | None = None,
@@ -38,7 +38,7 @@ def distribution(
     drafts    the drafted tokens; or `iid`: the result is averaged over drafts from q, for a chain whose rows do not
               depend on the drafts or for one position with one draft
     legal     with `grammar=True`, the tokens that the grammar allows, of bool and the shape of p; None: all tokens
-    request   with `settings=..`, the settings of the request by name, {"temperature": 0.5}
+    settings_of_request  with `settings=..`, by name: {"temperature": 0.5}
     Cost: some hundred calls for each tuple of drafts.
     Raises: ValueError for entries that are not finite, ProgramError for other rows that are not probabilities;
     FunctionFailed if fn raises on every input.
@@ -62,8 +62,8 @@ def distribution(
     if legal is not None:
         masks = np.atleast_2d(np.asarray(legal, np.bool_)).astype(int).tolist()
         inputs = [one | {"legal": masks} for one in inputs]
-    if request is not None:
-        inputs = [one | {"settings": dict(request)} for one in inputs]
+    if settings_of_request is not None:
+        inputs = [one | {"settings": dict(settings_of_request)} for one in inputs]
     question: dict[str, Any] = {"inputs": inputs, "seed": seed}
     if predictions is not None:
         question["predictions"] = predictions

@@ -138,11 +138,20 @@ def test_the_finding_names_the_settings():
     assert " with temperature " in str(verdict(temperature_ignored, settings=("temperature",)))
 
 
+def test_settings_that_are_overwritten_are_found():
+    def overwrites(p, q, drafts, lengths, temperature, top_k):
+        out = right_batch(p, q, drafts, lengths, temperature, top_k)
+        temperature[:] = 1
+        return out
+
+    assert "inputs_unchanged" in str(verdict(overwrites, batched=True, settings=("temperature", "top_k")))
+
+
 def test_a_distribution_at_a_temperature():
     p, q = [[0.2, 0.8]] * 2, [[0.5, 0.5]]
 
     def first(**request):
-        outcomes = draftproof.distribution(right, p, q, settings=ALL, request=request).outcomes
+        outcomes = draftproof.distribution(right, p, q, settings=ALL, settings_of_request=request).outcomes
         return sum(one.probability for one in outcomes if one.tokens[0] == 0)
 
     assert first() == pytest.approx(0.2, abs=1e-6)
@@ -159,5 +168,9 @@ def test_declarations_are_checked():
         verdict(right, settings=("top_q",))
     with pytest.raises(ValueError, match="expected one of the two"):
         verdict(right, grammar=True)
+    with pytest.raises(ValueError, match="a temperature for a greedy function"):
+        verdict(right, greedy="first")
+    with pytest.raises(ValueError, match="expected a verifier"):
+        draftproof.check(None, draft=lambda q, k: [0] * k, settings=("top_k",))
     with pytest.raises(draftproof.FunctionFailed, match="temperature"):
         verdict(lambda p, q, drafts: [0], settings=("temperature",))

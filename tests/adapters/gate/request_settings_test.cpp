@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 
+#include <fmt/format.h>
+
 #include <draftproof/adapters/gate/external_gate.hpp>
 #include <draftproof/adapters/gate/small_model.hpp>
 #include <draftproof/adapters/open_adapter.hpp>
@@ -12,11 +14,11 @@
 namespace draftproof::adapters {
 namespace {
 
-GateResult proof_with_settings(const std::string& adapter_text) {
+GateResult proof_with_settings(const std::string& adapter_text, Tier tier = Tier::proof) {
   const OpenAdapter adapter = open_adapter(adapter_text);
   const ExternalGate gate(adapter.text, adapter.program, adapter.served, adapter.fresh);
   expect_words(gate.refusal(Tier::sampled), "trials have no settings");
-  return run_gate({.external = &gate, .tier = Tier::proof}, {.profile = profiles[2]});
+  return run_gate({.external = &gate, .tier = tier}, {.profile = profiles[2]});
 }
 
 TEST(RequestSettings, OfALibrary) {
@@ -27,7 +29,10 @@ TEST(RequestSettings, OfALibrary) {
   const GateResult passed = proof_with_settings(library("right"));
   EXPECT_EQ(passed.status, Status::passed) << passed.findings.front().evidence;
   EXPECT_GE(passed.counts.front().second, 20u);
-  for (const std::string wrong : {"first_request", "bonus_without_settings", "no_min_p", "temperature_twice"})
+  // Rows of a wrong batch are asked again one by one, so the edge tier finds settings of a neighbour.
+  EXPECT_EQ(proof_with_settings(library("right"), Tier::edge).status, Status::passed);
+  EXPECT_EQ(proof_with_settings(library("first_request"), Tier::edge).status, Status::failed);
+  for (const std::string wrong : {"bonus_without_settings", "no_min_p", "temperature_twice"})
     EXPECT_EQ(proof_with_settings(library(wrong)).status, Status::failed) << wrong;
 }
 
@@ -44,7 +49,7 @@ TEST(RequestSettings, TurnTheRowsIntoTheTarget) {
   const Declaration declaration{.name = "program",
                                 .settings = {Setting::temperature, Setting::top_k, Setting::top_p, Setting::min_p}};
   std::set<std::string> texts;
-  int truncated = 0;
+  int truncated = 0, mixed = 0;
   for (const char* text : {"L=1 K=1 [] p=(1 0 3)/4 q=(1 1 1)/3 [0] p=(1 1 0)/2 q=(1 0 0)/1",
                            "L=1 K=1 [] p=(2 3 5)/10 q=(1 1 2)/4 [0] p=(1 0 0)/1 q=(1 0 0)/1",
                            "L=2 K=1 [] p=(1 2)/3 q=(1 1)/2 [0] p=(0 1)/1 q=(1 1)/2",
@@ -53,9 +58,11 @@ TEST(RequestSettings, TurnTheRowsIntoTheTarget) {
     const Declaration plain{.name = "program"};
     const SmallModel model = small_model_of(instance, declaration), target = small_model_of(instance, plain);
     ASSERT_EQ(model.inputs.size(), target.inputs.size());
+    std::set<std::string> of_model;
     for (std::size_t i = 0; i < model.inputs.size(); ++i) {
       const Input& input = model.inputs[i];
       texts.insert(input.settings.text());
+      of_model.insert(input.settings.text());
       truncated += input.settings.top_k > 0 || input.settings.top_p < 1 || input.settings.min_p > 0;
       for (std::size_t row = 0; row < input.p.size(); ++row) {
         double sum = 0;
@@ -66,9 +73,36 @@ TEST(RequestSettings, TurnTheRowsIntoTheTarget) {
           EXPECT_NEAR(applied[x], target.inputs[i].p[row][x], 1e-12) << text << ": " << input.settings.text();
       }
     }
+    mixed += of_model.size() > 1;
   }
+  EXPECT_GE(mixed, 2) << "models whose inputs differ in their settings";
   EXPECT_GE(texts.size(), 5u);
   EXPECT_GE(truncated, 3);
+}
+
+TEST(RequestSettings, OfAnyVocabularyAndLevel) {
+  const Declaration declaration{.name = "program", .level = Level::position, .settings = {Setting::top_p}};
+  std::string weights = "1";
+  for (int x = 1; x < 60; ++x) weights += " 1";
+  const SmallModel wide =
+      small_model_of(Instance::parse(fmt::format("p=({0})/60 q=({0})/60 K=1", weights)), declaration);
+  EXPECT_EQ(wide.inputs.front().p.front().size(), 60u);
+}
+
+TEST(RequestSettings, DeclarationsThatDoNotFitAreRefused) {
+  const auto refused = [](const Declaration& declaration, const std::string& words) {
+    try {
+      check_settings(declaration);
+      ADD_FAILURE() << "accepted, expected " << words;
+    } catch (const AdapterError& error) {
+      expect_words(error.what(), words);
+    }
+  };
+  refused({.name = "a", .functions = {"draft"}, .settings = {Setting::top_k}}, "settings without a verify function");
+  refused({.name = "a", .settings = {Setting::top_k, Setting::top_k}}, "a setting twice");
+  refused({.name = "a", .dtypes = {Dtype::bfloat16}, .settings = {Setting::temperature}}, "rows of bfloat16");
+  refused({.name = "a", .greedy = Greedy::first, .settings = {Setting::temperature}}, "greedy");
+  check_settings({.name = "a", .dtypes = {Dtype::bfloat16}, .settings = {Setting::top_k}});
 }
 
 TEST(RequestSettings, ApplyInTheirOrder) {

@@ -172,6 +172,33 @@ TEST(PolicySurvey, AllDraftsAreTokenVerification) {
   }
 }
 
+/// Two rows by hand: p = (7 3)/10 and q = (1 1)/2, so the overlap is 4/5 and the largest entry of q is 1/2.
+TEST(PolicySurvey, ConfidencesOfTheStepAndOfTheStepBefore) {
+  const std::string source = "bernoulli:target=0.7,draft=0.5";
+  const std::vector<std::string> asked{"confidence_before_draft", "row_maximum", "past_acceptance"};
+  const PolicySurvey overlap = surveyed(source, {.requests = 1, .length = 2, .batches = 4096, .policies = asked});
+  // A confidence of 4/5 keeps both drafts. Both are accepted with probability 16/25, one with 4/25.
+  const PolicyRow& confident = row_named(overlap, "confidence_before_draft");
+  EXPECT_EQ(confident.tally.verified, 2 * overlap.requests);
+  EXPECT_NEAR(overlap.per_request(confident.tally.accepted), 36.0 / 25, 6 * overlap.standard_error(confident.tally));
+  EXPECT_NEAR(confident.best.value(), 36.0 / 25, 1e-12);
+  // One draft after a step that accepted none, which has probability 1/5, else two; of them 4/5 and 36/25 are accepted.
+  const PolicyRow& past = row_named(overlap, "past_acceptance");
+  EXPECT_NEAR(overlap.per_request(past.tally.verified), 9.0 / 5, 6 * 0.4 / 64);
+  EXPECT_NEAR(overlap.per_request(past.tally.accepted), 1.0 / 5 * 4 / 5 + 4.0 / 5 * 36 / 25,
+              6 * overlap.standard_error(past.tally));
+  // The best policy leaves the second draft out after token 1, which is accepted with probability 3/5.
+  EXPECT_NEAR(past.best.value(),
+              6.0 / 5 + (overlap.per_request(past.tally.verified) - 1.5) * 2 * (36.0 / 25 - 6.0 / 5), 1e-9);
+  const PolicySurvey largest =
+      surveyed("bernoulli:target=0.9,draft=0.3",
+               {.requests = 1, .length = 1, .batches = 64, .head = ConfidenceHead::largest, .policies = {asked[0]}});
+  EXPECT_EQ(largest.rows[0].tally.verified, largest.requests) << "the largest entry of q is 7/10";
+  const PolicySurvey smaller =
+      surveyed("bernoulli:target=0.9,draft=0.3", {.requests = 1, .length = 1, .batches = 64, .policies = {asked[0]}});
+  EXPECT_EQ(smaller.rows[0].tally.verified, 0u) << "the overlap is 4/10";
+}
+
 TEST(PolicySurvey, BudgetsAreKept) {
   const PolicySurvey survey = surveyed(captures + "stories512_trees.npz",
                                        {.requests = 4, .length = 4, .budget = 5, .batches = 4096, .mutants = true});
@@ -199,8 +226,8 @@ TEST(PolicySurvey, PoliciesThatCutTheOutputVerifyAllDrafts) {
 }
 
 TEST(PolicySurvey, IsTheSameForAnyThreads) {
-  for (const std::string& spec :
-       {std::string("zipf:vocabulary=4,positions=5"), captures + "stories512_trees.npz", captures + "stories260k.bin:q4"}) {
+  for (const std::string& spec : {std::string("zipf:vocabulary=4,positions=5"), captures + "stories512_trees.npz",
+                                  captures + "stories260k.bin:q4"}) {
     const std::uint64_t batches = spec.ends_with("q4") ? 12 : 300;
     const PolicySurvey one = surveyed(spec, {.length = 3, .batches = batches, .mutants = true, .threads = 1});
     const PolicySurvey many = surveyed(spec, {.length = 3, .batches = batches, .mutants = true, .threads = 3});
@@ -208,6 +235,7 @@ TEST(PolicySurvey, IsTheSameForAnyThreads) {
     for (std::size_t i = 0; i < one.rows.size(); ++i) {
       EXPECT_EQ(one.rows[i].tally.accepted, many.rows[i].tally.accepted) << spec;
       EXPECT_EQ(one.rows[i].tally.accepted_squared, many.rows[i].tally.accepted_squared) << spec;
+      EXPECT_EQ(one.rows[i].tally.emitted, many.rows[i].tally.emitted) << spec;
       EXPECT_EQ(one.rows[i].tally.verified, many.rows[i].tally.verified) << spec;
       EXPECT_EQ(one.rows[i].best, many.rows[i].best) << spec;
     }
