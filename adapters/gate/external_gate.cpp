@@ -201,12 +201,14 @@ std::string ExternalGate::refusal(Tier tier) const {
     return "a selection policy has no trials: it is proved";
   if (declaration.greedy != Greedy::no && !declaration.has("draft"))
     return "a greedy program draws no tokens: its output is compared in the proof tier";
+  const bool drafts_or_generates = declaration.has("draft") || declaration.has("generate");
+  if (declaration.grammar && !drafts_or_generates)
+    return "trials have no masks: a verifier under a grammar is proved on small models";
+  if (!declaration.settings.empty() && !drafts_or_generates)
+    return "trials have no settings: a verifier that applies them is proved on small models";
   if (!declaration.can(Randomness::seeded) && !declaration.can(Randomness::opaque))
     return "the program declares scripted randomness only";
-  if (declaration.has("generate") || declaration.has("draft")) return "";
-  if (declaration.grammar) return "trials have no masks: a verifier under a grammar is proved on small models";
-  if (!declaration.settings.empty())
-    return "trials have no settings: a verifier that applies them is proved on small models";
+  if (drafts_or_generates) return "";
   if (decides_positions(declaration)) return "";
   // An unknown distribution is a finding.
   if (path_registry().drafter(path_sampling(declaration)) == nullptr || shape_of_trials(declaration, usual_drafts))

@@ -11,7 +11,7 @@ ALL = ("temperature", "top_k", "top_p", "min_p")
 
 
 def verdict(fn, *drafts, **declared):
-    given = {"settings": ALL, "models": 20, "keep": False, "raises": False, "profile": "quick", **declared}
+    given = {"settings": ALL, "models": 8, "keep": False, "raises": False, "profile": "quick", **declared}
     return draftproof.check(fn, *drafts, **given)
 
 
@@ -99,9 +99,9 @@ class KeepsSettings:
         return right(p, q, drafts, **(self.before or settings))
 
 
-def half_of_top_p(p, q, drafts, *, temperature, top_p, top_k, min_p):
+def half_of_top_p(p, q, drafts, *, top_p):
     """Truncates at half of top-p."""
-    return right(p, q, drafts, temperature=temperature, top_p=top_p / (2 if top_p < 1 else 1), top_k=top_k, min_p=min_p)
+    return right(p, q, drafts, top_p=top_p / (2 if top_p < 1 else 1))
 
 
 @pytest.mark.parametrize(
@@ -121,12 +121,12 @@ def test_right_ones_pass(fn, declared):
 @pytest.mark.parametrize(
     ("fn", "declared"),
     [
-        (first_of_batch, {"batched": True, "settings": ("temperature", "top_k")}),
+        (first_of_batch, {"batched": True, "settings": ("temperature", "top_k"), "tier": "edge"}),
         (bonus_without_settings, {}),
         (temperature_ignored, {}),
         (top_k_before_temperature_with_mass, {}),
         (KeepsSettings(), {"name": "keeps_settings"}),
-        (half_of_top_p, {}),
+        (half_of_top_p, {"settings": ("top_p",), "models": 30, "tier": "proof"}),
     ],
 )
 def test_wrong_ones_are_refuted(fn, declared):
