@@ -18,8 +18,8 @@ from draftproof.files import written
 from draftproof.program import BAD_INPUT, ProgramError, ProgramNotFound, version
 
 MARK = "# Copied from draftproof"
-HEADER = """{mark} {version} (Apache-2.0), which has more checks. Do not edit it. A newer version:
-#     pip install --upgrade draftproof && python -m draftproof vendor {name}
+HEADER = """{mark} {version} (Apache-2.0), which has more checks. Do not edit it. A newer package updates it:
+#     python -m draftproof vendor {name}
 """
 
 

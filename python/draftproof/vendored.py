@@ -489,7 +489,8 @@ def gate(
         for model in map(Model, texts):
             # An incomplete enumeration is no refutation: findings must stay on more tapes.
             if _findings(verifier, model, TAPES[:20]) and (lines := _findings(verifier, model, TAPES)):
-                again = f"again  draftproof.check({verifier.name}, instance={model.text!r})"
+                declared = f"arrays={arrays!r}, batched={batched}, logits={logits}"
+                again = f"again  draftproof.check({verifier.name}, {declared}, instance={model.text!r})"
                 raise verifier.refuted(*lines, f"on     {model.text}", again) from verifier.error
     draws = ", ".join(sorted(verifier.draws)) or "no draws"
     return f"passed{' one row a batch' * batched}: {len(texts)} models, {verifier.calls} calls, {draws}"
