@@ -1,0 +1,65 @@
+"""Writes one Python file that tests verifiers in a repository without draftproof.
+
+    python -m draftproof vendor tests/draftproof_gate.py
+
+The file is draftproof/vendored.py under a header with the version. An existing file is replaced only if it has such a
+header.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+from draftproof.files import written
+from draftproof.program import BAD_INPUT, ProgramError, ProgramNotFound, version
+
+MARK = "# Copied from draftproof"
+HEADER = """{mark} {version} (Apache-2.0), which has more checks. Do not edit it. A newer package updates it:
+#     python -m draftproof vendor {name}
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="draftproof vendor", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("path", type=Path, help="the file to write, for example tests/draftproof_gate.py")
+    path = parser.parse_args(argv).path
+    try:
+        text = vendored(path)
+        if path.exists() and path.is_file() and not _is_ours(path):
+            raise FileExistsError(f"{path}: got a file that `draftproof vendor` did not write, expected no file")
+        with written(path, "w") as file:
+            file.write(text)
+    except OSError as error:
+        print(f"draftproof: {error}", file=sys.stderr)
+        return BAD_INPUT
+    print(f"{path}: {len(text.splitlines())} lines of draftproof {_version()}")
+    return 0
+
+
+def vendored(path: Path) -> str:
+    """The text of the file to vendor at `path`."""
+    body = Path(__file__).with_name("vendored.py").read_text(encoding="utf-8")
+    return HEADER.format(mark=MARK, version=_version(), name=path.as_posix()) + body
+
+
+def _is_ours(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(MARK)) == MARK.encode()
+
+
+def _version() -> str:
+    """The version of the installed package, or of the program in a checkout."""
+    try:
+        return metadata.version("draftproof")
+    except metadata.PackageNotFoundError:
+        pass
+    try:
+        return version()
+    except (ProgramError, ProgramNotFound):
+        return "of an unknown version"
