@@ -77,7 +77,7 @@ def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = ""
 def judged(name: str, make: Callable[[], Subject], **given: Any) -> EngineAdapter:
     """Returns an adapter for both exact tiers on few models, for packages of docs/census.md."""
     return EngineAdapter(
-        name, make, **({"models": 8, "predictions": 32, "instances": (NEARLY_EQUAL, IMPOSSIBLE)} | given)
+        name, make, **({"models": 6, "predictions": 16, "instances": (NEARLY_EQUAL, IMPOSSIBLE)} | given)
     )
 
 

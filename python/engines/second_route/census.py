@@ -60,20 +60,25 @@ def function(name: str, adapter: str) -> Any:
 
 
 GENERATOR = np.random.default_rng(1)
+OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
+OF_THREE = "L=1 K=1 [] p=(3 2 1)/6 q=(1 1 4)/6 [0] p=(1 0 0)/1 q=(1 0 0)/1"
+NEARLY_EQUAL = "L=1 K=1 [] p=(2915 1)/2916 q=(5829 2)/5831"
 
 
 def draw(row: Row) -> int:
     return random.choices(range(len(row)), [float(x) for x in row])[0]
 
 
-def count(name: str, adapter: str, instance: str, rule: Rule | None = None, length: int = 1, calls: int = 20000) -> None:
+def count(
+    name: str, adapter: str, instance: str, rule: Rule | None = None, length: int = 1, calls: int = 20000
+) -> None:
     """Prints the string of tokens that is most off, with its frequency, beside the target and the rule by hand."""
     rows, call, seen = rows_of(instance), function(name, adapter), Counter[tuple[int, ...]]()
     for _ in range(calls):
         drafts: list[int] = []
         for _ in range(length):
             drafts.append(draw(rows[tuple(drafts)][1]))
-        p = [rows[tuple(drafts[:i])][0] for i in range(length + 1)]
+        p = [rows.get(tuple(drafts[:i]), rows[()])[0] for i in range(length + 1)]
         q = [rows[tuple(drafts[:i])][1] for i in range(length)]
         try:
             out = call(p, q, drafts)
@@ -83,7 +88,7 @@ def count(name: str, adapter: str, instance: str, rule: Rule | None = None, leng
             seen[()] += 1
             if seen[()] == 1:
                 print(f"  fails: {said}")
-        while 0 <= out[-1] and len(out) < 2:
+        while out[-1] >= 0 and len(out) < 2:
             out.append(draw(rows[tuple(out)][0]))
         seen[tuple(out[:2])] += 1
     size = len(rows[()][0])
@@ -104,3 +109,80 @@ def count(name: str, adapter: str, instance: str, rule: Rule | None = None, leng
                 first[y] += q[x] * (1 - accept) * (left[y] / total if total else 0)
         once = [sum(n for text, n in seen.items() if text[:1] == (x,)) / calls for x in range(size)]
         print("  first token: by hand", [str(x) for x in first], "counted", [round(x, 4) for x in once])
+
+
+def ratio(p: Row, q: Row, x: int) -> F:
+    return min(F(1), p[x] / q[x]) if q[x] else F(1)
+
+
+def clipped(row: Sequence[F]) -> list[F]:
+    return [max(F(0), x) for x in row]
+
+
+def csaq_quant() -> None:
+    """Its source tests draft k against row k + 1 of the target's logits, which is the row after the draft."""
+    rule: Rule = lambda p, q, after, x: (ratio(after, q, x), clipped([a - b for a, b in zip(after, q, strict=True)]))  # noqa: E731
+    count("csaq-quant", "block", OF_TWO, rule)
+
+
+def rotalabs_accel() -> None:
+    """Its sources subtract q(x) at the draft alone, or from every entry; the last token of two is the likeliest."""
+
+    def entry(p: Row, q: Row, after: Row, x: int) -> tuple[F, Sequence[F]]:
+        return ratio(p, q, x), clipped([value - (q[x] if y == x else 0) for y, value in enumerate(p)])
+
+    count("rotalabs-accel", "verify_tokens", OF_THREE, entry)
+    count("rotalabs-accel", "verify_tree", OF_THREE, entry)
+    number: Rule = lambda p, q, after, x: (ratio(p, q, x), clipped([value - q[x] for value in p]))  # noqa: E731
+    count("rotalabs-accel", "eagle_verify", "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(2 1)/3 [1] p=(3 1)/4", number)
+
+
+def sequential_speculative_decoding() -> None:
+    """Counts pairs of tokens of capped HSD on rows that do not depend on the first one; and fails on an empty residual.
+
+    In its source, the ratio of both drafts is asked with the index 1 where the number 2 is meant, so that the ratio of
+    the first draft is tested twice and the second draft never.
+    """
+    possible = "L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 2)/3 [1] p=(1 1)/2 q=(1 2)/3"
+    count("sequential-speculative-decoding", "capped_hsd", possible, length=2)
+    edge("sequential-speculative-decoding", "standard", NEARLY_EQUAL, 1, 1 - 2.0**-24)
+
+
+def speculative_decoding() -> None:
+    """A draft with p = 0 is accepted by the coin 0, and a rejection next to p = q leaves nothing to draw from."""
+    edge("speculative-decoding", "first_step", "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1", 1, 0.0)
+    edge("speculative-decoding", "first_step", NEARLY_EQUAL, 1, 1 - 2.0**-24)
+
+
+def srep_moe() -> None:
+    """Its source accepts a draft x with p(x), whatever q drew it, and replaces it by a draw from p."""
+    rule: Rule = lambda p, q, after, x: (p[x], p)  # noqa: E731
+    count("srep-moe", "speculative_sampling", OF_TWO, rule)
+    count("srep-moe", "speculative_sampling", "L=1 K=1 [] p=(1 1)/2 q=(1 0)/1", rule)
+
+
+def edge(name: str, adapter: str, instance: str, draft: int, coin: float) -> None:
+    """Prints what a decision on one draft emits where every uniform number is `coin`."""
+    (p, q), call = rows_of(instance)[()], function(name, adapter)
+
+    def uniform_(self: Any, *given: Any, **named: Any) -> Any:
+        return self.fill_(coin)
+
+    full = lambda *size, **given: torch.full(size or (), coin)  # noqa: E731
+    with patch("torch.rand", full), patch("torch.Tensor.uniform_", uniform_), patch("random.random", lambda: coin):
+        try:
+            got: Any = call([p, [F(x == 0) for x in range(len(p))]], [q], [draft])
+        except (RuntimeError, ValueError) as error:
+            got = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    print(f"{name} {adapter} on {instance}, draft {draft}, coin {coin:.10g}: got {got}")
+
+
+FUNCTIONS = (csaq_quant, rotalabs_accel, sequential_speculative_decoding, speculative_decoding, srep_moe)
+
+if __name__ == "__main__":
+    known = {fn.__name__: fn for fn in FUNCTIONS}
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    random.seed(1)
+    for asked in sys.argv[1:] or known:
+        known[asked]()
