@@ -76,9 +76,8 @@ def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = ""
 
 def judged(name: str, make: Callable[[], Subject], **given: Any) -> EngineAdapter:
     """Returns an adapter for both exact tiers on few models, for packages of docs/census.md."""
-    return EngineAdapter(
-        name, make, **({"models": 6, "predictions": 16, "instances": (NEARLY_EQUAL, IMPOSSIBLE)} | given)
-    )
+    few: dict[str, Any] = {"models": 3, "predictions": 16, "instances": (NEARLY_EQUAL, IMPOSSIBLE)}
+    return EngineAdapter(name, make, **{**few, **given})
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,8 @@ A loop that drafts inside gets its drafts from `Given`, so that the gate chooses
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -100,13 +98,6 @@ class Given:
         drawn = torch.tensor(self.left[: weights[..., 0].numel()])
         del self.left[: len(drawn)]
         return drawn.reshape(*weights.shape[:-1], 1)
-
-
-def without_init(root: Path, *names: str) -> None:
-    """Makes modules of packages importable without the packages' __init__, whose imports may be large."""
-    for part in {names[0].partition(".")[0], *names}:
-        sys.modules[part] = ModuleType(part)
-        sys.modules[part].__path__ = [str(root / part.replace(".", "/"))]
 
 
 def on_logits(verify: Any, drafts: str = "iid", **given: Any) -> Subject:

@@ -14,7 +14,7 @@ def verify_greedy() -> Any:
     def core_deepinfer_verify_greedy(p: Any, q: Any, drafts: Any) -> Any:
         return list(verify_greedy(p, drafts.tolist()).tokens)
 
-    return adapter(core_deepinfer_verify_greedy, logits=True, arrays="numpy", greedy="first")
+    return adapter(core_deepinfer_verify_greedy, arrays="numpy", greedy="first")
 
 
 ENGINE = Engine(

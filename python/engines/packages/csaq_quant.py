@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import time
 from collections import Counter
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +14,7 @@ def block() -> Any:
     import torch
 
     stubs = beside(__file__, "_stub_models.py")
-    scope = {"torch": torch, "F": torch.nn.functional, "time": time, **vars(dataclasses)}
+    scope = beside(__file__, "_sources.py").scope()
     path, loop = ENGINE.root() / "csaq" / "inference.py", "CSAQInferenceEngine._generate_speculative"
     generate, _ = functions_of(path, [loop, "SpeculativeReport"], scope)
 

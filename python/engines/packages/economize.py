@@ -8,28 +8,23 @@ from draftproof.engines import Engine, beside, judged
 
 
 def verifier(rule: str, method: str, sampling: str = "iid", level: str = "chain", **given: Any) -> Any:
-    import torch
-
-    stubs = beside(__file__, "_stub_models.py")
-    stubs.without_init(ENGINE.root(), "economize.decoding", "economize.runtime")
+    beside(__file__, "_sources.py").without_init(ENGINE.root(), "economize.decoding", "economize.runtime")
     from economize.decoding import config, protocols, selectors, verifiers
 
     judge = verifiers.VERIFIERS.get(rule)(config.DecodeConfig(verifier=rule))
-    tree, shared = (
-        level == "tree",
-        type("Shared", (selectors.TopPSampler,), {"generator_for": lambda self, device: None})(),
-    )
+    shared = type("Shared", (selectors.TopPSampler,), {"generator_for": lambda self, device: None})()
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any = None) -> Any:
-        rows, ends = torch.softmax(q, -1), torch.zeros(1, dtype=torch.int64)
+        rows, ends = q.softmax(-1), drafts[:1]
         if method == "verify":
             kept, token = judge.verify(p, drafts.tolist(), rows, shared, ends, 1)
             return [*drafts[:kept].tolist(), token]
-        draft = protocols.Draft(drafts[None], [len(drafts)], parents[None] if tree else None, rows[None])
+        tree, above = parents is not None, None if parents is None else parents[None]
+        draft = protocols.Draft(drafts[None], [len(drafts)], above, rows[None])
         kept, token = getattr(judge, method)(p[None], draft, shared, *(() if tree else (ends[None], [1])))
         return [*drafts[kept[0] if tree else slice(int(kept))].tolist(), int(token[0])]
 
-    return stubs.on_logits(verify, sampling, level=level, **given)
+    return beside(__file__, "_stub_models.py").on_logits(verify, sampling, level=level, **given)
 
 
 ENGINE = Engine(

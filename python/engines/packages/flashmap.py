@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,16 +14,15 @@ def first_round() -> Any:
 
     stubs = beside(__file__, "_stub_models.py")
     given = stubs.Given()
-    scope = {"torch": given, "DynamicCache": stubs.Cache, "FlashMapCache": lambda *given, **named: None}
+    scope = beside(__file__, "_sources.py").scope(torch=given, DynamicCache=stubs.Cache, FlashMapCache=NOTHING)
     names = ["FlashMapDraftModel.spec_generate", "FlashMapGenerateOutput"]
-    scope |= {"dataclass": dataclass, "field": field}
     loop = functions_of(ENGINE.root() / "flashmap" / "modeling_flashmap.py", names, scope)[0]
 
     def flashmap_round(p: Any, q: Any, drafts: Any) -> Any:
         given.left = [0, *drafts.tolist()]  # the first token is the context
         target = stubs.Model(torch.cat([p[:1], p]), by_place=True)
         own = SimpleNamespace(device=target.device, dtype=None, config=SimpleNamespace(block_size=len(drafts)))
-        own.check_target = own.extend_context = lambda *given: None
+        own.check_target = own.extend_context = NOTHING
         own.target_features = lambda model: nullcontext(lambda: torch.zeros(1, len(p)))
         own.draft = lambda *given, **named: q[None]
         out = loop(own, target, stubs.ROOT, 2, 1.0, stop_token_ids=[])  # the end of a round is past two tokens
@@ -33,6 +31,7 @@ def first_round() -> Any:
     return stubs.on_logits(flashmap_round)
 
 
+NOTHING = lambda *given, **named: None  # noqa: E731
 ENGINE = Engine(
     packages=("flashmap==0.1.0",),
     replaces="the two models, by tables; their caches, by the tokens; the draws of drafts, by the gate's",

@@ -9,8 +9,7 @@ from draftproof.engines import Engine, beside, judged
 
 
 def decide(name: str, module: str = "rejection", assembly: bool = False, **given: Any) -> Any:
-    stubs = beside(__file__, "_stub_models.py")
-    stubs.without_init(ENGINE.root(), "flashspec.sampling", "flashspec.utils")
+    beside(__file__, "_sources.py").without_init(ENGINE.root(), "flashspec.sampling", "flashspec.utils")
     own: Any = import_module(f"flashspec.sampling.{module}")
     if module == "rejection":
         own._install_asm_backend()
@@ -25,7 +24,7 @@ def decide(name: str, module: str = "rejection", assembly: bool = False, **given
         tokens = getattr(own, name)(*context, q[None], p[None, :-1], drafts[None], len(drafts))[0][0]
         return [x for x in tokens.tolist() if x >= 0]
 
-    return stubs.on_logits(verify, **given)
+    return beside(__file__, "_stub_models.py").on_logits(verify, **given)
 
 
 ENGINE = Engine(

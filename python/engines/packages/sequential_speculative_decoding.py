@@ -12,7 +12,7 @@ def step(file: str, name: str, texts: bool = False) -> Any:
     import torch
 
     stubs = beside(__file__, "_stub_models.py")
-    stubs.without_init(ENGINE.root(), "seqspecdecod")
+    beside(__file__, "_sources.py").without_init(ENGINE.root(), "seqspecdecod")
     given, fn = stubs.Given(), getattr(import_module(f"seqspecdecod.{file}"), name)
     import_module("seqspecdecod.sampling").torch = given
 

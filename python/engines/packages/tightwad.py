@@ -13,13 +13,16 @@ from draftproof.engines import Engine, judged
 def verify_stochastic() -> Any:
     from tightwad.speculation import DraftToken, TargetLogprob, verify_stochastic
 
+    def log(x: float) -> float:
+        return math.log(x) if x else -math.inf
+
     def tightwad_verify(p: Any, q: Any, drafts: Any) -> Any:
         target = []
         for i, row in enumerate(p):
             own = random.choices(range(len(row)), row)[0]  # the server draws its own token at each place
-            likely = None if i == len(drafts) else math.log(row[drafts[i]] or 5e-324)
-            target.append(TargetLogprob(own, math.log(row[own]), likely))
-        given = [DraftToken(int(x), math.log(row[x])) for row, x in zip(q, drafts, strict=True)]
+            likely = None if i == len(drafts) else log(row[drafts[i]])
+            target.append(TargetLogprob(own, log(row[own]), likely))
+        given = [DraftToken(int(x), log(row[x])) for row, x in zip(q, drafts, strict=True)]
         decided = verify_stochastic(given, target)
         last = decided.resample_token or decided.bonus_token
         return [*(one.token_id for one in decided.accepted_tokens), last.token_id]

@@ -9,6 +9,7 @@ random number is replaced.
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 import re
@@ -41,20 +42,21 @@ def rows_of(instance: str) -> dict[tuple[int, ...], tuple[Row, Row]]:
     return {prefix: found.get(prefix, (certain, certain)) for prefix in [*found, *((x,) for x in range(size))]}
 
 
+@functools.cache
 def function(name: str, adapter: str) -> Any:
     """The function of a package, as its adapter calls it."""
     engine = discover()[name]
     engine.enter()
     subject = next(one for one in engine.adapters if one.name == adapter).make()
-    logits, lists = subject.declaration.rows == "logits", subject.arrays != "torch"
+    logits, named = subject.declaration.rows == "logits", "rng" in subject.names_of(subject.fn)
+    own = {"torch": lambda one: one, "numpy": lambda one: one.numpy(), "list": lambda one: one.tolist()}[subject.arrays]
 
     def call(p: list[Row], q: list[Row], drafts: list[int]) -> list[int]:
         given = [torch.tensor([[float(x) for x in row] for row in rows], dtype=torch.float64) for rows in (p, q)]
         wide = subject.declaration.dtype == "float64"
         given = [(rows.log() if logits else rows).to(torch.float64 if wide else torch.float32) for rows in given]
         given.append(torch.tensor(drafts))
-        own = [one.numpy() for one in given] if lists else given
-        return [int(x) for x in (subject.fn(*own, **({"rng": GENERATOR} if lists else {})))]
+        return [int(x) for x in subject.fn(*map(own, given), **({"rng": GENERATOR} if named else {}))]
 
     return call
 
@@ -70,7 +72,7 @@ def draw(row: Row) -> int:
 
 
 def count(
-    name: str, adapter: str, instance: str, rule: Rule | None = None, length: int = 1, calls: int = 20000
+    name: str, adapter: str, instance: str, rule: Rule | None = None, length: int = 1, calls: int = 4000
 ) -> None:
     """Prints the string of tokens that is most off, with its frequency, beside the target and the rule by hand."""
     rows, call, seen = rows_of(instance), function(name, adapter), Counter[tuple[int, ...]]()
@@ -125,6 +127,26 @@ def csaq_quant() -> None:
     count("csaq-quant", "block", OF_TWO, rule)
 
 
+def mlx_dspark() -> None:
+    """A rejection next to p = q leaves an empty residual, of which its source draws any token, also with p = 0."""
+    impossible = "L=1 K=1 [] p=(2915 1 0)/2916 q=(5829 2 0)/5831"
+    seen = Counter(
+        edge("mlx-dspark", "spec_sample_accept", impossible, 1, 1 - 2.0**-24, show=False) for _ in range(300)
+    )
+    print(f"mlx-dspark on {impossible}, draft 1, coin 1 - 2^-24: tokens of 300 calls {dict(seen)}, token 2 has p = 0")
+
+
+def mtplx() -> None:
+    """Its source accepts where the number is at most the probability, so a draft with p = 0 where the number is 0."""
+
+    class Zero:
+        def random(self) -> float:
+            return 0.0
+
+    with patch.object(sys.modules[__name__], "GENERATOR", Zero()):
+        edge("mtplx", "verify_one_token", "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1", 1, 0.0)
+
+
 def rotalabs_accel() -> None:
     """Its sources subtract q(x) at the draft alone, or from every entry; the last token of two is the likeliest."""
 
@@ -161,23 +183,32 @@ def srep_moe() -> None:
     count("srep-moe", "speculative_sampling", "L=1 K=1 [] p=(1 1)/2 q=(1 0)/1", rule)
 
 
-def edge(name: str, adapter: str, instance: str, draft: int, coin: float) -> None:
-    """Prints what a decision on one draft emits where every uniform number is `coin`."""
+def tightwad() -> None:
+    """Its source replaces a rejected draft by the token that the target's server drew from p at this place."""
+    rule: Rule = lambda p, q, after, x: (ratio(p, q, x), p)  # noqa: E731
+    count("tightwad", "verify_stochastic", OF_TWO, rule)
+
+
+def edge(name: str, adapter: str, instance: str, draft: int, coin: float, show: bool = True) -> str:
+    """Returns what a decision on one draft emits where every uniform number of torch is `coin`, and prints it."""
     (p, q), call = rows_of(instance)[()], function(name, adapter)
 
     def uniform_(self: Any, *given: Any, **named: Any) -> Any:
         return self.fill_(coin)
 
-    full = lambda *size, **given: torch.full(size or (), coin)  # noqa: E731
-    with patch("torch.rand", full), patch("torch.Tensor.uniform_", uniform_), patch("random.random", lambda: coin):
+    full = lambda *size, **given: torch.full(size[0] if size and isinstance(size[0], tuple) else size, coin)  # noqa: E731
+    with patch("torch.rand", full), patch("torch.Tensor.uniform_", uniform_):
         try:
-            got: Any = call([p, [F(x == 0) for x in range(len(p))]], [q], [draft])
-        except (RuntimeError, ValueError) as error:
+            got = str(call([p, [F(x == 0) for x in range(len(p))]], [q], [draft]))
+        except (RuntimeError, ValueError, AttributeError) as error:
             got = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
-    print(f"{name} {adapter} on {instance}, draft {draft}, coin {coin:.10g}: got {got}")
+    if show:
+        print(f"{name} {adapter} on {instance}, draft {draft}, coin {coin:.10g}: got {got}")
+    return got
 
 
-FUNCTIONS = (csaq_quant, rotalabs_accel, sequential_speculative_decoding, speculative_decoding, srep_moe)
+FUNCTIONS = (csaq_quant, mlx_dspark, mtplx, rotalabs_accel, sequential_speculative_decoding, speculative_decoding)
+FUNCTIONS += (srep_moe, tightwad)
 
 if __name__ == "__main__":
     known = {fn.__name__: fn for fn in FUNCTIONS}
