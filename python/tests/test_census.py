@@ -79,7 +79,7 @@ def test_adapters_are_short() -> None:
 
 
 def test_enough_packages_are_judged() -> None:
-    assert len({one["engine"] for one, adapter in ADAPTERS if "tiers" in adapter}) >= 12
+    assert len({one["engine"] for one, adapter in ADAPTERS if adapter["status"] in ("passed", "failed")}) >= 12
 
 
 @pytest.mark.parametrize("one, adapter", ADAPTERS, ids=[f"{one['engine']}:{a['name']}" for one, a in ADAPTERS])

@@ -44,6 +44,7 @@ KINDS = {
     "right": "No difference was found on these models; [adapters.md](adapters.md) states what such a check can miss.",
 }
 EDGES = {"zero_support", "answers"}
+LEFT = ("skipped", "undecided")
 
 
 def write_page(base: Path) -> Path:
@@ -54,8 +55,9 @@ def write_page(base: Path) -> Path:
     skipped = []
     for one in stored:
         for adapter in one["adapters"]:
-            if "tiers" not in adapter:
-                skipped.append(f"| {one['engine']} | {one['version']} | {cell(adapter.get('reason', ''))} |")
+            if adapter["status"] in LEFT:
+                reason = f"`{adapter['name']}`: {adapter.get('reason', 'undecided, the time limit was over')}"
+                skipped.append(f"| {one['engine']} | {one['version']} | {cell(reason)} |")
                 continue
             kind = kind_of(adapter)
             rows[kind].append(_row(kind, one, adapter))
@@ -121,9 +123,12 @@ def _heads(kind: str) -> list[str]:
 
 
 def _count(stored: list[dict[str, Any]]) -> str:
-    kinds = [kind_of(adapter) for one in stored for adapter in one["adapters"] if "tiers" in adapter]
+    judged = [
+        (one, adapter) for one in stored for adapter in one["adapters"] if adapter["status"] in ("passed", "failed")
+    ]
+    kinds = [kind_of(adapter) for _, adapter in judged]
     said = ", ".join(f"{kinds.count(kind)} {kind}" for kind in KINDS)
-    packages = len({one["engine"] for one in stored})
+    packages = len({one["engine"] for one, _ in judged})
     return f"{packages} packages, {len(kinds)} functions and loops: {said}."
 
 

@@ -24,8 +24,10 @@ def spec_sample_accept() -> Any:
     return adapter(mlx_dspark_accept, logits=True, arrays="torch", races=False)
 
 
+EMPTY = "L=1 K=1 [] p=(2915 1 0)/2916 q=(5829 2 0)/5831"  # p below q or equal after the softmax in float32
+CHANGE = "draw from p where the residual is empty, not from all tokens alike"
 ENGINE = Engine(
     packages=("mlx-dspark==0.20.3",),
     replaces="mlx, by torch; the cuts by top-k and top-p, by nothing",
-    adapters=(judged("spec_sample_accept", spec_sample_accept, change="draw from p where the residual is empty"),),
+    adapters=(judged("spec_sample_accept", spec_sample_accept, shrinks=False, instances=(EMPTY,), change=CHANGE),),
 )

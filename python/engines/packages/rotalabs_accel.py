@@ -34,8 +34,6 @@ ENGINE = Engine(
     adapters=(
         judged("verify_tokens", lambda: decide("core", "verify_tokens"), change=CORE),
         judged("eagle_verify", lambda: decide("eagle", "eagle_verify"), change=EAGLE),
-        judged(
-            "verify_tree", lambda: decide("tree", "verify_tree"), change="subtract the row q; choose the path first"
-        ),
+        judged("verify_tree", lambda: decide("tree", "verify_tree"), change="subtract q; choose the path first"),
     ),
 )

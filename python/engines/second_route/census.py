@@ -71,9 +71,7 @@ def draw(row: Row) -> int:
     return random.choices(range(len(row)), [float(x) for x in row])[0]
 
 
-def count(
-    name: str, adapter: str, instance: str, rule: Rule | None = None, length: int = 1, calls: int = 4000
-) -> None:
+def count(name: str, adapter: str, instance: str, rule: Rule | None = None, length: int = 1, calls: int = 4000) -> None:
     """Prints the string of tokens that is most off, with its frequency, beside the target and the rule by hand."""
     rows, call, seen = rows_of(instance), function(name, adapter), Counter[tuple[int, ...]]()
     for _ in range(calls):
@@ -170,12 +168,6 @@ def sequential_speculative_decoding() -> None:
     edge("sequential-speculative-decoding", "standard", NEARLY_EQUAL, 1, 1 - 2.0**-24)
 
 
-def speculative_decoding() -> None:
-    """A draft with p = 0 is accepted by the coin 0, and a rejection next to p = q leaves nothing to draw from."""
-    edge("speculative-decoding", "first_step", "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1", 1, 0.0)
-    edge("speculative-decoding", "first_step", NEARLY_EQUAL, 1, 1 - 2.0**-24)
-
-
 def srep_moe() -> None:
     """Its source accepts a draft x with p(x), whatever q drew it, and replaces it by a draw from p."""
     rule: Rule = lambda p, q, after, x: (p[x], p)  # noqa: E731
@@ -207,8 +199,8 @@ def edge(name: str, adapter: str, instance: str, draft: int, coin: float, show: 
     return got
 
 
-FUNCTIONS = (csaq_quant, mlx_dspark, mtplx, rotalabs_accel, sequential_speculative_decoding, speculative_decoding)
-FUNCTIONS += (srep_moe, tightwad)
+FUNCTIONS = (csaq_quant, mlx_dspark, mtplx, rotalabs_accel, sequential_speculative_decoding, srep_moe)
+FUNCTIONS += (tightwad,)
 
 if __name__ == "__main__":
     known = {fn.__name__: fn for fn in FUNCTIONS}
