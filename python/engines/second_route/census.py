@@ -153,8 +153,12 @@ def rotalabs_accel() -> None:
 
     count("rotalabs-accel", "verify_tokens", OF_THREE, entry)
     count("rotalabs-accel", "verify_tree", OF_THREE, entry)
-    number: Rule = lambda p, q, after, x: (ratio(p, q, x), clipped([value - q[x] for value in p]))  # noqa: E731
-    count("rotalabs-accel", "eagle_verify", "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(2 1)/3 [1] p=(3 1)/4", number)
+
+    def number(p: Row, q: Row, after: Row, x: int) -> tuple[F, Sequence[F]]:
+        left = clipped([value - q[x] for value in p])
+        return ratio(p, q, x), left if any(left) else [F(y == p.index(max(p))) for y in range(len(p))]
+
+    count("rotalabs-accel", "eagle_verify", "L=1 K=1 [] p=(1 1)/2 q=(1 0)/1", number)
 
 
 def sequential_speculative_decoding() -> None:
