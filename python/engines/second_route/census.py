@@ -141,6 +141,9 @@ def mtplx() -> None:
         def random(self) -> float:
             return 0.0
 
+        def choice(self, tokens: Any, p: Any) -> int:  # the token behind an accepted draft
+            return 0
+
     with patch.object(sys.modules[__name__], "GENERATOR", Zero()):
         edge("mtplx", "verify_one_token", "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1", 1, 0.0)
 
