@@ -33,7 +33,8 @@ def interrupt():
 
 def test_every_file_of_the_folder_is_an_engine_with_adapters() -> None:
     known = discover(ROOT / "python" / "engines")
-    files = {path.stem.replace("_", "-") for path in (ROOT / "python" / "engines").glob("[a-z]*.py")}
+    folders = (ROOT / "python" / "engines", ROOT / "python" / "engines" / "packages")
+    files = {path.stem.replace("_", "-") for folder in folders for path in folder.glob("[a-z]*.py")}
     assert set(known) == files and len(files) >= 8
     for engine in known.values():
         assert engine.adapters and len({adapter.name for adapter in engine.adapters}) == len(engine.adapters)

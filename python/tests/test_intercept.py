@@ -39,6 +39,7 @@ OF_NUMPY: list[tuple[str, Callable[[], Any], list[float], Any, list[tuple[int, i
     ("gumbel", lambda: rng().gumbel(1.0, 2.0, 1), [-math.e], [-1.0], [(CLOCK, 1, 53)]),
     ("choice", lambda: rng().choice(3, p=P), [0.2499], 1, [(PICK, 3, 0)]),
     ("choice edge", lambda: rng().choice([7, 8, 9], p=P), [0.25], 9, [(PICK, 3, 0)]),
+    ("choice narrow", lambda: rng().choice(3, p=np.float32(P) * np.float32(1.0001)), [0.2499], 1, [(PICK, 3, 0)]),
     ("choice size", lambda: rng().choice(3, 2, p=P), [0.9, -1.0], [2, 0], [(PICK, 3, 0)] * 2),
     ("choice without", lambda: rng().choice(3, 2, False, P), [0.9, 0.9], [2, 1], [(PICK, 3, 0)] * 2),
     ("choice alike", lambda: rng().choice(4), [0.75], 3, [(INTEGER, 4, 0)]),
@@ -110,7 +111,10 @@ def test_races() -> None:
 
 
 def test_probabilities_are_checked_as_by_numpy() -> None:
-    for p in ([0.5, 0.4], [0.5, 0.5, 0.0]):
+    narrow = np.array([0.5, 0.5001], np.float32)  # numpy's tolerance depends on the type
+    assert np.random.default_rng(1).choice(2, p=narrow) in (0, 1)
+    assert run(lambda: rng().choice(2, p=narrow), [0.9])[0] == 1
+    for p in ([0.5, 0.4], [0.5, 0.5, 0.0], np.array([0.5, 0.5001])):
         for fn in (lambda p=p: np.random.default_rng(1).choice(2, p=p), lambda p=p: np.random.choice(2, p=p)):
             with pytest.raises(ValueError):
                 fn()

@@ -1,11 +1,11 @@
-"""engines: the gate on engines that others released, and docs/engines.md from its results.
+"""engines: the gate on engines that others released, and docs/engines.md and docs/census.md from its results.
 
     python -m draftproof engines                     all that are installed
     python -m draftproof engines vllm lmdeploy       these; NAME:ADAPTER for one adapter
     python -m draftproof engines --list              versions, adapters, and why an engine is skipped
     python -m draftproof engines --install lmdeploy  into DRAFTPROOF_ENGINE_PACKAGES, build/engines if not set
     python -m draftproof engines deepspec --repeat 100   as many gates with other seeds: how many passed
-    python -m draftproof engines --write-docs        docs/engines.md from python/engines/results
+    python -m draftproof engines --write-docs        docs/engines.md, docs/census.md from python/engines/results
 
 Exit codes: 0 all adapters passed, 1 an adapter failed, 2 bad input, 3 undecided, 4 an engine died, 77 none could
 run.
@@ -26,6 +26,7 @@ from draftproof.engines.engine import (
     beside,
     discover,
     functions_of,
+    judged,
     load,
     module_of,
     on_one,
@@ -47,6 +48,7 @@ __all__ = [
     "discover",
     "functions_of",
     "install",
+    "judged",
     "load",
     "main",
     "module_of",

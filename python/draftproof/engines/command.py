@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import draftproof.engines
-from draftproof.engines import pages, results
+from draftproof.engines import census, pages, results
 from draftproof.engines.engine import Engine, Missing, discover, repository
 from draftproof.engines.install import install
 
@@ -37,6 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _list([known[name] for name in chosen])
     if options.write_docs:
         pages.write_page(base)
+        census.write_page(base)
         return PASSED
     if options.into:
         ((name, adapters),) = chosen.items()
@@ -69,7 +70,9 @@ def _parser() -> argparse.ArgumentParser:
         "--install", action="store_true", help="install the packages that the engines declare, then run them"
     )
     parser.add_argument(
-        "--write-docs", action="store_true", help="write docs/engines.md from the stored results, run no engine"
+        "--write-docs",
+        action="store_true",
+        help="write docs/engines.md and docs/census.md from the stored results, run no engine",
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of models and predictions [%(default)s]")
     parser.add_argument("--timings", action="store_true", help="store the seconds of each adapter")

@@ -34,7 +34,8 @@ class EngineAdapter:
     tiers        the tiers that run
     instances    models, in the form of counterexamples, whose distributions and coins of every outcome are stored
     shrinks      the proof tier runs on them too, and shrinks one that fails, which takes hundreds of distributions
-    note         a remark for docs/engines.md
+    note         a remark for the page
+    change       for a wrong function: what to change in it, in a line of docs/census.md
     """
 
     name: str
@@ -45,6 +46,7 @@ class EngineAdapter:
     instances: tuple[str, ...] = ()
     shrinks: bool = True
     note: str = ""
+    change: str = ""
 
 
 # Chains of one draft: all tokens possible, and an impossible token in the first row.
@@ -55,6 +57,8 @@ WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/
 EQUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
 # A draft without target probability.
 IMPOSSIBLE = "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1"
+# After softmax in float32, token 0 has the same probability in both rows, and token 1 is a few steps larger in q.
+NEARLY_EQUAL = "L=1 K=1 [] p=(2915 1)/2916 q=(5829 2)/5831"
 # Added in order, the sum rounds below the sum in another order, so a draw may reach the impossible last token.
 SHORT_SUM = "L=1 K=1 [] p=(5 6 1 1 5 6 2 3 0)/29 q=(0 0 0 0 0 0 0 0 1)/1"
 # Two drafts, each with tokens of greater and of smaller target probability.
@@ -68,6 +72,12 @@ CHAINS = (EQUAL, IMPOSSIBLE, SHORT_SUM, OF_TWO, WITH_ZERO, OF_LENGTH_TWO)
 def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = "") -> EngineAdapter:
     """Returns an adapter that is checked on one model, which is shrunk if it fails. For batches and slow calls."""
     return EngineAdapter(name, make, models=0, predictions=16, tiers=("proof",), instances=(instance,), note=note)
+
+
+def judged(name: str, make: Callable[[], Subject], **given: Any) -> EngineAdapter:
+    """Returns an adapter for both exact tiers on few models, for packages of docs/census.md."""
+    few: dict[str, Any] = {"models": 3, "predictions": 16, "instances": (NEARLY_EQUAL, IMPOSSIBLE)}
+    return EngineAdapter(name, make, **{**few, **given})
 
 
 @dataclass(frozen=True)
@@ -178,10 +188,10 @@ def _commit(root: Path) -> str:
 
 
 def discover(folder: Path | None = None) -> dict[str, Engine]:
-    """Returns the engines of the folder by name, which is the name of the file."""
+    """Returns the engines of the folder and of its folder `packages` by name, which is the name of the file."""
     folder = folder or repository() / "python" / "engines"
     found = {}
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted([*folder.glob("*.py"), *folder.glob("packages/*.py")], key=lambda path: path.stem):
         if not path.name.startswith("_") and (engine := load(path)) is not None:
             found[engine.name] = engine
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +48,7 @@ counterexample stored in the engine's adapter file; on slow engines it is replay
 
 def write_page(base: Path) -> Path:
     """Writes docs/engines.md under `base` from python/engines/results. Returns its path."""
-    newest: dict[str, dict[str, Any]] = {}
-    for one in results(base / "python" / "engines" / "results"):
-        newest[one["engine"]] = one
+    newest = {one["engine"]: one for one in _stored(base)}
     sections = (
         _summary(newest),
         _findings(base),
@@ -57,13 +56,24 @@ def write_page(base: Path) -> Path:
         measured.acceptance(base),
         measured.texts(base),
         measured.half_precision(base),
-        _violations(newest),
+        violations([one for _, one in sorted(newest.items())]),
         _versions(base),
     )
     text = "\n".join([HEAD, *(line for section in sections if section for line in [*section, ""])])
     path = replaceable(base / "docs" / "engines.md")
     path.write_text(text.rstrip() + "\n")
     return path
+
+
+def package_names(base: Path) -> set[str]:
+    """Returns the names of the packages of docs/census.md, which have an adapter in python/engines/packages."""
+    folder = base / "python" / "engines" / "packages"
+    return {path.stem.replace("_", "-") for path in folder.glob("[!_]*.py")}
+
+
+def _stored(base: Path) -> list[dict[str, Any]]:
+    packages = package_names(base)
+    return [one for one in results(base / "python" / "engines" / "results") if one["engine"] not in packages]
 
 
 def _summary(newest: dict[str, dict[str, Any]]) -> list[str]:
@@ -79,7 +89,7 @@ def _summary(newest: dict[str, dict[str, Any]]) -> list[str]:
             if adapter["status"] == "skipped" and "reason" in adapter:
                 lines.append(
                     f"| {name} | {one['version']} | `{adapter['name']}` | | | | | | | "
-                    f"skipped: {_cell(adapter['reason'])} |"
+                    f"skipped: {cell(adapter['reason'])} |"
                 )
                 continue
             models = next((tier["models"] for tier in adapter["tiers"] if tier.get("models")), "")
@@ -87,7 +97,7 @@ def _summary(newest: dict[str, dict[str, Any]]) -> list[str]:
                 f"| {name} | {one['version']} | `{adapter['name']}` | "
                 f"{adapter['level']}, `{adapter['draft_sampling']}` | "
                 f"{_randomness(adapter)} | {models} | {adapter['calls'] or ''} | {adapter.get('seconds', '')} | "
-                f"{_distance(adapter)} | {_verdict(adapter)} |"
+                f"{distance_of(adapter)} | {_verdict(adapter)} |"
             )
     lines += ["", "Replaced parts of engines, and notes on adapters:", ""]
     for name, one in sorted(newest.items()):
@@ -103,7 +113,7 @@ def _randomness(adapter: dict[str, Any]) -> str:
     return "seeded" if "seeded" in adapter["randomness"] else "opaque"
 
 
-def _distance(adapter: dict[str, Any]) -> str:
+def distance_of(adapter: dict[str, Any]) -> str:
     for tier in adapter["tiers"]:
         for one in tier["findings"]:
             if one.get("distance") is not None:
@@ -113,16 +123,16 @@ def _distance(adapter: dict[str, Any]) -> str:
 
 def _verdict(adapter: dict[str, Any]) -> str:
     wrong = [one["check"] for tier in adapter["tiers"] for one in tier["findings"] if one["status"] == "failed"]
-    told = str(adapter["status"]) + (f": {_names(wrong)}" if wrong else "")
-    replayed = [check for check, _, _ in _replayed(adapter) if check not in wrong]
-    return told + (f"; on a kept instance failed: {_names(replayed)}" if replayed else "")
+    told = str(adapter["status"]) + (f": {names_of(wrong)}" if wrong else "")
+    behind = [check for check, _, _ in replayed(adapter) if check not in wrong]
+    return told + (f"; on a kept instance failed: {names_of(behind)}" if behind else "")
 
 
-def _names(checks: list[str]) -> str:
+def names_of(checks: list[str]) -> str:
     return ", ".join(f"`{check}`" for check in dict.fromkeys(checks))
 
 
-def _replayed(adapter: dict[str, Any]) -> list[tuple[str, str, str]]:
+def replayed(adapter: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Checks that fail on the instances of the adapter's file, with evidence and instance. The gate may have skipped
     these instances, because shrinking is slow on some engines."""
     return [
@@ -133,7 +143,7 @@ def _replayed(adapter: dict[str, Any]) -> list[tuple[str, str, str]]:
     ]
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
@@ -171,9 +181,11 @@ def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
     return ["## Repeated gates", "", *told, "", *head, *rows]
 
 
-def _violations(newest: dict[str, dict[str, Any]]) -> list[str]:
+def violations(stored: Sequence[dict[str, Any]]) -> list[str]:
+    """Returns the section of failed checks of results."""
     lines = ["## Every failed check, with its instance", ""]
-    for name, one in sorted(newest.items()):
+    for one in stored:
+        name = one["engine"]
         for adapter in one["adapters"]:
             for tier in adapter.get("tiers", ()):
                 for finding in tier["findings"]:
@@ -185,7 +197,7 @@ def _violations(newest: dict[str, dict[str, Any]]) -> list[str]:
                         ]
                         if finding.get("counterexample"):
                             lines += [f"    {finding['counterexample']}", ""]
-            for check, evidence, instance in _replayed(adapter):
+            for check, evidence, instance in replayed(adapter):
                 said = f"*{name} {one['version']}, `{adapter['name']}`, {check}*, on a kept instance: {evidence}"
                 lines += [said, "", f"    {instance}", ""]
     return lines
@@ -193,7 +205,7 @@ def _violations(newest: dict[str, dict[str, Any]]) -> list[str]:
 
 def _versions(base: Path) -> list[str]:
     kept: dict[str, list[str]] = {}
-    for one in results(base / "python" / "engines" / "results"):
+    for one in _stored(base):
         kept.setdefault(one["engine"], []).append(one["version"])
     several = {name: sorted(versions, key=version_key) for name, versions in kept.items() if len(versions) > 1}
     if not several:

@@ -60,7 +60,8 @@ def run(
             raises=False,
             time_limit=limit,
         )
-        entry = described(verdict, subject) | ({"note": adapter.note} if adapter.note else {})
+        entry = described(verdict, subject)
+        entry |= {key: told for key, told in (("note", adapter.note), ("change", adapter.change)) if told}
         if adapter.instances:
             entry["replays"] = {text: _replay(subject, text, seed, adapter.predictions) for text in adapter.instances}
         if timings:
@@ -189,7 +190,7 @@ def described(verdict: Any, subject: Subject) -> dict[str, Any]:
         "draws": sorted(kinds),
         "tiers": tiers,
         "notes": list(verdict.notes),
-    }
+    } | ({"tolerance": declared.tolerance} if declared.tolerance else {})
 
 
 def write(result: Mapping[str, Any], folder: Path) -> Path:

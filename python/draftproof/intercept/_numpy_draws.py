@@ -20,7 +20,6 @@ from draftproof.tape import RowsUnclear, Tape
 
 GRID = {"float64": 53, "float32": 24}  # bits of random()
 MOST_COUNTS = 64  # largest n of a multinomial, which is drawn as n picks
-SUM_SLACK = math.sqrt(np.finfo(np.float64).eps)  # numpy's tolerance for the sum of probabilities in choice
 
 METHODS: dict[str, Callable[..., Any]] = {}
 
@@ -138,6 +137,13 @@ def randint(call: Call, low: Any, high: Any = None, size: Any = None, dtype: Any
     return integers(call, low, high, size, dtype)
 
 
+def _sum_slack(p: Any) -> float:
+    """Returns numpy's tolerance for the sum of probabilities in choice: for an array of float32 or float16 it is the
+    square root of that type's epsilon."""
+    narrow = isinstance(p, np.ndarray) and np.issubdtype(p.dtype, np.floating)
+    return math.sqrt(max(np.finfo(p.dtype if narrow else np.float64).eps, np.finfo(np.float64).eps))
+
+
 def _chosen(call: Call, n: int, shape: tuple[int, ...], replace: bool, p: Any) -> Any:
     """Indices below n, flat."""
     tape, count = call.tape, math.prod(shape)
@@ -151,7 +157,7 @@ def _chosen(call: Call, n: int, shape: tuple[int, ...], replace: bool, p: Any) -
     weights = np.asarray(p, np.float64)
     if weights.shape != (n,):
         raise ValueError(f"{call.operator}: got p of shape {list(weights.shape)}, expected [{n}]")
-    if abs(weights.sum() - 1) > SUM_SLACK and weights.sum() > 0:
+    if abs(weights.sum() - 1) > _sum_slack(p) and weights.sum() > 0:
         raise ValueError(f"{call.operator}: got probabilities of sum {weights.sum()}, expected 1")
     if tape.rows == 1:
         return elements.picks(tape, call.operator, [weights.tolist()], count, replace, call.stream)

@@ -1,0 +1,218 @@
+"""Reproduces the findings of docs/census.md without the gate: calls the packages' functions on the instances.
+
+    python python/engines/second_route/census.py NAME     a package of FUNCTIONS; without a name, all of them
+
+Drafts are drawn from q and the function draws by torch, numpy or random themselves; the tokens are counted beside the
+target and, where the rule on one draft is short, beside its distribution by hand in fractions. For an edge, one
+random number is replaced.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from fractions import Fraction as F
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+import numpy as np
+import torch
+
+from draftproof.engines import discover
+
+Row = list[F]
+Rule = Callable[[Row, Row, Row, int], tuple[F, Sequence[F]]]
+
+
+def rows_of(instance: str) -> dict[tuple[int, ...], tuple[Row, Row]]:
+    """The rows p and q after every prefix of an instance in the form of counterexamples."""
+    found = {}
+    for prefix, p, q in re.findall(r"\[([\d ]*)\] p=(\S*\([^)]*\)/\d+) q=(\([^)]*\)/\d+)", instance):
+        row = [[F(int(n), int(text.split("/")[1])) for n in text[1:].split(")")[0].split()] for text in (p, q)]
+        found[tuple(map(int, prefix.split()))] = (row[0], row[1])
+    size = len(found[()][0])
+    certain = [F(x == 0) for x in range(size)]
+    return {prefix: found.get(prefix, (certain, certain)) for prefix in [*found, *((x,) for x in range(size))]}
+
+
+@functools.cache
+def function(name: str, adapter: str) -> Any:
+    """The function of a package, as its adapter calls it."""
+    engine = discover()[name]
+    engine.enter()
+    subject = next(one for one in engine.adapters if one.name == adapter).make()
+    logits, named = subject.declaration.rows == "logits", "rng" in subject.names_of(subject.fn)
+    own = {"torch": lambda one: one, "numpy": lambda one: one.numpy(), "list": lambda one: one.tolist()}[subject.arrays]
+
+    def call(p: list[Row], q: list[Row], drafts: list[int]) -> list[int]:
+        given = [torch.tensor([[float(x) for x in row] for row in rows], dtype=torch.float64) for rows in (p, q)]
+        wide = subject.declaration.dtype == "float64"
+        given = [(rows.log() if logits else rows).to(torch.float64 if wide else torch.float32) for rows in given]
+        given.append(torch.tensor(drafts))
+        return [int(x) for x in subject.fn(*map(own, given), **({"rng": GENERATOR} if named else {}))]
+
+    return call
+
+
+GENERATOR = np.random.default_rng(1)
+OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
+OF_THREE = "L=1 K=1 [] p=(3 2 1)/6 q=(1 1 4)/6 [0] p=(1 0 0)/1 q=(1 0 0)/1"
+NEARLY_EQUAL = "L=1 K=1 [] p=(2915 1)/2916 q=(5829 2)/5831"
+
+
+def draw(row: Row) -> int:
+    return random.choices(range(len(row)), [float(x) for x in row])[0]
+
+
+def count(name: str, adapter: str, instance: str, rule: Rule | None = None, length: int = 1, calls: int = 4000) -> None:
+    """Prints the string of tokens that is most off, with its frequency, beside the target and the rule by hand."""
+    rows, call, seen = rows_of(instance), function(name, adapter), Counter[tuple[int, ...]]()
+    for _ in range(calls):
+        drafts: list[int] = []
+        for _ in range(length):
+            drafts.append(draw(rows[tuple(drafts)][1]))
+        p = [rows.get(tuple(drafts[:i]), rows[()])[0] for i in range(length + 1)]
+        q = [rows[tuple(drafts[:i])][1] for i in range(length)]
+        try:
+            out = call(p, q, drafts)
+        except (RuntimeError, ValueError) as error:
+            out = [-1, -1]
+            said = str(error).partition("\n")[0]
+            seen[()] += 1
+            if seen[()] == 1:
+                print(f"  fails: {said}")
+        while out[-1] >= 0 and len(out) < 2:
+            out.append(draw(rows[tuple(out)][0]))
+        seen[tuple(out[:2])] += 1
+    size = len(rows[()][0])
+    wanted = {(x, y): rows[()][0][x] * rows[(x,)][0][y] for x in range(size) for y in range(size)}
+    worst = max(wanted, key=lambda text: abs(float(wanted[text]) - seen[text] / calls))
+    found, error = seen[worst] / calls, math.sqrt(float(wanted[worst] * (1 - wanted[worst])) / calls) or 1 / calls
+    print(f"{name} {adapter} on {instance}")
+    print(f"  tokens {worst}: target {wanted[worst]}, counted {found:.4f} in {calls} calls,", end=" ")
+    print(f"{abs(found - float(wanted[worst])) / error:.0f} standard errors off")
+    if rule:
+        p, q = rows[()]
+        first = [F(0)] * size
+        for x in range(size):
+            accept, left = rule(p, q, rows[(x,)][0], x)
+            total = sum(left)
+            first[x] += q[x] * accept
+            for y in range(size):
+                first[y] += q[x] * (1 - accept) * (left[y] / total if total else 0)
+        once = [sum(n for text, n in seen.items() if text[:1] == (x,)) / calls for x in range(size)]
+        print("  first token: by hand", [str(x) for x in first], "counted", [round(x, 4) for x in once])
+
+
+def ratio(p: Row, q: Row, x: int) -> F:
+    return min(F(1), p[x] / q[x]) if q[x] else F(1)
+
+
+def clipped(row: Sequence[F]) -> list[F]:
+    return [max(F(0), x) for x in row]
+
+
+def csaq_quant() -> None:
+    """Its source tests draft k against row k + 1 of the target's logits, which is the row after the draft."""
+    rule: Rule = lambda p, q, after, x: (ratio(after, q, x), clipped([a - b for a, b in zip(after, q, strict=True)]))  # noqa: E731
+    count("csaq-quant", "block", OF_TWO, rule)
+
+
+def mlx_dspark() -> None:
+    """A rejection next to p = q leaves an empty residual, of which its source draws any token, also with p = 0."""
+    impossible = "L=1 K=1 [] p=(2915 1 0)/2916 q=(5829 2 0)/5831"
+    seen = Counter(
+        edge("mlx-dspark", "spec_sample_accept", impossible, 1, 1 - 2.0**-24, show=False) for _ in range(300)
+    )
+    print(f"mlx-dspark on {impossible}, draft 1, coin 1 - 2^-24: tokens of 300 calls {dict(seen)}, token 2 has p = 0")
+
+
+def mtplx() -> None:
+    """Its source accepts where the number is at most the probability, so a draft with p = 0 where the number is 0."""
+
+    class Zero:
+        def random(self) -> float:
+            return 0.0
+
+        def choice(self, tokens: Any, p: Any) -> int:  # the token behind an accepted draft
+            return 0
+
+    with patch.object(sys.modules[__name__], "GENERATOR", Zero()):
+        edge("mtplx", "verify_one_token", "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1", 1, 0.0)
+
+
+def rotalabs_accel() -> None:
+    """Its sources subtract q(x) at the draft alone, or from every entry; the last token of two is the likeliest."""
+
+    def entry(p: Row, q: Row, after: Row, x: int) -> tuple[F, Sequence[F]]:
+        return ratio(p, q, x), clipped([value - (q[x] if y == x else 0) for y, value in enumerate(p)])
+
+    count("rotalabs-accel", "verify_tokens", OF_THREE, entry)
+    count("rotalabs-accel", "verify_tree", OF_THREE, entry)
+
+    def number(p: Row, q: Row, after: Row, x: int) -> tuple[F, Sequence[F]]:
+        left = clipped([value - q[x] for value in p])
+        return ratio(p, q, x), left if any(left) else [F(y == p.index(max(p))) for y in range(len(p))]
+
+    count("rotalabs-accel", "eagle_verify", "L=1 K=1 [] p=(1 1)/2 q=(1 0)/1", number)
+
+
+def sequential_speculative_decoding() -> None:
+    """Counts pairs of tokens of capped HSD on rows that do not depend on the first one; and fails on an empty residual.
+
+    In its source, the ratio of both drafts is asked with the index 1 where the number 2 is meant, so that the ratio of
+    the first draft is tested twice and the second draft never.
+    """
+    possible = "L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 2)/3 [1] p=(1 1)/2 q=(1 2)/3"
+    count("sequential-speculative-decoding", "capped_hsd", possible, length=2)
+    edge("sequential-speculative-decoding", "standard", NEARLY_EQUAL, 1, 1 - 2.0**-24)
+
+
+def srep_moe() -> None:
+    """Its source accepts a draft x with p(x), whatever q drew it, and replaces it by a draw from p."""
+    rule: Rule = lambda p, q, after, x: (p[x], p)  # noqa: E731
+    count("srep-moe", "speculative_sampling", OF_TWO, rule)
+    count("srep-moe", "speculative_sampling", "L=1 K=1 [] p=(1 1)/2 q=(1 0)/1", rule)
+
+
+def tightwad() -> None:
+    """Its source replaces a rejected draft by the token that the target's server drew from p at this place."""
+    rule: Rule = lambda p, q, after, x: (ratio(p, q, x), p)  # noqa: E731
+    count("tightwad", "verify_stochastic", OF_TWO, rule)
+
+
+def edge(name: str, adapter: str, instance: str, draft: int, coin: float, show: bool = True) -> str:
+    """Returns what a decision on one draft emits where every uniform number of torch is `coin`, and prints it."""
+    (p, q), call = rows_of(instance)[()], function(name, adapter)
+
+    def uniform_(self: Any, *given: Any, **named: Any) -> Any:
+        return self.fill_(coin)
+
+    full = lambda *size, **given: torch.full(size[0] if size and isinstance(size[0], tuple) else size, coin)  # noqa: E731
+    with patch("torch.rand", full), patch("torch.Tensor.uniform_", uniform_):
+        try:
+            got = str(call([p, [F(x == 0) for x in range(len(p))]], [q], [draft]))
+        except (RuntimeError, ValueError, AttributeError) as error:
+            got = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    if show:
+        print(f"{name} {adapter} on {instance}, draft {draft}, coin {coin:.10g}: got {got}")
+    return got
+
+
+FUNCTIONS = (csaq_quant, mlx_dspark, mtplx, rotalabs_accel, sequential_speculative_decoding, srep_moe)
+FUNCTIONS += (tightwad,)
+
+if __name__ == "__main__":
+    known = {fn.__name__: fn for fn in FUNCTIONS}
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    random.seed(1)
+    for asked in sys.argv[1:] or known:
+        known[asked]()
