@@ -9,6 +9,7 @@ too.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import sys
@@ -182,6 +183,38 @@ def lmdeploy_settings() -> None:
     for least, wanted in ((4, "1 in 3"), (5, "none")):
         seen = shares([0.0, 0.0, 0.0], 2, True, stop_words=[0], min_new_tokens=least)
         print(f"3 written, min_new_tokens {least}, token 0 stops: expected {wanted} behind the draft, found {seen[0]}")
+
+
+def openvino_genai() -> None:
+    """Counts tokens of OpenVINO GenAI's texts with a draft model, beside the rule of the first draft in fractions.
+
+    In its source, a draft x is kept if a coin of 0, 1/100, .., 1 is at most q(x) / p(y), where y is a new draw of the
+    target. After a rejection the token is drawn from the target's row after x. The first token of a text is not
+    drafted; it is certain here.
+    """
+    adapter = engine("openvino-genai", enters=True)[1]
+    texts, p, q = 4000, {0: F(3, 4), 2: F(1, 4)}, {0: F(1, 4), 2: F(3, 4)}
+    after = {0: 1, 2: 0}  # certain tokens
+    rows = [[[float(after.get(t) == x) for x in range(3)] for t in range(3)] for _ in range(2)]
+    rows[0][1], rows[1][1] = ([float(row.get(x, 0)) for x in range(3)] for row in (p, q))
+    by_hand = dict.fromkeys(range(3), F(0))
+    for x in q:
+        for y in p:
+            kept = F(sum(F(k, 100) <= q[x] / p[y] for k in range(101)), 101)
+            by_hand[x] += q[x] * p[y] * kept
+            by_hand[after[x]] += q[x] * p[y] * (1 - kept)
+    pipe, counts = adapter.pipeline(*rows), [0] * 3
+    for _ in range(texts):
+        counts[adapter.written(pipe, 3, 6, num_assistant_tokens=1)[1]] += 1
+    print("after 0 1: p=(3 0 1)/4, q=(1 0 3)/4; 1 is certain after 0, 0 after 2")
+    print("  by hand ", [str(x) for x in by_hand.values()], [round(float(x), 4) for x in by_hand.values()])
+    print("  observed", [round(x / texts, 4) for x in counts], f"in {texts} texts")
+    for name, proposal in (("draft model flat", [[0.5, 0.5]] * 2), ("no draft model", None)):
+        pipe = adapter.pipeline([[0.0, 1.0], [1.0, 0.0]], proposal)
+        given = {} if proposal is None else {"num_assistant_tokens": 1}
+        text = [0, *adapter.written(pipe, 2, 4000, **given)]
+        wrong = sum(a == b for a, b in itertools.pairwise(text))
+        print(f"0 -> 1, 1 -> 0, {name}: expected 0, got {wrong} of {len(text) - 1} pairs 0 0 or 1 1")
 
 
 def sequoia() -> None:
@@ -462,9 +495,9 @@ def vllm_second_runner() -> None:
         print(f"1 - k 2^-24 with k <= {max(refused, default=0)}")
 
 
-FUNCTIONS = (deepspec, eagle_llm, llama_cpp, lmdeploy, lmdeploy_settings, sequoia, sglang, sglang_settings)
-FUNCTIONS += (tensorrt_llm, transformers, transformers_other_tokenizer, vllm_adaptive_ties, vllm_cpu, vllm_least_length)
-FUNCTIONS += (vllm_second_runner,)
+FUNCTIONS = (deepspec, eagle_llm, llama_cpp, lmdeploy, lmdeploy_settings, openvino_genai, sequoia, sglang)
+FUNCTIONS += (sglang_settings, tensorrt_llm, transformers, transformers_other_tokenizer, vllm_adaptive_ties, vllm_cpu)
+FUNCTIONS += (vllm_least_length, vllm_second_runner)
 
 if __name__ == "__main__":
     known = {fn.__name__: fn for fn in FUNCTIONS}
