@@ -96,6 +96,25 @@ def eagle_llm() -> None:
         print("  by hand, without the division:", [round(x, 6) for x in (raw / raw.sum()).tolist()])
 
 
+def gpt_fast() -> None:
+    """Calls gpt-fast's function on one draft, with torch.rand_like replaced."""
+    adapter = engine("gpt-fast")[1]
+
+    def decide(p: list[float], q: list[float], draft: int, coin: float) -> str:
+        rows, drafted = torch.log(rounded([p, p]))[None], ([torch.tensor([draft])], [rounded([q])[0]])
+        decode = adapter.speculative(torch, adapter.NAMES, decode_n_tokens=lambda *given: drafted)
+        with patch("torch.rand_like", lambda like: torch.full_like(like, coin)):
+            return str(decode(lambda x, at: rows, lambda x, at: None, torch.zeros(1), 0, 1).tolist())
+
+    ends_of_coins(decide, "[0]")
+    p, q = ([0, *row] for row in NEARLY_EQUAL)
+    print("p=(0 2915 1)/2916, q=(0 5829 2)/5831, draft 2, coin 1 - 2^-24: expected 1 or 2, got", end=" ")
+    print(decide(p, q, 2, 1 - 2.0**-24))
+    print("smallest coin that refuses it, by the ratio in float32: 1 -", end=" ")
+    p_row, q_row = torch.softmax(torch.log(rounded([p])), -1)[0], rounded([q])[0]
+    print(1 - float(p_row[2] / q_row[2]), "; p - q:", (p_row - q_row).tolist())
+
+
 def llama_cpp() -> None:
     """Compares the distribution of the rule of llama.cpp's examples/speculative, in fractions, with a long text.
 
@@ -495,7 +514,7 @@ def vllm_second_runner() -> None:
         print(f"1 - k 2^-24 with k <= {max(refused, default=0)}")
 
 
-FUNCTIONS = (deepspec, eagle_llm, llama_cpp, lmdeploy, lmdeploy_settings, openvino_genai, sequoia, sglang)
+FUNCTIONS = (deepspec, eagle_llm, gpt_fast, llama_cpp, lmdeploy, lmdeploy_settings, openvino_genai, sequoia, sglang)
 FUNCTIONS += (sglang_settings, tensorrt_llm, transformers, transformers_other_tokenizer, vllm_adaptive_ties, vllm_cpu)
 FUNCTIONS += (vllm_least_length, vllm_second_runner)
 
