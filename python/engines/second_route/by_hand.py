@@ -330,6 +330,26 @@ def sglang_settings() -> None:
         print(f"frequency penalty 1, token 0 {written}: token 1 comes in {share:.3f} of steps, expected {wanted}")
 
 
+def spec_rl() -> None:
+    """Counts first tokens behind SPEC-RL's cut on many rows at once, beside the rule in fractions.
+
+    In its source, an old token is kept with min(1, p/q), and the text behind the first token that is not is generated
+    anew, from p.
+    """
+    module = module_of(engine("spec-rl")[0].root() / "verl/utils/speculative_decoding.py", "spec_rl")
+    p, q, rows = [F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)], 400_000
+    kept = [min(a, b) for a, b in zip(p, q, strict=True)]
+    by_hand = [k + (1 - sum(kept)) * a for k, a in zip(kept, p, strict=True)]
+    target, proposal = (rounded([[float(x) for x in row]])[0] for row in (p, q))
+    drafts, again = (torch.multinomial(row, rows, replacement=True) for row in (proposal, target))
+    old, new = (torch.log(row[drafts])[:, None] for row in (proposal, target))
+    cuts = [module.spec_cut(old, new, torch.ones_like(old), seed=seed)["cut_idx"] for seed in (None, 1234, 1234)]
+    ones = float(torch.where(cuts[0] == 1, drafts, again).double().mean())
+    print("p=(1 1)/2, q=(1 3)/4: by hand", [str(x) for x in by_hand], [round(float(x), 4) for x in by_hand])
+    print(f"  observed {[round(1 - ones, 4), round(ones, 4)]} in {rows} rows; expected [0.5, 0.5]")
+    print("with the seed of its trainer, 1234, two steps have the same coins:", bool((cuts[1] == cuts[2]).all()))
+
+
 def tensorrt_llm() -> None:
     """Calls TensorRT-LLM's two functions, with torch.rand replaced."""
     root = engine("tensorrt-llm")[0].root() / "tensorrt_llm/_torch/pyexecutor/sampler"
@@ -350,6 +370,35 @@ def tensorrt_llm() -> None:
             return f"RuntimeError: {error}"
 
     ends_of_coins(decide, "token 0")
+
+
+def tpu_inference() -> None:
+    """Shows the rows of tpu-inference before and in verification, and counts its tokens by jax.random.
+
+    In its source, `_compute_probs` applies top-p and then the temperature; ordinary sampling and the token after all
+    drafts apply the temperature and then top-p.
+    """
+    adapter = engine("tpu-inference", enters=True)[1]
+    import jax
+    import jax.numpy as jnp
+
+    own, rows, verify, transform = adapter.functions()
+    logits = jnp.log(jnp.array([[15.0, 1.0]])) / 2  # (15 1)/16 at temperature 1/2
+    given = SimpleNamespace(do_sampling=True, temperature=jnp.full(1, 0.5), top_k=jnp.zeros(1), top_p=jnp.full(1, 0.9))
+    one, draws = jnp.ones(1, jnp.int32), 100_000
+    tested = rows(logits, one, given)
+    print("(15 1)/16 at temperature 1/2, top-p 0.9; before the temperature the row is (3.873 1)/4.873 = (.795 .205)")
+    print("  row of ordinary sampling", np.round(jax.nn.softmax(transform(logits, given))[0], 4).tolist())
+    print("  row of verification     ", np.round(tested[0], 4).tolist())
+    for draft in (0, 1):
+
+        def token(key: Any, draft: int = draft) -> Any:
+            coin, clock = jax.random.split(key)
+            own.coins, own.clocks = jax.random.uniform(coin, (1,)), jax.random.exponential(clock, (1, 2))
+            return verify(jnp.full(1, draft), None, tested, one, jnp.zeros(1, jnp.int32), None)[0]
+
+        ones = int(jax.jit(jax.vmap(token))(jax.random.split(jax.random.PRNGKey(draft), draws)).sum())
+        print(f"  draft {draft}: expected token 1 never, got it in {ones / draws:.4f} of {draws}, 1/16 = .0625")
 
 
 def transformers() -> None:
@@ -515,8 +564,8 @@ def vllm_second_runner() -> None:
 
 
 FUNCTIONS = (deepspec, eagle_llm, gpt_fast, llama_cpp, lmdeploy, lmdeploy_settings, openvino_genai, sequoia, sglang)
-FUNCTIONS += (sglang_settings, tensorrt_llm, transformers, transformers_other_tokenizer, vllm_adaptive_ties, vllm_cpu)
-FUNCTIONS += (vllm_least_length, vllm_second_runner)
+FUNCTIONS += (sglang_settings, spec_rl, tensorrt_llm, tpu_inference, transformers, transformers_other_tokenizer)
+FUNCTIONS += (vllm_adaptive_ties, vllm_cpu, vllm_least_length, vllm_second_runner)
 
 if __name__ == "__main__":
     known = {fn.__name__: fn for fn in FUNCTIONS}
