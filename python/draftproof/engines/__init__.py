@@ -17,6 +17,7 @@ from draftproof.engines.command import main
 from draftproof.engines.engine import (
     CHAINS,
     EQUAL,
+    IMPOSSIBLE,
     OF_TWO,
     SHORT_SUM,
     WITH_ZERO,
@@ -38,6 +39,7 @@ from draftproof.engines.install import install
 __all__ = [
     "CHAINS",
     "EQUAL",
+    "IMPOSSIBLE",
     "OF_TWO",
     "SHORT_SUM",
     "WITH_ZERO",

@@ -9,6 +9,7 @@ too.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import sys
@@ -93,6 +94,25 @@ def eagle_llm() -> None:
         got = [round(x, 6) for x in row.tolist()]
         print(f"temperature {temperature}: {length} accepted, expected the row (2 1)/3, got", got)
         print("  by hand, without the division:", [round(x, 6) for x in (raw / raw.sum()).tolist()])
+
+
+def gpt_fast() -> None:
+    """Calls gpt-fast's function on one draft, with torch.rand_like replaced."""
+    adapter = engine("gpt-fast")[1]
+
+    def decide(p: list[float], q: list[float], draft: int, coin: float) -> str:
+        rows, drafted = torch.log(rounded([p, p]))[None], ([torch.tensor([draft])], [rounded([q])[0]])
+        decode = adapter.speculative(torch, adapter.NAMES, decode_n_tokens=lambda *given: drafted)
+        with patch("torch.rand_like", lambda like: torch.full_like(like, coin)):
+            return str(decode(lambda x, at: rows, lambda x, at: None, torch.zeros(1), 0, 1).tolist())
+
+    ends_of_coins(decide, "[0]")
+    p, q = ([0, *row] for row in NEARLY_EQUAL)
+    print("p=(0 2915 1)/2916, q=(0 5829 2)/5831, draft 2, coin 1 - 2^-24: expected 1 or 2, got", end=" ")
+    print(decide(p, q, 2, 1 - 2.0**-24))
+    print("smallest coin that refuses it, by the ratio in float32: 1 -", end=" ")
+    p_row, q_row = torch.softmax(torch.log(rounded([p])), -1)[0], rounded([q])[0]
+    print(1 - float(p_row[2] / q_row[2]), "; p - q:", (p_row - q_row).tolist())
 
 
 def llama_cpp() -> None:
@@ -182,6 +202,38 @@ def lmdeploy_settings() -> None:
     for least, wanted in ((4, "1 in 3"), (5, "none")):
         seen = shares([0.0, 0.0, 0.0], 2, True, stop_words=[0], min_new_tokens=least)
         print(f"3 written, min_new_tokens {least}, token 0 stops: expected {wanted} behind the draft, found {seen[0]}")
+
+
+def openvino_genai() -> None:
+    """Counts tokens of OpenVINO GenAI's texts with a draft model, beside the rule of the first draft in fractions.
+
+    In its source, a draft x is kept if a coin of 0, 1/100, .., 1 is at most q(x) / p(y), where y is a new draw of the
+    target. After a rejection the token is drawn from the target's row after x. The first token of a text is not
+    drafted; it is certain here.
+    """
+    adapter = engine("openvino-genai", enters=True)[1]
+    texts, p, q = 4000, {0: F(3, 4), 2: F(1, 4)}, {0: F(1, 4), 2: F(3, 4)}
+    after = {0: 1, 2: 0}  # certain tokens
+    rows = [[[float(after.get(t) == x) for x in range(3)] for t in range(3)] for _ in range(2)]
+    rows[0][1], rows[1][1] = ([float(row.get(x, 0)) for x in range(3)] for row in (p, q))
+    by_hand = dict.fromkeys(range(3), F(0))
+    for x in q:
+        for y in p:
+            kept = F(sum(F(k, 100) <= q[x] / p[y] for k in range(101)), 101)
+            by_hand[x] += q[x] * p[y] * kept
+            by_hand[after[x]] += q[x] * p[y] * (1 - kept)
+    pipe, counts = adapter.pipeline(*rows), [0] * 3
+    for _ in range(texts):
+        counts[adapter.written(pipe, 3, 6, num_assistant_tokens=1)[1]] += 1
+    print("after 0 1: p=(3 0 1)/4, q=(1 0 3)/4; 1 is certain after 0, 0 after 2")
+    print("  by hand ", [str(x) for x in by_hand.values()], [round(float(x), 4) for x in by_hand.values()])
+    print("  observed", [round(x / texts, 4) for x in counts], f"in {texts} texts")
+    for name, proposal in (("draft model flat", [[0.5, 0.5]] * 2), ("no draft model", None)):
+        pipe = adapter.pipeline([[0.0, 1.0], [1.0, 0.0]], proposal)
+        given = {} if proposal is None else {"num_assistant_tokens": 1}
+        text = [0, *adapter.written(pipe, 2, 4000, **given)]
+        wrong = sum(a == b for a, b in itertools.pairwise(text))
+        print(f"0 -> 1, 1 -> 0, {name}: expected 0, got {wrong} of {len(text) - 1} pairs 0 0 or 1 1")
 
 
 def sequoia() -> None:
@@ -278,6 +330,26 @@ def sglang_settings() -> None:
         print(f"frequency penalty 1, token 0 {written}: token 1 comes in {share:.3f} of steps, expected {wanted}")
 
 
+def spec_rl() -> None:
+    """Counts first tokens behind SPEC-RL's cut on many rows at once, beside the rule in fractions.
+
+    In its source, an old token is kept with min(1, p/q), and the text behind the first token that is not is generated
+    anew, from p.
+    """
+    module = module_of(engine("spec-rl")[0].root() / "verl/utils/speculative_decoding.py", "spec_rl")
+    p, q, rows = [F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)], 400_000
+    kept = [min(a, b) for a, b in zip(p, q, strict=True)]
+    by_hand = [k + (1 - sum(kept)) * a for k, a in zip(kept, p, strict=True)]
+    target, proposal = (rounded([[float(x) for x in row]])[0] for row in (p, q))
+    drafts, again = (torch.multinomial(row, rows, replacement=True) for row in (proposal, target))
+    old, new = (torch.log(row[drafts])[:, None] for row in (proposal, target))
+    cuts = [module.spec_cut(old, new, torch.ones_like(old), seed=seed)["cut_idx"] for seed in (None, 1234, 1234)]
+    ones = float(torch.where(cuts[0] == 1, drafts, again).double().mean())
+    print("p=(1 1)/2, q=(1 3)/4: by hand", [str(x) for x in by_hand], [round(float(x), 4) for x in by_hand])
+    print(f"  observed {[round(1 - ones, 4), round(ones, 4)]} in {rows} rows; expected [0.5, 0.5]")
+    print("with the seed of its trainer, 1234, two steps have the same coins:", bool((cuts[1] == cuts[2]).all()))
+
+
 def tensorrt_llm() -> None:
     """Calls TensorRT-LLM's two functions, with torch.rand replaced."""
     root = engine("tensorrt-llm")[0].root() / "tensorrt_llm/_torch/pyexecutor/sampler"
@@ -298,6 +370,35 @@ def tensorrt_llm() -> None:
             return f"RuntimeError: {error}"
 
     ends_of_coins(decide, "token 0")
+
+
+def tpu_inference() -> None:
+    """Shows the rows of tpu-inference before and in verification, and counts its tokens by jax.random.
+
+    In its source, `_compute_probs` applies top-p and then the temperature; ordinary sampling and the token after all
+    drafts apply the temperature and then top-p.
+    """
+    adapter = engine("tpu-inference", enters=True)[1]
+    import jax
+    import jax.numpy as jnp
+
+    own, rows, verify, transform = adapter.functions()
+    logits = jnp.log(jnp.array([[15.0, 1.0]])) / 2  # (15 1)/16 at temperature 1/2
+    given = SimpleNamespace(do_sampling=True, temperature=jnp.full(1, 0.5), top_k=jnp.zeros(1), top_p=jnp.full(1, 0.9))
+    one, draws = jnp.ones(1, jnp.int32), 100_000
+    tested = rows(logits, one, given)
+    print("(15 1)/16 at temperature 1/2, top-p 0.9; before the temperature the row is (3.873 1)/4.873 = (.795 .205)")
+    print("  row of ordinary sampling", np.round(jax.nn.softmax(transform(logits, given))[0], 4).tolist())
+    print("  row of verification     ", np.round(tested[0], 4).tolist())
+    for draft in (0, 1):
+
+        def token(key: Any, draft: int = draft) -> Any:
+            coin, clock = jax.random.split(key)
+            own.coins, own.clocks = jax.random.uniform(coin, (1,)), jax.random.exponential(clock, (1, 2))
+            return verify(jnp.full(1, draft), None, tested, one, jnp.zeros(1, jnp.int32), None)[0]
+
+        ones = int(jax.jit(jax.vmap(token))(jax.random.split(jax.random.PRNGKey(draft), draws)).sum())
+        print(f"  draft {draft}: expected token 1 never, got it in {ones / draws:.4f} of {draws}, 1/16 = .0625")
 
 
 def transformers() -> None:
@@ -462,9 +563,9 @@ def vllm_second_runner() -> None:
         print(f"1 - k 2^-24 with k <= {max(refused, default=0)}")
 
 
-FUNCTIONS = (deepspec, eagle_llm, llama_cpp, lmdeploy, lmdeploy_settings, sequoia, sglang, sglang_settings)
-FUNCTIONS += (tensorrt_llm, transformers, transformers_other_tokenizer, vllm_adaptive_ties, vllm_cpu, vllm_least_length)
-FUNCTIONS += (vllm_second_runner,)
+FUNCTIONS = (deepspec, eagle_llm, gpt_fast, llama_cpp, lmdeploy, lmdeploy_settings, openvino_genai, sequoia, sglang)
+FUNCTIONS += (sglang_settings, spec_rl, tensorrt_llm, tpu_inference, transformers, transformers_other_tokenizer)
+FUNCTIONS += (vllm_adaptive_ties, vllm_cpu, vllm_least_length, vllm_second_runner)
 
 if __name__ == "__main__":
     known = {fn.__name__: fn for fn in FUNCTIONS}
