@@ -293,11 +293,15 @@ class Batches {
     suspects_.push_back({check, std::move(text), place, difference(place.batch->runs[place.slot], *place.alone)});
   }
 
-  /// Judges the distribution of one differing row per check, in the first round that has such a row.
+  /// Judges the distribution of one differing row per check, in the first round that has such a row. Rows that emit other
+  /// tokens come first: weights that differ in scale alone have the same distribution.
   void judge_differences(int round) {
     std::vector<Suspect> suspects = std::exchange(suspects_, {});
+    const auto order = [](const Suspect& one) {
+      return std::pair(one.kind, one.place.batch->runs[one.place.slot].tokens == one.place.alone->tokens);
+    };
     std::stable_sort(suspects.begin(), suspects.end(),
-                     [](const Suspect& a, const Suspect& b) { return a.kind < b.kind; });
+                     [&order](const Suspect& a, const Suspect& b) { return order(a) < order(b); });
     for (const auto& [check, text, place, kind] : suspects) {
       if (kind == Difference::draws) {  // equal answers: the order of draws alone is not a fault
         notes_.emplace(check, "draws depend on the batch: " + text);

@@ -29,7 +29,7 @@ void each_array(Batch& batch, WireFunction ask, bool parents, Each each) {
   each("lengths", batch.lengths, Extents{}, verify);
   each("parents", batch.parents, Extents{&batch.drafts_a_row}, verify && parents);
   each("legal", batch.legal, Extents{&batch.target_rows, &batch.vocabulary}, verify && batch.grammar);
-  each("settings", batch.settings, Extents{&batch.settings_size}, verify && batch.settings_size > 0);
+  each("request_settings", batch.settings, Extents{&batch.settings_size}, verify && batch.settings_size > 0);
   each("state", batch.state, Extents{&batch.state_size}, verify && batch.state_size > 0);
   each("tape", batch.tape, Extents{&batch.places}, batch.randomness == Randomness::scripted);
   each("seeds", batch.seeds, Extents{}, batch.randomness == Randomness::seeded);

@@ -104,7 +104,7 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
             arrays["legal"] = np.ones(arrays["p"].shape, np.int32)
             given.append("legal")
         if declared.settings:
-            arrays["settings"] = np.tile(np.array(UNCHANGED), (len(rows), 1))
+            arrays["request_settings"] = np.tile(np.array(UNCHANGED), (len(rows), 1))
         requests.append((fields | {"type": "verify"}, arrays | numbers, subject.fn, given))
     if subject.draft is not None:
         numbers = {} if scripted else numbers
@@ -148,7 +148,7 @@ def _draws_races(subject: Subject, deadline: Deadline) -> bool:
     if declared.grammar:
         arrays["legal"] = np.ones(p.shape, np.int32)
     if declared.settings:
-        arrays["settings"] = np.array([UNCHANGED])
+        arrays["request_settings"] = np.array([UNCHANGED])
     subject.draw_log.clear()
     asked = {"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}
     deadline.call(subject.answer, asked, arrays)

@@ -1,4 +1,4 @@
-"""What functions need that are compiled or imported from a package without the rest of it."""
+"""Names and modules for functions that are compiled or imported from a package without the rest of it."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def decide(request, row):
     tape = wire.Tape(request["tape"][row])
     if not tape.values:
         return [], 5, tape.log
-    temperature, top_k, _, _ = request["settings"][row]
+    temperature, top_k, _, _ = request["request_settings"][row]
     weights = [p ** (1 / temperature) if p > 0 else 0.0 for p in request["p"][row][0]]
     order = sorted(range(len(weights)), key=lambda x: -weights[x])
     most = int(top_k) or len(weights)

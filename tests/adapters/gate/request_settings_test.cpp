@@ -83,10 +83,10 @@ TEST(RequestSettings, TurnTheRowsIntoTheTarget) {
 TEST(RequestSettings, OfAnyVocabularyAndLevel) {
   const Declaration declaration{.name = "program", .level = Level::position, .settings = {Setting::top_p}};
   std::string weights = "1";
-  for (int x = 1; x < 60; ++x) weights += " 1";
+  for (int x = 1; x < 20; ++x) weights += " 1";
   const SmallModel wide =
-      small_model_of(Instance::parse(fmt::format("p=({0})/60 q=({0})/60 K=1", weights)), declaration);
-  EXPECT_EQ(wide.inputs.front().p.front().size(), 60u);
+      small_model_of(Instance::parse(fmt::format("p=({0})/20 q=({0})/20 K=1", weights)), declaration);
+  EXPECT_EQ(wide.inputs.front().p.front().size(), 20u);
 }
 
 TEST(RequestSettings, DeclarationsThatDoNotFitAreRefused) {

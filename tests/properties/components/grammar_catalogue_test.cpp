@@ -115,6 +115,7 @@ struct OneStateOfAChain : mutants::components::grammar::SiblingsShareState {
 };
 
 TEST(Grammars, AComponentOfChainsIsNotCheckedOnTrees) {
+  component_registry();  // registers the checks
   const GrammarRule rule = grammar_rule<OneStateOfAChain>();
   const ComponentOf<GrammarGroup> component(rule, Kind::verifier);
   for (const Finding& finding : component.examine({.tries_alone = false}))
@@ -131,6 +132,7 @@ struct StateBeyond : GrammarMasks {
 };
 
 TEST(Grammars, AStateThatDoesNotExistIsAFailure) {
+  component_registry();  // registers the checks
   const ComponentOf<GrammarGroup> component(grammar_rule<StateBeyond>(), Kind::mutant);
   const Finding finding = component.examine_one("forbidden_tokens", GrammarCase::example).value();
   EXPECT_EQ(finding.status, Status::failed);

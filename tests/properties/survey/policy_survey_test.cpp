@@ -9,6 +9,7 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/optimum/exact/rational.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/survey/path_survey.hpp>
 #include <draftproof/properties/survey/policy_survey.hpp>
 #include <draftproof/properties/survey/selection_bound.hpp>
@@ -127,6 +128,7 @@ TEST(SelectionBound, ByHand) {
 const std::string captures = std::string(DRAFTPROOF_SOURCE_DIR) + "/data/";
 
 PolicySurvey surveyed(const std::string& spec, const PolicySurveyOptions& options) {
+  registry();  // registers the families of rows
   return survey_policies(*PathSource::open(spec, {}), options);
 }
 
@@ -157,6 +159,7 @@ TEST(PolicySurvey, NoExactPolicyIsAboveTheBest) {
 }
 
 TEST(PolicySurvey, AllDraftsAreTokenVerification) {
+  registry();
   for (const std::string& spec : {std::string("zipf:vocabulary=4,positions=5"), captures + "stories512_trees.npz"}) {
     const auto source = PathSource::open(spec, {});
     const PolicySurvey survey = survey_policies(
@@ -214,7 +217,7 @@ TEST(PolicySurvey, BudgetsAreKept) {
 
 TEST(PolicySurvey, PoliciesThatCutTheOutputVerifyAllDrafts) {
   const PolicySurvey survey =
-      surveyed("zipf:vocabulary=4,positions=5", {.requests = 2, .length = 3, .batches = 1024});
+      surveyed(captures + "stories512_trees.npz", {.requests = 2, .length = 3, .batches = 1024});
   const PolicyRow& cap = row_named(survey, "confident_cap");
   EXPECT_EQ(cap.tally.verified, 3 * survey.requests);
   EXPECT_FALSE(cap.best);
