@@ -7,7 +7,6 @@
 #include <draftproof/cli/report/survey_report.hpp>
 #include <draftproof/cli/select.hpp>
 #include <draftproof/cli/survey_choice.hpp>
-#include <draftproof/properties/components/selection/selection_group.hpp>
 
 namespace draftproof::commands {
 
@@ -209,20 +208,40 @@ struct SurveyPolicies {
     }
     std::vector<std::vector<Finding>> findings;
     for (const PolicyRow& row : surveyed.front().survey.rows) {
-      if (instances == 0 || stop_requested()) break;
-      const int rounds = (instances + SelectionGroup::cases_of_round - 1) / SelectionGroup::cases_of_round;
-      findings.push_back(row.policy->examine(
-          {.seed = session.seed, .rounds = rounds, .tries_alone = false, .cases = instances}));
-      for (const Finding& finding : findings.back())
+      if (instances == 0) break;
+      std::vector<Finding> found = examined(*row.policy, session.seed);
+      if (stop_requested()) break;
+      for (const Finding& finding : found)
         if (row.policy->kind() == Kind::verifier && finding.status == Status::failed &&
             !(row.matching && finding.property == "non_anticipation"))
           status = Status::failed;
+      findings.push_back(std::move(found));
     }
     if (findings.size() == surveyed.front().survey.rows.size())
       for (SurveyedPolicies& item : surveyed) item.findings = findings;
     const bool complete = !stop_requested();
     session.write(report_policy_survey(surveyed, options, complete));
     return status != Status::failed && !complete ? exit_undecided : exit_code_of(status);
+  }
+
+ private:
+  /// Returns the findings on `instances` small batches, the worst of each property. Stops between rounds of 60.
+  std::vector<Finding> examined(const AnyComponent& policy, std::uint64_t seed) const {
+    constexpr int round = 60;
+    std::vector<Finding> worst;
+    for (int done = 0; done < instances && !stop_requested(); done += round) {
+      const auto found = policy.examine({.seed = seed + static_cast<std::uint64_t>(done / round),
+                                         .tries_alone = false,
+                                         .cases = std::min(round, instances - done)});
+      if (worst.empty()) worst = found;
+      bool failed = false;
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        if (found[i].status == Status::failed) worst[i] = found[i];
+        failed |= worst[i].status == Status::failed;
+      }
+      if (failed) break;
+    }
+    return worst;
   }
 };
 

@@ -277,9 +277,8 @@ class Subject:
     def _answer(self, fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays, list[DrawEntry], list[Answer]]:
         self._overwrote = {}
         if fields["type"] == "verify":
-            rows = Rows(
-                *(arrays.get(name) for name in ("p", "q", "drafts", "lengths", "parents", "legal", "request_settings"))
-            )  # type: ignore[arg-type]
+            names = ("p", "q", "drafts", "lengths", "parents", "legal", "request_settings")
+            rows = Rows(*(arrays.get(name) for name in names))  # type: ignore[arg-type]
             numbers = _Numbers(self, fields, arrays)
             answers = self._batches(rows, numbers) if self.batched else self._rows(rows, numbers)
             return self._reply(fields, answers, numbers, arrays["drafts"].shape[1] + 1)
