@@ -221,8 +221,8 @@ TEST_F(SafetensorsFile, RefusesHeadersThatLie) {
       {one("F32", "[5]", "[4,24]"), "offset 0"},
       {one("F32", "[5]", "[0,20]"), "24 bytes of data"},
       {one("F32", "[6]", "[0,24,24]"), "data_offsets [0, 24, 24]"},
-      {R"({"a":{"dtype":"F32","shape":[6]}})", "another form"},
-      {R"({"a":7})", "another form"},
+      {R"({"a":{"dtype":"F32","shape":[6]}})", "a malformed header entry"},
+      {R"({"a":7})", "a malformed header entry"},
       {R"({"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]},)"
        R"("b":{"dtype":"F32","shape":[3],"data_offsets":[12,24]}})",
        "without overlap"},
