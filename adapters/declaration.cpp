@@ -25,10 +25,10 @@ constexpr Names<Dtype, 4> dtype_names{{{Dtype::float32, "float32"},
                                        {Dtype::float64, "float64"},
                                        {Dtype::float16, "float16"},
                                        {Dtype::bfloat16, "bfloat16"}}};
-constexpr Names<Setting, 4> setting_names{{{Setting::temperature, "temperature"},
-                                           {Setting::top_k, "top_k"},
-                                           {Setting::top_p, "top_p"},
-                                           {Setting::min_p, "min_p"}}};
+constexpr Names<Setting, setting_count> setting_names{{{Setting::temperature, "temperature"},
+                                                       {Setting::top_k, "top_k"},
+                                                       {Setting::top_p, "top_p"},
+                                                       {Setting::min_p, "min_p"}}};
 constexpr Names<RowKind, 2> kind_names{{{RowKind::probabilities, "probabilities"}, {RowKind::logits, "logits"}}};
 
 constexpr Names<Greedy, 3> greedy_names{{{Greedy::no, "no"}, {Greedy::first, "first"}, {Greedy::last, "last"}}};

@@ -28,6 +28,7 @@ enum class Greedy { no, first, last };
 
 /// A setting of a request that changes the target's rows.
 enum class Setting { temperature, top_k, top_p, min_p };
+inline constexpr int setting_count = 4;
 
 /// Declarations of a selection policy (sim/components/selection_view.hpp).
 struct DeclaredSelection {

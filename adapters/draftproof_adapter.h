@@ -235,7 +235,8 @@ typedef struct dp_verifier {
   int32_t grammar;
 
   /* Since 1.6 of the protocol. DP_BIT of each setting that `verify` applies to rows of p itself: it gets rows of p
-     without them, and `settings` of each request [0: p is final]. Settings without a bit have the values that change nothing: 1, 0, 1, 0. */
+     without them, and `settings` of each request [0: p is final]. Settings without a bit have the values that change
+     nothing: 1, 0, 1, 0. */
   uint32_t settings;
   uint32_t reserved; /* 0 */
 } dp_verifier;

@@ -16,7 +16,6 @@
 // A race of n exponentials takes n places in a row.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include <draftproof/captures/filter.hpp>
 #include <draftproof/sim/token.hpp>
 
 namespace draftproof::adapters {
@@ -52,24 +52,6 @@ enum class RowStatus : std::int32_t {
   crashed = 6,      ///< the process ended, or was ended, on this row; set by the host only
 };
 
-/// The settings of a request; the defaults change nothing. They apply in this order: the row of logits is divided by the
-/// temperature, then top-k, top-p and min-p each remove tokens, and the rest is divided by its mass.
-struct RequestSettings {
-  double temperature = 1;
-  double top_k = 0;  ///< number of the likeliest tokens that are kept; 0: all
-  double top_p = 1;  ///< the shortest run of likeliest tokens of at least this mass is kept
-  double min_p = 0;  ///< tokens of at least this share of the largest probability are kept
-
-  static constexpr int count = 4;
-  std::array<double, count> values() const { return {temperature, top_k, top_p, min_p}; }
-  bool changes_nothing() const { return *this == RequestSettings{}; }
-  /// Returns the distribution that the settings turn a row into.
-  std::vector<double> applied(std::vector<double> row) const;
-  /// Returns "temperature 0.5, top_k 2"; empty if they change nothing.
-  std::string text() const;
-  bool operator==(const RequestSettings&) const = default;
-};
-
 /// The input of one row of a batch. Shapes by level, for n drafted tokens and rows of V entries:
 ///
 ///   level      p        q            drafts  parents
@@ -86,7 +68,7 @@ struct Input {
   /// Of a program under a grammar: for each row of p, 1 where the grammar allows the token, else 0; empty: all allowed.
   /// Rows of p do not have the mask.
   std::vector<std::vector<std::int32_t>> legal{};
-  RequestSettings settings{};   ///< of a program with settings; rows of p are those before them
+  Filter settings{};            ///< of a program with settings; rows of p are those before them
   std::vector<double> state{};  ///< of a program with state: as the previous call returned it, zeros in a first call
 
   int vocabulary() const { return static_cast<int>(p.front().size()); }

@@ -96,14 +96,13 @@ std::vector<double> full_distribution(std::span<const double> stored, Values val
 }
 
 /// The distribution [K + 1] of a truncated row: K probabilities, which must be 0 where `padding` is true, and the
-/// rest. The full distribution's temperature and top-p cannot be computed from it, so the filter must be the default.
+/// rest. The full distribution's temperature, top-p and min-p cannot be computed from it, so the filter must be the
+/// default.
 /// Throws: InputError.
 std::vector<double> truncated_distribution(std::vector<double> stored, const std::vector<bool>& padding, double rest,
                                            const Filter& filter, const RowPlace& place) {
   if (!filter.changes_nothing())
-    throw array_error(place.file, place.array,
-                      fmt::format("temperature {}, top-k {}, top-p {} for a truncated capture", filter.temperature,
-                                  filter.top_k, filter.top_p),
+    throw array_error(place.file, place.array, to_text(filter) + " for a truncated capture",
                       "no filter: a truncated row does not list all tokens, so it cannot be filtered");
   for (std::size_t column = 0; column < stored.size(); ++column)
     if (padding[column] && stored[column] != 0)

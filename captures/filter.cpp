@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <draftproof/captures/array.hpp>
 #include <draftproof/captures/row.hpp>
@@ -20,8 +21,8 @@ std::vector<double> one_hot(std::span<const double> values) {
   return distribution;
 }
 
-/// Zeroes the `weights` that top-k and top-p remove, and normalises. It ranks by `values`, of which the weights are a
-/// monotone function, so that rounding of the weights neither creates nor moves ties.
+/// Zeroes the `weights` that top-k, top-p and min-p remove, and normalises. It ranks by `values`, of which the weights
+/// are a monotone function, so that rounding of the weights neither creates nor moves ties.
 std::vector<double> cut(std::span<const double> values, std::vector<double> weights, const Filter& filter) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -45,6 +46,9 @@ std::vector<double> cut(std::span<const double> values, std::vector<double> weig
     kept = run;
   }
   for (std::size_t i = kept; i < order.size(); ++i) weights[order[i]] = 0;
+  const double least = filter.min_p * *std::max_element(weights.begin(), weights.end());
+  for (double& weight : weights)
+    if (weight < least) weight = 0;
   normalise(weights);
   return weights;
 }
@@ -56,10 +60,25 @@ void check_filter(const Filter& filter, const std::string& who) {
     throw file_error(who, fmt::format("temperature {}", filter.temperature), "a finite temperature >= 0");
   if (!(filter.top_p > 0 && filter.top_p <= 1))
     throw file_error(who, fmt::format("top-p {}", filter.top_p), "0 < top-p <= 1");
+  if (!(filter.min_p >= 0 && filter.min_p <= 1))
+    throw file_error(who, fmt::format("min-p {}", filter.min_p), "0 <= min-p <= 1");
 }
 
 nlohmann::json to_json(const Filter& filter) {
-  return {{"temperature", filter.temperature}, {"top_k", filter.top_k}, {"top_p", filter.top_p}};
+  nlohmann::json json{{"temperature", filter.temperature}, {"top_k", filter.top_k}, {"top_p", filter.top_p}};
+  if (filter.min_p > 0) json["min_p"] = filter.min_p;
+  return json;
+}
+
+std::string to_text(const Filter& filter) {
+  const Filter unchanged;
+  std::vector<std::string> texts;
+  if (filter.temperature != unchanged.temperature)
+    texts.push_back(fmt::format("temperature {:g}", filter.temperature));
+  if (filter.top_k != unchanged.top_k) texts.push_back(fmt::format("top_k {}", filter.top_k));
+  if (filter.top_p != unchanged.top_p) texts.push_back(fmt::format("top_p {:g}", filter.top_p));
+  if (filter.min_p != unchanged.min_p) texts.push_back(fmt::format("min_p {:g}", filter.min_p));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::vector<double> filtered_softmax(std::span<const double> logits, const Filter& filter) {

@@ -147,6 +147,9 @@ void SourceChoice::declare(CLI::App& app) {
         ->check(not_negative());
     app.add_option("--" + of + "-top-p", filter.top_p, "keep the likeliest tokens of the " + of + " up to this mass")
         ->check(between(0, 1));
+    app.add_option("--" + of + "-min-p", filter.min_p,
+                   "keep tokens of the " + of + " with at least this share of the largest probability")
+        ->check(between(0, 1));
   };
   declare_filter("target", options.target_filter);
   declare_filter("proposal", options.proposal_filter);

@@ -41,7 +41,7 @@ SuggestedPoints::SuggestedPoints(const Input& input, std::span<const double> mor
     }
     add_siblings(input.p[r], input, siblings);
     if (!input.settings.changes_nothing()) {
-      const std::vector<double> target = input.settings.applied(input.p[r]);
+      const std::vector<double> target = filtered_distribution(input.p[r], input.settings);
       add_row(target);
       add_siblings(target, input, siblings);
     }

@@ -293,8 +293,8 @@ class Batches {
     suspects_.push_back({check, std::move(text), place, difference(place.batch->runs[place.slot], *place.alone)});
   }
 
-  /// Judges the distribution of one differing row per check, in the first round that has such a row. Rows that emit other
-  /// tokens come first: weights that differ in scale alone have the same distribution.
+  /// Judges the distribution of one differing row per check, in the first round that has such a row. Rows that emit
+  /// other tokens come first: weights that differ in scale alone have the same distribution.
   void judge_differences(int round) {
     std::vector<Suspect> suspects = std::exchange(suspects_, {});
     const auto order = [](const Suspect& one) {

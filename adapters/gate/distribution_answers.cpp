@@ -44,7 +44,7 @@ void add_distribution(const ProgramDistribution& distribution, const Input& inpu
     else if (answers.failure.empty())
       answers.failure = one_line(each.outcome.message);
   std::string drafts = fmt::format("on drafts ({})", fmt::join(input.drafts, " "));
-  if (!input.settings.changes_nothing()) drafts += " with " + input.settings.text();
+  if (!input.settings.changes_nothing()) drafts += " with " + to_text(input.settings);
   if (distribution.state == DistributionState::not_a_function)
     answers.failed[distribution_check::function] = Answer::failed(fmt::format(
         "{}: equal calls have different results on the tape ({:.9g})", drafts, fmt::join(distribution.tape, " ")));
@@ -66,7 +66,7 @@ std::string text_of_requests(std::span<const Input> inputs) {
   std::vector<std::string> texts;
   for (const Input& input : inputs)
     if (texts.size() < most && !input.settings.changes_nothing())
-      texts.push_back(fmt::format("drafts ({}) with {}", fmt::join(input.drafts, " "), input.settings.text()));
+      texts.push_back(fmt::format("drafts ({}) with {}", fmt::join(input.drafts, " "), to_text(input.settings)));
   return texts.empty() ? "" : fmt::format("; requests: {}", fmt::join(texts, ", "));
 }
 

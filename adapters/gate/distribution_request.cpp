@@ -75,28 +75,21 @@ class Reader {
   }
 
   /// Returns the settings of an object by name; settings that it does not name change nothing.
-  RequestSettings given(const Json& object) const {
+  Filter given(const Json& object) const {
     if (!object.is_object()) refuse("settings", shown(object), "an object");
-    RequestSettings settings;
+    Filter settings;
     for (const auto& [name, value] : object.items()) {
       std::vector<std::string_view> names;
       for (const Setting setting : declaration_.settings) names.push_back(to_text(setting));
       if (std::find(names.begin(), names.end(), name) == names.end())
         refuse("settings", in_quotes(name), fmt::format("one of {}, as declared", fmt::join(names, ", ")));
-      const double number = value.is_number() ? value.get<double>() : -1;
-      const bool whole = number == std::floor(number) && number < 0x1p31;
-      if (name == "temperature" && number > 0 && std::isfinite(number))
-        settings.temperature = number;
-      else if (name == "top_k" && number >= 0 && whole)
-        settings.top_k = number;
-      else if (name == "top_p" && number > 0 && number <= 1)
-        settings.top_p = number;
-      else if (name == "min_p" && number >= 0 && number <= 1)
-        settings.min_p = number;
-      else
-        refuse(name, shown(value),
-               "temperature > 0, a whole number top_k >= 0, top_p above 0 and at most 1, or min_p from 0 to 1");
+      if (!value.is_number()) refuse(name, shown(value), "a number");
+      if (name == "temperature") settings.temperature = value.get<double>();
+      if (name == "top_k") settings.top_k = static_cast<std::size_t>(whole(value, name, {}, 0, INT32_MAX));
+      if (name == "top_p") settings.top_p = value.get<double>();
+      if (name == "min_p") settings.min_p = value.get<double>();
     }
+    check_filter(settings, file_ + ": " + input_);
     return settings;
   }
 

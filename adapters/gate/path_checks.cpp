@@ -332,8 +332,8 @@ std::uint64_t trials_within(const Declaration& declaration, const TreeShape& sha
   return static_cast<std::uint64_t>(std::max(1.0, std::exp2(log2_trials) * std::min(1.0, usual_bytes / bytes)));
 }
 
-/// Returns the total variation in the tokens after one context that trials detect. Trials start in the contexts in turn,
-/// and each context has a bet of weight 1 / (2 contexts).
+/// Returns the total variation in the tokens after one context that trials detect. Trials start in the contexts in
+/// turn, and each context has a bet of weight 1 / (2 contexts).
 double token_distance(const PathSource& source, std::uint64_t trials, double log_threshold) {
   const auto model = source.open();
   const double contexts = source.starts();

@@ -125,7 +125,7 @@ bool can_truncate(const std::vector<Row>& rows, Setting setting) {
 /// depend on the drafts, so inputs of one model may differ in them.
 void take_settings_from_target(Input& input, const Declaration& declaration) {
   constexpr double removed = 1.0 / 16;  // mass of the tokens that a truncation removes
-  RequestSettings& settings = input.settings;
+  Filter& settings = input.settings;
   auto drafts = static_cast<std::uint32_t>(input.drafts.size());
   for (const Token x : input.drafts) drafts = 31 * drafts + static_cast<std::uint32_t>(x) + 1;
   std::uint64_t row_hash = 0;
@@ -141,7 +141,7 @@ void take_settings_from_target(Input& input, const Declaration& declaration) {
     const Setting setting = possible[choice % possible.size()];
     choice /= possible.size();
     if (setting == Setting::top_k)
-      settings.top_k = static_cast<double>(
+      settings.top_k = static_cast<std::size_t>(
           std::count_if(input.p.front().begin(), input.p.front().end(), [](double x) { return x > 0; }));
     if (setting == Setting::top_p) settings.top_p = 0.875;
     if (setting == Setting::min_p) settings.min_p = 0.0625;

@@ -8,8 +8,8 @@
 //   e          the mean over s and c of the product over tokens of prediction / p(x | last n)
 //
 // The engine generates texts from two pairs of tables in turn. The first pair has all transitions. In the second pair
-// each token has two successors: tokens of layer i are followed by tokens of layer i + 1, of 7 layers in a ring. A lost,
-// doubled or displaced token is an impossible transition there, unless a multiple of 7 tokens is lost.
+// each token has two successors: tokens of layer i are followed by tokens of layer i + 1, of 7 layers in a ring. A
+// lost, doubled or displaced token is an impossible transition there, unless a multiple of 7 tokens is lost.
 //
 // Correctness: given the past each factor has mean 1 under p, so e is a test martingale: it ever reaches 1 / alpha
 // with probability at most alpha (Ville), for any length of the text and any dependence. The mean of the
@@ -66,7 +66,8 @@ TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts,
 //   T, N, V    tokens, tokens after each context, vocabulary
 //   KL         divergence of the engine's rows from the target's, at least twice the squared total variation (Pinsker)
 //   c          tokens that a bet counts as seen before; the mean of its log e is, to second order in the difference,
-//              T KL N / (N + c) - contexts (V - 1) / 2 log(1 + N / c), with a deviation of at most sqrt(2 T KL N / (N + c))
+//              T KL N / (N + c) - contexts (V - 1) / 2 log(1 + N / c), with a deviation of at most
+//              sqrt(2 T KL N / (N + c))
 double text_distance(double tokens, double contexts, int vocabulary, double log_threshold);
 
 struct TextCheckOptions {

@@ -187,8 +187,7 @@ void LibraryTable::check() {
   bits("dtypes", table_.dtypes, 15);
   bits("kinds", table_.kinds, 3);
   bits("settings", table_.settings, 15);
-  if (table_.grammar != 0 && table_.settings != 0)
-    throw refuse("settings", "settings and grammar", "one of the two");
+  if (table_.grammar != 0 && table_.settings != 0) throw refuse("settings", "settings and grammar", "one of the two");
   bits("devices", table_.devices, DP_BIT(DP_CPU) | DP_BIT(DP_CUDA));
   number("most_rows", table_.most_rows, INT32_MAX);
   number("fewest_drafts", table_.fewest_drafts, INT32_MAX);
@@ -234,7 +233,7 @@ Declaration LibraryTable::declared() const {
   if (table_.coin_bits > 0) declaration.coin_bits = table_.coin_bits;
   declaration.state_size = table_.state_size;
   declaration.grammar = table_.grammar != 0;
-  if (table_.settings != 0) declaration.settings = enumerators(table_.settings, 4, Setting::temperature);
+  if (table_.settings != 0) declaration.settings = enumerators(table_.settings, setting_count, Setting::temperature);
   check_settings(declaration);
   return declaration;
 }

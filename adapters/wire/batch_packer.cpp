@@ -132,7 +132,7 @@ ServedBatch batch_like(const Input& input, int rows, int drafts, int places, con
           .places = places,
           .state_size = form.state_size,
           .grammar = form.grammar,
-          .settings_size = form.settings ? RequestSettings::count : 0,
+          .settings_size = form.settings ? setting_count : 0,
           .dtype = form.dtype,
           .kind = form.kind,
           .randomness = Randomness::scripted};
@@ -245,8 +245,9 @@ void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std:
           input.legal[i].begin(), input.legal[i].end(),
           packed.legal.begin() + static_cast<std::ptrdiff_t>((row * p_size + i * distribution) / width(form.dtype)));
     if (form.settings) {
-      const auto settings = input.settings.values();
-      packed.settings.insert(packed.settings.end(), settings.begin(), settings.end());
+      const Filter& given = input.settings;
+      packed.settings.insert(packed.settings.end(),
+                             {given.temperature, static_cast<double>(given.top_k), given.top_p, given.min_p});
     }
     packed.lengths[row] = static_cast<std::int32_t>(input.drafts.size());
     if (!packed.state.empty())

@@ -75,16 +75,15 @@ const Tensor& array_field(const Message& message, const char* name, std::size_t 
 /// The batch that `message` requests; its arrays refer to the message. The first array with an extent defines it.
 ServedBatch read_batch(const Message& message, WireFunction ask, const Declaration& declared) {
   constexpr int open = -1;
-  ServedBatch batch{
-      .rows = open,
-      .vocabulary = number_field(message, "vocabulary"),
-      .drafts_a_row = ask == WireFunction::draft ? number_field(message, "drafts") : open,
-      .target_rows = open,
-      .proposal_rows = open,
-      .places = open,
-      .state_size = ask == WireFunction::verify ? declared.state_size : 0,
-      .grammar = declared.grammar,
-      .settings_size = ask == WireFunction::verify && !declared.settings.empty() ? RequestSettings::count : 0};
+  ServedBatch batch{.rows = open,
+                    .vocabulary = number_field(message, "vocabulary"),
+                    .drafts_a_row = ask == WireFunction::draft ? number_field(message, "drafts") : open,
+                    .target_rows = open,
+                    .proposal_rows = open,
+                    .places = open,
+                    .state_size = ask == WireFunction::verify ? declared.state_size : 0,
+                    .grammar = declared.grammar,
+                    .settings_size = ask == WireFunction::verify && !declared.settings.empty() ? setting_count : 0};
   batch.kind = named_field(message, "kind", {RowKind::probabilities, RowKind::logits});
   batch.randomness =
       named_field(message, "randomness", {Randomness::scripted, Randomness::seeded, Randomness::opaque});

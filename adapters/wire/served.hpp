@@ -29,7 +29,7 @@ struct ServedBatch {
   int places = 0;         ///< of the tape of each row
   int state_size = 0;     ///< S
   bool grammar = false;   ///< whether there are masks
-  int settings_size = 0;  ///< RequestSettings::count with settings of requests, else 0
+  int settings_size = 0;  ///< setting_count with settings of requests, else 0
   Dtype dtype = Dtype::float32;
   RowKind kind = RowKind::probabilities;
   Randomness randomness = Randomness::scripted;

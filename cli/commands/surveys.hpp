@@ -1,6 +1,6 @@
 // `draftproof survey`: every applicable verifier on captured or parametric distributions; `draftproof survey-paths`:
-// every verifier of paths and trees on captured trees or on models; `draftproof survey-policies`: every selection policy
-// on chains of drafts.
+// every verifier of paths and trees on captured trees or on models; `draftproof survey-policies`: every selection
+// policy on chains of drafts.
 #pragma once
 
 #include <draftproof/cli/register_command.hpp>
@@ -185,7 +185,6 @@ struct SurveyPolicies {
   int run(const Session& session) {
     session.set(options);
     options.head = head == "overlap" ? ConfidenceHead::overlap : ConfidenceHead::largest;
-    if (options.budget == 0) options.budget = (options.requests * options.length + 1) / 2;
     SourceOptions opened = rows.options;
     opened.seed = session.seed;
     std::vector<std::unique_ptr<PathSource>> sources;
@@ -212,9 +211,7 @@ struct SurveyPolicies {
       std::vector<Finding> found = examined(*row.policy, session.seed);
       if (stop_requested()) break;
       for (const Finding& finding : found)
-        if (row.policy->kind() == Kind::verifier && finding.status == Status::failed &&
-            !(row.matching && finding.property == "non_anticipation"))
-          status = Status::failed;
+        if (row.policy->kind() == Kind::verifier && fails(row, finding)) status = Status::failed;
       findings.push_back(std::move(found));
     }
     if (findings.size() == surveyed.front().survey.rows.size())

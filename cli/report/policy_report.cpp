@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <draftproof/cli/report/text.hpp>
+
 namespace draftproof {
 
 namespace {
@@ -12,11 +14,9 @@ Cell verdict_of(const PolicyRow& row, const std::vector<Finding>& findings) {
   std::vector<std::string> failed;
   bool undecided = false;
   for (const Finding& finding : findings) {
-    if (finding.status == Status::failed) failed.push_back(finding.property);
+    if (fails(row, finding)) failed.push_back(finding.property);
     undecided |= finding.status == Status::undecided;
   }
-  // A policy for sample-and-match alone may use the drafts' tokens; its output decides.
-  if (row.matching) std::erase(failed, "non_anticipation");
   if (!failed.empty()) return {fmt::format("failed: {}", fmt::join(failed, ", ")), Tone::bad};
   if (undecided) return {"undecided"};
   return findings.empty() ? Cell{"not checked", Tone::faint} : Cell{"passed", Tone::good};
@@ -52,7 +52,7 @@ Document report_policy_survey(std::span<const SurveyedPolicies> surveyed, const 
           {"seed", options.seed},
           {"requests", options.requests},
           {"length", options.length},
-          {"budget", options.budget},
+          {"budget", options.most_verified()},
           {"cost", options.cost},
           {"head", options.head == ConfidenceHead::overlap ? "overlap" : "largest"},
           {"complete", complete}};
@@ -61,13 +61,13 @@ Document report_policy_survey(std::span<const SurveyedPolicies> surveyed, const 
                                  {"about", item.source->describe()},
                                  {"batches", item.survey.batches},
                                  {"rows", nlohmann::ordered_json::array()}};
-    Section section{.title = item.source->name(),
-                    .before = {"  " + item.source->summary(),
-                               fmt::format("  batches: {}, of {} with {} each; at most {} verified in a batch{}",
-                                           item.survey.batches,
-                                           counted(static_cast<std::uint64_t>(options.requests), "request"),
-                                           counted(static_cast<std::uint64_t>(options.length), "draft"),
-                                           options.budget, complete ? "" : " (stopped early)")}};
+    Section section{
+        .title = item.source->name(),
+        .before = {"  " + item.source->summary(),
+                   fmt::format("  batches: {}, of {} with {} each; at most {} verified in a batch{}",
+                               item.survey.batches, counted(static_cast<std::uint64_t>(options.requests), "request"),
+                               counted(static_cast<std::uint64_t>(options.length), "draft"), options.most_verified(),
+                               complete ? "" : " (stopped early)")}};
     for (std::size_t i = 0; i < item.survey.rows.size(); ++i)
       section.table.add(entry["rows"], row_of(item.survey, item.survey.rows[i],
                                               item.findings.empty() ? std::vector<Finding>{} : item.findings[i]));

@@ -63,7 +63,8 @@ struct Finding {
   std::uint64_t work = 0;  ///< branches enumerated or trials run until the decision
   std::string device{};    ///< where its trials ran; empty if no device was requested
   Numbers numbers{};
-  /// Of a passed finding: the smallest fault that it would have shown, as text; empty if the check has no measure of faults.
+  /// Of a passed finding: the smallest fault that it would have shown, as text; empty if the check has no measure of
+  /// faults.
   std::string sensitivity{};
   int passed = 0;     ///< for a proof: number of instances on which it passed
   int undecided = 0;  ///< for a proof: number of instances that were not decided

@@ -67,7 +67,7 @@ class BatchWorker {
         legal_(static_cast<std::size_t>(source.vocabulary()), 1) {}
 
   void batch(std::uint64_t n, Tallies& tally) {
-    SelectionView<double> view{.requests = {}, .budget = options_.budget, .cost = options_.cost};
+    SelectionView<double> view{.requests = {}, .budget = options_.most_verified(), .cost = options_.cost};
     drafted_.clear();
     const auto requests = static_cast<std::uint64_t>(options_.requests);
     for (std::uint64_t r = 0; r < requests; ++r) {
@@ -269,6 +269,10 @@ void add_bounds(const PathSource& source, const PolicySurveyOptions& options, co
 
 }  // namespace
 
+bool fails(const PolicyRow& row, const Finding& finding) {
+  return finding.status == Status::failed && !(row.matching && finding.property == "non_anticipation");
+}
+
 double PolicySurvey::standard_error(const PolicyTally& tally) const {
   if (batches < 2) return 0;
   const double n = static_cast<double>(batches), mean = static_cast<double>(tally.accepted) / n;
@@ -296,14 +300,12 @@ std::vector<PolicyRow> plan_policies(const PolicySurveyOptions& options) {
   return rows;
 }
 
-PolicySurvey survey_policies(const PathSource& source, const PolicySurveyOptions& asked) {
-  if (asked.length > source.longest())
+PolicySurvey survey_policies(const PathSource& source, const PolicySurveyOptions& options) {
+  if (options.length > source.longest())
     throw InputError({.file = "--length",
-                      .got = std::to_string(asked.length),
+                      .got = std::to_string(options.length),
                       .expected = fmt::format("at most {} for {}", source.longest(), source.name())});
   registry();
-  PolicySurveyOptions options = asked;
-  if (options.budget == 0) options.budget = (options.requests * options.length + 1) / 2;
   PolicySurvey survey{.rows = plan_policies(options)};
   const TrialBudget budget{.trials = options.batches,
                            .threads = options.threads > 0 ? options.threads : default_threads(),

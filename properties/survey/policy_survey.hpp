@@ -5,9 +5,9 @@
 // sample-and-match for a policy that is exact only with it, decides about the kept drafts. All policies get the same
 // batches and the same random numbers, so their differences vary less than the numbers themselves.
 //
-// The confidence after a prefix is computed from the rows, because captures have no confidence head. Some policies use the
-// step before: all of its drafts are verified, whatever the policy. On stored trees it is another stored path of the same
-// context.
+// The confidence after a prefix is computed from the rows, because captures have no confidence head. Some policies use
+// the step before: all of its drafts are verified, whatever the policy. On stored trees it is another stored path of
+// the same context.
 #pragma once
 
 #include <atomic>
@@ -41,6 +41,9 @@ struct PolicySurveyOptions {
   int threads = 0;  ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t batches)> progress{};
+
+  /// Returns the most verified drafts of a batch.
+  int most_verified() const { return budget > 0 ? budget : (requests * length + 1) / 2; }
 };
 
 /// Counts of one policy over all batches.
@@ -58,6 +61,10 @@ struct PolicyRow {
   /// too many, and for policies that cut the output after verification or need sample-and-match.
   std::optional<double> best{};
 };
+
+/// Whether the finding on the row's policy is a failure. A policy for sample-and-match alone may use the drafts'
+/// tokens, so its output alone decides.
+bool fails(const PolicyRow& row, const Finding& finding);
 
 struct PolicySurvey {
   std::vector<PolicyRow> rows;

@@ -7,8 +7,8 @@
 //   gain        R sum_x q(x) r(x) at a prefix: the accepted drafts that its next draft adds
 //   U(t)        largest value of accepted - t verified of any policy
 //
-// A policy decides about a position from the drafts before it and from p and q after them, so the best one for a price is
-// found from the last position to the first: it verifies the next draft if the value of doing so is positive.
+// A policy decides about a position from the drafts before it and from p and q after them, so the best one for a price
+// is found from the last position to the first: it verifies the next draft if the value of doing so is positive.
 //
 // Cost: every prefix once for each price; about ten prices.
 // Correctness: Lagrangian duality. A policy with k verified drafts has at most t k + U(t) accepted drafts, for every t.
@@ -71,8 +71,8 @@ class SelectionBound {
     while (true) {
       found.price = (found.more.accepted - found.fewer.accepted) / (found.more.verified - found.fewer.verified);
       const SelectionPoint<S> between = best(found.price);
-      // The line through the two policies is the smallest bound if no policy lies above it. With rounded numbers `between`
-      // may equal one of the two and seem to lie above the line.
+      // The line through the two policies is the smallest bound if no policy lies above it. With rounded numbers
+      // `between` may equal one of the two and seem to lie above the line.
       const bool above = found.fewer.accepted - found.price * found.fewer.verified <
                          between.accepted - found.price * between.verified;
       if (!above || !(found.fewer.verified < between.verified) || !(between.verified < found.more.verified)) break;

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -336,6 +337,7 @@ class Subject:
         answers, kept, level = [], self._arguments.kept, self.declaration.level
         position, tree = level == "position", level == "tree" and rows.parents is not None
         one_proposal = position and rows.q.shape[1] == 1
+        settings = self._settings_of(rows)
         for i, n in enumerate(rows.lengths.tolist()):
             given = [
                 kept("p", rows.p[i, 0] if position else rows.p[i, : n + 1]),
@@ -347,8 +349,8 @@ class Subject:
             if rows.legal is not None:
                 legal = rows.legal[i] != 0
                 given.append(kept("legal", legal[0] if position else legal[: n + 1]))
-            named = {name: values[i].item() for name, values in self._settings_of(rows).items()}
-            answers.append(self._one(self.fn, given, [], numbers, i, named))
+            named = {name: values[i].item() for name, values in settings.items()}
+            answers.append(self._one(partial(self._call, self.fn, given, [], named), given, named, numbers, i))
         return answers
 
     def _settings_of(self, rows: Rows) -> Arrays:
@@ -361,25 +363,23 @@ class Subject:
 
     def _one(
         self,
-        fn: Callable[..., Any],
+        call: Callable[[_Numbers, int], Answer],
         given: list[Argument],
-        more: list[Any],
+        named: dict[str, Any],
         numbers: _Numbers,
         i: int,
-        named: dict[str, Any] | None = None,
     ) -> Answer:
-        """The answer on one row, whose arguments are `given` and then `more`, and by name `named`."""
-        named = named or {}
-        answer = self._call(fn, given, more, numbers, i, named)
+        """The answer on one row by `call`, whose arguments are `given` and, by name, `named`."""
+        answer = call(numbers, i)
         if self.book.met:
             one = np.ones(1, np.int64)
             again = self._rehearse(
                 (*(argument.key for argument in given), repr(named).encode()),
-                lambda: self._call(fn, given, more, self._random_numbers(numbers.vocabulary, one), 0, named),
+                lambda: call(self._random_numbers(numbers.vocabulary, one), 0),
             )
             if again:
                 numbers.forget()
-                answer = self._call(fn, given, more, numbers, i, named)
+                answer = call(numbers, i)
             self.book.met.clear()
         return answer
 
@@ -388,10 +388,11 @@ class Subject:
         fn: Callable[..., Any],
         given: list[Argument],
         more: list[Any],
+        named: dict[str, Any],
         numbers: _Numbers,
         i: int,
-        named: dict[str, Any],
     ) -> Answer:
+        """The answer on one row of `fn`, called with `given`, then `more`, and by name `named`."""
         self.calls += 1
         try:
             output = numbers.run(i, fn, [*[argument.value for argument in given], *more], named)
@@ -450,7 +451,11 @@ class Subject:
     def _drafts(self, fn: Callable[..., Any], q: NDArray[Any], wanted: int, numbers: _Numbers) -> list[Answer]:
         if not self.batched:
             kept = self._arguments.kept
-            return [self._one(fn, [kept("q", q[i])], [wanted], numbers, i) for i in range(len(q))]
+            answers = []
+            for i, row in enumerate(q):
+                given = [kept("q", row)]
+                answers.append(self._one(partial(self._call, fn, given, [wanted], {}), given, {}, numbers, i))
+            return answers
         # With tapes a batch has one row: in a larger batch, V numbers could be mistaken for one number per row.
         parts = np.split(np.arange(len(q)), len(q) if numbers.scripted else 1)
 

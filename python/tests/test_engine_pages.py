@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from draftproof.engines import module_of
+from draftproof.engines import discover, module_of
 from draftproof.engines import pages as engine_pages
 from draftproof.engines import results as engine_results
 
@@ -172,3 +173,20 @@ def test_the_least_departure_that_a_text_shows_is_found_in_texts_that_have_it() 
         return float(np.mean(found))
 
     assert evidence(0.5) < 5 < evidence(1.0) and evidence(1.5) > 15
+
+
+def test_the_page_in_docs_is_written_from_the_stored_results(tmp_path: Path) -> None:
+    for part in ("python/engines/results", "python/engines/measured", "python/engines/packages", "docs/findings"):
+        shutil.copytree(ROOT / part, tmp_path / part)
+    assert engine_pages.write_page(tmp_path).read_text() == (ROOT / "docs" / "engines.md").read_text()
+
+
+def test_stored_remarks_are_those_of_the_adapters() -> None:
+    known = discover(ROOT / "python" / "engines")
+    for one in engine_results.results(ROOT / "python" / "engines" / "results"):
+        engine = known[one["engine"]]
+        assert one["replaces"] == engine.replaces, one["engine"]
+        notes = {adapter.name: (adapter.note, adapter.change) for adapter in engine.adapters}
+        for adapter in one["adapters"]:
+            stored = adapter.get("note", ""), adapter.get("change", "")
+            assert stored == notes[adapter["name"]], f"{one['engine']}: {adapter['name']}"

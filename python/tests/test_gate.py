@@ -387,3 +387,16 @@ def test_acceptance_beside_the_optimum(in_a_folder: Path) -> None:
     assert mine.low - 0.02 <= mine.optimum <= mine.high + 0.02  # one draft: every lossless verifier of q attains it
     assert "ladder" in rows
     assert "right@python" in str(found)
+
+
+def test_passed_tiers_state_the_fault_that_they_would_have_shown() -> None:
+    text = str(draftproof.check(None, generate=engine(residual=True), profile="quick"))
+    (line,) = [line for line in text.splitlines() if "would have shown" in line]
+    page = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
+    assert line.strip() in page
+    verdict = draftproof.check(right, profile="quick", models=4)
+    shown = {finding.tier: finding.sensitivity for finding in verdict.findings if finding.sensitivity}
+    assert shown["proof"].startswith("a total variation above ") and "on one of 6 models" in shown["proof"]
+    assert "in about 99 of 100 runs" in shown["sampled"]
+    assert f"would have shown {shown['proof']}" in str(verdict)
+    assert all(finding.status == "passed" for finding in verdict.findings if finding.sensitivity)

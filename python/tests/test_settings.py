@@ -159,8 +159,8 @@ def test_a_distribution_at_a_temperature():
     assert first(top_k=1) == pytest.approx(0, abs=1e-9)
     with pytest.raises(draftproof.ProgramError, match='got "top_q", expected one of temperature, top_k, top_p, min_p'):
         first(top_q=1)
-    with pytest.raises(draftproof.ProgramError, match="got 0, expected temperature > 0"):
-        first(temperature=0)
+    with pytest.raises(draftproof.ProgramError, match="temperature -1, expected a finite temperature >= 0"):
+        first(temperature=-1)
 
 
 def test_declarations_are_checked():

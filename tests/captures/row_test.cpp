@@ -114,6 +114,9 @@ TEST(Filter, TopPKeepsTheShortestRunThatReachesTheMass) {
   expect_distribution(filtered_distribution(distribution, {.top_p = 0.51}), {0, 1.0 / 3, 2.0 / 3, 0});
   expect_distribution(filtered_distribution(distribution, {.top_p = 0.8}), {1.0 / 7, 2.0 / 7, 4.0 / 7, 0});
   expect_distribution(filtered_distribution(distribution, {.top_p = 1e-9}), {0, 0, 1, 0});
+  expect_distribution(filtered_distribution({0.125, 0.25, 0.5, 0.125}, {.min_p = 0.5}), {0, 1.0 / 3, 2.0 / 3, 0});
+  expect_distribution(filtered_distribution({0.125, 0.25, 0.5, 0.125}, {.temperature = 0.5, .min_p = 0.5}),
+                      {0, 0, 1, 0});
 }
 
 TEST(Filter, TopPIsOfWhatTopKLeft) {
@@ -126,6 +129,7 @@ TEST(Filter, RefusesSettingsThatAreNone) {
   expect_input_error([] { check_filter({.temperature = std::nan("")}, "target"); }, {"temperature nan"});
   expect_input_error([] { check_filter({.top_p = 0}, "target"); }, {"top-p 0"});
   expect_input_error([] { check_filter({.top_p = 1.5}, "target"); }, {"0 < top-p <= 1"});
+  expect_input_error([] { check_filter({.min_p = -0.1}, "target"); }, {"min-p -0.1", "0 <= min-p <= 1"});
 }
 
 /// Returns the upper half of a float's bits, to nearest, ties to even, as engines convert to bf16.

@@ -36,10 +36,11 @@ in brackets what rounding explains. Instances are as in [adapters.md](adapters.m
 draft, `[0]` those after draft 0.
 """
 KINDS = {
-    "wrong": "Wrong: on the instance the output does not follow the target. Each was found a second time without the "
-    "gate, by `python/engines/second_route/census.py`.",
-    "edge faults": "Right but for the ends of a random number's grid or for rows next to p = q: a token with p = 0 is "
-    "emitted, or a call fails, with the probability that the last section has.",
+    "wrong": "On the instance the output does not have the target's distribution. Each was found a second time without "
+    "the gate, by `python/engines/second_route/census.py`.",
+    "edge faults": "The output has the target's distribution, except at the ends of a random number's grid or on rows "
+    "next to p = q. There a token with p = 0 is emitted, or a call fails, with the probability that the last section "
+    "states.",
     "lossy on purpose": "The package says that the output departs from the target; any distance is admitted.",
     "right": "No difference was found on these models; [adapters.md](adapters.md) states what such a check can miss.",
 }

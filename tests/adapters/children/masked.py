@@ -32,9 +32,4 @@ def decide(request, row):
         mask = (children[0] if rule == "sibling" else node) + 1
 
 
-while True:
-    request = talk.receive()
-    if request is None or request["type"] == "bye":
-        break
-    tokens, status, logs = zip(*(decide(request, row) for row in range(len(request["drafts"]))))
-    talk.result(request, tokens, status, logs, {})
+wire.verify_all(talk, decide)

@@ -27,9 +27,4 @@ def decide(request, row):
     return [tape.pick(weights, "target")], 0, tape.log
 
 
-while True:
-    request = talk.receive()
-    if request is None or request["type"] == "bye":
-        break
-    tokens, status, logs = zip(*(decide(request, row) for row in range(len(request["drafts"]))))
-    talk.result(request, tokens, status, logs, {})
+wire.verify_all(talk, decide)

@@ -61,16 +61,16 @@ TEST(RequestSettings, TurnTheRowsIntoTheTarget) {
     std::set<std::string> of_model;
     for (std::size_t i = 0; i < model.inputs.size(); ++i) {
       const Input& input = model.inputs[i];
-      texts.insert(input.settings.text());
-      of_model.insert(input.settings.text());
+      texts.insert(to_text(input.settings));
+      of_model.insert(to_text(input.settings));
       truncated += input.settings.top_k > 0 || input.settings.top_p < 1 || input.settings.min_p > 0;
       for (std::size_t row = 0; row < input.p.size(); ++row) {
         double sum = 0;
         for (const double share : input.p[row]) sum += share;
         EXPECT_NEAR(sum, 1, 1e-12);
-        const std::vector<double> applied = input.settings.applied(input.p[row]);
+        const std::vector<double> applied = filtered_distribution(input.p[row], input.settings);
         for (std::size_t x = 0; x < applied.size(); ++x)
-          EXPECT_NEAR(applied[x], target.inputs[i].p[row][x], 1e-12) << text << ": " << input.settings.text();
+          EXPECT_NEAR(applied[x], target.inputs[i].p[row][x], 1e-12) << text << ": " << to_text(input.settings);
       }
     }
     mixed += of_model.size() > 1;
@@ -106,13 +106,13 @@ TEST(RequestSettings, DeclarationsThatDoNotFitAreRefused) {
 }
 
 TEST(RequestSettings, ApplyInTheirOrder) {
-  const RequestSettings settings{.temperature = 0.5, .top_k = 2, .top_p = 1, .min_p = 0.3};
+  const Filter settings{.temperature = 0.5, .top_k = 2, .top_p = 1, .min_p = 0.3};
   // Squares 1 4 9: top-k keeps 4 and 9, and 4 is more than 0.3 of 9.
-  EXPECT_EQ(settings.applied({1.0 / 6, 2.0 / 6, 3.0 / 6}).front(), 0);
-  EXPECT_NEAR(settings.applied({1.0 / 6, 2.0 / 6, 3.0 / 6})[1], 4.0 / 13, 1e-15);
-  EXPECT_EQ(RequestSettings{.min_p = 0.5}.applied({0.2, 0.8}), (std::vector{0.0, 1.0}));
-  EXPECT_EQ(settings.text(), "temperature 0.5, top_k 2, min_p 0.3");
-  EXPECT_TRUE(RequestSettings{}.changes_nothing());
+  EXPECT_EQ(filtered_distribution({1.0 / 6, 2.0 / 6, 3.0 / 6}, settings).front(), 0);
+  EXPECT_NEAR(filtered_distribution({1.0 / 6, 2.0 / 6, 3.0 / 6}, settings)[1], 4.0 / 13, 1e-15);
+  EXPECT_EQ(filtered_distribution({0.2, 0.8}, {.min_p = 0.5}), (std::vector{0.0, 1.0}));
+  EXPECT_EQ(to_text(settings), "temperature 0.5, top_k 2, min_p 0.3");
+  EXPECT_TRUE(Filter{}.changes_nothing());
 }
 
 }  // namespace

@@ -108,8 +108,8 @@ TEST(TextChecks, RightEnginesPassAndWrongOnesAreFound) {
   }
 }
 
-/// Draws from the target's rows with `shift` moved from the second half of a row to the first, or loses every token with
-/// probability `lost`.
+/// Draws from the target's rows with `shift` moved from the second half of a row to the first, or loses every token
+/// with probability `lost`.
 class ShiftedEngine final : public Served {
  public:
   ShiftedEngine(double shift, double lost) : shift_{shift}, lost_{lost} {

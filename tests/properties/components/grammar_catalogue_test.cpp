@@ -23,15 +23,15 @@ void expect_answer(std::string_view component, std::string_view check, std::stri
   EXPECT_NE(finding.evidence.find(evidence), std::string::npos) << component << ": " << finding.evidence;
 }
 
-/// Token 1 may only follow token 0. After draft 0 the row of the bonus token allows both tokens, the row before it token
-/// 0 alone; after draft 1 it is the other way round.
+/// Token 1 may only follow token 0. After draft 0 the row of the bonus token allows both tokens, the row before it
+/// token 0 alone; after draft 1 it is the other way round.
 TEST(Grammars, MasksOfWrongRows) {
   constexpr auto text = "next=(2 0),(2 1) state=1 | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";
   expect_answer("mask_by_prefix", "grammar_distribution", text, "");
   expect_answer("mask_by_prefix", "forbidden_tokens", text, "");
   expect_answer("drafts_end_after_forbidden", "grammar_distribution", text, "");
-  // Draft 0 (probability 1/2) is accepted; draft 1 is forbidden, and its residual is token 0, without a bonus. The bonus
-  // after token 0 is right with (1 1)/2.
+  // Draft 0 (probability 1/2) is accepted; draft 1 is forbidden, and its residual is token 0, without a bonus. The
+  // bonus after token 0 is right with (1 1)/2.
   expect_answer("bonus_mask_before_last_draft", "grammar_distribution", text,
                 "token_path: after [0] got (3/4 1/4), expected (1/2 1/2), TV 1/4");
   expect_answer("mask_of_step_start", "grammar_distribution", text, "after [0] got (3/4 1/4), expected (1/2 1/2)");

@@ -90,8 +90,8 @@ struct ForbiddenDraftsRemoved : GrammarMasks {
 // Mutant: keeps one state for all nodes of a tree and advances it in draw order, so that the mask of a node depends on
 // the siblings that were drawn before.
 //
-// Source: derived here, after matchers that are advanced along a list of nodes; vllm-project/vllm PR 41897 follows the tree.
-// Hidden: from chains, and while siblings lead to equal masks.
+// Source: derived here, after matchers that are advanced along a list of nodes; vllm-project/vllm PR 41897 follows the
+// tree. Hidden: from chains, and while siblings lead to equal masks.
 struct SiblingsShareState : GrammarMasks {
   static constexpr ComponentInfo info{.name = "siblings_share_state",
                                       .summary = "the state at a node has also read the siblings drawn before it",
