@@ -223,9 +223,9 @@ void check_row(std::span<const std::int32_t> tokens, std::int32_t count, int num
   for (std::int32_t i = 0; i < most; ++i) {
     const std::int32_t token = tokens[static_cast<std::size_t>(i)];
     if (i < count ? static_cast<std::uint32_t>(token) >= static_cast<std::uint32_t>(vocabulary) : token != -1)
-      throw row_fault(number, fmt::format("tokens: entry {}", i), fmt::format("{}", token),
-                      i < count ? fmt::format("0 .. {}", vocabulary - 1)
-                                : fmt::format("-1 after the first {} tokens, the number in counts", count));
+      throw row_fault(
+          number, fmt::format("tokens: entry {}", i), fmt::format("{}", token),
+          i < count ? fmt::format("0 .. {}", vocabulary - 1) : fmt::format("-1, because counts is {}", count));
   }
 }
 

@@ -127,7 +127,7 @@ TEST(LostProgram, IsNamedWithRowFieldFoundAndWanted) {
   for (const auto& [kind, parts] : std::vector<std::pair<std::string, Parts>>{
            {"token out of range", {"row 0: tokens: entry 0: got 4, expected 0 .. 3"}},
            {"negative token", {"row 0: tokens: entry 0: got -2"}},
-           {"no padding", {"row 7: tokens: entry 2: got 0, expected -1 after the 1"}},
+           {"no padding", {"row 7: tokens: entry 2: got 0, expected -1, because counts is 1"}},
            {"counts beyond", {"row 0: counts: got 4, expected 1 .. 3"}},
            {"no tokens", {"row 0: counts: got 0, expected 1 .. 3"}},
            {"wrong shape", {"counts: got i32 [7], expected i32 [8]"}},
