@@ -212,11 +212,13 @@ struct Describe {
     add(document, "kind", "tree sampling");
     add(document, "what it does", std::string(info.summary));
     add(document, "drafts at a node",
-        info.fixed               ? "a function of the context"
-        : info.distinct_siblings ? "without replacement"
-                                 : "independent");
+        info.fixed                ? "a function of the context"
+        : info.has_fixed_children ? "the most probable tokens, then without replacement from the rest"
+        : info.distinct_siblings  ? "without replacement"
+                                  : "independent");
     add(document, "heeds a stem", info.has_stem ? "yes" : "no");
     add(document, "heeds branching", info.branches ? "yes" : "no");
+    add(document, "heeds fixed children", info.has_fixed_children ? "yes" : "no");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
     if (info.row == DraftRow::last_token)
       add(document, "drafts from the row of", "the last token, which it declares");

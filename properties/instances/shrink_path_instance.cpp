@@ -55,14 +55,15 @@ void add_smaller_shapes(Candidates<PathInstance>& candidates, const PathInstance
   for (Token x = 0; x < origin.vocabulary(); ++x)
     candidates.add([x](PathInstance& candidate) { start_later(candidate, x); });
   candidates.add([](PathInstance& candidate) {
-    auto& [drafts, length, branching, stem] = candidate.shape;
-    if (!branching.empty()) drafts = *std::max_element(branching.begin(), branching.end());
-    branching.clear();
+    TreeShape& shape = candidate.shape;
+    if (!shape.branching.empty()) shape.drafts = *std::max_element(shape.branching.begin(), shape.branching.end());
+    shape.branching.clear();
   });
   for (std::size_t i = 0; i < origin.shape.branching.size(); ++i)
     candidates.add([i](PathInstance& candidate) { candidate.shape.branching[i] -= 1; });
   candidates.add([](PathInstance& candidate) { candidate.shape.stem = 0; });
   candidates.add([](PathInstance& candidate) { candidate.shape.stem -= 1; });
+  candidates.add([](PathInstance& candidate) { candidate.shape.fixed -= 1; });
 }
 
 void add_fewer_prefixes(Candidates<PathInstance>& candidates, const PathInstance& origin) {

@@ -101,7 +101,8 @@ int drafted_trees(const TreeShape& shape, int vocabulary, int most, const PathSi
   }
   for (int depth = 0, parents = 1; depth < shape.length; ++depth) {
     const int children = std::min(shape.children_at(depth), vocabulary);
-    for (int k = 0; k < children; ++k) draw(parents, sizes.distinct ? vocabulary - k : vocabulary);
+    for (int k = std::min(shape.fixed, children); k < children; ++k)
+      draw(parents, sizes.distinct ? vocabulary - k : vocabulary);
     parents *= children;
   }
   return trees;
@@ -120,6 +121,7 @@ TreeShape branched_shape(InstanceRng& dice, const PathSizes& sizes, int several)
                   .stem = 0};
   if (sizes.fixed) shape.drafts = std::max(shape.drafts, sizes.most_drafts - 2);
   if (sizes.stem) shape.stem = dice.between(0, shape.length - 1);
+  if (sizes.fixed_children) shape.fixed = dice.between(0, 2);
   if (!sizes.branches) return shape;
   const int branched = dice.between(2, shape.length - 1);
   for (int depth = 0; depth < shape.length; ++depth)
@@ -143,6 +145,7 @@ TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
                   .branching = {},
                   .stem = 0};
   if (sizes.stem) shape.stem = dice.between(0, shape.length);
+  if (sizes.fixed_children) shape.fixed = dice.between(0, 2);
   if (sizes.branches && dice.chance(1, 2))
     for (int depth = 0; depth < shape.length; ++depth) shape.branching.push_back(dice.between(fewest, most));
   return shape;

@@ -17,10 +17,11 @@ struct PathSizes {
   int fewest_drafts = 1, most_drafts = 3;
   /// largest number of trees that can be drafted; one instance in thirty may have four times as many
   int most_trees = 192;
-  bool stem = false;      ///< whether the drafter uses TreeShape::stem
-  bool branches = false;  ///< whether the drafter uses TreeShape::branching
-  bool distinct = false;  ///< whether siblings are drawn without replacement
-  bool fixed = false;     ///< whether there is one tree, of any size; K then counts its nodes
+  bool stem = false;            ///< whether the drafter uses TreeShape::stem
+  bool branches = false;        ///< whether the drafter uses TreeShape::branching
+  bool distinct = false;        ///< whether siblings are drawn without replacement
+  bool fixed = false;           ///< whether there is one tree, of any size; K then counts its nodes
+  bool fixed_children = false;  ///< whether the drafter uses TreeShape::fixed
 };
 
 /// Returns the default limits with the features that the drafter uses.
@@ -28,7 +29,8 @@ constexpr PathSizes sizes_of(const TreeDrafterInfo& drafter) {
   return {.stem = drafter.has_stem,
           .branches = drafter.branches,
           .distinct = drafter.distinct_siblings,
-          .fixed = drafter.fixed};
+          .fixed = drafter.fixed,
+          .fixed_children = drafter.has_fixed_children};
 }
 
 /// Returns the n-th small model of a seed. Families of rows alternate. A quarter of the models has no context,

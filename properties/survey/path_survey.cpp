@@ -171,6 +171,11 @@ TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length) {
     shape.branching.front() = drafts;
   }
   if (drafter.info().has_stem) shape.stem = length / 2;
+  if (drafter.info().has_fixed_children) {
+    // At each depth one child more than the fixed ones, which is drawn.
+    shape.fixed = drafts - 1;
+    shape.branching.assign(static_cast<std::size_t>(length), drafts);
+  }
   return shape;
 }
 

@@ -29,12 +29,13 @@ struct TreeDrafterInfo {
   /// The draft samplings that a node's distinct children, in draw order, have for a sequential verifier
   /// (Info::sequential), for which the number of children may depend on the children.
   DraftSamplings siblings_sequential{};
-  bool distinct_siblings = false;  ///< the draws at a node have no repeats
-  bool fixed = false;              ///< not random: the tree is a function of the context
-  bool ranks_tokens = false;       ///< breaks ties between tokens by their ids
-  bool independent_paths = false;  ///< K independent paths from the root, as captures store them
-  bool has_stem = false;           ///< uses TreeShape::stem
-  bool branches = false;           ///< uses TreeShape::branching
+  bool distinct_siblings = false;   ///< the draws at a node have no repeats
+  bool fixed = false;               ///< not random: the tree is a function of the context
+  bool ranks_tokens = false;        ///< breaks ties between tokens by their ids
+  bool independent_paths = false;   ///< K independent paths from the root, as captures store them
+  bool has_stem = false;            ///< uses TreeShape::stem
+  bool branches = false;            ///< uses TreeShape::branching
+  bool has_fixed_children = false;  ///< uses TreeShape::fixed
   /// The row that verifiers and checks get as the proposal.
   DraftRow row = DraftRow::context;
   /// For a drafter whose row is not the context's, or that is wrong on purpose: the distribution of trees that it

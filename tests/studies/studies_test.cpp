@@ -48,6 +48,7 @@ const std::map<std::string, StudyOptions> sizes{
     {"draft_samplings", small(4000)},
     {"draft_temperatures", small(4000)},
     {"gate_power", one_source("zipf:vocabulary=60,exponent=1.1,draft_exponent=1.1,noise=0.8,shuffle=1", 9)},
+    {"hybrid_trees", one_source("zipf:vocabulary=16", 2)},
     {"ladder_buckets", small(4000)},
     {"live_paths", one_source("zipf:vocabulary=16", 3)},
     {"multipath_in_k", {.effort = 1}},

@@ -11,6 +11,7 @@
 #include <draftproof/properties/paths/path_scripted.hpp>
 #include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/properties/statistics/count_models.hpp>
+#include <draftproof/sim/trees/fixed_tokens.hpp>
 
 namespace draftproof::checks::paths {
 
@@ -51,6 +52,7 @@ struct CompletedDistribution {
 //   repeats    at node u, draws x_1, x_2, .. have probability q(x_1|u) q(x_2|u) ..
 //   distinct   each draw from the rest: q(x_i|u) / (1 - q(x_1|u) - .. - q(x_(i-1)|u))
 //   fixed      one tree, with probability 1
+//   hybrid     the fixed children first, with probability 1, then distinct draws from the rest
 //
 // A tree with its draws in order arises in one way only, so its probability is the product over its nodes. The
 // drafter may choose the number of draws per node, but not by their values: the probabilities of all trees sum to 1.
@@ -69,7 +71,8 @@ struct DeclaredDistribution {
     const auto on_tree = [&](const DraftTree& tree, const Rational& probability) {
       mass += probability;
       if (!evidence.empty()) return;
-      const Rational declared = info.fixed ? Rational(1) : declared_probability(info, conditionals, tree);
+      const Rational declared =
+          info.fixed ? Rational(1) : declared_probability(info, conditionals, at.instance().shape, tree);
       if (probability != declared)
         evidence = "draws the tree " + tree_text(tree) + " with probability " + to_text(probability) + ", declared " +
                    to_text(declared);
@@ -83,15 +86,18 @@ struct DeclaredDistribution {
  private:
   static Rational declared_probability(const TreeDrafterInfo& info,
                                        const ConditionalModel<PathInstanceAnalysis::Distributions>& conditionals,
-                                       const DraftTree& tree) {
+                                       const TreeShape& shape, const DraftTree& tree) {
     Rational probability = 1;
     for (int u = 0; u < tree.size(); ++u) {
       const auto& distributions = conditionals.distributions(tree.context(u));
+      const FixedTokens fixed(distributions, info.has_fixed_children ? shape.fixed : 0);
       Rational left = 1;
+      int number = 0;
       for (const int child : tree.draws(u)) {
         const Rational& q = distributions.proposal(tree.token(child));
         if (left <= 0) return 0;  // nothing is left to draw
-        probability *= q / left;
+        if (number < fixed.count && tree.token(child) != fixed.tokens[number]) return 0;
+        if (number++ >= fixed.count) probability *= q / left;
         if (info.distinct_siblings) left -= q;
       }
     }

@@ -1,0 +1,124 @@
+// Mutants: rules for trees of fixed and drawn children (hybrid trees).
+#pragma once
+
+#include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/univer.hpp>
+#include <draftproof/verifiers/paths/univer_ladder.hpp>
+
+namespace draftproof::mutants::paths {
+
+namespace detail {
+
+struct CascadeRule : DrawnInOrder<1> {
+  static constexpr bool cascade = true;
+};
+struct DrawnLastRule : DrawnInOrder<1> {
+  static constexpr bool drawn_first = false;
+};
+struct OnChildrenRule : DrawnInOrder<1> {
+  static constexpr bool off_children = false;
+};
+struct WholeRowRule : DrawnInOrder<1> {
+  template <class L>
+  auto row(const DraftedTree<L>& at, int u, const FixedTokens&, const HybridChildren&) const {
+    return [&distributions = at.distributions(u)](Token x) ->
+           typename L::Scalar { return distributions.proposal(x); };
+  }
+};
+
+}  // namespace detail
+
+// Mutant: a fixed child is accepted with probability min(1, w p), one after the other.
+//
+// Source: cascades of engines that test fixed children like drafts with q = 1.
+// Error: after a refused drawn child the target is no longer p, and after a refused fixed child it has no mass on it.
+// Hidden: on trees without fixed children.
+struct UniverCascade : HybridVerifier<detail::CascadeRule> {
+  static constexpr Info info{.name = "univer_cascade",
+                             .summary = "univer that tests each fixed child by w p alone",
+                             .source = "derived here; rule of arXiv:2605.04543",
+                             .drafts = DraftSamplings{"hybrid_tree"},
+                             .unsupported = {.device = "not written for kernels"},
+                             .ranks_tokens = true,
+                             .derived_from = "univer"};
+};
+
+// Mutant: the drawn child is tested after the fixed children, by the weight that it has before them.
+//
+// Source: tree builders that order the children of a node by probability.
+// Error: min(1, w p / m) is the probability of the drawn child before any other test.
+// Hidden: on trees without fixed children.
+struct UniverDrawnLast : HybridVerifier<detail::DrawnLastRule> {
+  static constexpr Info info{.name = "univer_drawn_last",
+                             .summary = "univer that tests the fixed children before the drawn one",
+                             .source = "derived here; rule of arXiv:2605.04543",
+                             .drafts = DraftSamplings{"hybrid_tree"},
+                             .unsupported = {.device = "not written for kernels"},
+                             .ranks_tokens = true,
+                             .derived_from = "univer"};
+};
+
+// Mutant: the token after a node is drawn from (w p - m)+ on all tokens.
+//
+// Source: corrections that are written for drawn children.
+// Error: a refused fixed child can be emitted as the correction, so it gets more than p.
+// Hidden: on trees without fixed children.
+struct UniverCorrectionOnChildren : HybridVerifier<detail::OnChildrenRule> {
+  static constexpr Info info{.name = "univer_correction_on_children",
+                             .summary = "univer whose correction can be a fixed child that was refused",
+                             .source = "derived here; rule of arXiv:2605.04543",
+                             .drafts = DraftSamplings{"hybrid_tree"},
+                             .unsupported = {.device = "not written for kernels"},
+                             .ranks_tokens = true,
+                             .derived_from = "univer"};
+};
+
+// Mutant: the drawn child is tested against q, though it was drawn from q without the fixed tokens.
+//
+// Source: engines that pass on the whole row of q with a drawn token.
+// Error: q of the drawn token is less than the probability that it was drawn with.
+// Hidden: on trees without fixed children.
+struct UniverWholeRow : HybridVerifier<detail::WholeRowRule> {
+  static constexpr Info info{.name = "univer_whole_row",
+                             .summary = "univer that tests the drawn child against q with the fixed tokens",
+                             .source = "derived here; rule of arXiv:2605.04543",
+                             .drafts = DraftSamplings{"hybrid_tree"},
+                             .unsupported = {.device = "not written for kernels"},
+                             .ranks_tokens = true,
+                             .derived_from = "univer"};
+};
+
+// Mutant: the ladder chooses a drawn child, and the test takes it for the first one.
+//
+// Source: engines that test the best of several drafts.
+// Error: the distribution of the chosen child is not q without the fixed tokens.
+// Hidden: where at most one child of a node is drawn.
+struct UniverLadderPlainRow {
+  static constexpr Info info{
+      .name = "univer_ladder_plain_row",
+      .summary = "univer with a ladder that tests the chosen child against the row of one draw",
+      .source = "derived here",
+      .drafts = DraftSamplings{"hybrid_tree"},
+      .unsupported = {.device = "not written for kernels"},
+      .ranks_tokens = true,
+      .derived_from = "univer_ladder"};
+
+  template <class L>
+  struct Rule : LadderOfRest<L> {
+    using LadderOfRest<L>::LadderOfRest;
+    auto row(const DraftedTree<L>& at, int u, const FixedTokens& tokens, const HybridChildren& children) const {
+      return DrawnInOrder<1>{}.row(at, u, tokens, children);
+    }
+  };
+  template <class L>
+  Rule<L> prepare(const ConditionalModel<L>&, const TreeShape& shape) const {
+    return Rule<L>(shape.fixed);
+  }
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, Rule<L>& rule, R& random) const {
+    rule.begin(at.conditionals());
+    return HybridRun<L, R, Rule<L>>(at, rule.fixed(), rule, random).run();
+  }
+};
+
+}  // namespace draftproof::mutants::paths
