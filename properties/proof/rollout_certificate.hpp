@@ -29,19 +29,21 @@ struct RolloutCertificate {
   bool refused() const { return never_emitted != no_token; }
 };
 
-/// Returns the certificate of an output distribution. Requires two distributions of the same size.
+/// Returns the certificate of an output distribution. Requires two distributions of the same size. Tokens with
+/// p <= `least` are left out of the ratio: a distribution in double is rounded to units of 2^-60.
 template <class Scalar>
-RolloutCertificate<Scalar> rollout_certificate(std::span<const Scalar> output, std::span<const Scalar> target) {
+RolloutCertificate<Scalar> rollout_certificate(std::span<const Scalar> output, std::span<const Scalar> target,
+                                               const Scalar& least = Scalar(0)) {
   RolloutCertificate<Scalar> result;
   for (std::size_t x = 0; x < target.size(); ++x) {
     const Scalar &pi = output[x], &p = target[x];
     if (pi > p) result.total_variation += pi - p;
     if (pi > 0) {
       const Scalar weight = p / pi;
-      if (weight > result.ratio) result.ratio = weight;
+      if (p > least && weight > result.ratio) result.ratio = weight;
       result.divergence += p > 0 ? -static_cast<double>(pi) * std::log(static_cast<double>(weight))
                                  : std::numeric_limits<double>::infinity();
-    } else if (p > 0 && !result.refused()) {
+    } else if (p > least && !result.refused()) {
       result.never_emitted = static_cast<Token>(x);
     }
   }

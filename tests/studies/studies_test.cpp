@@ -50,6 +50,7 @@ const std::map<std::string, StudyOptions> sizes{
     {"gate_power", one_source("zipf:vocabulary=60,exponent=1.1,draft_exponent=1.1,noise=0.8,shuffle=1", 9)},
     {"ladder_buckets", small(4000)},
     {"live_paths", one_source("zipf:vocabulary=16", 3)},
+    {"lossy_rules", small(4000)},
     {"multipath_in_k", {.effort = 1}},
     {"order_of_schemes", {.effort = 600}},
     {"published_path_example", {}},

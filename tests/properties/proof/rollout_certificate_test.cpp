@@ -41,6 +41,14 @@ TEST(RolloutCertificate, IsRefusedWhereATokenIsNeverEmitted) {
   EXPECT_NEAR(made.divergence, std::log(2), 1e-15);
 }
 
+TEST(RolloutCertificate, LeavesOutRareTokensIfAsked) {
+  const std::vector<double> output{0, 0.25, 0.75}, target{0.001, 0.124, 0.875};
+  EXPECT_EQ(rollout_certificate<double>(output, target).never_emitted, 0);
+  const auto made = rollout_certificate<double>(output, target, 0.001);
+  EXPECT_FALSE(made.refused());
+  EXPECT_EQ(made.ratio, 0.875 / 0.75);
+}
+
 TEST(RolloutCertificate, HasAnInfiniteDivergenceOutsideTheSupport) {
   const auto made = certificate({Rational(1, 2), Rational(1, 2)}, {1, 0});
   EXPECT_TRUE(std::isinf(made.divergence));

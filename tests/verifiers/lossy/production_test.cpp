@@ -104,13 +104,11 @@ RC_GTEST_PROP(SpecRl, WithoutLenienceStillDrawsFromTheTargetAfterARefusal, (Inst
 }
 
 TEST(CascadeTokenV3, KeepsTokensNearTheMostProbableOne) {
-  // p = (2 1 4 1)/8: with alpha = 1/2 tokens 0 and 2 are kept; 1 and 3 are tested with 1/8 : 2/5 and the residual is
-  // (3/8 - .. ) of tokens 0 and 2: (p - q)+ = (2/40 0 15/40 0)/..
-  const auto kept = served(CascadeTokenV3{.alpha = 0.5}, "p=(2 1 4 1)/8 q=(1 2 0 2)/5 K=1");
-  const Rational refused = 2 * (Rational(2, 5) - Rational(1, 8));
-  EXPECT_EQ(kept.flag, 1 - refused);
-  EXPECT_EQ(kept.output, (Row{Rational(1, 5) + refused * Rational(2, 22), Rational(1, 8), refused * Rational(20, 22),
-                              Rational(1, 8)}));
+  // With alpha = 1/2 tokens 0 and 2 are kept, token 0 at the bound. Drafts 1 and 3 are refused with 1/5 - 1/8 each; the
+  // residual is token 2.
+  const auto kept = served(CascadeTokenV3{.alpha = 0.5}, "p=(2 1 4 1)/8 q=(3 1 0 1)/5 K=1");
+  EXPECT_EQ(kept.flag, Rational(17, 20));
+  EXPECT_EQ(kept.output, (Row{Rational(3, 5), Rational(1, 8), Rational(3, 20), Rational(1, 8)}));
   EXPECT_EQ(served(CascadeTokenV3{.alpha = 1}, "p=(2 1 5)/8 q=(1 2 0)/3 K=1").output,
             (Row{Rational(1, 3), Rational(2, 3), 0}));
 }
