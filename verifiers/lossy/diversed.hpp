@@ -1,7 +1,7 @@
 // Verifies the draft by the single-draft rule against a mixture of target and proposal, r = w p + (1 - w) q. Lossy by
 // design: the output distribution is r, so its distance from p is (1 - w) times the distance of q from p. The
-// difference does not show at p = q. Tokens with p = 0 < q are emitted: a filter of p (top-k, top-p) does not hold for
-// the output, and the proof and edge tiers report it. No rule with the same acceptance is nearer to p in total
+// difference does not show at p = q. Tokens with p = 0 < q are emitted: a filter of p (top-k, top-p) does not hold
+// for the output, and the proof and edge tiers report it. No rule with the same acceptance is nearer to p in total
 // variation: an output distribution that accepts a exceeds p by at least a - sum min(p, q) on the tokens with q > p.
 //
 //   w        weight

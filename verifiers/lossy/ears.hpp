@@ -1,6 +1,6 @@
-// Lowers the uniform number of the single-draft test by a tolerance that grows with the uncertainty of p, and keeps the
-// lossless residual. Lossy by design: every draft that p allows is accepted more often. The difference does not show at
-// p = q, and there is none where p is certain.
+// Lowers the uniform number of the single-draft test by a tolerance that grows with the uncertainty of p, and keeps
+// the lossless residual. Lossy by design: every draft that p allows is accepted more often. The difference does not
+// show at p = q, and there is none where p is certain.
 //
 //   p_max        plan          largest target probability
 //   t                          tolerance (1 - p_max)

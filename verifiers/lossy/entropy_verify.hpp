@@ -1,11 +1,12 @@
-// Lenience set by the entropy of p: accepts with probability min(1, p / (l q)), where l falls as the entropy grows, and
-// keeps the lossless residual. Lossy by design, also where p is certain, because l is at most a constant below 1. The
-// difference does not show at p = q.
+// Lenience set by the entropy of p: accepts with probability min(1, p / (l q)), where l falls as the entropy grows,
+// and keeps the lossless residual. Lossy by design, also where p is certain, because l is at most a constant below 1.
+// The difference does not show at p = q.
 //
 //   H(p)                           entropy of p, in nats, with 1e-10 added to p in the logarithm
 //   l        typical_threshold     min(posterior_threshold, exp(-posterior_alpha H))
 //
-// l is rounded to float32, the precision of the source, so that it does not depend on the order of the entropy's terms.
+// l is rounded to float32, the precision of the source, so that it does not depend on the order of the entropy's
+// terms.
 //
 // Cost: one pass for l; one flip, and one pass after a refusal.
 // Source: vllm-ascend PR 9772, `enable_entropy_verify`, kernel rejection_random_sample_kernel: the uniform number is

@@ -1,6 +1,6 @@
-// Takes either of the two most probable tokens of p where p hardly prefers the first, and draws the token from p if the
-// draft is another one; elsewhere verifies by single-draft sampling. Lossy by design: where the margin is small, the two
-// tokens are emitted by their q and by what p gives them after a refusal.
+// Takes either of the two most probable tokens of p where p hardly prefers the first, and draws the token from p if
+// the draft is another one; elsewhere verifies by single-draft sampling. Lossy by design: where the margin is small,
+// the two tokens are emitted by their q and by what p gives them after a refusal.
 //
 //   p_1, p_2     plan      the two largest target probabilities
 //   ratio                  the margin is small if p_2 > ratio p_1

@@ -1,6 +1,6 @@
-// Reuses the tokens of an old rollout: accepts a draft with probability min(1, l p / q) and draws the token from p after
-// a refusal, not from the residual. Lossy by design, also for l = 1, where the output is min(p, q) + (1 - a) p with
-// a = sum min(p, q). The difference does not show at p = q with l >= 1.
+// Reuses the tokens of an old rollout: accepts a draft with probability min(1, l p / q) and draws the token from p
+// after a refusal, not from the residual. Lossy by design, also for l = 1, where the output is min(p, q) + (1 - a) p
+// with a = sum min(p, q). The difference does not show at p = q with l >= 1.
 //
 //   p        policy that is trained
 //   q        policy that made the rollout

@@ -3,7 +3,7 @@
 //
 //   p            at.target(x)      target probability of token x
 //   t_1          threshold_single  a draft with p >= t_1 is accepted
-//   t            threshold_acc     draft k is accepted if u t < p(x_1) + .. + p(x_k), u one uniform number for all drafts
+//   t            threshold_acc     draft k is accepted if u t < p(x_1) + .. + p(x_k), one u for all drafts
 //   t - s        left              t minus the sum s of the refused drafts
 //
 // Cost: K flips, and one pass after K refusals.

@@ -30,8 +30,8 @@ namespace draftproof::studies {
 // Cost: V^2 branches per rule and position, so rows of more than `whole` tokens are cut to their likeliest, as by an
 // engine's top-k.
 // Source: derived here; the optimum in KL in verifiers/lossy/mentored_decoding.hpp.
-// Claimed: no rule is nearer to p than the least TV and the least KL at its acceptance; `diversed` attains the least TV
-// and `mentored_decoding` the least KL.
+// Claimed: no rule is nearer to p than the least TV and the least KL at its acceptance; `diversed` attains the least
+// TV and `mentored_decoding` the least KL.
 struct LossyRules {
   static constexpr std::string_view name = "lossy_rules";
   static constexpr std::string_view about =

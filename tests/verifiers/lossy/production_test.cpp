@@ -149,6 +149,9 @@ TEST(Ears, AddsATolerance) {
   const auto distribution = served(Ears{.tolerance = 0.5}, "p=(1 1)/2 q=(0 1)/1 K=1");
   EXPECT_EQ(distribution.flag, Rational(3, 4));
   EXPECT_EQ(distribution.output, (Row{Rational(1, 4), Rational(3, 4)}));
+  // 1 - max p = 1/2 again, p / q = 1/2 for either draft.
+  EXPECT_EQ(served(Ears{.tolerance = 0.5}, "p=(2 1 1)/4 q=(0 1 1)/2 K=1").output,
+            (Row{Rational(1, 4), Rational(3, 8), Rational(3, 8)}));
   EXPECT_EQ(served(Ears{.tolerance = 0.5}, "p=(1 1 0)/2 q=(0 0 1)/1 K=1").flag, 0) << "the clamp of the number";
 }
 
