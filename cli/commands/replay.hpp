@@ -132,7 +132,7 @@ struct Replay {
         add_story(document, trace_instance(verifier, drafter, instance, ways));
         typename Level::InstanceAnalysis at(verifier, drafter, instance, limits);
         if constexpr (std::is_same_v<Level, TokenLevel>)
-          add_distribution(document, at.distribution(), instance);
+          add_distribution(document, at.distribution(), instance, verifier.info().promise == Promise::lossy);
         else
           add_distribution(document, at.distribution());
       } catch (const std::logic_error& error) {  // the branch of probability zero that a property reported above

@@ -1,10 +1,12 @@
 #include <draftproof/cli/report/proof_report.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include <draftproof/cli/report/text.hpp>
+#include <draftproof/properties/proof/rollout_certificate.hpp>
 
 namespace draftproof {
 
@@ -227,7 +229,36 @@ void add_story(Document& document, const DecisionTrace& trace) {
   document.sections.push_back(std::move(section));
 }
 
-void add_distribution(Document& document, const ExactDistribution<Rational>& distribution, const Instance& instance) {
+namespace {
+
+/// Adds the certificate of a lossy scheme's output as rollouts of p, or the reason why there is none.
+void add_certificate(Document& document, Section& section, std::span<const Rational> output,
+                     std::span<const Rational> target) {
+  const auto certificate = rollout_certificate(output, target);
+  nlohmann::ordered_json data{{"refused", certificate.refused()},
+                              {"total_variation", to_text(certificate.total_variation)}};
+  if (std::isfinite(certificate.divergence)) data["divergence"] = certificate.divergence;
+  const std::string divergence = fmt::format("KL(output || p) {:.6g} nats", certificate.divergence);
+  if (certificate.refused()) {
+    const Token x = certificate.never_emitted;
+    data["never_emitted"] = x;
+    section.after.push_back(
+        fmt::format("  no certificate for rollouts: token {} has p {} and is never emitted, so the importance ratio "
+                    "p / output is unbounded; {}",
+                    x, brief(target[static_cast<std::size_t>(x)]), divergence));
+  } else {
+    data["largest_ratio"] = to_text(certificate.ratio);
+    section.after.push_back(
+        fmt::format("  certificate for rollouts: bias (TV) {}, {}, importance ratio p / output at most {}",
+                    brief(certificate.total_variation), divergence, brief(certificate.ratio)));
+  }
+  document.data["rollout_certificate"] = std::move(data);
+}
+
+}  // namespace
+
+void add_distribution(Document& document, const ExactDistribution<Rational>& distribution, const Instance& instance,
+                      bool lossy) {
   if (!distribution.complete) return add_remark(document, "the distribution is not known: too many branches");
   const auto target = normalised(instance.target);
   Section section{.title = "Resulting distribution"};
@@ -244,6 +275,7 @@ void add_distribution(Document& document, const ExactDistribution<Rational>& dis
   section.after.push_back(fmt::format("  TV {}; accepted {} (verifier's count), {} (any draft emitted)",
                                       brief(total_variation(distribution.output, target)), brief(distribution.flag),
                                       brief(distribution.membership)));
+  if (lossy) add_certificate(document, section, distribution.output, target);
   document.sections.push_back(std::move(section));
 }
 

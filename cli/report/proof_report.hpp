@@ -94,8 +94,9 @@ void add_remark(Document& document, const std::string& remark);
 /// Adds all paths of a decision with their probabilities.
 void add_story(Document& document, const DecisionTrace& trace);
 
-/// Adds the distribution of a token, or of a step.
-void add_distribution(Document& document, const ExactDistribution<Rational>& distribution, const Instance& instance);
+/// Adds the distribution of a token, for a lossy scheme with its certificate for rollouts, or of a step.
+void add_distribution(Document& document, const ExactDistribution<Rational>& distribution, const Instance& instance,
+                      bool lossy);
 void add_distribution(Document& document, const StepDistribution<Rational>& distribution);
 
 /// Adds the lines of one trial, draw by draw.

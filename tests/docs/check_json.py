@@ -42,6 +42,7 @@ COMMANDS = [
     (["simulate", "k_seq", "zipf:vocabulary=9", "--estimate", "1024", "--timings"], 0),
     (["replay", "k_seq", "--instance", "p=(1 1)/2 q=(0 1)/1 K=1", "--trial", "3"], 0),
     (["replay", "no_residual_update_tree", "--instance", "L=1 K=2 [] p=(1 1)/2 q=(0 1)/1"], 1),
+    *((["replay", rule, "--instance", "p=(1 2 5)/8 q=(1 0 2)/3 K=1"], 1) for rule in ("diversed", "relaxed_acceptance")),
     (["distribution", "--adapter", ADAPTER + "verifier_json.py"], 0),
     (["audit", "tests/golden/traces/whole.safetensors", "--timings"], 0),
     (["audit", "tests/golden/traces/wrong.safetensors"], 1),

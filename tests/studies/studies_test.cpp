@@ -51,6 +51,7 @@ const std::map<std::string, StudyOptions> sizes{
     {"hybrid_trees", one_source("zipf:vocabulary=16", 2)},
     {"ladder_buckets", small(4000)},
     {"live_paths", one_source("zipf:vocabulary=16", 3)},
+    {"lossy_rules", small(4000)},
     {"multipath_in_k", {.effort = 1}},
     {"order_of_schemes", {.effort = 600}},
     {"published_path_example", {}},

@@ -26,8 +26,14 @@
 #include <draftproof/verifiers/ladder_independent.hpp>
 #include <draftproof/verifiers/ladder_wor.hpp>
 #include <draftproof/verifiers/lossy/cactus.hpp>
+#include <draftproof/verifiers/lossy/cascade_token_v3.hpp>
+#include <draftproof/verifiers/lossy/diversed.hpp>
+#include <draftproof/verifiers/lossy/ears.hpp>
+#include <draftproof/verifiers/lossy/entropy_verify.hpp>
 #include <draftproof/verifiers/lossy/lenience.hpp>
+#include <draftproof/verifiers/lossy/mars.hpp>
 #include <draftproof/verifiers/lossy/mentored_decoding.hpp>
+#include <draftproof/verifiers/lossy/spec_rl.hpp>
 #include <draftproof/verifiers/naive_tree.hpp>
 #include <draftproof/verifiers/paths/block.hpp>
 #include <draftproof/verifiers/paths/branch_reentry.hpp>
@@ -345,6 +351,12 @@ TYPED_TEST(NearEqualRows, OfOnePosition) {
   this->template position<lossy::Lenience>(1);
   this->template position<lossy::Cactus>(1);
   this->template position<lossy::MentoredDecoding>(1);
+  this->template position<lossy::Diversed>(1);
+  this->template position<lossy::CascadeTokenV3>(1);
+  this->template position<lossy::EntropyVerify>(1);
+  this->template position<lossy::Ears>(1);
+  this->template position<lossy::Mars>(1);
+  this->template position<lossy::SpecRl>(1);
   for (const int drafts : {1, 2, 3}) {
     this->template position<NaiveTree>(drafts);
     this->template position<RecursiveRejection>(drafts);

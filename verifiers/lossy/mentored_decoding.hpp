@@ -87,12 +87,6 @@ struct MentoredDecoding {
     });
   }
 
- private:
-  template <Distributions L>
-  DRAFTPROOF_DEVICE bool within(const L& distributions, const Plan<typename L::Scalar>& plan) const {
-    return divergence_of(distributions, plan) <= divergence;
-  }
-
   /// The plan of a floor c. With P and Q the masses of the tokens with b p > q, b is (R + Q) / P: Newton on a convex
   /// curve of at most V pieces, from 1 downwards until the set of tokens stays the same.
   template <Distributions L>
@@ -124,6 +118,12 @@ struct MentoredDecoding {
       if (!(next < b)) return {c, b};
       b = next;
     }
+  }
+
+ private:
+  template <Distributions L>
+  DRAFTPROOF_DEVICE bool within(const L& distributions, const Plan<typename L::Scalar>& plan) const {
+    return divergence_of(distributions, plan) <= divergence;
   }
 
   /// Number of halvings: to the last bits of a double; few in fractions.

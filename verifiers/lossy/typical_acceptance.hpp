@@ -16,9 +16,10 @@
 
 namespace draftproof::verifiers::lossy {
 
-/// Returns min(epsilon, delta exp(-H)) with H = -sum p log(p + added).
+/// Returns min(epsilon, delta exp(-scale H)) with H = -sum p log(p + added).
 template <Distributions L>
-DRAFTPROOF_DEVICE double typical_threshold(const L& distributions, double epsilon, double delta, double added = 0) {
+DRAFTPROOF_DEVICE double typical_threshold(const L& distributions, double epsilon, double delta, double added = 0,
+                                           double scale = 1) {
   // distributions.sum() requires non-negative terms with a total below 8. So the logarithm is measured down from its
   // largest value, at p = 1, and divided by 16: H <= ln V < 16 for every V up to 2^23.
   const double largest = std::log1p(added);
@@ -27,7 +28,7 @@ DRAFTPROOF_DEVICE double typical_threshold(const L& distributions, double epsilo
     const double below = largest - std::log(p + added);
     return p > 0 && below > 0 ? p * below / 16 : 0.0;
   });
-  const double typical = delta * std::exp(largest - 16 * sixteenth);
+  const double typical = delta * std::exp(scale * (largest - 16 * sixteenth));
   return typical < epsilon ? typical : epsilon;
 }
 

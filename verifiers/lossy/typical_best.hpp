@@ -8,6 +8,7 @@
 // Source: the default of the code of Cai et al. 2024 (Medusa), arXiv:2401.10774.
 #pragma once
 
+#include <draftproof/verifiers/lossy/relaxed_acceptance.hpp>
 #include <draftproof/verifiers/lossy/typical_acceptance.hpp>
 
 namespace draftproof::verifiers::lossy {
@@ -32,16 +33,11 @@ struct TypicalBest {
   DRAFTPROOF_DEVICE Verdict verify(const P& at, double threshold, R& random) const {
     int best = none_accepted;
     for (int k = 0; k < at.drafts(); ++k)
-      if (static_cast<double>(at.target(at.draft(k))) > threshold && (best < 0 || before(at, k, best))) best = k;
+      if (static_cast<double>(at.target(at.draft(k))) > threshold &&
+          (best < 0 || likelier(at, at.draft(k), at.draft(best))))
+        best = k;
     if (best >= 0) return accepted(at.draft(best), best);
     return random.emit(at.residual(at.zero()));
-  }
-
- private:
-  template <class P>
-  DRAFTPROOF_DEVICE static bool before(const P& at, int j, int k) {
-    const Token x = at.draft(j), y = at.draft(k);
-    return at.target(x) > at.target(y) || (at.target(x) == at.target(y) && x < y);
   }
 };
 

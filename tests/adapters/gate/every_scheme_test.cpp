@@ -178,7 +178,7 @@ TEST(EveryScheme, DistributionsOfPathsAreFoundByCalls) {
 }
 
 TEST(EveryScheme, DistributionsOfLossySchemesAreFoundByCalls) {
-  EXPECT_EQ(sweep_all(Kind::lossy, true).schemes.size() + sweep_all(Kind::lossy, false).schemes.size(), 13u);
+  EXPECT_EQ(sweep_all(Kind::lossy, true).schemes.size() + sweep_all(Kind::lossy, false).schemes.size(), 29u);
 }
 
 }  // namespace
