@@ -230,8 +230,9 @@ std::vector<BuiltInName> built_in_names() {
     names.push_back({std::string(one->info().name), one->kind(), Level::position,
                      reads_noise(one->info(), first_drafts(one->info())->info()), false});
   for (const auto& one : path_registry().verifiers())
-    names.push_back({std::string(one->info().name), one->kind(), default_level(*one),
-                     reads_noise(one->info(), first_trees(one->info())->info()), one->stateful()});
+    if (!first_trees(one->info())->info().has_fixed_children)  // a request does not contain their number
+      names.push_back({std::string(one->info().name), one->kind(), default_level(*one),
+                       reads_noise(one->info(), first_trees(one->info())->info()), one->stateful()});
   return names;
 }
 

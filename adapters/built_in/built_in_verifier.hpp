@@ -96,7 +96,8 @@ struct BuiltInName {
   bool stateful;
 };
 
-/// All names, verifiers of one position first, each at the level that BuiltInVerifier serves by default.
+/// All names that can be served, verifiers of one position first, each at the level that BuiltInVerifier serves by
+/// default.
 std::vector<BuiltInName> built_in_names();
 
 // Random bits of a scripted run from numbers in [0, 1) that a host chooses: the n-th 64 bits read have the n-th

@@ -258,17 +258,29 @@ const AnyTreeDrafter& tree_sampling(std::string_view sampling) {
       fmt::format("draft_sampling: got \"{}\", expected a tree sampling of `draftproof list`", sampling));
 }
 
+namespace {
+
+bool needs_fixed_count(const DrafterInfo&) { return false; }
+bool needs_fixed_count(const TreeDrafterInfo& trees) { return trees.has_fixed_children; }
+
+}  // namespace
+
 void check_draft_sampling(const Declaration& declaration) {
   if (!declaration.has("verify") && !declaration.has("draft")) return;
   const bool position = declaration.level == Level::position, chain = declaration.level == Level::chain;
+  const auto* trees = position ? nullptr : path_registry().drafter(declaration.draft_sampling);
+  if (trees && needs_fixed_count(trees->info()))
+    throw AdapterError(
+        fmt::format("{}: hello: draft_sampling: got {}, whose number of fixed children a request does "
+                    "not contain, expected another tree sampling of `draftproof list`",
+                    declaration.name, in_quotes(declaration.draft_sampling)));
   if (chain && declaration.draft_sampling == "iid") return;
-  if (position ? registry().drafter(declaration.draft_sampling) != nullptr
-               : path_registry().drafter(declaration.draft_sampling) != nullptr)
-    return;
+  if (position ? registry().drafter(declaration.draft_sampling) != nullptr : trees != nullptr) return;
   std::vector<std::string> known;
   if (chain) known.emplace_back("iid");
   const auto add = [&known](const auto& drafters) {
-    for (const auto& drafter : drafters) known.emplace_back(drafter->info().name);
+    for (const auto& drafter : drafters)
+      if (!needs_fixed_count(drafter->info())) known.emplace_back(drafter->info().name);
   };
   position ? add(registry().drafters()) : add(path_registry().drafters());
   throw AdapterError(fmt::format("{}: hello: draft_sampling: got {}, expected {} of `draftproof list`{}",

@@ -150,11 +150,13 @@ def _draws_races(subject: Subject, deadline: Deadline) -> bool:
     if declared.settings:
         arrays["request_settings"] = np.array([UNCHANGED])
     subject.draw_log.clear()
+    subject.lines.recording = True
     asked = {"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}
     deadline.call(subject.answer, asked, arrays)
     likely = np.full_like(arrays["q"], row.min())  # the draft is rejected: a residual may be a race
     likely[..., 0] = 0.0 if declared.rows == "logits" else 1.0
     deadline.call(subject.answer, asked, arrays | {"q": likely})
+    subject.lines.recording = False
     arrays_of_v = [e for e in subject.draw_log if e.kind in ("coin", "hash") and e.shape[-1:] == (vocabulary,)]
     clocks = [count for e, count in subject.draw_log.items() if e.kind == "clock" and not e.shape]
     return bool(arrays_of_v) or any(count % vocabulary == 0 for count in clocks)

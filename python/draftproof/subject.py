@@ -21,7 +21,7 @@ from draftproof.intercept import numpy_generators, torch_operators
 from draftproof.intercept._scalars import here, imports_here
 from draftproof.seeds import MOST_REHEARSALS, SeedBook
 from draftproof.selection import Policy, kept_of, view_of
-from draftproof.tape import DrawEntry, NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
+from draftproof.tape import DrawEntry, DrawLines, NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
 from draftproof.wire import Arrays, Fields
 
 OK, FAILED, NO_MASS, TAPE_SHORT = 0, 3, 4, 5
@@ -152,7 +152,7 @@ class _Numbers:
             tape.share(self._streams, self.draw_log)
             if tape.one is None:
                 tape.constant = self._constant
-        tape.every_operator, tape.compiled = subject.every_operator, subject.compiled
+        tape.every_operator, tape.compiled, tape.lines = subject.every_operator, subject.compiled, subject.lines
         self.tapes.append(tape)
         return tape
 
@@ -236,7 +236,8 @@ class Subject:
     arrays: str = "numpy"
     batched: bool = False
     races: bool = False
-    finds_races: bool = False  # the rehearsal determines `races`
+    finds_races: bool = False  # the rehearsal determines `races` and `lines`
+    lines: DrawLines = field(default_factory=DrawLines)
     compiled: bool = True  # fn may call code of torch.compile
     draft: Callable[..., Any] | None = None
     generate: Callable[..., Any] | None = None

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -29,8 +31,8 @@ from draftproof.tape_row import (
     mass_fault,
 )
 
-__all__ = ["CLOCK", "COIN", "INTEGER", "PICK", "DrawEntry", "NoMass", "RowTape", "RowsUnclear", "Tape", "TapeShort",
-           "UnknownRandomness"]  # fmt: skip
+__all__ = ["CLOCK", "COIN", "INTEGER", "PICK", "DrawEntry", "DrawLines", "NoMass", "RowTape", "RowsUnclear", "Tape",
+           "TapeShort", "UnknownRandomness"]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -38,6 +40,17 @@ Rows = Ints | Sequence[int] | int
 Log = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Floats, list[str]]
 
 MOST_BEYOND = 4096  # draws after the end of a row's tape, from which on a loop counts as endless
+
+
+@dataclass
+class DrawLines:
+    """Instructions of the function that drew uniforms of another length than the vocabulary in the rehearsal.
+
+    They draw no race, even if that length equals the vocabulary on another model.
+    """
+
+    known: set[tuple[CodeType, int]] = field(default_factory=set)
+    recording: bool = False
 
 
 class Tape:
@@ -113,6 +126,7 @@ class Tape:
     ) -> None:
         self.vocabulary, self.races, self.book = vocabulary, races, book
         self.compiled = True  # whether the function may call code of torch.compile
+        self.lines: DrawLines | None = None
         self.every_operator = True  # whether torch runs under the dispatch mode
         self.draw_log = draw_log
         self.refused: UnknownRandomness | None = None  # kept, because the function may catch the exception

@@ -401,3 +401,19 @@ def test_passed_tiers_state_the_fault_that_they_would_have_shown() -> None:
     assert "in about 99 of 100 runs" in shown["sampled"]
     assert f"would have shown {shown['proof']}" in str(verdict)
     assert all(finding.status == "passed" for finding in verdict.findings if finding.sensitivity)
+
+
+def test_thresholds_as_many_as_tokens_are_not_drawn_as_a_race() -> None:
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        at = np.arange(len(drafts))
+        kept = np.random.random(len(drafts)) * q[at, drafts] < p[at, drafts]  # with two tokens and drafts: V numbers
+        n = int(np.cumprod(kept).sum())
+        rest = p[n] if n == len(drafts) else np.maximum(p[n] - q[n], 0)
+        rest = rest if rest.sum() > 0 else p[n]
+        with np.errstate(divide="ignore"):
+            clocks = -np.log(np.maximum(np.random.random(len(rest)), 2.0**-54)) / rest
+        return [*drafts[:n].tolist(), int(clocks.argmin())]
+
+    rows = "[] p=(4 40)/44 q=(19 3)/22 [0] p=(10 14)/24 q=(28 30)/58 [1] p=(31 33)/64 q=(9 24)/33"
+    told = draftproof.replay(verify, f"L=2 K=1 {rows}", dtype="float64")
+    assert re.search(r"exact_distribution +passed", told), told

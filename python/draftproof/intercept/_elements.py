@@ -16,7 +16,11 @@ Other elements are padding: they use no entry of a tape and get numbers that no 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from types import CodeType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -26,6 +30,11 @@ from draftproof.tape import DrawEntry, Floats, Ints, RowsUnclear, Tape, UnknownR
 from draftproof.tape_row import RowTape, clock_of
 
 Shape = tuple[int, ...]
+_NOT_THE_FUNCTION = (
+    str(Path(__file__).parent),
+    str(Path(np.__file__).parent),
+    *(str(Path(origin).parent) for origin in [getattr(find_spec("torch"), "origin", None)] if origin),
+)
 _padding = np.random.default_rng(1)  # never restarted, so that a function that reads padding returns varying tokens
 
 
@@ -137,8 +146,25 @@ def clocks(tape: Tape, operator: str, shape: Shape, bits: int, stream: str) -> l
 
 
 def is_race(tape: Tape, shape: Shape) -> bool:
-    """Whether uniforms are drawn as races: `tape.races` is set and the last dimension is the vocabulary."""
-    return tape.races and len(shape) > 0 and shape[-1] == tape.vocabulary and tape.vocabulary > 1
+    """Whether uniforms are drawn as races: `tape.races` is set and the last dimension is the vocabulary.
+
+    An instruction that drew another length in the rehearsal draws no race (DrawLines).
+    """
+    if len(shape) == 0:
+        return False
+    if shape[-1] != tape.vocabulary or tape.vocabulary < 2:
+        if tape.lines is not None and tape.lines.recording:
+            tape.lines.known.add(_line())
+        return False
+    return tape.races and not (tape.lines is not None and tape.lines.known and _line() in tape.lines.known)
+
+
+def _line() -> tuple[CodeType, int]:
+    """Returns the code and instruction that draw: of the innermost frame outside draftproof/intercept and libraries."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_NOT_THE_FUNCTION):
+        frame = frame.f_back
+    return frame.f_code, frame.f_lasti
 
 
 def raced_uniforms(

@@ -3,7 +3,7 @@
 //
 //   m           rule.row(..)    row that the drawn children under test are drawn from; 0 on the fixed tokens
 //   b, S        node.b, mass    the target after u is (p - b m)+ / S, where S is the sum; b = 0, S = 1 at first
-//   E           node.excess     sum of (p - b m)+ over the tokens that are no fixed child of u
+//   E           node.excess     sum of (p - b m)+ over the tokens other than the fixed children of u
 //   n           node.unseen     m-mass outside the refused drawn children
 //   w           node.weight     probability that u or a node below it is accepted; 1 at the root
 //   drawn c     entered with min(1, w n (p(c) - b m(c)) / (S m(c))); if refused,
@@ -52,7 +52,7 @@ struct HybridTests {
   static constexpr bool several = false;      ///< more than one drawn child of a node can be tested
   static constexpr bool drawn_first = true;   ///< the drawn children are tested before the fixed ones
   static constexpr bool cascade = false;      ///< a fixed child is tested by w p(k) alone
-  static constexpr bool off_children = true;  ///< the token after a node is no fixed child of it
+  static constexpr bool off_children = true;  ///< the token after a node is not a fixed child of it
 };
 
 /// One step on a hybrid tree.
@@ -173,7 +173,7 @@ class HybridRun {
       return use([&](Token x) -> Scalar { return is_child(x) ? zero_ : Scalar(distributions.target(x)); });
     return use([&, m = row(u)](Token x) -> Scalar {
       if (is_child(x)) return zero_;
-      if (u.tokens.contains(x)) return distributions.target(x);  // a fixed token that is no child is never drawn
+      if (u.tokens.contains(x)) return distributions.target(x);  // a fixed token that was not drafted is never drawn
       const Scalar left = distributions.target(x) - u.b * m(x);
       return left > zero_ ? left : zero_;
     });
@@ -185,6 +185,9 @@ class HybridRun {
 
   StepOutput end(Node& u) const {
     const L& distributions = at_.distributions(u.node);
+    // Wrong tests can leave nothing; their mutants then draw from p.
+    if constexpr (Rule::cascade || !Rule::drawn_first)
+      if (!(u.excess > zero_)) return {u.node, random_.emit(distributions.residual(zero_))};
     return {u.node, with_left(u, [&](const auto& left) {
               return last_draw(distributions, random_, distributions.weights(left));
             })};
