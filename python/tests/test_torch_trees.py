@@ -1,0 +1,187 @@
+"""Verifiers of trees in draftproof.torch against the verifiers in fractions: distributions branch by branch."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from fractions import Fraction
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+import tree_reference as reference  # noqa: E402
+from test_torch_reference import branches, distribution_of  # noqa: E402
+from test_torch_verifiers import DEVICES, ends_of, table  # noqa: E402
+
+import draftproof.torch as verifiers  # noqa: E402
+
+
+def model_of(seed, v, depth, zeros=0.2):
+    """Distributions of prefixes of up to `depth` tokens, with small numbers, ties and zeros; a function."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def row():
+        weights = [0]
+        while sum(weights) == 0:
+            weights = (torch.randint(1, 6, (v,), generator=generator) * (torch.rand(v, generator=generator) > zeros)).tolist()
+        return distribution_of(weights)
+
+    return {prefix: row() for i in range(depth + 1) for prefix in itertools.product(range(v), repeat=i)}.__getitem__
+
+
+def draws_without_replacement(row, count):
+    """(chance, tokens) of the children of one node."""
+    found = [(Fraction(1), ())]
+    for _ in range(min(count, sum(x > 0 for x in row))):
+        found = [
+            (chance * row[x] / (1 - sum(row[y] for y in drawn)), (*drawn, x))
+            for chance, drawn in found
+            for x in range(len(row))
+            if row[x] > 0 and x not in drawn
+        ]
+    return found
+
+
+def trees_of(children, depth, prefix=()):
+    """(chance, tree) of all trees; children(prefix) lists (chance, draws) of a node."""
+    if depth == 0:
+        yield Fraction(1), {}
+        return
+    for chance, drawn in children(prefix):
+        below = [list(trees_of(children, depth - 1, (*prefix, x))) for x in dict.fromkeys(drawn)]
+        for both, parts in reference.product_of(below):
+            yield chance * both, {prefix: list(drawn)} | {key: value for part in parts for key, value in part.items()}
+
+
+def flat(tree):
+    """Prefixes of all drafts, level by level, and their parents."""
+    prefixes, parents, queue = [], [], [((), -1)]
+    for prefix, number in queue:
+        for x in tree.get(prefix, []):
+            if (*prefix, x) not in prefixes:
+                queue.append(((*prefix, x), len(prefixes)))
+            prefixes.append((*prefix, x))
+            parents.append(number)
+    return prefixes, parents
+
+
+def batch_of(rows, p, q, device):
+    """Tensors p, q, drafts, parents of (chance, tree, ..) rows of equally many drafts."""
+    shapes = [flat(row[1]) for row in rows]
+    return (
+        torch.stack([table([p(()), *map(p, prefixes)], device) for prefixes, _ in shapes]),
+        torch.stack([table([q(x[:-1]) for x in prefixes], device).reshape(-1, len(p(()))) for prefixes, _ in shapes]),
+        torch.tensor([[x[-1] for x in prefixes] for prefixes, _ in shapes], dtype=torch.int64, device=device),
+        torch.tensor([parents for _, parents in shapes], dtype=torch.int64, device=device),
+    )
+
+
+def listed(trees, decide, places):
+    """(chance, tree, numbers, tokens) at both ends of all branches of decide(tree, numbers), by number of drafts."""
+    rows = defaultdict(list)
+    for chance, tree in trees:
+        for weight, numbers, tokens in branches(lambda numbers, tree=tree: decide(tree, numbers)):
+            n = len(flat(tree)[0])
+            rows[n] += [(chance * weight / 2, tree, u, tokens) for u in ends_of(numbers, places(n))]
+    return rows.values()
+
+
+def emitted_by(result):
+    tokens, counts = result[0].tolist(), result[1].tolist()
+    assert all(set(t[n:]) <= {-1} for t, n in zip(tokens, counts, strict=True))
+    return [t[:n] for t, n in zip(tokens, counts, strict=True)]
+
+
+def distance(emitted, p, v, depth):
+    """Total variation between the target and the tokens (chance, tokens) completed by it."""
+    distribution = defaultdict(Fraction)
+    for chance, tokens in emitted:
+        for rest in itertools.product(range(v), repeat=depth + 1 - len(tokens)):
+            text, weight = tuple(tokens), chance
+            for x in rest:
+                text, weight = (*text, x), weight * p(text)[x]
+            distribution[text] += weight
+    for text in itertools.product(range(v), repeat=depth + 1):
+        wanted = Fraction(1)
+        for i, x in enumerate(text):
+            wanted *= p(text[:i])[x]
+        distribution[text] -= wanted
+    return sum(map(abs, distribution.values())) / 2
+
+
+def check_tokens(groups, call):
+    """The batched function returns the tokens of every row. Returns (chance, tokens) of all rows."""
+    found = []
+    for rows in groups:
+        result = call(rows)
+        emitted = emitted_by(result)
+        assert emitted == [row[3] for row in rows]
+        for row, tokens, index in zip(rows, emitted, result[2].tolist(), strict=True):
+            prefixes = flat(row[1])[0]
+            assert index == (prefixes.index(tuple(tokens[:-1])) if len(tokens) > 1 else -1)
+        found += [(row[0], tokens) for row, tokens in zip(rows, emitted, strict=True)]
+    return found
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("v", "counts"), [(2, (2, 2)), (3, (2, 1)), (3, (1, 2)), (3, (3,)), (2, (1, 1, 1)), (2, ())])
+def test_traversal(v, counts, seed, device):
+    p, q = model_of(seed, v, len(counts)), model_of(seed + 100, v, len(counts))
+    trees = trees_of(lambda prefix: draws_without_replacement(q(prefix), counts[len(prefix)]), len(counts))
+    groups = listed(trees, lambda tree, numbers: reference.traversal(p, q, tree, numbers), lambda n: n + 1)
+
+    def call(rows):
+        numbers = table([row[2] for row in rows], device)
+        return verifiers.traversal(*batch_of(rows, p, q, device), uniforms=numbers)
+
+    assert distance(check_tokens(groups, call), p, v, len(counts)) == 0
+
+
+def hybrid_of(seed, v, depth, fixed, drawn):
+    """p and m of a model, the trees with up to `fixed` fixed children and `drawn` drawn ones, and the prefixes that end
+    with a fixed child. m is any row off the fixed tokens, the first tokens of a random order; zeros are possible.
+    """
+    p, weights, generator = model_of(seed, v, depth), model_of(seed + 100, v, depth), torch.Generator().manual_seed(seed)
+    orders = {
+        prefix: torch.randperm(v, generator=generator).tolist()
+        for i in range(depth)
+        for prefix in itertools.product(range(v), repeat=i)
+    }
+
+    def kept(prefix):
+        return orders[prefix][:fixed]
+
+    def m(prefix):
+        row = [Fraction(0) if x in kept(prefix) else y for x, y in enumerate(weights(prefix))]
+        return distribution_of(row) if sum(row) > 0 else row
+
+    def children(prefix):
+        return [(c, (*kept(prefix), *d)) for c, d in draws_without_replacement(m(prefix), drawn)]
+
+    endings = {(*prefix, x) for prefix in orders for x in kept(prefix)}
+    return p, m, list(trees_of(children, depth)), endings
+
+
+HYBRID = [(3, 2, 1, 1), (3, 2, 0, 1), (3, 1, 2, 1), (3, 2, 2, 0), (4, 1, 2, 2), (4, 1, 2, 1), (2, 3, 1, 1), (3, 2, 2, 1)]
+
+
+def univer_on(p, m, trees, fixed, device="cpu"):
+    """(chance, tokens) of the batched function, which are those of the reference."""
+    groups = listed(trees, lambda tree, numbers: reference.univer(p, m, tree, fixed, numbers), lambda n: n + 1)
+
+    def call(rows):
+        numbers = table([row[2] for row in rows], device)
+        kept = [[prefix in fixed for prefix in flat(row[1])[0]] for row in rows]
+        given = *batch_of(rows, p, m, device), torch.tensor(kept, dtype=torch.bool, device=device)
+        return verifiers.univer(*given, uniforms=numbers)
+
+    return check_tokens(groups, call)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("v", "depth", "fixed", "drawn"), HYBRID)
+def test_univer(v, depth, fixed, drawn, seed, device):
+    p, m, trees, endings = hybrid_of(seed, v, depth, fixed, drawn)
+    assert distance(univer_on(p, m, trees, endings, device), p, v, depth) == 0
