@@ -185,3 +185,47 @@ def univer_on(p, m, trees, fixed, device="cpu"):
 def test_univer(v, depth, fixed, drawn, seed, device):
     p, m, trees, endings = hybrid_of(seed, v, depth, fixed, drawn)
     assert distance(univer_on(p, m, trees, endings, device), p, v, depth) == 0
+
+
+def paths_of(q, k, depth):
+    """(chance, K paths) of independent paths."""
+    single = [(chance, x) for chance, x in trees_of_paths(q, depth)]
+    for chance, paths in reference.product_of([single] * k):
+        yield chance, paths
+
+
+def trees_of_paths(q, depth, prefix=()):
+    """(chance, path) of one path."""
+    if depth == 0:
+        return [(Fraction(1), prefix)]
+    return [
+        (c * chance, path)
+        for x, c in enumerate(q(prefix))
+        if c > 0
+        for chance, path in trees_of_paths(q, depth - 1, (*prefix, x))
+    ]
+
+
+def check_paths(name, decide, places, p, q, v, k, depth, device):
+    rows = []
+    for chance, paths in paths_of(q, k, depth):
+        for weight, numbers, tokens in branches(lambda numbers, paths=paths: decide(p, q, paths, numbers)):
+            rows += [(chance * weight / 2, paths, u, tokens) for u in ends_of(numbers, places)]
+    p_rows = torch.stack([torch.stack([table([p(t[:i]) for i in range(depth + 1)], device) for t in r[1]]) for r in rows])
+    q_rows = torch.stack([torch.stack([table([q(t[:i]) for i in range(depth)], device) for t in r[1]]) for r in rows])
+    drafts = torch.tensor([row[1] for row in rows], device=device)
+    numbers = table([row[2] for row in rows], device)
+    result = getattr(verifiers, name)(p_rows, q_rows, drafts, uniforms=numbers)
+    emitted = emitted_by(result)
+    assert emitted == [row[3] for row in rows]
+    for text, row, i in zip(emitted, rows, result[2].tolist(), strict=True):
+        assert tuple(text[:-1]) == row[1][i][: len(text) - 1]
+    assert distance([(row[0], tokens) for row, tokens in zip(rows, emitted, strict=True)], p, v, depth) == 0
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("v", "depth", "k"), [(2, 2, 1), (2, 2, 2), (2, 2, 3), (3, 1, 3), (3, 2, 2), (4, 1, 2)])
+def test_greedy_multipath_block(v, depth, k, seed, device):
+    p, q = model_of(seed, v, depth), model_of(seed + 100, v, depth)
+    check_paths("greedy_multipath_block", reference.greedy_multipath_block, depth + 1, p, q, v, k, depth, device)

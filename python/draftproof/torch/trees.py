@@ -28,6 +28,7 @@ class Tree:
     node: Tensor  # [B, n] node that draft i reaches
     depth: Tensor  # [B, n + 1] number of drafted tokens from the root to each node
     longest: int  # L, tokens of the longest path of the batch
+    most: int  # most drafts after one node
 
     @property
     def first(self) -> Tensor:
@@ -61,8 +62,11 @@ def tree_of(tokens: Tensor, there: Tensor, parents: Tensor) -> Tree:
         node[:, i + 1] = torch.where(same.any(1), found, i + 1)
         parent[:, i : i + 1] = after
         depth[:, i + 1] = depth.gather(1, after).squeeze(1) + 1
-    longest = int((depth[:, 1:] * there).max()) if n > 0 and b > 0 else 0
-    return Tree(tokens, there, parent, node[:, 1:], depth, longest)
+    longest = most = 0
+    if tokens.numel() > 0:
+        counts = torch.zeros_like(depth).scatter_add(1, parent, there.long())
+        longest, most = torch.stack([(depth[:, 1:] * there).max(), counts.max()]).tolist()
+    return Tree(tokens, there, parent, node[:, 1:], depth, longest, most)
 
 
 def tree_of_paths(tokens: Tensor, lengths: Tensor) -> Tree:
@@ -76,7 +80,7 @@ def tree_of_paths(tokens: Tensor, lengths: Tensor) -> Tree:
     there = (place < lengths[:, None, None]).expand(b, k, n)
     depth = torch.nn.functional.pad((place + 1).expand(b, k, n).flatten(1), (1, 0))
     flat = (x.flatten(1) for x in (tokens, there, parent, node))
-    return Tree(*flat, depth, n)
+    return Tree(*flat, depth, n, k)
 
 
 @dataclass
@@ -151,6 +155,16 @@ def of_each_draft(name: str, values: Tensor, drafts: Tensor) -> Tensor:
     want(tuple(values.shape) in ((n,), (b, n)), f"{name}: shape", tuple(values.shape), f"({n},) or {(b, n)}")
     want(values.device == drafts.device, f"{name}: device", values.device, drafts.device)
     return values.expand(b, n)
+
+
+def drafted_inputs(
+    p: Tensor, q: Tensor, drafts: Tensor, parents: Tensor | None, more_places: int, given: Options
+) -> TreeInputs:
+    """K paths as a tree if `parents` is given, else as paths; 1 + `more_places` times L or n random numbers a row."""
+    places = 1 + more_places * drafts.shape[-1]
+    if parents is None:
+        return path_inputs(p, q, drafts, places, given)
+    return tree_inputs(p, q, drafts, parents, places, given)
 
 
 def path_inputs(p: Tensor, q: Tensor, drafts: Tensor, places: int, given: Options) -> TreeInputs:
