@@ -5,26 +5,29 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from fractions import Fraction
+from functools import partial
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 import tree_reference as reference  # noqa: E402
-from test_torch_reference import branches, distribution_of  # noqa: E402
+from test_torch_reference import branches, distribution_of, ladder_block  # noqa: E402
 from test_torch_verifiers import DEVICES, ends_of, table  # noqa: E402
 
 import draftproof.torch as verifiers  # noqa: E402
 
 
-def model_of(seed, v, depth, zeros=0.2):
-    """Distributions of prefixes of up to `depth` tokens, with small numbers, ties and zeros; a function."""
+def model_of(seed, v, depth):
+    """Distributions of prefixes of up to `depth` tokens, with zeros and equal quotients p / q; a function.
+
+    Probabilities are multiples of 1/4 or 1/8, so equal quotients are equal in float64 too.
+    """
     generator = torch.Generator().manual_seed(seed)
 
     def row():
-        weights = [0]
-        while sum(weights) == 0:
-            weights = (torch.randint(1, 6, (v,), generator=generator) * (torch.rand(v, generator=generator) > zeros)).tolist()
-        return distribution_of(weights)
+        balls = 4 if torch.rand((), generator=generator) < 0.5 else 8
+        counts = torch.bincount(torch.randint(0, v, (balls,), generator=generator), minlength=v)
+        return [Fraction(int(x), balls) for x in counts]
 
     return {prefix: row() for i in range(depth + 1) for prefix in itertools.product(range(v), repeat=i)}.__getitem__
 
@@ -206,7 +209,10 @@ def trees_of_paths(q, depth, prefix=()):
     ]
 
 
-def check_paths(name, decide, places, p, q, v, k, depth, device):
+def check_paths(verify, decide, places, p, q, k, depth, device):
+    """`verify`, given paths and given their tree, returns the tokens of decide(p, q, paths, numbers) in every branch, and
+    they have the target's distribution.
+    """
     rows = []
     for chance, paths in paths_of(q, k, depth):
         for weight, numbers, tokens in branches(lambda numbers, paths=paths: decide(p, q, paths, numbers)):
@@ -215,17 +221,40 @@ def check_paths(name, decide, places, p, q, v, k, depth, device):
     q_rows = torch.stack([torch.stack([table([q(t[:i]) for i in range(depth)], device) for t in r[1]]) for r in rows])
     drafts = torch.tensor([row[1] for row in rows], device=device)
     numbers = table([row[2] for row in rows], device)
-    result = getattr(verifiers, name)(p_rows, q_rows, drafts, uniforms=numbers)
+    result = verify(p_rows, q_rows, drafts, uniforms=numbers)
     emitted = emitted_by(result)
     assert emitted == [row[3] for row in rows]
     for text, row, i in zip(emitted, rows, result[2].tolist(), strict=True):
         assert tuple(text[:-1]) == row[1][i][: len(text) - 1]
-    assert distance([(row[0], tokens) for row, tokens in zip(rows, emitted, strict=True)], p, v, depth) == 0
+    assert distance([(row[0], tokens) for row, tokens in zip(rows, emitted, strict=True)], p, len(p(())), depth) == 0
+    n = k * depth
+    numbers = torch.nn.functional.pad(numbers, (0, (places - 1) // max(depth, 1) * (n - depth)), value=0.5)
+    parents = torch.arange(-1, n - 1).reshape(k, depth).index_fill(1, torch.tensor([0]), -1).flatten()
+    after = torch.cat([p_rows[:, :1, 0], p_rows[:, :, 1:].flatten(1, 2)], dim=1)
+    tree = verify(after, q_rows.flatten(1, 2), drafts.flatten(1), parents.to(device), uniforms=numbers)
+    assert torch.equal(tree[0], result[0]) and torch.equal(tree[1], result[1])
+    for text, row, i in zip(emitted, rows, tree[2].tolist(), strict=True):
+        path, place = divmod(i, depth)
+        assert i == -1 if len(text) == 1 else row[1][path][: place + 1] == tuple(text[:-1])
+
+
+PATHS = [(2, 2, 1), (2, 2, 2), (2, 2, 3), (3, 1, 3), (3, 2, 2), (4, 1, 2)]
 
 
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("v", "depth", "k"), [(2, 2, 1), (2, 2, 2), (2, 2, 3), (3, 1, 3), (3, 2, 2), (4, 1, 2)])
+@pytest.mark.parametrize(("v", "depth", "k"), PATHS)
 def test_greedy_multipath_block(v, depth, k, seed, device):
     p, q = model_of(seed, v, depth), model_of(seed + 100, v, depth)
-    check_paths("greedy_multipath_block", reference.greedy_multipath_block, depth + 1, p, q, v, k, depth, device)
+    verify, decide = verifiers.greedy_multipath_block, reference.greedy_multipath_block
+    check_paths(verify, decide, depth + 1, p, q, k, depth, device)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("average", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("v", "depth", "k"), PATHS)
+def test_ladder_block(v, depth, k, seed, average, device):
+    p, q = model_of(seed, v, depth), model_of(seed + 100, v, depth)
+    verify, decide = partial(verifiers.ladder_block, average=average), partial(ladder_block, average=average)
+    check_paths(verify, decide, 3 * depth + 1, p, q, k, depth, device)

@@ -74,12 +74,12 @@ def univer(p, m, tree, fixed, numbers, prefix=(), weight=Fraction(1)):
 def greedy_multipath_block(p, q, paths, numbers):
     """Block verification of the greatest of K paths. The distribution of its tokens is the difference of two powers:
     the probability that all paths are at most a prefix in the order, and that all are less. Several paths read tokens
-    in this order, those with q = 0 first. Quotients are those of float64, so that the same ones are equal.
+    in this order, those with q = 0 first.
     """
     k, prefix, below, reached, p_rows, q_rows, orders = len(paths), (), Fraction(0), Fraction(1), [], [], []
     for i in range(len(paths[0])):
         row, draft = p(prefix), q(prefix)
-        ranks = sorted((x for x in range(len(row)) if draft[x] > 0), key=lambda x: (-float(row[x]) / float(draft[x]), x))
+        ranks = sorted((x for x in range(len(row)) if draft[x] > 0), key=lambda x: (-row[x] / draft[x], x))
         order = [y for y in range(len(row)) if draft[y] == 0] + ranks if k > 1 else list(range(len(row)))
         x = min((path[i] for path in paths if path[:i] == prefix), key=ranks.index)
         under = {y: below + reached * sum(draft[z] for z in ranks[j + 1 :]) for j, y in enumerate(ranks)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .block import verify_block
 from .endings import with_extra
 from .trees import TreeInputs
 
@@ -17,6 +18,7 @@ class ChosenPath:
     draws     [B, n] whether draft i was drawn after its end
     starting  [B] whether more paths leave its end than arrive there, so that all of them start together
     p_at      [B, L] target of its tokens; q_at: the distribution that they have
+    p_of      [B, n] target of each draft; q_of: proposal
     """
 
     def __init__(self, at: TreeInputs) -> None:
@@ -28,6 +30,8 @@ class ChosenPath:
         self.nodes = torch.zeros(b, at.tree.longest + 1, dtype=torch.int64, device=at.device)
         self.p_at = torch.ones(b, at.tree.longest, dtype=torch.float64, device=at.device)
         self.q_at = torch.ones_like(self.p_at)
+        self.p_of, self.q_of = at.of_drafts()
+        self.order: Tensor | None = None  # [B, V] token at each place of the last pair
 
     def choose(self, i: int, rows: Tensor, draws: Tensor, starting: Tensor) -> Tensor:
         """The draft [R] that goes on after i tokens, for rows with draws; `draws` [R, n], `starting` [R]."""
@@ -46,23 +50,48 @@ class ChosenPath:
             self.lengths[rows] += 1
             self.nodes[:, i + 1] = self.node
 
-    def p_row(self, rows: Tensor, places: Tensor) -> Tensor:
+    def target(self, rows: Tensor, places: Tensor) -> Tensor:
         """The target after `places` tokens, [R, V]."""
         return self.at.p_row(rows, self.nodes[rows, places])
 
-    def q_row(self, rows: Tensor, places: Tensor) -> Tensor:
+    def proposal(self, rows: Tensor, places: Tensor) -> Tensor:
         """The proposal after `places` tokens, [R, V]."""
         draft = self.tree.draws(rows, self.nodes[rows, places]).long().argmax(1)
         return self.at.q.row(rows, draft)
 
     def pair(self, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
-        """As `block.Pair`."""
+        """As `block.Pair`; in another order than the ids after a call of `reorder`."""
         raise NotImplementedError
 
-    def verdict(self, accepted: Tensor, extra: Tensor, paths: bool) -> tuple[Tensor, Tensor, Tensor]:
-        """Tokens [B, L + 1], their number [B], and an index [B]: of the chosen path, or of the last accepted draft."""
+    def reorder(self, rows: Tensor, p: Tensor, q: Tensor) -> Tensor:
+        """The tokens of rows [R, V] by p / q descending, those with q = 0 first, ties by ascending id."""
+        if self.order is None:
+            self.order = torch.arange(p.shape[1], device=self.device).repeat(len(self.node), 1)
+        order = ratios(p, q).argsort(dim=1, descending=True, stable=True)
+        self.order[rows] = order
+        return order
+
+    def keep_ids(self, rows: Tensor) -> None:
+        """Undoes `reorder` for these rows."""
+        if self.order is not None:
+            self.order[rows] = torch.arange(self.order.shape[1], device=self.device)
+
+    def verify(self, paths: bool) -> tuple[Tensor, Tensor, Tensor]:
+        """Tokens [B, L + 1], their number [B], and an index [B]: of the chosen path if K `paths` were given, else of
+        the last accepted draft.
+        """
+        self.extend()
+        accepted, extra = verify_block(self.p_at, self.q_at, self.lengths, self.target, self.pair, self.at.uniforms)
+        if self.order is not None:
+            token = self.order.gather(1, extra[:, None]).squeeze(1)
+            extra = torch.where(accepted < self.lengths, token, extra)
         tokens, _ = self.tree.path(self.node)
         last = self.nodes.gather(1, accepted[:, None]).squeeze(1)
         # Draft (k, i) of paths has number k L + i and reaches node k L + i + 1.
         index = (self.node - 1).clamp(min=0) // max(self.tree.longest, 1) if paths else last - 1
         return *with_extra(tokens, accepted, extra), index
+
+
+def ratios(p: Tensor, q: Tensor) -> Tensor:
+    """p / q, infinite where q = 0."""
+    return torch.where(q > 0, p / q, torch.inf)

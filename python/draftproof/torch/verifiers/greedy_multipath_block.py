@@ -19,8 +19,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..block import verify_block
-from ..chosen_path import ChosenPath
+from ..chosen_path import ChosenPath, ratios
 from ..inputs import Options
 from ..rows import Temperature
 from ..trees import TreeInputs, drafted_inputs
@@ -76,10 +75,7 @@ def greedy_multipath_block(
     """
     given = Options(lengths, logits, temperature, generator, uniforms, check)
     at = drafted_inputs(p, q, drafts, parents, 1, given)
-    path = GreatestPath(at)
-    path.extend()
-    accepted, extra = verify_block(path.p_at, path.q_at, path.lengths, path.p_row, path.pair, at.uniforms)
-    return path.verdict(accepted, path.token_of(accepted, extra), parents is None)
+    return GreatestPath(at).verify(parents is None)
 
 
 class GreatestPath(ChosenPath):
@@ -89,8 +85,6 @@ class GreatestPath(ChosenPath):
         self.paths_at = torch.ones_like(self.nodes)  # [B, L + 1], K after i tokens
         self.below = torch.zeros_like(self.nodes, dtype=torch.float64)  # [B, L + 1], B after i tokens
         self.reached = torch.ones_like(self.below)
-        self.p_of, self.q_of = at.of_drafts()
-        self.order = torch.arange(at.p.vocabulary, device=at.device).repeat(len(self.node), 1)  # [B, V], of the pair
 
     def choose(self, i: int, rows: Tensor, draws: Tensor, starting: Tensor) -> Tensor:
         self.paths[rows[starting]] = draws[starting].sum(1)
@@ -102,7 +96,7 @@ class GreatestPath(ChosenPath):
         if len(several) == 0:
             return chosen
         rows, draws, places = rows[several], draws[several], torch.full_like(several, i)
-        p, q = self.p_row(rows, places), self.q_row(rows, places)
+        p, q = self.target(rows, places), self.proposal(rows, places)
         ratio, tokens = ratios(p, q), self.tree.tokens[rows]
         of_draws = torch.where(draws, ratio.gather(1, tokens), -1.0)
         best = of_draws.amax(1, keepdim=True)
@@ -121,13 +115,12 @@ class GreatestPath(ChosenPath):
 
     def pair(self, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
         """In the order of the tokens at a node of several paths, those with q = 0 first."""
-        p, q = self.p_row(rows, places), self.q_row(rows, places)
-        self.order[rows] = torch.arange(p.shape[1], device=self.device)
+        p, q = self.target(rows, places), self.proposal(rows, places)
+        self.keep_ids(rows)
         several = (self.paths_at[rows, places] > 1).nonzero().squeeze(1)
         if len(several) > 0:
             rows, places, mine = rows[several], places[several], q[several]
-            order = ratios(p[several], mine).argsort(dim=1, descending=True, stable=True)
-            self.order[rows] = order
+            order = self.reorder(rows, p[several], mine)
             sorted_q = mine.gather(1, order)
             upto = sorted_q.flip(1).cumsum(1).flip(1)  # q-mass of the token and those below it
             below, reached = self.below[rows, places, None], self.reached[rows, places, None]
@@ -149,13 +142,3 @@ class GreatestPath(ChosenPath):
             power = power * low
             total = torch.where(degree < paths, high * total + power, total)
         return total
-
-    def token_of(self, accepted: Tensor, extra: Tensor) -> Tensor:
-        """The token of each extra token that `verify_block` returned, [B]."""
-        token = self.order.gather(1, extra[:, None]).squeeze(1)
-        return torch.where(accepted < self.lengths, token, extra)
-
-
-def ratios(p: Tensor, q: Tensor) -> Tensor:
-    """p / q, infinite where q = 0."""
-    return torch.where(q > 0, p / q, torch.inf)
