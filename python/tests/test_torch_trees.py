@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections import defaultdict
 from fractions import Fraction
@@ -12,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed")
 import tree_reference as reference  # noqa: E402
 from test_torch_reference import branches, distribution_of, ladder_block  # noqa: E402
-from test_torch_verifiers import DEVICES, ends_of, table  # noqa: E402
+from test_torch_verifiers import DEVICES, chi_square, ends_of, table  # noqa: E402
 
 import draftproof.torch as verifiers  # noqa: E402
 
@@ -258,3 +259,119 @@ def test_ladder_block(v, depth, k, seed, average, device):
     p, q = model_of(seed, v, depth), model_of(seed + 100, v, depth)
     verify, decide = partial(verifiers.ladder_block, average=average), partial(ladder_block, average=average)
     check_paths(verify, decide, 3 * depth + 1, p, q, k, depth, device)
+
+
+# Wrong variants: the first tokens of many decisions have another distribution than the target's.
+
+B = 20_000
+P, Q = [0.125, 0.5, 0.375], [0.5, 0.375, 0.125]
+
+
+def rows_of(*rows):
+    return table(rows).expand(B, -1, -1)
+
+
+def traversal_of_two(generator):
+    """Two draws without replacement."""
+    drafts = verifiers.draft_gumbel_top_k(rows_of(Q)[:, 0], 2, generator=generator)
+    parents = torch.tensor([-1, -1])
+    return verifiers.traversal(rows_of(P, P, P), rows_of(Q, Q), drafts, parents, generator=generator)
+
+
+def univer_of_two(generator):
+    """Token 1 is fixed, and the other child is drawn from the rest of q."""
+    m = [0.8, 0.0, 0.2]
+    drafts = torch.cat([torch.ones(B, 1, dtype=torch.int64), verifiers.draft_iid(rows_of(m)[:, 0], 1)], dim=1)
+    tree = torch.tensor([-1, -1]), torch.tensor([True, False])
+    return verifiers.univer(rows_of(P, P, P), rows_of(m, m), drafts, *tree, generator=generator)
+
+
+def greatest_of_two(generator):
+    """Two paths of one token."""
+    drafts = verifiers.draft_iid(rows_of(Q)[:, 0], 2, generator=generator)[:, :, None]
+    p, q = rows_of(P, P)[:, None].expand(-1, 2, -1, -1), rows_of(Q)[:, None].expand(-1, 2, -1, -1)
+    return verifiers.greedy_multipath_block(p, q, drafts, generator=generator)
+
+
+def ladder_of_three(generator):
+    """Three paths of two tokens with the same rows after each token; the second tokens follow the first ones."""
+    drafts = verifiers.draft_iid(rows_of(Q)[:, 0], 6, generator=generator).reshape(B, 3, 2)
+    p, q = (rows_of(*[x] * n)[:, None].expand(-1, 3, -1, -1) for x, n in ((P, 3), (Q, 2)))
+    tokens, counts, index = verifiers.ladder_block(p, q, drafts, generator=generator, average=True)
+    after = verifiers.draft_iid(rows_of(P)[:, 0], 1, generator=generator)
+    return torch.where(counts > 1, tokens[:, 1], after[:, 0])[:, None], counts, index
+
+
+def siblings_forgotten(self, rows, nodes, children):
+    """A refused sibling takes nothing from the proposal of the next one."""
+    type(self).right(self, rows, nodes, children)
+    self.unseen[rows, nodes] = 1.0
+
+
+def weight_forgotten(self, rows, nodes):
+    """Each node is tested as if its parents were accepted with certainty."""
+    return (torch.ones(len(rows), dtype=torch.float64),) * 2
+
+
+def target_again(self, rows, nodes):
+    """The last token is drawn from p."""
+    return self.at.p_row(rows, nodes)
+
+
+def cascade(self, rows, nodes, children):
+    """A fixed child is accepted with probability w p, a drawn one with w p / q."""
+    weight = self.weight[rows, nodes] * self.p_at[rows, children]
+    drawn = (weight / self.q_at[rows, children]).clamp(max=1)
+    return torch.where(self.fixed[rows, children], weight, torch.where(weight > 0, drawn, 0.0))
+
+
+def correction_on_children(self, rows, nodes):
+    """The last token may be a fixed child that was refused."""
+    fixed, self.fixed = self.fixed, torch.zeros_like(self.fixed)
+    weights = type(self).right(self, rows, nodes)
+    self.fixed = fixed
+    return weights
+
+
+def as_drawn_from_q(self, paths, high, low):
+    """The greatest path is verified as a draw of q."""
+    return torch.ones_like(high)
+
+
+def only_the_first_group(self, bin_):
+    """The number of paths as if no break ever left."""
+    a, b, share = next(type(self).right(self, bin_))
+    yield a, b, torch.ones_like(share)
+
+
+def worst_ratio_first(self, rows, p, q):
+    """The correction is returned in another order than its weights have."""
+    order = type(self).right(self, rows, p, q)
+    self.order[rows] = order.flip(1)
+    return order
+
+
+WRONG = {
+    "traversal without the q-mass of siblings": (traversal_of_two, "Traversal", "refused", siblings_forgotten),
+    "traversal with certain leaves": (traversal_of_two, "Traversal", "coin", weight_forgotten),
+    "traversal with corrections from p": (traversal_of_two, "Traversal", "left", target_again),
+    "univer as a cascade": (univer_of_two, "Univer", "weight_of", cascade),
+    "univer with corrections on fixed children": (univer_of_two, "Univer", "left", correction_on_children),
+    "univer with certain leaves": (univer_of_two, "Univer", "coin", weight_forgotten),
+    "the greatest path verified as a draw of q": (greatest_of_two, "GreatestPath", "difference", as_drawn_from_q),
+    "the greatest path with a mixed order": (greatest_of_two, "GreatestPath", "reorder", worst_ratio_first),
+    "the ladder with the number of paths of one level": (ladder_of_three, "Plan", "groups", only_the_first_group),
+}
+MODULES = {traversal_of_two: "traversal", univer_of_two: "univer", greatest_of_two: "greedy_multipath_block"}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_variants_are_refuted(monkeypatch, wrong):
+    """2 degrees of freedom: 30 is exceeded with probability 3e-7."""
+    sample, owner, method, new = WRONG[wrong]
+    module = importlib.import_module(f"draftproof.torch.verifiers.{MODULES.get(sample, 'ladder_block')}")
+    assert chi_square(sample(torch.Generator().manual_seed(1))[0][:, 0], torch.tensor(P)) < 30
+    changed = getattr(module, owner)
+    monkeypatch.setattr(changed, "right", getattr(changed, method), raising=False)
+    monkeypatch.setattr(changed, method, new)
+    assert chi_square(sample(torch.Generator().manual_seed(1))[0][:, 0], torch.tensor(P)) > 60
