@@ -47,7 +47,7 @@ def first_result(name, **options):
 
 
 def on_trees(name, shift=1, fixed=False, **options):
-    """A verifier of trees; it gets row i + `shift` of p after draft i. All children are `fixed` for `univer`, or none."""
+    """A verifier of trees; it gets row i + `shift` of p after draft i. For `univer` all children are `fixed`."""
 
     def fn(p, q, drafts, parents, generator):
         after = torch.cat([torch.zeros(1, dtype=torch.int64), torch.arange(drafts.shape[1]) + shift])
@@ -58,8 +58,8 @@ def on_trees(name, shift=1, fixed=False, **options):
 
 
 def univer_of_one_draw(p, q, drafts, generator):
-    """`univer` at a position: the likeliest tokens are fixed, and the last draft is drawn from the rest of q, or uniformly
-    where q has no rest. The rows of p after drafts are not read, because only the first token is returned.
+    """`univer` at a position: the likeliest tokens are fixed, and the last draft is drawn from the rest of q, or is
+    uniform where q has no rest. The rows of p after drafts are not read, because only the first token is returned.
     """
     k = drafts.shape[1]
     rest, others = (x.scatter(1, drafts[:, :-1], 0.0) for x in (q.double(), torch.ones_like(q).double()))

@@ -146,7 +146,11 @@ def hybrid_of(seed, v, depth, fixed, drawn):
     """p and m of a model, the trees with up to `fixed` fixed children and `drawn` drawn ones, and the prefixes that end
     with a fixed child. m is any row off the fixed tokens, the first tokens of a random order; zeros are possible.
     """
-    p, weights, generator = model_of(seed, v, depth), model_of(seed + 100, v, depth), torch.Generator().manual_seed(seed)
+    p, weights, generator = (
+        model_of(seed, v, depth),
+        model_of(seed + 100, v, depth),
+        torch.Generator().manual_seed(seed),
+    )
     orders = {
         prefix: torch.randperm(v, generator=generator).tolist()
         for i in range(depth)
@@ -167,7 +171,16 @@ def hybrid_of(seed, v, depth, fixed, drawn):
     return p, m, list(trees_of(children, depth)), endings
 
 
-HYBRID = [(3, 2, 1, 1), (3, 2, 0, 1), (3, 1, 2, 1), (3, 2, 2, 0), (4, 1, 2, 2), (4, 1, 2, 1), (2, 3, 1, 1), (3, 2, 2, 1)]
+HYBRID = [
+    (3, 2, 1, 1),
+    (3, 2, 0, 1),
+    (3, 1, 2, 1),
+    (3, 2, 2, 0),
+    (4, 1, 2, 2),
+    (4, 1, 2, 1),
+    (2, 3, 1, 1),
+    (3, 2, 2, 1),
+]
 
 
 def univer_on(p, m, trees, fixed, device="cpu"):
@@ -194,8 +207,7 @@ def test_univer(v, depth, fixed, drawn, seed, device):
 def paths_of(q, k, depth):
     """(chance, K paths) of independent paths."""
     single = [(chance, x) for chance, x in trees_of_paths(q, depth)]
-    for chance, paths in reference.product_of([single] * k):
-        yield chance, paths
+    yield from reference.product_of([single] * k)
 
 
 def trees_of_paths(q, depth, prefix=()):
@@ -211,14 +223,16 @@ def trees_of_paths(q, depth, prefix=()):
 
 
 def check_paths(verify, decide, places, p, q, k, depth, device):
-    """`verify`, given paths and given their tree, returns the tokens of decide(p, q, paths, numbers) in every branch, and
-    they have the target's distribution.
+    """`verify`, given paths or their tree, returns the tokens of decide(p, q, paths, numbers) in every branch, and they
+    have the target's distribution.
     """
     rows = []
     for chance, paths in paths_of(q, k, depth):
         for weight, numbers, tokens in branches(lambda numbers, paths=paths: decide(p, q, paths, numbers)):
             rows += [(chance * weight / 2, paths, u, tokens) for u in ends_of(numbers, places)]
-    p_rows = torch.stack([torch.stack([table([p(t[:i]) for i in range(depth + 1)], device) for t in r[1]]) for r in rows])
+    p_rows = torch.stack(
+        [torch.stack([table([p(t[:i]) for i in range(depth + 1)], device) for t in r[1]]) for r in rows]
+    )
     q_rows = torch.stack([torch.stack([table([q(t[:i]) for i in range(depth)], device) for t in r[1]]) for r in rows])
     drafts = torch.tensor([row[1] for row in rows], device=device)
     numbers = table([row[2] for row in rows], device)
@@ -281,7 +295,9 @@ def traversal_of_two(generator):
 def univer_of_two(generator):
     """Token 1 is fixed, and the other child is drawn from the rest of q."""
     m = [0.8, 0.0, 0.2]
-    drafts = torch.cat([torch.ones(B, 1, dtype=torch.int64), verifiers.draft_iid(rows_of(m)[:, 0], 1)], dim=1)
+    drafts = torch.cat(
+        [torch.ones(B, 1, dtype=torch.int64), verifiers.draft_iid(rows_of(m)[:, 0], 1, generator=generator)], dim=1
+    )
     tree = torch.tensor([-1, -1]), torch.tensor([True, False])
     return verifiers.univer(rows_of(P, P, P), rows_of(m, m), drafts, *tree, generator=generator)
 
@@ -291,15 +307,6 @@ def greatest_of_two(generator):
     drafts = verifiers.draft_iid(rows_of(Q)[:, 0], 2, generator=generator)[:, :, None]
     p, q = rows_of(P, P)[:, None].expand(-1, 2, -1, -1), rows_of(Q)[:, None].expand(-1, 2, -1, -1)
     return verifiers.greedy_multipath_block(p, q, drafts, generator=generator)
-
-
-def ladder_of_three(generator):
-    """Three paths of two tokens with the same rows after each token; the second tokens follow the first ones."""
-    drafts = verifiers.draft_iid(rows_of(Q)[:, 0], 6, generator=generator).reshape(B, 3, 2)
-    p, q = (rows_of(*[x] * n)[:, None].expand(-1, 3, -1, -1) for x, n in ((P, 3), (Q, 2)))
-    tokens, counts, index = verifiers.ladder_block(p, q, drafts, generator=generator, average=True)
-    after = verifiers.draft_iid(rows_of(P)[:, 0], 1, generator=generator)
-    return torch.where(counts > 1, tokens[:, 1], after[:, 0])[:, None], counts, index
 
 
 def siblings_forgotten(self, rows, nodes, children):
@@ -360,7 +367,6 @@ WRONG = {
     "univer with certain leaves": (univer_of_two, "Univer", "coin", weight_forgotten),
     "the greatest path verified as a draw of q": (greatest_of_two, "GreatestPath", "difference", as_drawn_from_q),
     "the greatest path with a mixed order": (greatest_of_two, "GreatestPath", "reorder", worst_ratio_first),
-    "the ladder with the number of paths of one level": (ladder_of_three, "Plan", "groups", only_the_first_group),
 }
 MODULES = {traversal_of_two: "traversal", univer_of_two: "univer", greatest_of_two: "greedy_multipath_block"}
 
@@ -369,9 +375,18 @@ MODULES = {traversal_of_two: "traversal", univer_of_two: "univer", greatest_of_t
 def test_wrong_variants_are_refuted(monkeypatch, wrong):
     """2 degrees of freedom: 30 is exceeded with probability 3e-7."""
     sample, owner, method, new = WRONG[wrong]
-    module = importlib.import_module(f"draftproof.torch.verifiers.{MODULES.get(sample, 'ladder_block')}")
+    module = importlib.import_module(f"draftproof.torch.verifiers.{MODULES[sample]}")
     assert chi_square(sample(torch.Generator().manual_seed(1))[0][:, 0], torch.tensor(P)) < 30
     changed = getattr(module, owner)
     monkeypatch.setattr(changed, "right", getattr(changed, method), raising=False)
     monkeypatch.setattr(changed, method, new)
     assert chi_square(sample(torch.Generator().manual_seed(1))[0][:, 0], torch.tensor(P)) > 60
+
+
+def test_wrong_number_of_paths_is_refuted(monkeypatch):
+    module = importlib.import_module("draftproof.torch.verifiers.ladder_block")
+    monkeypatch.setattr(module.Plan, "right", module.Plan.groups, raising=False)
+    monkeypatch.setattr(module.Plan, "groups", only_the_first_group)
+    with pytest.raises(AssertionError):
+        for seed in range(4):
+            test_ladder_block(3, 2, 2, seed, True, "cpu")

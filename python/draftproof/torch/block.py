@@ -33,9 +33,9 @@ def verify_block(
     """The number of accepted tokens [B] and the extra token [B].
 
     `p_at`, `q_at` [B, L] are the probabilities of the drafted tokens; `bonus` has p after the last one, `pair` p and q
-    before it. A pair may have its tokens in any order, and an extra token after it is its index in this order. A row reads a number for test L unless L = 0,
-    then one for each test i = L - 1 .. 1 with 0 < c_i < 1 until one succeeds, and one for the extra token. A test
-    with c_i = 1 is certain.
+    before it. A pair may have its tokens in any order, and an extra token after it is its index in this order. A row
+    reads a number for test L unless L = 0, then one for each test i = L - 1 .. 1 with 0 < c_i < 1 until one succeeds,
+    and one for the extra token. A test with c_i = 1 is certain.
     Cost: one row of p and q for each test below the end, and for the extra token.
     """
     b, n = p_at.shape

@@ -22,7 +22,7 @@ class ChosenPath:
     """
 
     def __init__(self, at: TreeInputs) -> None:
-        b, n = at.tree.tokens.shape
+        b = len(at.tree.tokens)
         self.at, self.tree, self.device = at, at.tree, at.device
         self.everyone = torch.arange(b, device=at.device)
         self.node = torch.zeros(b, dtype=torch.int64, device=at.device)

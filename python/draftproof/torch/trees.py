@@ -79,8 +79,7 @@ def tree_of_paths(tokens: Tensor, lengths: Tensor) -> Tree:
     parent[:, :, :1] = 0
     there = (place < lengths[:, None, None]).expand(b, k, n)
     depth = torch.nn.functional.pad((place + 1).expand(b, k, n).flatten(1), (1, 0))
-    flat = (x.flatten(1) for x in (tokens, there, parent, node))
-    return Tree(*flat, depth, n, k)
+    return Tree(tokens.flatten(1), there.flatten(1), parent.flatten(1), node.flatten(1), depth, n, k)
 
 
 @dataclass
@@ -185,5 +184,3 @@ def path_inputs(p: Tensor, q: Tensor, drafts: Tensor, places: int, given: Option
     p_place = torch.nn.functional.pad(draft + draft // max(n, 1) + 1, (1, 0))
     p_rows, q_rows = (Rows(name, x.flatten(1, 2), given.logits, given.temperature) for name, x in (("p", p), ("q", q)))
     return TreeInputs(p_rows, q_rows, tree_of_paths(tokens, lengths), uniforms, p_place)
-
-

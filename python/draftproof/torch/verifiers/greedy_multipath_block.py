@@ -136,7 +136,7 @@ class GreatestPath(ChosenPath):
         return total * self.difference(self.paths_at[rows, places], below + reached * total, below)
 
     def difference(self, paths: Tensor, high: Tensor, low: Tensor) -> Tensor:
-        """(high^K - low^K) / (high - low) for K = `paths`, as a sum of products: no cancellation where both are close."""
+        """(high^K - low^K) / (high - low) for K = `paths`, as a sum of products, without cancellation."""
         total, power = torch.ones_like(high), torch.ones_like(high)
         for degree in range(1, self.tree.most):
             power = power * low
