@@ -3,11 +3,11 @@ root.
 
     w       probability that the node or a node below it is accepted; 1 at the root
     s, m    drawn child of the node, and the row that it was drawn from; m = 0 without a drawn child
-    E       sum of (w p - m)+ over the tokens that are no fixed child
+    E       sum of (w p - m)+ over the tokens without the fixed children
     w_s     min(1, w p(s) / m(s)), tested first
     w_k     w p(k) / (1 - w + E + sum of w p over k and the fixed children after it)
     node    accepted with E / (1 - w + E) after its children were refused; the token after it has weights (w p - m)+ on
-            the tokens that are no fixed child
+            the tokens without the fixed children
 
 Correctness: s serves min(m, w p). It is refused with probability Z = 1 - sum of min(m, w p) = 1 - w + E + w p(F), whose
 parts serve the fixed children F, the token after the node and the parent. This holds for every m that is the
