@@ -62,8 +62,8 @@ def ladder_block(
         generator: source of the random numbers; the global one of the device by default.
         uniforms: [B, 3 L + 1], or [B, 3 n + 1] for trees, of [0, 1) instead of a generator. A row reads at each node of
             the chosen path one for the levels if a plan is made, and one for the choice if several paths are in the
-            group; then those of `block_verification`. Without a plan it reads none for the choice if all paths have one token;
-            with `average` none with a plan either.
+            group; then those of `block_verification`. Where all paths have one token, it reads none without a plan, and
+            with `average` none at all.
         check: whether to check values, by two passes over all rows.
         buckets: bins of a plan, as in `ladder`.
         average: whether the number of active paths has its mean distribution over the levels, as in the C++ form, whose
