@@ -60,14 +60,24 @@ class Levels:
         bins = [self.order.index(x) for x in drafts]
         steps = sorted({c for c in self.level[1 : self.n] if 0 < c < 1})
         cell = numbers.cut(steps)
-        u = ([Fraction(0), *steps])[cell]
-        a = b = min(bins)
+        a, b = self.ends(min(bins), ([Fraction(0), *steps])[cell])
+        return [k for k, i in enumerate(bins) if i < b], a, b
+
+    def groups(self, x):
+        """(share, a, b) of the groups of the bin of x over all levels."""
+        steps = sorted({Fraction(0), Fraction(1), *(c for c in self.level[1 : self.n] if 0 < c < 1)})
+        bin_ = self.order.index(x)
+        return [(end - u, *self.ends(bin_, u)) for u, end in itertools.pairwise(steps)]
+
+    def ends(self, bin_, u):
+        """The ends of the group of a bin at level u."""
+        a = b = bin_
         while a > 0 and not u < self.level[a]:
             a -= 1
         b += 1
         while b < self.n and not u < self.level[b]:
             b += 1
-        return [k for k, i in enumerate(bins) if i < b], a, b
+        return a, b
 
     def choose(self, drafts, numbers):
         """Index of the selected draft and the ends of its group."""

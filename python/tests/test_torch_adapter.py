@@ -29,8 +29,8 @@ def host():
     return module, str(path)
 
 
-def ask(host, name, p, q, drafts, lengths, tape):
-    """Tokens of the C++ verifier `name`, a list for each row."""
+def ask(host, name, p, q, drafts, lengths, tape, parents=None):
+    """Tokens of the C++ verifier `name`, a list for each row; with `parents` of all rows their numbers of draws too."""
     module, path = host
     child = module.Child([path, "serve", name])
     arrays = {
@@ -40,11 +40,14 @@ def ask(host, name, p, q, drafts, lengths, tape):
         "lengths": ("I32", lengths.tolist()),
         "tape": ("F64", tape.tolist()),
     }
+    if parents is not None:
+        arrays["parents"] = ("I32", [parents] * len(p))
     fields = {"type": "verify", "vocabulary": p.shape[2], "kind": "probabilities", "randomness": "scripted"}
     _, reply = child.ask(fields, arrays, name)
     child.bye()
     assert set(reply.get("status", [0])) == {0}
-    return [row[:count] for row, count in zip(reply["tokens"], reply["counts"], strict=True)]
+    tokens = [row[:count] for row, count in zip(reply["tokens"], reply["counts"], strict=True)]
+    return tokens if parents is None else (tokens, reply["draw_counts"])
 
 
 @pytest.mark.parametrize(
@@ -82,3 +85,57 @@ def test_tokens_of_cpp_on_chains(host, own, name):
     wanted = ask(host, own, p, q, padded, lengths, u)
     assert [t[:n] for t, n in zip(tokens.tolist(), counts.tolist(), strict=True)] == wanted
     assert set(counts.tolist()) == set(range(1, length + 2))
+
+
+def emitted_by(result):
+    return [t[:n] for t, n in zip(result[0].tolist(), result[1].tolist(), strict=True)]
+
+
+@pytest.mark.parametrize("branching", [(3,), (3, 2), (2, 2, 2), (1, 1, 1)])
+def test_tokens_of_cpp_on_trees(host, branching):
+    b, v, generator = 200, 9, torch.Generator().manual_seed(len(branching))
+    parents, level = [], [-1]
+    for k in branching:
+        children = [(u, i) for u in level for i in range(k)]
+        level = list(range(len(parents), len(parents) + len(children)))
+        parents += [u for u, _ in children]
+    n = len(parents)
+    p = random_rows((b, n + 1, v), 1)
+    nodes = (random_rows((b, n + 1, v), 2, zeros=0.0) + 2 * p) / 3  # q after each node
+    q = nodes[:, torch.tensor(parents) + 1]
+    drafts = torch.zeros(b, n, dtype=torch.int64)
+    for u in sorted(set(parents)):
+        siblings = [i for i in range(n) if parents[i] == u]
+        drafts[:, siblings] = verifiers.draft_gumbel_top_k(nodes[:, u + 1], len(siblings), generator=generator)
+    numbers = torch.rand(b, n + 1, generator=generator, dtype=torch.float64)
+    result = verifiers.traversal(p, q, drafts, torch.tensor(parents), uniforms=numbers)
+    wanted, _ = ask(host, "traversal", p, q, drafts, torch.full((b,), n), numbers, parents)
+    assert emitted_by(result) == wanted
+
+
+@pytest.mark.parametrize(("name", "options"), [("greedy_multipath_block", {}), ("ladder_block", {"average": True})])
+@pytest.mark.parametrize(("v", "k", "length", "stem"), [(3, 2, 1, 0), (9, 3, 2, 0), (30, 2, 3, 0), (9, 3, 3, 1)])
+def test_tokens_of_cpp_on_paths(host, name, options, v, k, length, stem):
+    """Paths with a common stem. Where p is the chosen path's q up to rounding, the C++ ladder may read a number for a
+    test that is certain here, so its other numbers differ.
+    """
+    b, generator = 150, torch.Generator().manual_seed(v)
+    parents = [-1 if i == 0 else i - 1 for i in range(stem)]
+    for i in range(stem, length):
+        parents += [stem - 1 if i == stem else len(parents) - k + j for j in range(k)]
+    n = len(parents)
+    p, q = random_rows((b, n + 1, v), 3, zeros=0.0), random_rows((b, n + 1, v), 4, zeros=0.0)
+    p_rows, q_rows, drafts = p.clone(), torch.zeros(b, n, v, dtype=torch.float64), torch.zeros(b, n, dtype=torch.int64)
+    for row in range(b):  # equal prefixes have the rows of the first of them
+        node, seen = {-1: 0}, {}
+        for i, u in enumerate(parents):
+            q_rows[row, i] = (q[row, node[u]] + p[row, node[u]]) / 2
+            drafts[row, i] = int(torch.multinomial(q_rows[row, i], 1, generator=generator))
+            node[i] = seen.setdefault((node[u], int(drafts[row, i])), i + 1)
+            p_rows[row, i + 1] = p[row, node[i]]
+    more = 3 if name == "ladder_block" else 1
+    numbers = torch.rand(b, more * n + 1, generator=generator, dtype=torch.float64)
+    result = getattr(verifiers, name)(p_rows, q_rows, drafts, torch.tensor(parents), uniforms=numbers, **options)
+    wanted, _ = ask(host, name, p_rows, q_rows, drafts, torch.full((b,), n), numbers, parents)
+    differ = sum(a != b for a, b in zip(emitted_by(result), wanted, strict=True))
+    assert differ <= (b // 10 if name == "ladder_block" else 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,13 @@ import draftproof.torch as verifiers  # noqa: E402
 def call(name, b=40, k=3, v=6, seed=0, dtype=torch.float64, **keywords):
     """Returns (function, p, q, drafts, keywords) of a random call."""
     function, generator = getattr(verifiers, name), torch.Generator().manual_seed(seed)
-    if name in CHAINS:
+    if name in LINES:
         p, q = random_rows((b, k + 1, v), seed + 1, dtype), random_rows((b, k, v), seed + 2, dtype)
         drafts = verifiers.draft_iid(q.flatten(0, 1), 1, generator=generator).reshape(b, k)
-    elif name == "ladder_block":
+        if name in TREES:
+            fixed = {"fixed": torch.zeros(k, dtype=torch.bool)} if name == "univer" else {}
+            function = partial(function, parents=torch.arange(-1, k - 1), **fixed)
+    elif name in PATHS:
         p = random_rows((b, 1, k + 1, v), seed + 1, dtype).expand(b, 3, k + 1, v).contiguous()
         q = random_rows((b, 1, k, v), seed + 2, dtype).expand(b, 3, k, v).contiguous()
         drafts = verifiers.draft_iid(q.flatten(0, 2), 1, generator=generator).reshape(b, 3, k)
@@ -32,7 +36,9 @@ def call(name, b=40, k=3, v=6, seed=0, dtype=torch.float64, **keywords):
     return function, p, q, drafts, {"uniforms": u, **keywords}
 
 
-EVERY = [*CHAINS, *POSITIONS, "ladder_block"]
+TREES, PATHS = ["traversal", "univer"], ["ladder_block", "greedy_multipath_block"]
+LINES = [*CHAINS, *TREES]  # chains, and trees that are chains here
+EVERY = [*LINES, *POSITIONS, *PATHS]
 
 
 def test_functions_are_found():
@@ -44,14 +50,14 @@ def test_functions_are_found():
         _ = verifiers.unknown
 
 
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", [*LINES, *POSITIONS, "ladder_block"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("logits", [False, True])
 def test_equal_rows_are_accepted(name, dtype, logits):
     function, p, _, drafts, keywords = call(name, b=60, dtype=dtype)
     if logits:
         p = (p.double() + 1e-3).log().to(dtype)
-    q = p[..., :-1, :].clone() if name in (*CHAINS, "ladder_block") else p.clone()
+    q = p[..., :-1, :].clone() if name not in POSITIONS else p.clone()
     if not logits:
         drafts = drafts * 0  # token 0 has p > 0 in all rows
         if name.endswith("without_replacement"):
@@ -72,7 +78,7 @@ def test_tokens_without_probability_are_not_emitted(name, u):
     result = function(p, q, drafts, **keywords)
     if name in POSITIONS:
         assert bool((p.gather(1, result[0][:, None]) > 0).all())
-    elif name in CHAINS:
+    elif name in LINES:
         held = p.gather(2, result[0].clamp(min=0)[:, :, None]).squeeze(2)
         assert bool(((held > 0) | (result[0] < 0)).all())
 
@@ -116,7 +122,7 @@ def test_no_drafts(name):
     function, p, q, drafts, keywords = call(name)
     lengths = torch.zeros(len(p), dtype=torch.int64)
     result = function(p, q, drafts, lengths=lengths, **keywords)
-    row = p if name in POSITIONS else p[:, 0] if name in CHAINS else p[:, 0, 0]
+    row = p if name in POSITIONS else p[:, 0] if name in LINES else p[:, 0, 0]
     wanted = verifiers.draft_iid(row, 1, uniforms=keywords["uniforms"][:, :1])
     assert torch.equal(result[0] if name in POSITIONS else result[0][:, 0], wanted.squeeze(1))
     assert set(result[1].tolist()) == ({-1} if name in POSITIONS else {1})

@@ -26,6 +26,9 @@ LEVELS = {
     "ladder": ("position", "iid"),
     "ladder_without_replacement": ("position", "without_replacement"),
     "ladder_block": ("tree", "iid_paths"),
+    "greedy_multipath_block": ("tree", "iid_paths"),
+    "traversal": ("tree", "without_replacement_tree"),
+    "univer": ("tree", "iid_paths"),
 }
 
 
@@ -43,41 +46,33 @@ def first_result(name, **options):
     return fn
 
 
-def paths_of(tokens, parents):
-    """Entries of the K paths of a tree of independent paths, K lists of L.
-
-    A node has a draw for each path through it, in order; equal draws are the node of the first of them.
-    """
-    children = {u: [i for i, parent in enumerate(parents) if parent == u] for u in {-1, *parents}}
-    at = [-1] * len(children[-1])
-    paths = [[] for _ in at]
-    while at[0] in children:
-        draws, first = {u: iter(children[u]) for u in set(at)}, {}
-        entries = [next(draws[u]) for u in at]
-        at = [first.setdefault((u, tokens[i]), i) for u, i in zip(at, entries, strict=True)]
-        for path, i in zip(paths, at, strict=True):
-            path.append(i)
-    return paths
-
-
-def of_paths(shift=1, **options):
-    """`ladder_block` on trees; the row of p after draft i is i + `shift`."""
+def on_trees(name, shift=1, fixed=False, **options):
+    """A verifier of trees; it gets row i + `shift` of p after draft i. For `univer` all children are `fixed`."""
 
     def fn(p, q, drafts, parents, generator):
-        both = zip(drafts.tolist(), parents.tolist(), strict=True)
-        entries = torch.tensor([paths_of(*row) for row in both])
-        rows = torch.arange(len(p))[:, None, None]
-        after = torch.cat([torch.zeros_like(entries[:, :, :1]), entries + shift], dim=2)
-        given = p[rows, after], q[rows, entries], drafts[rows, entries]
-        return verifiers.ladder_block(*given, generator=generator, **options)[0]
+        after = torch.cat([torch.zeros(1, dtype=torch.int64), torch.arange(drafts.shape[1]) + shift])
+        kept = [torch.full(drafts.shape, fixed)] if name == "univer" else []
+        return getattr(verifiers, name)(p[:, after], q, drafts, parents, *kept, generator=generator, **options)[0]
 
     return fn
+
+
+def univer_of_one_draw(p, q, drafts, generator):
+    """`univer` at a position: the likeliest tokens are fixed, and the last draft is drawn from the rest of q, or is
+    uniform where q has no rest. The rows of p after drafts are not read, because only the first token is returned.
+    """
+    k = drafts.shape[1]
+    rest, others = (x.scatter(1, drafts[:, :-1], 0.0) for x in (q.double(), torch.ones_like(q).double()))
+    m = torch.where(rest.sum(1, keepdim=True) > 0, rest, others)
+    m = (m / m.sum(1, keepdim=True))[:, None].expand(-1, k, -1)
+    rows, parents, fixed = p[:, None].expand(-1, k + 1, -1), torch.full((k,), -1), torch.arange(k) < k - 1
+    return verifiers.univer(rows, m, drafts, parents, fixed, generator=generator)[0][:, :1]
 
 
 def verdict_of(name, dtype, fn=None, distribution=None, logits=False, tier="proof", **asked):
     level, usual = LEVELS[name]
     if fn is None:
-        fn = of_paths(logits=logits) if name == "ladder_block" else first_result(name, logits=logits)
+        fn = on_trees(name, logits=logits) if level == "tree" else first_result(name, logits=logits)
     declared = {"level": level, "batched": True, "arrays": "torch", "name": name, "dtype": dtype, "logits": logits}
     asked = {"models": 1, "predictions": 32, "raises": False, "keep": False, **asked}
     return draftproof.check(fn, distribution or usual, tier=tier, **declared, **asked)
@@ -104,13 +99,35 @@ def test_bfloat16_logits_and_float16_probabilities_hold(in_a_folder):
         assert verdict_of("single_draft", dtype, logits=logits).status == "passed"
 
 
+OTHER_TREES = [
+    (on_trees("traversal"), "tree", "delayed_paths"),
+    (on_trees("greedy_multipath_block"), "tree", "delayed_paths"),
+    (on_trees("ladder_block"), "tree", "delayed_paths"),
+    (on_trees("ladder_block", average=True), "tree", "iid_paths"),
+    (on_trees("univer", fixed=True), "tree", "top_k_tree"),
+    (univer_of_one_draw, "position", "greedy"),
+]
+
+
+def verdict_on(fn, level, distribution):
+    declared = {"level": level, "batched": True, "arrays": "torch", "dtype": "float64"}
+    asked = {"tier": "proof", "models": 1, "predictions": 32, "raises": False, "keep": False}
+    return draftproof.check(fn, distribution, **declared, **asked)
+
+
+@pytest.mark.parametrize(("fn", "level", "distribution"), OTHER_TREES)
+def test_other_trees_hold(in_a_folder, fn, level, distribution):
+    verdict = verdict_on(fn, level, distribution)
+    assert verdict.status == "passed", str(verdict)
+
+
 def test_ladder_in_buckets_holds(in_a_folder):
     assert verdict_of("ladder", "float32", first_result("ladder", buckets=4)).status == "passed"
 
 
 BUGS = {
     "drafts of another distribution": (first_result("recursive_rejection"), "without_replacement", "position"),
-    "the row of p before each draft": (of_paths(shift=0), "iid_paths", "tree"),
+    "the row of p before each draft": (on_trees("ladder_block", shift=0), "iid_paths", "tree"),
 }
 
 
@@ -121,7 +138,7 @@ def test_bugs_are_refuted_in_the_coarsest_type(in_a_folder, bug):
     instance = path if level == "tree" else "p=(6 2 0)/8 q=(1 1 6)/8 K=2"
     declared = {"level": level, "batched": True, "arrays": "torch", "dtype": "bfloat16"}
     assert re.search("exact_distribution +failed", draftproof.replay(fn, instance, distribution, **declared))
-    right = of_paths() if level == "tree" else first_result("recursive_rejection_without_replacement")
+    right = on_trees("ladder_block") if level == "tree" else first_result("recursive_rejection_without_replacement")
     assert re.search("exact_distribution +passed", draftproof.replay(right, instance, distribution, **declared))
 
 

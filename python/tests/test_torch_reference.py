@@ -129,38 +129,43 @@ def ladder_without_replacement(p, q, drafts, numbers):
     return ladder(p, q, drafts, numbers, True)
 
 
-def ladder_block(p, q, paths, numbers):
-    """`p`, `q` are functions of a prefix."""
+def ladder_block(p, q, paths, numbers, average=False):
+    """`p`, `q` are functions of a prefix. `average`: the number of paths given the prefix alone; then a token that all
+    paths have reads no number, and tokens before the end are in the order of p over the chosen path's distribution.
+    """
     length, mu = len(paths[0]), [Fraction(int(m == len(paths))) for m in range(1, len(paths) + 1)]
-    prefix, active, p_rows, q_rows = (), list(range(len(paths))), [], []
+    prefix, active, p_rows, q_rows, orders = (), list(range(len(paths))), [], [], []
     for i in range(length):
-        plan = Levels(p(prefix), q(prefix), mu)
-        if mu[0] == 1:
-            chosen, a, b = active[0], 0, plan.n
-            group = [k for k in active]
-            if len(group) > 1:
-                chosen = group[numbers.cut([Fraction(j, len(group)) for j in range(1, len(group))])]
-        else:
-            index, a, b = plan.choose([paths[k][i] for k in active], numbers)
-            chosen = active[index]
-        y = paths[chosen][i]
-        p_rows.append(p(prefix))
-        q_rows.append([plan.selected(x) for x in range(len(p(prefix)))])
-        mu = number_after(mu, plan.q[y], plan.s[b] - plan.s[a], 1 - plan.s[b])
+        plan, tokens = Levels(p(prefix), q(prefix), mu), [paths[k][i] for k in active]
+        index, a, b = 0, 0, plan.n
+        if mu[0] != 1 and (len(set(tokens)) > 1 or not average):
+            index, a, b = plan.choose(tokens, numbers)
+        y, v = tokens[index], range(len(p(prefix)))
+        selected = [plan.selected(x) for x in v]
+        order = list(v)
+        if average and mu[0] != 1:
+            order.sort(key=lambda x: -plan.p[x] / selected[x] if selected[x] else -float("inf"))
+        p_rows.append([p(prefix)[x] for x in order])
+        q_rows.append([selected[x] for x in order])
+        orders.append(order)
+        groups = plan.groups(y) if average and mu[0] != 1 else [(Fraction(1), a, b)]
+        mu = number_after(mu, plan.q[y], [(share, plan.s[b] - plan.s[a], 1 - plan.s[b]) for share, a, b in groups])
         active = [k for k in active if paths[k][i] == y]
         prefix = (*prefix, y)
     p_rows.append(p(prefix))
-    return block_verification(p_rows, q_rows, list(prefix), numbers)
+    orders.append(list(range(len(p(prefix)))))
+    places = [order.index(x) for order, x in zip(orders, prefix, strict=False)]
+    return [order[x] for order, x in zip(orders, block_verification(p_rows, q_rows, places, numbers), strict=False)]
 
 
-def number_after(mu, c, width, beta):
-    """The distribution of the number of paths, term by term."""
+def number_after(mu, c, groups):
+    """The distribution of the number of paths, term by term, from the (share, q-mass, q-mass below) of groups."""
     k = len(mu)
     weight = [Fraction(0)] * k
     for m, j in itertools.product(range(1, k + 1), range(1, k + 1)):
-        for n in range(m - j + 1):
+        for n, (share, width, beta) in itertools.product(range(m - j + 1), groups):
             ways = comb(m, j) * comb(m - j, n) * c**j * (width - c) ** n * beta ** (m - j - n)
-            weight[j - 1] += mu[m - 1] * ways * Fraction(j, j + n)
+            weight[j - 1] += share * mu[m - 1] * ways * Fraction(j, j + n)
     return [w / sum(weight) for w in weight]
 
 
@@ -215,9 +220,10 @@ def path_model(seed):
     return rows.__getitem__
 
 
+@pytest.mark.parametrize("average", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [1, 2, 3])
-def test_reference_of_paths_is_exact(seed, k):
+def test_reference_of_paths_is_exact(seed, k, average):
     p, q, length = path_model(seed), path_model(seed + 2), 2
     distribution = defaultdict(Fraction)
     singles = list(itertools.product(range(2), repeat=length))
@@ -226,7 +232,7 @@ def test_reference_of_paths_is_exact(seed, k):
         for path in paths:
             for i in range(length):
                 chance *= q(path[:i])[path[i]]
-        for weight, _, tokens in branches(lambda numbers, paths=paths: ladder_block(p, q, paths, numbers)):
+        for weight, _, tokens in branches(lambda numbers, paths=paths: ladder_block(p, q, paths, numbers, average)):
             completed = {tuple(tokens): chance * weight}
             while len(next(iter(completed))) <= length:
                 completed = {(*t, x): w * p(t)[x] for t, w in completed.items() for x in range(2)}

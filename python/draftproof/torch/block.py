@@ -13,6 +13,7 @@ correction serves a(x) p(y|x) - a(xy).
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -20,18 +21,21 @@ from torch import Tensor
 from .draws import Uniforms, draw
 from .endings import above
 
-Row = Callable[[Tensor, Tensor], Tensor]
+Row: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 """Row (batch rows [R], positions [R]) -> [R, V] float64, new memory."""
+Pair: TypeAlias = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""Pair (batch rows [R], positions [R]) -> rows of p and q, as Row."""
 
 
 def verify_block(
-    p_at: Tensor, q_at: Tensor, lengths: Tensor, p_row: Row, q_row: Row, uniforms: Uniforms
+    p_at: Tensor, q_at: Tensor, lengths: Tensor, bonus: Row, pair: Pair, uniforms: Uniforms
 ) -> tuple[Tensor, Tensor]:
     """The number of accepted tokens [B] and the extra token [B].
 
-    `p_at`, `q_at` [B, L] are the probabilities of the drafted tokens. A row reads a number for test L unless L = 0,
-    then one for each test i = L - 1 .. 1 with 0 < c_i < 1 until one succeeds, and one for the extra token. A test
-    with c_i = 1 is certain.
+    `p_at`, `q_at` [B, L] are the probabilities of the drafted tokens; `bonus` has p after the last one, `pair` p and q
+    before it. A pair may have its tokens in any order, and an extra token after it is its index in this order. A row
+    reads a number for test L unless L = 0, then one for each test i = L - 1 .. 1 with 0 < c_i < 1 until one succeeds,
+    and one for the extra token. A test with c_i = 1 is certain.
     Cost: one row of p and q for each test below the end, and for the extra token.
     """
     b, n = p_at.shape
@@ -46,8 +50,8 @@ def verify_block(
         return (c if rows is None else c[rows]).gather(1, place[:, None]).squeeze(1)
 
     def correction(rows: Tensor, place: Tensor) -> Tensor:
-        scaled = p_row(rows, place).mul_(c_of(place, rows)[:, None])
-        return above(scaled, q_row(rows, place))
+        p, q = pair(rows, place)
+        return above(p.mul_(c_of(place, rows)[:, None]), q)
 
     accepted = lengths.clone()
     everyone = torch.ones(b, dtype=torch.bool, device=device)
@@ -68,13 +72,18 @@ def verify_block(
         pending = pending & ~passed & ~certain
     accepted = torch.where(pending, 0, accepted)
 
+    def bonus_after(rows: Tensor) -> Tensor:
+        return bonus(rows, accepted[rows])
+
     def target(rows: Tensor) -> Tensor:
-        return p_row(rows, accepted[rows])
+        return pair(rows, accepted[rows])[0]
 
     last = uniforms.take(everyone)
     extra = torch.empty_like(lengths)
     ended = accepted == lengths
-    for rows, weights in ((ended.nonzero().squeeze(1), p_row), ((~ended).nonzero().squeeze(1), correction)):
-        if len(rows) > 0:
-            extra[rows] = draw(weights(rows, accepted[rows]), last[rows], target, rows)
+    rows, others = ended.nonzero().squeeze(1), (~ended).nonzero().squeeze(1)
+    if len(rows) > 0:
+        extra[rows] = draw(bonus_after(rows), last[rows], bonus_after, rows)
+    if len(others) > 0:
+        extra[others] = draw(correction(others, accepted[others]), last[others], target, others)
     return accepted, extra

@@ -2,7 +2,7 @@
 
 The group of the draft with the highest p / q is taken, and one of the drafts in it is chosen uniformly. Where drafts
 are the next tokens of paths, the paths with the chosen token stay active. Their number has a distribution, given the
-prefix and the levels that were drawn on the way:
+prefix, and either the levels that were drawn on the way or the mean over all levels:
 
     mu_m     probability of m active paths
     c        q of the chosen token; x: q of the rest of its group; beta: q below the group
@@ -85,20 +85,28 @@ def verify_selected(at: Inputs, made: Plan, chosen: Tensor, bin_: Tensor) -> tup
     return one_token(at.drafts, accepted, last, residual, lambda rows: made.p[rows])
 
 
-def active_after(distribution: Tensor, c: Tensor, x: Tensor, beta: Tensor) -> Tensor:
-    """mu' from mu = `distribution` [R, K] and c, x, beta [R].
+def mean_share(x: Tensor, beta: Tensor, k: int) -> Tensor:
+    """H(j, r) of one group at [:, j - 1, r], [R, K, K] with 0 for j + r > K, from x and beta [R].
 
     Cost: O(K^2) operations on K numbers a row.
     """
-    k = distribution.shape[1]
-    j = torch.arange(1, k, dtype=distribution.dtype, device=distribution.device)
+    j = torch.arange(1, k, dtype=x.dtype, device=x.device)
     ratio = j / (j + 1)
-    h = torch.ones_like(distribution)  # H(j, r) at j - 1
+    mean = torch.zeros(len(x), k, k, dtype=x.dtype, device=x.device)
+    h = torch.ones(len(x), k, dtype=x.dtype, device=x.device)  # H(j, r) at j - 1
+    for r in range(k):
+        mean[:, : k - r, r] = h
+        h = beta[:, None] * h[:, :-1] + x[:, None] * ratio[: k - r - 1] * h[:, 1:]
+    return mean
+
+
+def active_after(distribution: Tensor, c: Tensor, mean: Tensor) -> Tensor:
+    """mu' from mu = `distribution` [R, K], c [R] and H = `mean` [R, K, K]."""
+    k = distribution.shape[1]
     weight = torch.zeros_like(distribution)
     for r in range(k):
         for m in range(r + 1, k + 1):  # m - r of m paths take the token
-            weight[:, m - r - 1] += distribution[:, m - 1] * comb(m, r) * h[:, m - r - 1]
-        h = beta[:, None] * h[:, :-1] + x[:, None] * ratio[: k - r - 1] * h[:, 1:]
+            weight[:, m - r - 1] += distribution[:, m - 1] * comb(m, r) * mean[:, m - r - 1, r]
     weight *= c[:, None] ** torch.arange(k, device=distribution.device)
     total = weight.sum(1, keepdim=True)
     alone = torch.zeros_like(weight)

@@ -22,7 +22,7 @@ V 2^-53, like every draw by running sums.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -55,6 +55,35 @@ class Plan:
     def edge(self, u: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
         """The group [a, b) of each bin [R] for levels u [R]."""
         return hull_edge(self.s, (self.target - self.missed).sub_(u[:, None] * self.f), bin_)
+
+    def groups(self, bin_: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """The groups [a, b) of each bin [R] as the levels u go from 0 to 1, and the share of u of each, [R]; the shares
+        of a row sum to 1, and rows that are done have share 0.
+
+        The edge of the hull of G - u f from a to b stays an edge until another point reaches the line through both.
+        Cost: a pass over the bins for each group, up to n of them for n bins.
+        """
+        s, f, g = self.s, self.f, self.target - self.missed
+        place, u = torch.arange(self.size + 1, device=s.device), torch.zeros_like(s[:, 0])
+        a, b = hull_edge(s, g, bin_)
+        while True:
+            ends = torch.stack([a, b], dim=1)
+            s_a, s_b = s.gather(1, ends).split(1, dim=1)
+
+            def above_line(y: Tensor, ends: Tensor = ends, s_a: Tensor = s_a, s_b: Tensor = s_b) -> Tensor:
+                y_a, y_b = y.gather(1, ends).split(1, dim=1)
+                return y * (s_b - s_a) - (y_a * (s_b - s) + y_b * (s - s_a))
+
+            over, fall = above_line(g), above_line(f)
+            outside = ((place < a[:, None]) | (place > b[:, None])) & (fall < 0)
+            until, first = torch.where(outside, over / fall, torch.inf).min(1)
+            until = until.clamp(max=1).maximum(u)
+            yield a, b, until - u
+            u = until
+            live = u < 1
+            if not bool(live.any()):
+                return
+            a, b = torch.where(live, a.minimum(first), a), torch.where(live, b.maximum(first), b)
 
     def slope_at(self, bin_: Tensor) -> Tensor:
         """Distribution of the selected draft over q in one bin of each row, [R]."""

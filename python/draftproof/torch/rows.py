@@ -33,7 +33,7 @@ class Rows:
         self._normaliser: Tensor | None = None
 
     def check(self, counts: Tensor) -> None:
-        """Checks the first counts[i] rows of each batch row.
+        """Checks the first counts[i] rows of each batch row, or the rows where `counts` [B, n] is true.
 
         Raises: ValueError at the first row that is not a distribution, or has no finite logit.
         Cost: two passes over all rows, and a synchronisation with the device.
@@ -48,7 +48,7 @@ class Rows:
             total = self.values.sum(-1, dtype=torch.float64)
             good = (least >= 0) & ((total - 1).abs() <= MOST_SUM_ERROR)
             wanted = "probabilities with sum 1"
-        used = torch.arange(self.count, device=counts.device) < counts[:, None]
+        used = counts if counts.dim() == 2 else torch.arange(self.count, device=counts.device) < counts[:, None]
         bad = (used & ~good).nonzero()
         if len(bad) == 0:
             return

@@ -49,5 +49,9 @@ def block_verification(
     """
     at = chain(p, q, drafts, Options(lengths, logits, temperature, generator, uniforms, check))
     p_at, q_at = at.p.at(at.drafts), at.q.at(at.drafts)
-    accepted, extra = verify_block(p_at, q_at, at.lengths, at.p.row, at.q.row, at.uniforms)
+
+    def pair(rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+        return at.p.row(rows, places), at.q.row(rows, places)
+
+    accepted, extra = verify_block(p_at, q_at, at.lengths, at.p.row, pair, at.uniforms)
     return with_extra(at.drafts, accepted, extra)

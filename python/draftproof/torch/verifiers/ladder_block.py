@@ -2,11 +2,11 @@
 distribution it has.
 
     u         node of the chosen path       the paths that share it are active, all K at the root
-    mu        distribution of their number           given the prefix and the levels drawn on the way
+    mu        distribution of their number   given the prefix and the levels drawn on the way, or the prefix alone
     f(s)      sum of mu_m (1 - (1 - s)^m)   upper bound of the ladder at u, which approximates p(.|u)
     q_chosen  q(y|u) times slope            the proposal row that block verification is given
 
-Correctness: block verification is exact for a path of known distribution, given the levels drawn so far. A token
+Correctness: block verification is exact for a path of known distribution. If it is known given the levels, a token
 together with its level is a token of a larger alphabet, whose target distribution is p times the proposal's
 distribution of the level, so that ratios, excesses and corrections equal those of the tokens
 (docs/python-verifiers.md).
@@ -17,13 +17,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..block import verify_block
-from ..draws import Uniforms
-from ..endings import with_extra
-from ..inputs import Options, drafts_of, want, want_rows, want_temperature
-from ..ladder_choice import active_after, choose, number_distribution
+from ..chosen_path import ChosenPath
+from ..inputs import Options, want
+from ..ladder_choice import active_after, choose, mean_share, number_distribution
 from ..ladder_plan import Plan, plan
-from ..rows import Rows, Temperature
+from ..rows import Temperature
+from ..trees import TreeInputs, drafted_inputs
 
 RARELY_TWO = 2.0**-8
 """Where two paths are active with less than this probability, and tokens are more than FEW, no break is taken."""
@@ -34,6 +33,7 @@ def ladder_block(
     p: Tensor,
     q: Tensor,
     drafts: Tensor,
+    parents: Tensor | None = None,
     *,
     lengths: Tensor | None = None,
     logits: bool = False,
@@ -42,128 +42,118 @@ def ladder_block(
     uniforms: Tensor | None = None,
     check: bool = True,
     buckets: int | None = None,
+    average: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Multi-path verification by ladders and block verification.
+    """Multi-path verification by ladders and block verification, of K independent paths, given as paths or as a tree.
 
     Args:
         p: target rows [B, K, L + 1, V], any floating type; row i of path k is the distribution after its first i
-            drafts.
+            drafts. With `parents` [B, n + 1, V]: row 0 after the context, row i + 1 after draft i.
         q: proposal rows [B, K, L, V]; draft i of path k was drawn from its row i. Paths that share a prefix share rows.
-        drafts: [B, K, L], any integer type; K paths drawn independently; -1 after the length.
-        lengths: [B], number of tokens of each path of a row. By default a path ends before the first -1.
+            With `parents` [B, n, V]: draft i was drawn from row i.
+        drafts: [B, K, L], any integer type; K paths drawn independently; -1 after the length. With `parents` [B, n].
+        parents: [n], or [B, n] if rows have different trees; the draft before each draft, -1 for the context. A node
+            has a draft for each path through it, also for paths whose tokens are equal there; if more paths leave a
+            node than arrive, as at the end of a common stem, all of them start there.
+        lengths: [B], number of tokens of each path of a row, or of drafts of a tree. By default a path ends before the
+            first -1, and drafts before the first -1.
         logits: whether p and q are logits (natural logarithms up to a constant) rather than probabilities.
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.
-        uniforms: [B, 3 L + 1] of [0, 1) instead of a generator. A row reads at each node of the chosen path one for the
-            levels if a plan is made, and one for the choice if several paths are in the group; then those of
-            `block_verification`.
+        uniforms: [B, 3 L + 1], or [B, 3 n + 1] for trees, of [0, 1) instead of a generator. A row reads at each node of
+            the chosen path one for the levels if a plan is made, and one for the choice if several paths are in the
+            group; then those of `block_verification`. Where all paths have one token, it reads none without a plan, and
+            with `average` none at all.
         check: whether to check values, by two passes over all rows.
         buckets: bins of a plan, as in `ladder`.
+        average: whether the number of active paths has its mean distribution over the levels, as in the C++ form, whose
+            tokens these then are without `buckets`, instead of the distribution given the levels drawn.
 
     Returns:
-        tokens [B, L + 1] int64, the accepted drafts and one more token, then -1; counts [B] of emitted tokens; index
-        [B] of the chosen path.
+        tokens [B, L + 1] int64, the accepted drafts and one more token, then -1, L being the tokens of the longest
+        path; counts [B] of emitted tokens; index [B] of the chosen path. For trees the index [B] of the last accepted
+        draft, -1 for none.
 
     Raises:
         ValueError: for shapes, types, devices or values that do not fit; the message has the location.
 
-    Cost: one plan a node where two paths are not rare, else nothing; then that of block verification.
+    Cost: one plan a node where two paths are not rare, else nothing; then that of block verification. `average` adds
+    a pass over the bins for each group of the chosen token, up to one for each bin.
     Source: derived here, docs/ladder.md; block verification of Sun et al. 2025, arXiv:2403.10444.
     """
-    want_rows("p", p, ("B", "K", "L + 1", "V"), p.device)
-    b, k, n, v = p.shape[0], p.shape[1], p.shape[2] - 1, p.shape[3]
-    want(k > 0 and n >= 0, "p: paths and rows", (k, n + 1), "at least 1 of both")
-    want_rows("q", q, (b, k, n, v), p.device)
-    want(drafts.device == p.device, "drafts: device", drafts.device, p.device)
-    want_temperature(logits, temperature, b)
     want(buckets is None or buckets > 0, "buckets", buckets, "a number above 0, or None")
     given = Options(lengths, logits, temperature, generator, uniforms, check)
-    tokens, length = drafts_of(drafts, (b, k, n), v, given)
-    if isinstance(temperature, Tensor) and temperature.numel() == b:
-        temperature = temperature.reshape(b).repeat_interleave(k)
-    p_rows, q_rows = (Rows(name, x.flatten(0, 1), logits, temperature) for name, x in (("p", p), ("q", q)))
-    numbers = Uniforms(b, 3 * n + 1, p.device, generator, uniforms)
-    if check:
-        p_rows.check((length + 1).repeat_interleave(k))
-        q_rows.check(length.repeat_interleave(k))
-        numbers.check()
-    path = Path(p_rows, q_rows, tokens, length, numbers, buckets)
-    for i in range(n):
-        path.extend(i)
-    chosen = tokens[torch.arange(b, device=p.device), path.index]
-    accepted, extra = verify_block(path.p_at, path.q_at, length, path.p_row, path.q_row, numbers)
-    return *with_extra(chosen, accepted, extra), path.index
+    at = drafted_inputs(p, q, drafts, parents, 3, given)
+    return LadderPath(at, buckets, average).verify(parents is None)
 
 
-class Path:
-    """The chosen path of each batch row, and the distribution that it has."""
-
-    def __init__(
-        self, p: Rows, q: Rows, drafts: Tensor, lengths: Tensor, numbers: Uniforms, buckets: int | None
-    ) -> None:
-        b, self.k, n = drafts.shape
-        self.p, self.q, self.drafts, self.lengths, self.buckets = p, q, drafts, lengths, buckets
-        self.numbers, device = numbers, drafts.device
-        self.index = torch.zeros(b, dtype=torch.int64, device=device)
-        self.active = torch.ones(b, self.k, dtype=torch.bool, device=device)
-        self.distribution = number_distribution(torch.full_like(lengths, self.k), self.k)
-        self.p_at = torch.ones(b, n, dtype=torch.float64, device=device)
-        self.q_at = torch.ones_like(self.p_at)
+class LadderPath(ChosenPath):
+    def __init__(self, at: TreeInputs, buckets: int | None, average: bool) -> None:
+        super().__init__(at)
+        self.buckets, self.average, self.most = buckets, average, max(at.tree.most, 1)
+        self.distribution = torch.ones(len(self.node), self.most, dtype=torch.float64, device=at.device)
         self.plans: list[tuple[Tensor, Plan]] = []  # at each depth: the plan's row of each batch row, -1 for none
 
-    def extend(self, i: int) -> None:
-        """Chooses token i of the rows that are longer than i."""
-        there = self.lengths > i
-        two = 1 - self.distribution[:, 0]
-        busy = there & (two > (RARELY_TWO if self.p.vocabulary > FEW else 0))
-        rows, others = busy.nonzero().squeeze(1), (there & ~busy).nonzero().squeeze(1)
-        at = torch.full_like(self.index, -1)
+    def choose(self, i: int, rows: Tensor, draws: Tensor, starting: Tensor) -> Tensor:
+        self.distribution[rows[starting]] = number_distribution(draws[starting].sum(1), self.most)
+        busy = 1 - self.distribution[rows, 0] > (RARELY_TWO if self.at.p.vocabulary > FEW else 0)
+        chosen = torch.zeros_like(rows)
+        planned, others = busy.nonzero().squeeze(1), (~busy).nonzero().squeeze(1)
+        chosen[planned] = self.by_plan(i, rows[planned], draws[planned])
+        chosen[others] = self.plainly(i, rows[others], draws[others])
+        return chosen
+
+    def by_plan(self, i: int, rows: Tensor, draws: Tensor) -> Tensor:
+        """The draft [R] that goes on, by a plan."""
+        at, places = torch.full_like(self.node, -1), torch.full_like(rows, i)
         at[rows] = torch.arange(len(rows), device=rows.device)
-        made = plan(self.own_row(self.p, rows, i), self.own_row(self.q, rows, i), self.distribution[rows], self.buckets)
+        mu = self.distribution[rows]
+        made = plan(self.target(rows, places), self.proposal(rows, places), mu, self.buckets)
         self.plans.append((at, made))
-        next_tokens = self.drafts[:, :, i]
-        if len(rows) > 0:
-            index, bin_, a, end = choose(made, next_tokens[rows], self.active[rows], self.numbers.of(rows))
-            y = next_tokens[rows, index][:, None]
-            c = made.q.gather(1, y).squeeze(1)
-            self.p_at[rows, i] = made.p.gather(1, y).squeeze(1)
-            self.q_at[rows, i] = c * made.slope_at(bin_)
+        if len(rows) == 0:
+            return rows
+        # Without levels a token that is alone goes on for all of them, and none is drawn.
+        choice = self.differ(rows, draws) if self.average else torch.ones_like(rows, dtype=torch.bool)
+        tokens = self.tree.tokens[rows]
+        chosen, _, a, end = choose(made, tokens, draws & choice[:, None], self.at.uniforms.of(rows))
+        chosen = torch.where(choice, chosen, draws.long().argmax(1))
+        y = tokens.gather(1, chosen[:, None])
+        bin_, c = made.bins.gather(1, y).squeeze(1), made.q.gather(1, y).squeeze(1)
+        self.p_at[rows, i] = made.p.gather(1, y).squeeze(1)
+        self.q_at[rows, i] = c * made.slope_at(bin_)
+        groups = made.groups(bin_) if self.average else [(a, end, torch.ones_like(c))]
+        mean = torch.zeros(len(rows), self.most, self.most, dtype=torch.float64, device=self.device)
+        for a, end, share in groups:
             s_a, s_b = (made.s.gather(1, x[:, None]).squeeze(1) for x in (a, end))
-            self.distribution[rows] = active_after(self.distribution[rows], c, (s_b - s_a - c).clamp(min=0), 1 - s_b)
-            self.index[rows] = index
-        if len(others) > 0:
-            group = self.active[others]
-            size = group.sum(1)
-            rank = (self.numbers.of(others).take(size > 1) * size).long() * (size > 1)
-            ahead = group.long().cumsum(1)
-            self.index[others] = (group & (ahead == rank[:, None] + 1)).long().argmax(1)
-            here, y = others * self.k + self.index[others], next_tokens[others, self.index[others]]
-            where = torch.full_like(here, i)
-            self.p_at[others, i] = self.p.entry(here, where, y)
-            self.q_at[others, i] = c = self.q.entry(here, where, y)
-            self.distribution[others] = active_after(
-                self.distribution[others], c, (1 - c).clamp(min=0), torch.zeros_like(c)
-            )
-        taken = next_tokens.gather(1, self.index[:, None])
-        self.active &= (next_tokens == taken) | ~there[:, None]
+            mean += share[:, None, None] * mean_share((s_b - s_a - c).clamp(min=0), 1 - s_b, self.most)
+        self.distribution[rows] = active_after(mu, c, mean)
+        return chosen
 
-    def own_row(self, side: Rows, rows: Tensor, i: int) -> Tensor:
-        return side.row(rows * self.k + self.index[rows], torch.full_like(rows, i))
+    def plainly(self, i: int, rows: Tensor, draws: Tensor) -> Tensor:
+        """The draft [R] that goes on where two paths are rare: any of them, so that its token is a draw of q."""
+        size, choice = draws.sum(1), self.differ(rows, draws)
+        rank = (self.at.uniforms.of(rows).take(choice) * size).long() * choice
+        chosen = (draws & (draws.long().cumsum(1) == rank[:, None] + 1)).long().argmax(1)
+        self.p_at[rows, i], self.q_at[rows, i] = self.p_of[rows, chosen], self.q_of[rows, chosen]
+        c = self.q_at[rows, i]
+        mean = mean_share((1 - c).clamp(min=0), torch.zeros_like(c), self.most)
+        self.distribution[rows] = active_after(self.distribution[rows], c, mean)
+        return chosen
 
-    def p_row(self, rows: Tensor, places: Tensor) -> Tensor:
-        """The target after `places` tokens of the chosen path, [R, V]."""
-        distribution = self.p.row(rows * self.k + self.index[rows], places)
+    def differ(self, rows: Tensor, draws: Tensor) -> Tensor:
+        """Whether these drafts have several tokens, [R]."""
+        return (draws & self.tree.first[rows]).sum(1) > 1
+
+    def pair(self, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+        """The target, and the distribution of the chosen path's token."""
+        self.keep_ids(rows)
+        p, q = self.target(rows, places), self.proposal(rows, places)
         for i, (at, made) in enumerate(self.plans):
             mine = ((places == i) & (at[rows] >= 0)).nonzero().squeeze(1)
             if len(mine) > 0:
-                distribution[mine] = made.p[at[rows[mine]]]
-        return distribution
-
-    def q_row(self, rows: Tensor, places: Tensor) -> Tensor:
-        """The distribution of the chosen path's token after `places` tokens, [R, V]."""
-        distribution = self.q.row(rows * self.k + self.index[rows], places)
-        for i, (at, made) in enumerate(self.plans):
-            mine = ((places == i) & (at[rows] >= 0)).nonzero().squeeze(1)
-            if len(mine) > 0:
-                distribution[mine] = made.selected(at[rows[mine]])
-        return distribution
+                planned = at[rows[mine]]
+                p[mine], q[mine] = made.p[planned], made.selected(planned)
+                if self.average:
+                    order = self.reorder(rows[mine], p[mine], q[mine])
+                    p[mine], q[mine] = p[mine].gather(1, order), q[mine].gather(1, order)
+        return p, q
