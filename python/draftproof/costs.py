@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,8 +19,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     from .decode.context import Context
+    from .decode.drafters import Drafter
     from .decode.models import Models
-    from .decode.settings import Settings, Shape
+    from .decode.settings import Setting, Settings, Shape
 
 SCHEMA, VERSION = "draftproof/costs", 1
 
@@ -120,6 +120,7 @@ def _document(models: Models, cells: list[Cell], rounds: int) -> dict[str, Any]:
         "draft": models.draft.name if models.draft else None,
         "device": models.device.type,
         "threads": torch.get_num_threads(),
+        "clock": models.settings.clock,
         "rounds": rounds,
         "target_pass": [],
         "draft_pass": [],
@@ -177,19 +178,26 @@ def _verifiers(models: Models, shapes: list[Shape], wanted: Sequence[str] | None
 
     name = "ngram" if models.draft is None else "model"
     cells = []
-    for number, setting in enumerate(settings_of([name], shapes, None if wanted is None else list(wanted))):
+    for number, setting in enumerate(settings_of([name], shapes, wanted)):
         draws = models.generator(1 + number)
-        target, drafter = models.context(), models.drafter(name)
-        target.feed(ids[:-1] or ids)
-        target.commit(range(len(target.nodes)))
+        target, drafter, text = models.context(), models.drafter(name), list(ids)
+        if len(ids) > 1:
+            target.feed(ids[:-1])
+            target.commit(range(len(ids) - 1))
 
         def work(
-            setting: Any = setting, draws: Any = draws, target: Context = target, drafter: Any = drafter
+            setting: Setting = setting,
+            draws: Any = draws,
+            target: Context = target,
+            drafter: Drafter = drafter,
+            text: list[int] = text,
         ) -> Callable[[], Any]:
-            made = drafter.propose(ids, setting.shape, draws)
-            p = target.feed([ids[-1], *made.tokens], [-1, *(parent + 1 for parent in made.parents)])
-            target.commit([])
+            """Drafts and their rows; no draft is accepted, and the text grows by one token for the next round."""
+            made = drafter.propose(text, setting.shape, draws)
+            p = target.feed([text[-1], *made.tokens], [-1, *(parent + 1 for parent in made.parents)])
+            target.commit([0])
             drafter.accepted([])
+            text.append(ids[len(text) % len(ids)])
             return lambda: verify(setting.verifier, made, p, draws)
 
         labels = {
@@ -203,15 +211,9 @@ def _verifiers(models: Models, shapes: list[Shape], wanted: Sequence[str] | None
 
 
 def _timed(models: Models, work: Callable[[], Any]) -> float:
-    import torch
-
-    if models.device.type == "cuda":
-        torch.cuda.synchronize(models.device)
-    start = time.perf_counter()
+    start = models.now()
     work()
-    if models.device.type == "cuda":
-        torch.cuda.synchronize(models.device)
-    return time.perf_counter() - start
+    return models.now() - start
 
 
 def _filling(models: Models, length: int, texts: Any) -> list[int]:
@@ -251,7 +253,9 @@ def _measure(given: argparse.Namespace) -> int:
 
 
 def _text(result: dict[str, Any]) -> str:
-    lines = [f"{result['target']}, {result['device']}, {result['threads']} threads; milliseconds, standard errors", ""]
+    from .decode.command import machine
+
+    lines = [f"{result['target']}, {machine(result)}; milliseconds, standard errors", ""]
     tables = [
         ("target pass", result["target_pass"]),
         ("draft pass", result["draft_pass"]),

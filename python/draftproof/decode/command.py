@@ -16,7 +16,7 @@ from ..capture.errors import CaptureError
 from ..capture.options import Filter, Options, skip_list
 from ..files import written
 from ..program import FAILED, ProgramError, ProgramNotFound
-from .settings import DRAFTS, VERIFIERS, Settings
+from .settings import CLOCKS, DRAFTS, VERIFIERS, Settings
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -80,6 +80,7 @@ def settings_given(given: argparse.Namespace, **more: Any) -> Settings:
         seed=given.seed,
         device=given.device,
         threads=given.threads,
+        clock=given.clock,
         draft_skip_layers=skip_list(given.draft_skip_layers) if given.draft_skip_layers else (),
         quantise_draft=int(quantise) if quantise and quantise.isdigit() else quantise,
         **more,
@@ -119,11 +120,16 @@ def _text(result: dict[str, Any]) -> str:
     ]
     widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [heads, *rows]]
-    about = f"{result['target']}, V = {result['vocabulary']}, {result['device']}, {result['threads']} threads"
+    about = f"{result['target']}, V = {result['vocabulary']}, {machine(result)}"
     draft = f"\ndraft model: {result['draft']}" if result["draft"] else ""
     return "\n".join(
         [f"{about}{draft}", f"plain decoding: {plain:.2f} tokens/s", "", *(line.rstrip() for line in lines)]
     )
+
+
+def machine(result: dict[str, Any]) -> str:
+    """Device, threads and clock of a document."""
+    return f"{result['device']}, {result['threads']} threads, {result['clock']} time"
 
 
 def _number(value: float, error: float | None) -> str:
@@ -146,6 +152,7 @@ def add_models(parser: Parser) -> None:
         add(f"--{who}-top-p", type=float, default=1.0, metavar="P", help=f"top-p of the {side}")
     add("--device", default=default.device, help="device of the models, as in cpu or cuda")
     add("--threads", type=int, metavar="N", help="processor threads of a pass [torch's number]")
+    add("--clock", choices=CLOCKS, default="wall", help="wall time, or processor time, which needs one thread")
     add("--seed", type=int, default=default.seed, help="seed of drafts, decisions and the order of rounds")
     add("--json", action="store_true", help="print JSON")
     add("-o", "--output", type=Path, metavar="FILE", help="write JSON to a file")

@@ -194,7 +194,7 @@ class NGram(Drafter):
             for n in range(1, min(self._order - 1, len(self._text)) + 1):
                 self._after[tuple(self._text[-n:])][token] += 1
             self._text.append(token)
-        place = torch.tensor(fresh, device=self._tokens.device)
+        place = torch.tensor(fresh, dtype=torch.int64, device=self._tokens.device)
         self._tokens.index_add_(0, place, torch.ones(len(fresh), dtype=torch.float64, device=self._tokens.device))
         return self._row(self._text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -42,26 +42,20 @@ class Decoded:
 
 
 class Clock:
-    """Adds the time since the last reading to a part; a device finishes its work first."""
+    """Adds the time since the last reading to a part."""
 
-    def __init__(self, done: Decoded, device: torch.device) -> None:
-        self._done, self._device = done, device
-        self._last = self.now()
-        self._start = self._last
-
-    def now(self) -> float:
-        if self._device.type == "cuda":
-            torch.cuda.synchronize(self._device)
-        return time.perf_counter()
+    def __init__(self, done: Decoded, now: Callable[[], float]) -> None:
+        self._done, self._now = done, now
+        self._start = self._last = now()
 
     def add(self, part: str) -> None:
-        now = self.now()
+        now = self._now()
         self._done.seconds_of[part] += now - self._last
         self._last = now
 
     def skip(self) -> None:
         """Leaves out the time since the last reading."""
-        now = self.now()
+        now = self._now()
         self._start += now - self._last
         self._last = now
 
@@ -78,10 +72,13 @@ def decode_text(
     count: int,
     generator: torch.Generator,
     keep: bool = False,
+    now: Callable[[], float] = time.perf_counter,
 ) -> Decoded:
     """Continues a prompt by at least `count` tokens; tokens that end a text are continued too.
 
     drafter: None decodes without drafts: one pass of the target and one draw for each token.
+    keep: whether to keep the calls, at a time that is not counted.
+    now: the clock.
     """
     text, done = list(prompt), Decoded()
     if len(text) > 1:
@@ -89,7 +86,7 @@ def decode_text(
         target.commit(range(len(text) - 1))
         if drafter is not None:
             drafter.root(text[:-1])
-    clock = Clock(done, generator.device)
+    clock = Clock(done, now)
     while len(done.emitted) < count:
         made = Proposal() if drafter is None or shape is None else drafter.propose(text, shape, generator)
         clock.add("draft")

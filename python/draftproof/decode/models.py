@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import torch
@@ -49,6 +50,9 @@ class Models:
         least = Options(context=2, skip=1)
         self.pair: Pair = pair(self.target, {} if self.draft is None else {"draft": self.draft}, least)
         self.device = next(self.target.model.parameters()).device
+        if settings.clock == "processor" and (self.device.type != "cpu" or torch.get_num_threads() > 1):
+            found = f"processor with {torch.get_num_threads()} threads on {self.device.type}"
+            raise CaptureError("clock", found, "one thread (--threads 1) on a CPU, whose time is the time of the work")
 
     @property
     def vocabulary(self) -> int:
@@ -86,6 +90,12 @@ class Models:
         if name == "lookup":
             return Lookup(self.vocabulary, self.settings.lookup, self.device)
         return NGram(self.vocabulary, self.settings.order, self.device)
+
+    def now(self) -> float:
+        """Seconds of the chosen clock; a device finishes its work first."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return time.process_time() if self.settings.clock == "processor" else time.perf_counter()
 
     def generator(self, *numbers: int) -> torch.Generator:
         """Random numbers on the device of the target that depend on the seed and on `numbers`."""

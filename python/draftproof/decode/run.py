@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,9 @@ def decode(
     settings: Settings | None = None,
     *,
     draft: Any = None,
-    drafts: list[str] | None = None,
-    shapes: list[str | Shape] | None = None,
-    verifiers: list[str] | None = None,
+    drafts: Sequence[str] | None = None,
+    shapes: Sequence[str | Shape] | None = None,
+    verifiers: Sequence[str] | None = None,
     tokenizer: Any = None,
     audit: bool = False,
     traces: str | Path | None = None,
@@ -58,7 +58,7 @@ def decode(
     # Names are checked before a model is opened, which may take a minute.
     listed = [shape if isinstance(shape, Shape) else shape_of(shape) for shape in shapes or ["1x8"]]
     has_model = draft is not None or bool(chosen.draft_skip_layers) or chosen.quantise_draft is not None
-    names = drafts or [*(["model"] if has_model else []), "lookup", "ngram"]
+    names = list(drafts or ()) or [*(["model"] if has_model else []), "lookup", "ngram"]
     todo = settings_of(names, listed, verifiers)
     if "model" in names and not has_model:
         raise CaptureError("draft", "none", "a draft model, or layers or bits by which the target becomes one")
@@ -75,6 +75,7 @@ def decode(
             "draft": models.draft.name if models.draft else None,
             "device": models.device.type,
             "threads": torch.get_num_threads(),
+            "clock": chosen.clock,
             "vocabulary": models.vocabulary,
             "tokens": chosen.tokens,
             "rounds": chosen.rounds,
@@ -104,11 +105,13 @@ def _rounds(
         generator = models.generator(index, number)
         prompt = prompts[index % len(prompts)]
         if number < 0:
-            return decode_text(models.context(), None, None, "", prompt, count, generator)
+            return decode_text(models.context(), None, None, "", prompt, count, generator, now=models.now)
         setting = todo[number]
         drafter = models.drafter(setting.drafts)
         context = models.context()
-        return decode_text(context, drafter, setting.shape, setting.verifier, prompt, count, generator, keep)
+        return decode_text(
+            context, drafter, setting.shape, setting.verifier, prompt, count, generator, keep, models.now
+        )
 
     for number in range(-1, len(todo)):
         one(number, 0, 1, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -18,6 +19,7 @@ WITHOUT_REPLACEMENT = ("recursive_rejection_without_replacement", "ladder_withou
 VERIFIERS = CHAIN + PATHS + WITHOUT_REPLACEMENT
 """Functions of draftproof.torch that return tokens of the target's distribution."""
 
+CLOCKS = ("wall", "processor")
 MOST_NODES = 1024
 
 
@@ -89,6 +91,7 @@ class Settings:
     target_filter, draft_filter: temperature, top-k and top-p of both sides.
     lookup, order: longest run of tokens that prompt look-up matches; order of the n-gram model.
     threads: processor threads of a pass, the library's own number if None.
+    clock: `wall`, or `processor`: the processor time of one thread, on which other processes have little influence.
     """
 
     tokens: int = 64
@@ -101,10 +104,13 @@ class Settings:
     seed: int = 0
     device: str = "cpu"
     threads: int | None = None
+    clock: str = "wall"
     draft_skip_layers: tuple[int, ...] = ()
     quantise_draft: str | int | None = None
 
     def __post_init__(self) -> None:
+        if self.clock not in CLOCKS:
+            raise CaptureError("clock", repr(self.clock), "one of " + ", ".join(CLOCKS))
         least = {"tokens": 1, "rounds": 1, "prompt": 1, "lookup": 1, "order": 1, "seed": 0, "threads": 1}
         for name in [entry.name for entry in fields(self)]:
             value: Any = getattr(self, name)
@@ -124,26 +130,26 @@ class Setting:
         return f"{self.drafts} {self.shape} {self.verifier}"
 
 
-def settings_of(drafts: list[str], shapes: list[Shape], verifiers: list[str] | None) -> list[Setting]:
+def settings_of(drafts: Sequence[str], shapes: list[Shape], verifiers: Sequence[str] | None) -> list[Setting]:
     """All combinations that fit. `verifiers` None: all that fit a shape.
 
     Raises: CaptureError for an unknown name, or one that fits no shape.
     """
-    for place, given, known in (("drafts", drafts, DRAFTS), ("verifier", verifiers or [], VERIFIERS)):
+    for place, given, known in (("drafts", drafts, DRAFTS), ("verifier", verifiers or (), VERIFIERS)):
         for name in given:
             if name not in known:
                 raise CaptureError(place, repr(name), "one of " + ", ".join(known))
-    for verifier in verifiers or []:
+    for verifier in verifiers or ():
         if not any(shape.accepts(verifier) for shape in shapes):
             found = f"{verifier!r} with the shapes {', '.join(map(str, shapes))}"
             raise CaptureError("verifier", found, "a shape that it decides on: 1xL, KxL, or a tree as in 4-2-1")
-    found = []
+    combined: list[Setting] = []
     for name in drafts:
         for shape in shapes:
             if name == "lookup" and shape.paths > 1:
                 continue  # Prompt look-up proposes one continuation, so that more paths would repeat it.
             chosen = shape.verifiers() if verifiers is None else [v for v in verifiers if shape.accepts(v)]
-            found += [Setting(name, shape, verifier) for verifier in chosen]
-    if not found:
+            combined += [Setting(name, shape, verifier) for verifier in chosen]
+    if not combined:
         raise CaptureError("shape", ", ".join(map(str, shapes)), "1xL for prompt look-up")
-    return found
+    return combined
