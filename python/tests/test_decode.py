@@ -19,6 +19,7 @@ transformers = pytest.importorskip("transformers")
 
 from draftproof.capture import CaptureError, Filter  # noqa: E402
 from draftproof.capture.layers import without_layers  # noqa: E402
+from draftproof.capture.layout import read  # noqa: E402
 from draftproof.decode import Settings, command, decode  # noqa: E402
 from draftproof.decode.context import Context  # noqa: E402
 from draftproof.decode.drafters import Drafter, Lookup, NGram, Proposal  # noqa: E402
@@ -148,7 +149,7 @@ class Table(Drafter):
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_two_tokens_have_the_targets_distribution(verifier: str) -> None:
     """Exact tables of three tokens: the emitted tokens, continued by draws of the target, against p(x) p(y|x)."""
-    random, size, runs = np.random.default_rng(6), 3, 1500
+    random, size, runs = np.random.default_rng(6), 3, 700
     p = torch.from_numpy(random.dirichlet(np.full(size, 0.7), size)).float()
     drafter = Table(torch.from_numpy(random.dirichlet(np.full(size, 0.7), size)).float())
     shape = shape_of({"1x3": "1x2", "3x3": "3x2", "3-2-1": "2-2"}[SHAPES[verifier]])
@@ -262,6 +263,46 @@ def test_the_command_prints_a_table_and_json(tmp_path: Path, capsys: pytest.Capt
     written = json.loads((tmp_path / "out.json").read_text())
     assert written["schema"] == "draftproof/decode" and len(written["settings"]) == 4
     assert written["settings"][0]["standard_error"] is None
+
+
+def test_a_stopped_run_gives_the_rounds_so_far() -> None:
+    def say(line: str) -> None:
+        if line.startswith(f"round {stop} "):
+            raise KeyboardInterrupt
+
+    given: dict[str, Any] = {"rounds": 3, "tokens": 5, "drafts": ["ngram"], "verifiers": ["single_draft"], "say": say}
+    stop = 2
+    found = decode(llama(), TEXTS, **given)
+    assert found["stopped"] and found["rounds"] == 1 and found["settings"][0]["standard_error"] is None
+    stop = 1
+    with pytest.raises(KeyboardInterrupt):
+        decode(llama(), TEXTS, **given)
+
+
+def test_recordings_stay_in_their_folder_and_a_failed_audit_is_an_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    llama().save_pretrained(tmp_path / "model")
+    (tmp_path / "texts.jsonl").write_text(json.dumps(TEXTS[0]))
+    (tmp_path / "traces").mkdir()
+    given = ["--target", str(tmp_path / "model"), "--texts", str(tmp_path / "texts.jsonl"), "--tokens", "9", "-q"]
+    given += ["--rounds", "2", "--drafts", "ngram", "--verifier", "single_draft", "--traces", str(tmp_path / "traces")]
+    audits: list[list[str]] = []
+    monkeypatch.setattr(program, "find", lambda: Path("draftproof"))
+
+    def run(arguments: list[str]) -> dict[str, Any]:
+        audits.append(arguments)
+        return {"status": "failed", "log10_e": 12.0, "log10_threshold": 9.3, "shows": {}, "violations": []}
+
+    monkeypatch.setattr(program, "run", run)
+    assert command.run_command(given) == 1
+    assert audits == [["audit", str(tmp_path / "traces" / "setting_0.again.safetensors")]]
+    own, again = (read(tmp_path / "traces" / f"setting_0{word}.safetensors") for word in ("", ".again"))
+    assert own[1]["draft_sampling"] == "iid" and again[1]["target_rows"] == "scored again"
+    assert set(own[0]["request"].tolist()) == {0, 1}
+    np.testing.assert_allclose(own[0]["p_rows"], again[0]["p_rows"], atol=2 * LOGITS)
+    assert command.run_command(given) == 2  # the recordings exist
+    assert "setting_0.safetensors' exists" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def _decode(given: argparse.Namespace) -> int:
     )
     show(given, result, _text)
     failed = any(entry.get("audit", {}).get("verdict") == "failed" for entry in result["settings"])
-    return FAILED if failed else DONE
+    return FAILED if failed else STOPPED if result["stopped"] else DONE
 
 
 def settings_given(given: argparse.Namespace, **more: Any) -> Settings:

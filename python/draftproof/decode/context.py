@@ -27,7 +27,7 @@ class Context:
         self._window = _window(model.model.config)
         self._cache: Any = library("transformers").DynamicCache()
         if not hasattr(self._cache, "layers"):
-            raise CaptureError("transformers", "a release whose caches have no layers", "release 4.56 or later")
+            raise CaptureError("transformers", "a release whose caches have no layers", "a later release")
         self.text: list[int] = []
         self.nodes: list[int] = []
         self._ancestors: list[tuple[int, ...]] = []

@@ -27,7 +27,7 @@ class Call:
 
 @dataclass
 class Decoded:
-    """What the loop did. Seconds are those of the loop, without the passes over the prompt.
+    """The text of one run of the loop and its counts. The passes over the prompt are not in the seconds.
 
     calls: kept on request only, because they hold rows.
     """

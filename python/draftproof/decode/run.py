@@ -18,6 +18,8 @@ from .models import Models
 from .settings import Setting, Settings, Shape, settings_of, shape_of
 
 SCHEMA, VERSION = "draftproof/decode", 1
+PLAIN = -1
+"""The number of plain decoding among the settings."""
 
 
 def decode(
@@ -49,8 +51,8 @@ def decode(
 
     Returns: the document that docs/decode.md describes.
 
-    Raises: CaptureError.
-    Cost: rounds * (settings + 1) texts of `tokens` tokens. An audit holds the rows of one text in memory, and adds a
+    Raises: CaptureError. KeyboardInterrupt in the first round; later it ends the rounds, and those so far count.
+    Cost: rounds * (settings + 1) texts of `tokens` tokens. An audit holds the rows of one round in memory, and adds a
         pass over each text.
     """
     chosen = replace(settings or Settings(), **changes)
@@ -78,7 +80,8 @@ def decode(
             "clock": chosen.clock,
             "vocabulary": models.vocabulary,
             "tokens": chosen.tokens,
-            "rounds": chosen.rounds,
+            "rounds": len(plain),
+            "stopped": len(plain) < chosen.rounds,
             "plain": {"tokens_per_second": _rate(plain)},
             "settings": [_summary(setting, done[i], plain) for i, setting in enumerate(todo)],
         }
@@ -104,7 +107,7 @@ def _rounds(
     def one(number: int, index: int, count: int, keep: bool) -> Decoded:
         generator = models.generator(index, number)
         prompt = prompts[index % len(prompts)]
-        if number < 0:
+        if number == PLAIN:
             return decode_text(models.context(), None, None, "", prompt, count, generator, now=models.now)
         setting = todo[number]
         drafter = models.drafter(setting.drafts)
@@ -113,20 +116,28 @@ def _rounds(
             context, drafter, setting.shape, setting.verifier, prompt, count, generator, keep, models.now
         )
 
-    for number in range(-1, len(todo)):
+    for number in range(PLAIN, len(todo)):
         one(number, 0, 1, False)
-    for index in range(chosen.rounds):
-        tell(f"round {index + 1} of {chosen.rounds}")
-        for number in (order.permutation(len(todo) + 1) - 1).tolist():
-            text = one(number, index, chosen.tokens, trails is not None)
-            if number < 0:
-                plain.append(text)
-                continue
-            if trails is not None:
-                trails.add(number, todo[number], index, text.calls)
-                text.calls = []
-            done[number].append(text)
-    return plain, done
+    try:
+        for index in range(chosen.rounds):
+            tell(f"round {index + 1} of {chosen.rounds}")
+            texts = {number: one(number, index, chosen.tokens, trails is not None) for number in _shuffled(order, todo)}
+            for number in range(len(todo)):
+                if trails is not None:
+                    trails.add(number, todo[number], index, texts[number].calls)
+                    texts[number].calls = []
+                done[number].append(texts[number])
+            plain.append(texts[PLAIN])
+    except KeyboardInterrupt:
+        if not plain:
+            raise
+        tell(f"stopped after {len(plain)} rounds")
+    return plain, {number: texts[: len(plain)] for number, texts in done.items()}
+
+
+def _shuffled(order: np.random.Generator, todo: list[Setting]) -> list[int]:
+    """The numbers of all settings and PLAIN in random order."""
+    return [int(i) + PLAIN for i in order.permutation(len(todo) + 1)]
 
 
 def _summary(setting: Setting, texts: list[Decoded], plain: list[Decoded]) -> dict[str, Any]:
