@@ -168,6 +168,27 @@ def test_two_tokens_have_the_targets_distribution(verifier: str) -> None:
     assert statistic < 26.1  # chi-square of 8 degrees of freedom exceeds this with probability 1e-3; the seed is fixed
 
 
+def test_every_decision_gets_the_rows_and_draws_of_its_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    random, seen = np.random.default_rng(9), []
+    p, q = (torch.from_numpy(random.dirichlet(np.ones(4), 4)).float() for _ in range(2))
+
+    def accepts_the_last(p: Any, q: Any, drafts: Any, **_: Any) -> Any:
+        seen.append((p[0], q[0], drafts[0].tolist()))
+        return drafts[:, -1], torch.tensor([drafts.shape[1] - 1])
+
+    monkeypatch.setattr("draftproof.torch.ladder", accepts_the_last)
+    made = Table(q).propose([0], shape_of("5x3"), torch.Generator().manual_seed(1))
+    emitted, path = verify("ladder", made, p[[0, *made.tokens]], torch.Generator())
+    prefix: list[int] = []
+    for used_p, used_q, drafts in seen:
+        token = ([0] + prefix)[-1]
+        assert torch.equal(used_p, p[token]) and torch.equal(used_q, q[token])
+        paths = [[made.tokens[node] for node in path] for path in made.paths()]
+        assert drafts == [path[len(prefix)] for path in paths if path[: len(prefix)] == prefix]
+        prefix.append(drafts[-1])
+    assert prefix == emitted[:-1] == [made.tokens[node] for node in path] and len(prefix) == 3
+
+
 def test_paths_of_equal_tokens_are_one_node_and_keep_their_draws() -> None:
     drafter = Table(torch.tensor([[0.5, 0.5, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]))
     made = drafter.propose([0], shape_of("4x3"), torch.Generator().manual_seed(0))
