@@ -181,7 +181,7 @@ def test_every_decision_gets_the_rows_and_draws_of_its_node(monkeypatch: pytest.
     emitted, path = verify("ladder", made, p[[0, *made.tokens]], torch.Generator())
     prefix: list[int] = []
     for used_p, used_q, drafts in seen:
-        token = ([0] + prefix)[-1]
+        token = [0, *prefix][-1]
         assert torch.equal(used_p, p[token]) and torch.equal(used_q, q[token])
         paths = [[made.tokens[node] for node in path] for path in made.paths()]
         assert drafts == [path[len(prefix)] for path in paths if path[: len(prefix)] == prefix]
