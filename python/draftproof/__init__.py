@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from draftproof import _renamed
 
 if TYPE_CHECKING:
-    from draftproof import capture
+    from draftproof import capture, decode
     from draftproof.declare import adapter
     from draftproof.explore import distribution
     from draftproof.gate import check, replay
@@ -55,6 +55,7 @@ __all__ = [
     "adapter",
     "capture",
     "check",
+    "decode",
     "distribution",
     "gates",
     "replay",
@@ -62,8 +63,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "capture":  # a subpackage that can be called
-        return import_module("draftproof.capture")
+    if name in ("capture", "decode"):  # subpackages that can be called
+        return import_module(f"draftproof.{name}")
     if new := _renamed.FUNCTIONS.get(name):
         _renamed.warn(f"draftproof.{name}", f"draftproof.{new}")
         return __getattr__(new)

@@ -23,7 +23,7 @@ class Parser(argparse.ArgumentParser):
     """Prints a usage error on one line and exits with code 2."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"draftproof capture: {message}", file=sys.stderr)
+        print(f"{self.prog}: {message}", file=sys.stderr)
         raise SystemExit(BAD_INPUT)
 
 
@@ -33,11 +33,11 @@ def run_command(arguments: Sequence[str]) -> int:
         given = _parser().parse_args(arguments)
     except SystemExit as ended:
         return int(ended.code or 0)
-    signal.signal(signal.SIGTERM, _stop)
-    signal.signal(signal.SIGINT, _stop)
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
     display = Display(quiet=given.quiet)
     if given.quiet or not sys.stderr.isatty():
-        _silence_libraries()
+        silence_libraries()
     try:
         done = capture(
             given.target,
@@ -104,14 +104,14 @@ def _line(state: Captured) -> str:
     return f"{state.positions} of {state.total} positions, V = {state.vocabulary}{rate}, {accepted}"
 
 
-def _silence_libraries() -> None:
+def silence_libraries() -> None:
     """Switches off the progress bars of libraries that are imported later: their rewritten line fills a log."""
     os.environ.setdefault("TQDM_DISABLE", "1")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 
-def _stop(number: int, frame: object) -> NoReturn:
+def stop(number: int, frame: object) -> NoReturn:
     # A second signal ends the process at once, in case a library catches the exception.
     signal.signal(number, signal.SIG_DFL)
     raise KeyboardInterrupt

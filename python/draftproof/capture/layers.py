@@ -70,7 +70,8 @@ def without_layers(model: Any, skip: Iterable[int]) -> Any:
         module._modules[name] = inner
         module = inner
     layers = module._modules[last]
-    module._modules[last] = torch.nn.ModuleList([layers[i] for i in range(count) if i not in skipped])
+    kept = [layers[i] for i in range(count) if i not in skipped]
+    module._modules[last] = torch.nn.ModuleList([_renumbered(layer, i) for i, layer in enumerate(kept)])
     return clone.eval()
 
 
@@ -115,6 +116,17 @@ def _shallow(module: Any, config: Any) -> Any:
     clone._modules = dict(module._modules)
     if "config" in module.__dict__:
         clone.config = config
+    return clone
+
+
+def _renumbered(module: Any, index: int) -> Any:
+    """A copy of a layer that shares its weights. Caches are indexed by the number that its modules have in
+    `layer_idx`, and read the length of the text from the first one."""
+    clone = copy.copy(module)
+    inner = module._modules.items()
+    clone._modules = {name: None if one is None else _renumbered(one, index) for name, one in inner}
+    if "layer_idx" in module.__dict__:
+        clone.layer_idx = index
     return clone
 
 

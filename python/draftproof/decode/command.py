@@ -1,0 +1,180 @@
+"""The command line of decoding."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..capture.command import BAD_INPUT, DONE, INTERNAL_ERROR, STOPPED, Parser, silence_libraries, stop
+from ..capture.errors import CaptureError
+from ..capture.options import Filter, Options, skip_list
+from ..files import written
+from ..program import FAILED, ProgramError, ProgramNotFound
+from .settings import CLOCKS, DRAFTS, VERIFIERS, Settings
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Decodes. Exit codes: 0 done, 1 an audit failed, 2 usage or bad input, 3 stopped, 4 internal error."""
+    return guarded(_parser(), arguments, _decode)
+
+
+def guarded(parser: Parser, arguments: Sequence[str], work: Callable[[argparse.Namespace], int]) -> int:
+    """Runs `work` on parsed arguments and turns errors into messages and exit codes."""
+    try:
+        given = parser.parse_args(arguments)
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    silence_libraries()
+    try:
+        return work(given)
+    except KeyboardInterrupt:
+        print(f"{parser.prog}: stopped", file=sys.stderr)
+        return STOPPED
+    except (CaptureError, OSError, ProgramNotFound, ProgramError) as error:
+        print(f"{parser.prog}: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except Exception:
+        traceback.print_exc()
+        return INTERNAL_ERROR
+
+
+def _decode(given: argparse.Namespace) -> int:
+    from .run import decode
+
+    def say(line: str) -> None:
+        if not given.quiet:
+            print(f"draftproof decode: {line}", file=sys.stderr, flush=True)
+
+    result = decode(
+        given.target,
+        given.texts,
+        settings_given(given, tokens=given.tokens, rounds=given.rounds, prompt=given.prompt),
+        draft=given.draft,
+        drafts=listed(given.drafts),
+        shapes=listed(given.shape),
+        verifiers=listed(given.verifier),
+        tokenizer=given.tokenizer,
+        audit=given.audit or given.traces is not None,
+        traces=given.traces,
+        say=say,
+    )
+    show(given, result, _text)
+    failed = any(entry.get("audit", {}).get("verdict") == "failed" for entry in result["settings"])
+    return FAILED if failed else STOPPED if result["stopped"] else DONE
+
+
+def settings_given(given: argparse.Namespace, **more: Any) -> Settings:
+    """The settings of the options that `add_models` adds."""
+    quantise = given.quantise_draft
+    return Settings(
+        target_filter=Filter(given.target_temperature, given.target_top_k, given.target_top_p),
+        draft_filter=Filter(given.proposal_temperature, given.proposal_top_k, given.proposal_top_p),
+        seed=given.seed,
+        device=given.device,
+        threads=given.threads,
+        clock=given.clock,
+        draft_skip_layers=skip_list(given.draft_skip_layers) if given.draft_skip_layers else (),
+        quantise_draft=int(quantise) if quantise and quantise.isdigit() else quantise,
+        **more,
+    )
+
+
+def show(given: argparse.Namespace, result: dict[str, Any], text: Callable[[dict[str, Any]], str]) -> None:
+    """Prints the result, or writes it to the file of `-o`."""
+    line = json.dumps(result, indent=1) if given.json or given.output else text(result)
+    if given.output is None:
+        print(line)
+        return
+    with written(given.output) as file:
+        file.write((line + "\n").encode())
+
+
+def listed(given: list[str] | None) -> list[str] | None:
+    """The words of an option that may be repeated, and of its lists separated by commas."""
+    words = [word for entry in given or [] for word in entry.split(",") if word]
+    return words or None
+
+
+def _text(result: dict[str, Any]) -> str:
+    plain = result["plain"]["tokens_per_second"]
+    heads = ("drafts", "shape", "verifier", "accepted a call", "tokens/s", "against plain", "audit")
+    rows = [
+        (
+            entry["drafts"],
+            entry["shape"],
+            entry["verifier"],
+            _number(entry["accepted_per_call"], entry["standard_error"]),
+            f"{entry['tokens_per_second']:.2f}",
+            _number(entry["ratio"], entry["ratio_standard_error"]),
+            entry["audit"]["verdict"] if "audit" in entry else "",
+        )
+        for entry in sorted(result["settings"], key=lambda entry: -entry["ratio"])
+    ]
+    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [heads, *rows]]
+    about = f"{result['target']}, V = {result['vocabulary']}, {machine(result)}"
+    draft = f"\ndraft model: {result['draft']}" if result["draft"] else ""
+    return "\n".join(
+        [f"{about}{draft}", f"plain decoding: {plain:.2f} tokens/s", "", *(line.rstrip() for line in lines)]
+    )
+
+
+def machine(result: dict[str, Any]) -> str:
+    """Device, threads and clock of a document."""
+    return f"{result['device']}, {result['threads']} threads, {result['clock']} time"
+
+
+def _number(value: float, error: float | None) -> str:
+    return f"{value:.3f}" if error is None else f"{value:.3f} +- {error:.3f}"
+
+
+def add_models(parser: Parser) -> None:
+    """Options of models and their rows."""
+    default = Options()
+    add = parser.add_argument
+    model = "name or folder of a transformers model, its .gguf file, or python:MODULE:NAME"
+    add("--target", required=True, metavar="MODEL", help=model)
+    add("--draft", metavar="MODEL", help="draft model, named as the target")
+    add("--draft-skip-layers", metavar="LIST", help="layers that the draft leaves out, as in 20-24,27")
+    add("--quantise-draft", nargs="?", const="int8", metavar="BITS", help="quantise the draft: int8, or 2 to 8 bits")
+    add("--tokenizer", metavar="NAME", help="name or folder of a tokenizer, or bytes [the target's]")
+    for who, side in (("target", "target"), ("proposal", "draft model")):
+        add(f"--{who}-temperature", type=float, default=1.0, metavar="T", help=f"temperature of the {side}; 0: greedy")
+        add(f"--{who}-top-k", type=int, default=0, metavar="K", help=f"top-k of the {side}")
+        add(f"--{who}-top-p", type=float, default=1.0, metavar="P", help=f"top-p of the {side}")
+    add("--device", default=default.device, help="device of the models, as in cpu or cuda")
+    add("--threads", type=int, metavar="N", help="processor threads of a pass [torch's number]")
+    add("--clock", choices=CLOCKS, default="wall", help="wall time, or processor time, which needs one thread")
+    add("--seed", type=int, default=default.seed, help="seed of drafts, decisions and the order of rounds")
+    add("--json", action="store_true", help="print JSON")
+    add("-o", "--output", type=Path, metavar="FILE", help="write JSON to a file")
+    add("-q", "--quiet", action="store_true", help="print no progress on standard error")
+
+
+def _parser() -> Parser:
+    default = Settings()
+    parser = Parser(
+        prog="draftproof decode",
+        description="Decodes texts speculatively with transformers and measures it against plain decoding.",
+        epilog="Exit codes: 0 done, 1 an audit failed, 2 usage or bad input, 3 stopped, 4 internal error.",
+    )
+    add_models(parser)
+    add = parser.add_argument
+    add("--texts", required=True, type=Path, metavar="FILE", help="prompts separated by blank lines, or .jsonl")
+    add("--drafts", action="append", metavar="LIST", help=f"of {', '.join(DRAFTS)} [all that there are]")
+    add("--shape", action="append", metavar="LIST", help="4x8: 4 paths of 8 tokens; 4-2-1: siblings differ [1x8]")
+    add("--verifier", action="append", metavar="LIST", help=f"of {', '.join(VERIFIERS)} [all that fit the shape]")
+    add("--tokens", type=int, default=default.tokens, metavar="N", help="tokens of each text")
+    add("--rounds", type=int, default=default.rounds, metavar="R", help="texts that every setting decodes")
+    add("--prompt", type=int, default=default.prompt, metavar="N", help="most tokens of a prompt, its last ones")
+    add("--audit", action="store_true", help="audit the texts, with rows of passes without cache")
+    add("--traces", type=Path, metavar="FOLDER", help="audit, and keep the recordings in this folder")
+    return parser

@@ -1,0 +1,116 @@
+"""A model with its cache: a text, and a tree of drafts after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..capture.distributions import filtered, log_distribution
+from ..capture.errors import CaptureError
+from ..capture.hub import TransformersModel, library
+from ..capture.models import to_numpy
+from ..capture.options import Filter
+
+
+class Context:
+    """The cache holds the keys and values of the text and of all nodes that were fed since the last `commit`.
+
+    Nodes are numbered 0, 1, .. in the order in which they were fed; -1 is the end of the text.
+    batch: copies of the sequence that every pass computes, to measure times.
+    """
+
+    def __init__(self, model: TransformersModel, by: Filter, vocabulary: int, batch: int = 1) -> None:
+        self._model, self._by, self._vocabulary, self._batch = model, by, vocabulary, batch
+        self._window = _window(model.model.config)
+        self._cache: Any = library("transformers").DynamicCache()
+        if not hasattr(self._cache, "layers"):
+            raise CaptureError("transformers", "a release whose caches have no layers", "a later release")
+        self.text: list[int] = []
+        self.nodes: list[int] = []
+        self._ancestors: list[tuple[int, ...]] = []
+        self._chain = True
+
+    def feed(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> Tensor:
+        """Adds nodes and returns the distribution [n, V] after each.
+
+        parents: for each token the node before it; None for a chain after the last node.
+
+        Raises: CaptureError if the text becomes longer than the model takes.
+        Cost: one pass over the new nodes.
+        """
+        before = len(self.nodes)
+        given = [before - 1 + i for i in range(len(tokens))] if parents is None else list(parents)
+        for i, (token, parent) in enumerate(zip(tokens, given, strict=True)):
+            self._chain &= parent == before + i - 1
+            self._ancestors.append((*(self._ancestors[parent] if parent >= 0 else ()), before + i))
+            self.nodes.append(token)
+        depth = max(len(ancestors) for ancestors in self._ancestors[before:])
+        self._check_length(len(self.text) + depth)
+        device = next(self._model.model.parameters()).device
+        extra: dict[str, Any] = {} if self._chain else self._tree_arguments(before, device)
+        with torch.inference_mode():
+            ids = torch.tensor([list(tokens)], device=device).expand(self._batch, -1)
+            result = self._model.model(input_ids=ids, use_cache=True, **{self._model.cache_name: self._cache}, **extra)
+            return distributions(result.logits[0] if self._batch == 1 else result.logits, self._by, self._vocabulary)
+
+    def commit(self, path: Sequence[int]) -> None:
+        """The nodes of `path`, a path from the end of the text, become text; all others leave the cache.
+
+        Without this step the next pass would attend to rejected drafts.
+        """
+        kept = len(self.text)
+        if list(path) == list(range(len(path))):
+            if len(path) < len(self.nodes):
+                self._cache.crop(len(path) - len(self.nodes))
+        else:
+            index = torch.tensor([kept + node for node in path], device=self._cache.layers[0].keys.device)
+            for layer in self._cache.layers:
+                layer.keys = torch.cat([layer.keys[..., :kept, :], layer.keys[..., index, :]], dim=-2)
+                layer.values = torch.cat([layer.values[..., :kept, :], layer.values[..., index, :]], dim=-2)
+        self.text += [self.nodes[node] for node in path]
+        self.nodes, self._ancestors, self._chain = [], [], True
+
+    def _tree_arguments(self, before: int, device: torch.device) -> dict[str, Any]:
+        """Positions by depth, and a mask by which a node attends to the text and to the nodes on its path."""
+        kept, fresh = len(self.text), self._ancestors[before:]
+        dtype = self._model.model.dtype
+        mask = torch.full((len(fresh), kept + len(self.nodes)), torch.finfo(dtype).min, dtype=dtype)
+        mask[:, :kept] = 0
+        for i, ancestors in enumerate(fresh):
+            mask[i, [kept + node for node in ancestors]] = 0
+        positions = torch.tensor([[kept + len(ancestors) - 1 for ancestors in fresh]], device=device)
+        return {"attention_mask": mask[None, None].to(device), "position_ids": positions}
+
+    def _check_length(self, length: int) -> None:
+        most = self._model.longest
+        if most is not None and length > most:
+            raise CaptureError("tokens", f"a text of {length:,} tokens", f"at most {most:,} for {self._model.name}")
+        if self._window is not None and length > self._window:
+            wanted = f"at most {self._window:,}, the sliding window of {self._model.name}: the cache keeps all tokens"
+            raise CaptureError("tokens", f"a text of {length:,} tokens", wanted)
+
+
+def distributions(logits: Tensor, by: Filter, vocabulary: int) -> Tensor:
+    """Probabilities [.., V] in float32 after temperature, top-k and top-p; tokens beyond the model's have 0."""
+    if by.temperature > 0 and not by.top_k and by.top_p == 1:
+        rows = logits.float()
+        rows = torch.softmax(rows if by.temperature == 1 else rows / by.temperature, dim=-1)
+    else:
+        flat = to_numpy(logits).reshape(-1, logits.shape[-1])
+        made = [torch.from_numpy(filtered(log_distribution(row, "logit", "row"), by)) for row in flat]
+        rows = torch.stack(made).float().reshape(logits.shape).to(logits.device)
+    missing = vocabulary - rows.shape[-1]
+    return torch.nn.functional.pad(rows, (0, missing)) if missing else rows
+
+
+def _window(config: Any) -> int | None:
+    """The sliding window of a model with layers that attend to the last tokens only."""
+    inner = config.get_text_config()
+    kinds = getattr(inner, "layer_types", None)
+    if kinds is not None and "sliding_attention" not in kinds:
+        return None
+    window = getattr(inner, "sliding_window", None) if getattr(inner, "use_sliding_window", True) else None
+    return int(window) if window else None

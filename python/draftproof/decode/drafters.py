@@ -1,0 +1,223 @@
+"""Drafts of one call, and where they come from: a model, the text by prompt look-up, an n-gram model of the text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from ..torch import draft_gumbel_top_k, draft_iid
+from .context import Context
+from .settings import Shape
+
+ROOT = -1
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A drafted token, the node that it is, and the draw before it on its path (-1: none)."""
+
+    token: int
+    node: int
+    before: int
+
+
+@dataclass
+class Proposal:
+    """A tree of drafts. Equal prefixes are one node; node i was drawn from the row of its parent.
+
+    tokens, parents: of the nodes, parents first; the text's end is the parent -1.
+    rows: the proposal's distribution [V] after each node that has children.
+    draws: in the order of the draw, level by level. Independent draws of one token share a node.
+    """
+
+    tokens: list[int] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    rows: dict[int, Tensor] = field(default_factory=dict)
+    draws: list[Draw] = field(default_factory=list)
+
+    def children(self, node: int) -> list[Draw]:
+        """The draws after a node, in order, with repetitions."""
+        return [draw for draw in self.draws if self.parents[draw.node] == node]
+
+    def paths(self) -> list[list[int]]:
+        """For each draw of the last level the nodes on its path."""
+        found, inner = [], {draw.before for draw in self.draws}
+        for i in range(len(self.draws)):
+            if i in inner:
+                continue
+            path, at = [], i
+            while at >= 0:
+                path.append(self.draws[at].node)
+                at = self.draws[at].before
+            found.append(path[::-1])
+        return found
+
+
+class Drafter(ABC):
+    """Gives the proposal's rows after the text, and after nodes that were drawn from earlier rows."""
+
+    @abstractmethod
+    def root(self, text: Sequence[int]) -> Tensor | None:
+        """The distribution [V] after a text that continues the text of the last call, or None for no drafts."""
+
+    @abstractmethod
+    def after(self, proposal: Proposal, nodes: Sequence[int]) -> Tensor | None:
+        """The distributions [n, V] after the nodes of a level, or None to end the drafts."""
+
+    def accepted(self, path: Sequence[int]) -> None:  # noqa: B027
+        """Called after each call with the accepted nodes; drafters without a cache need not override it."""
+
+    def propose(self, text: Sequence[int], shape: Shape, generator: torch.Generator) -> Proposal:
+        """Draws the drafts of one call."""
+        made = Proposal()
+        first = self.root(text)
+        if first is None:
+            return made
+        # For each node of a level: its row, and the draws that continue it (-1 at the root, once for each path).
+        level, through = [ROOT], {ROOT: [-1] * (shape.branching[0] if shape.replaced else 1)}
+        rows: Tensor | None = first[None]
+        for depth, width in enumerate(shape.branching):
+            if depth > 0:
+                rows = self.after(made, level)
+            if rows is None or not level:
+                break
+            count = max(len(draws) for draws in through.values()) if shape.replaced else width
+            if shape.replaced:
+                drawn = draft_iid(rows, count, generator=generator, check=False)
+            else:
+                drawn = draft_gumbel_top_k(rows, count, generator=generator, check=False)
+            through = _grow(made, level, through, rows, drawn.tolist(), shape.replaced)
+            level = list(through)
+        return made
+
+
+def _grow(
+    made: Proposal, level: list[int], through: dict[int, list[int]], rows: Tensor, drawn: list[list[int]], iid: bool
+) -> dict[int, list[int]]:
+    """Adds a level of draws. Returns the new nodes, and the draws that end at each."""
+    fresh: dict[int, list[int]] = {}
+    for row, node in enumerate(level):
+        made.rows[node] = rows[row]
+        before = through[node] if iid else [through[node][0]] * len(drawn[row])
+        node_of: dict[int, int] = {}
+        for token, previous in zip(drawn[row], before, strict=False):
+            if token < 0:
+                break  # Fewer tokens have a probability than siblings were wanted.
+            if token not in node_of:
+                node_of[token] = len(made.tokens)
+                made.tokens.append(token)
+                made.parents.append(node)
+            fresh.setdefault(node_of[token], []).append(len(made.draws))
+            made.draws.append(Draw(token, node_of[token], previous))
+    return fresh
+
+
+class ModelDrafter(Drafter):
+    """Drafts of a model with its own cache."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def root(self, text: Sequence[int]) -> Tensor:
+        rows = self._context.feed(text[len(self._context.text) :])
+        self._context.commit(range(len(self._context.nodes)))
+        return rows[-1]
+
+    def after(self, proposal: Proposal, nodes: Sequence[int]) -> Tensor:
+        # Levels are fed whole and in order, so that nodes have the numbers of the proposal.
+        return self._context.feed([proposal.tokens[i] for i in nodes], [proposal.parents[i] for i in nodes])
+
+    def accepted(self, path: Sequence[int]) -> None:
+        self._context.commit([node for node in path if node < len(self._context.nodes)])
+
+
+class Lookup(Drafter):
+    """Prompt look-up: the tokens after the latest earlier place where the text's last tokens occur.
+
+    The rows have probability 1 at their token.
+    """
+
+    def __init__(self, vocabulary: int, longest: int, device: torch.device) -> None:
+        self._vocabulary, self._longest, self._device = vocabulary, longest, device
+        self._places: dict[tuple[int, ...], int] = {}
+        self._text: list[int] = []
+        self._from = 0
+
+    def root(self, text: Sequence[int]) -> Tensor | None:
+        # A run of tokens enters the table once a token follows it, so that a match is never the end of the text.
+        for end in range(len(self._text), len(text)):
+            self._text.append(text[end])
+            for n in range(1, min(self._longest, end) + 1):
+                self._places[tuple(self._text[end - n : end])] = end
+        for n in range(min(self._longest, len(text)), 0, -1):
+            if (place := self._places.get(tuple(self._text[-n:]))) is not None:
+                self._from = place
+                return self._row(place)
+        return None
+
+    def after(self, proposal: Proposal, nodes: Sequence[int]) -> Tensor | None:
+        row = self._row(self._from + len(proposal.tokens))
+        return None if row is None else row[None]
+
+    def _row(self, place: int) -> Tensor | None:
+        if place >= len(self._text):
+            return None
+        row = torch.zeros(self._vocabulary, device=self._device)
+        row[self._text[place]] = 1
+        return row
+
+
+class NGram(Drafter):
+    """An n-gram model of the text so far, with soft rows.
+
+    Row of order n: (c(x) + m r(x)) / (c + m), with c(x) the occurrences of x after the last n - 1 tokens, c their sum,
+    and r the row of order n - 1; order 1 has the counts of all tokens, and order 0 is uniform. m = 1/4 for n > 1, so
+    that one occurrence has 4/5 of the probability.
+    """
+
+    _SHORTER = 0.25
+
+    def __init__(self, vocabulary: int, order: int, device: torch.device) -> None:
+        self._order = order
+        self._tokens = torch.zeros(vocabulary, dtype=torch.float64, device=device)
+        self._after: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
+        self._text: list[int] = []
+
+    def root(self, text: Sequence[int]) -> Tensor:
+        fresh = list(text[len(self._text) :])
+        for token in fresh:
+            for n in range(1, min(self._order - 1, len(self._text)) + 1):
+                self._after[tuple(self._text[-n:])][token] += 1
+            self._text.append(token)
+        place = torch.tensor(fresh, dtype=torch.int64, device=self._tokens.device)
+        self._tokens.index_add_(0, place, torch.ones(len(fresh), dtype=torch.float64, device=self._tokens.device))
+        return self._row(self._text)
+
+    def after(self, proposal: Proposal, nodes: Sequence[int]) -> Tensor:
+        rows = []
+        for node in nodes:
+            path, at = [], node
+            while at >= 0:
+                path.append(proposal.tokens[at])
+                at = proposal.parents[at]
+            rows.append(self._row(self._text[-self._order :] + path[::-1]))
+        return torch.stack(rows)
+
+    def _row(self, text: list[int]) -> Tensor:
+        row = (self._tokens + 1 / len(self._tokens)) / (len(self._text) + 1)
+        for n in range(1, min(self._order - 1, len(text)) + 1):
+            counts = self._after.get(tuple(text[-n:]))
+            if counts is None:
+                break
+            total = counts.total() if hasattr(counts, "total") else sum(counts.values())
+            row *= self._SHORTER / (total + self._SHORTER)
+            tokens = torch.tensor(list(counts), device=row.device)
+            row[tokens] += torch.tensor(list(counts.values()), dtype=row.dtype, device=row.device) / (
+                total + self._SHORTER
+            )
+        return row.float()

@@ -1,0 +1,115 @@
+"""Opens the models of a run, and makes drafters of them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import torch
+
+from ..capture.errors import CaptureError
+from ..capture.hub import TransformersModel
+from ..capture.layers import made_draft
+from ..capture.models import open_model
+from ..capture.options import Options
+from ..capture.pair import Pair, pair
+from ..capture.texts import encoded, read_texts
+from ..capture.tokens import open_tokenizer
+from .context import Context
+from .drafters import Drafter, Lookup, ModelDrafter, NGram
+from .settings import Settings
+
+
+class Models:
+    """A target and at most one draft model, both of transformers.
+
+    draft: as `capture` takes it; None for the target changed by `draft_skip_layers` or `quantise_draft`, and without
+        these for no draft model.
+    """
+
+    def __init__(self, target: Any, draft: Any, settings: Settings, tokenizer: Any = None) -> None:
+        self.settings = settings
+        if settings.threads is not None:
+            torch.set_num_threads(settings.threads)
+        options = Options(
+            device=settings.device,
+            draft_skip_layers=settings.draft_skip_layers,
+            quantise_draft=settings.quantise_draft,
+        )
+        self.target = opened(target, options, tokenizer)
+        if tokenizer is not None:
+            self.target.tokenizer = open_tokenizer(tokenizer)
+        changed = bool(settings.draft_skip_layers) or settings.quantise_draft is not None
+        self.draft: TransformersModel | None = None
+        if draft is not None or changed:
+            base = self.target if draft is None else opened(draft, options, None)
+            made = made_draft(base, options)
+            assert isinstance(made, TransformersModel)
+            self.draft = made
+        # Only the vocabularies and tokenizers are compared; a context checks lengths as it grows.
+        least = Options(context=2, skip=1)
+        self.pair: Pair = pair(self.target, {} if self.draft is None else {"draft": self.draft}, least)
+        self.device = next(self.target.model.parameters()).device
+        if settings.clock == "processor" and (self.device.type != "cpu" or torch.get_num_threads() > 1):
+            found = f"processor with {torch.get_num_threads()} threads on {self.device.type}"
+            raise CaptureError("clock", found, "one thread (--threads 1) on a CPU, whose time is the time of the work")
+
+    @property
+    def vocabulary(self) -> int:
+        return self.pair.vocabulary
+
+    def prompts(self, texts: Any) -> list[list[int]]:
+        """The last tokens of each text.
+
+        Raises: CaptureError.
+        """
+        contents, _ = read_texts(texts)
+        ids = encoded(contents, self.target.tokenizer, self.target.vocabulary())
+        if empty := [i for i, text in enumerate(ids) if len(text) == 0]:
+            raise CaptureError(f"texts[{empty[0]}]", "no token", "at least one")
+        return [text[-self.settings.prompt :].tolist() for text in ids]
+
+    def context(self, batch: int = 1) -> Context:
+        """An empty cache of the target."""
+        return Context(self.target, self.settings.target_filter, self.vocabulary, batch)
+
+    def draft_context(self, batch: int = 1) -> Context:
+        """An empty cache of the draft model.
+
+        Raises: CaptureError if there is none.
+        """
+        if self.draft is None:
+            wanted = "a draft model, or layers or bits by which the target becomes one"
+            raise CaptureError("draft", "none", wanted)
+        return Context(self.draft, self.settings.draft_filter, self.vocabulary, batch)
+
+    def drafter(self, name: str) -> Drafter:
+        """A new drafter `model`, `lookup` or `ngram`."""
+        if name == "model":
+            return ModelDrafter(self.draft_context())
+        if name == "lookup":
+            return Lookup(self.vocabulary, self.settings.lookup, self.device)
+        return NGram(self.vocabulary, self.settings.order, self.device)
+
+    def now(self) -> float:
+        """Seconds of the chosen clock; a device finishes its work first."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return time.process_time() if self.settings.clock == "processor" else time.perf_counter()
+
+    def generator(self, *numbers: int) -> torch.Generator:
+        """Random numbers on the device of the target that depend on the seed and on `numbers`."""
+        seed = self.settings.seed
+        for number in numbers:
+            seed = (seed * 1_000_003 + number + 1) % (1 << 62)
+        return torch.Generator(self.device).manual_seed(seed)
+
+
+def opened(given: Any, options: Options, tokenizer: Any) -> TransformersModel:
+    """Raises: CaptureError if the model is not of transformers, whose caches are needed."""
+    model = open_model(given, options, tokenizer)
+    if not isinstance(model, TransformersModel):
+        raise CaptureError(
+            "model", f"{model.name}, not a model of transformers", "a model of transformers with a cache"
+        )
+    return model

@@ -1,0 +1,181 @@
+"""A whole run: every setting and plain decoding, in interleaved rounds, and an audit of the texts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..capture.errors import CaptureError
+from .audit import Trails
+from .loop import Decoded, decode_text
+from .models import Models
+from .settings import Setting, Settings, Shape, settings_of, shape_of
+
+SCHEMA, VERSION = "draftproof/decode", 1
+PLAIN = -1
+"""The number of plain decoding among the settings."""
+
+
+def decode(
+    target: Any,
+    texts: Any,
+    settings: Settings | None = None,
+    *,
+    draft: Any = None,
+    drafts: Sequence[str] | None = None,
+    shapes: Sequence[str | Shape] | None = None,
+    verifiers: Sequence[str] | None = None,
+    tokenizer: Any = None,
+    audit: bool = False,
+    traces: str | Path | None = None,
+    say: Callable[[str], None] | None = None,
+    **changes: Any,
+) -> dict[str, Any]:
+    """Decodes texts with every combination of drafts, shape and verifier that fits, and without drafts.
+
+    target, draft: models of transformers, as `draftproof.capture` takes them. draft None: the target changed by
+        `draft_skip_layers` or `quantise_draft`, or no draft model.
+    texts: prompts; a list of strings or of lists of ids, or the path of a file.
+    drafts: of `model`, `lookup`, `ngram`; all that there are if None.
+    shapes: as in `1x4`, `4x4` or `4-2-1`; `1x8` if None.
+    verifiers: functions of draftproof.torch; all that fit a shape if None.
+    audit: scores the emitted texts again by a pass without cache and audits them.
+    traces: a folder for the recordings of the audit; they are removed if None.
+    settings, changes: see Settings; `changes` are fields of it.
+
+    Returns: the document that docs/decode.md describes.
+
+    Raises: CaptureError. KeyboardInterrupt in the first round; later it ends the rounds, and those so far count.
+    Cost: rounds * (settings + 1) texts of `tokens` tokens. An audit holds the rows of one round in memory, and adds a
+        pass over each text.
+    """
+    chosen = replace(settings or Settings(), **changes)
+    tell = say or (lambda line: None)
+    # Names are checked before a model is opened, which may take a minute.
+    listed = [shape if isinstance(shape, Shape) else shape_of(shape) for shape in shapes or ["1x8"]]
+    has_model = draft is not None or bool(chosen.draft_skip_layers) or chosen.quantise_draft is not None
+    names = list(drafts or ()) or [*(["model"] if has_model else []), "lookup", "ngram"]
+    todo = settings_of(names, listed, verifiers)
+    if "model" in names and not has_model:
+        raise CaptureError("draft", "none", "a draft model, or layers or bits by which the target becomes one")
+    tell(f"loading {target if isinstance(target, (str, Path)) else 'the target'}")
+    models = Models(target, draft, chosen, tokenizer)
+    prompts = models.prompts(texts)
+    trails = Trails(models, prompts, traces) if audit else None
+    try:
+        plain, done = _rounds(models, prompts, todo, trails, tell)
+        result = {
+            "schema": SCHEMA,
+            "version": VERSION,
+            "target": models.target.name,
+            "draft": models.draft.name if models.draft else None,
+            "device": models.device.type,
+            "threads": torch.get_num_threads(),
+            "clock": chosen.clock,
+            "vocabulary": models.vocabulary,
+            "tokens": chosen.tokens,
+            "rounds": len(plain),
+            "stopped": len(plain) < chosen.rounds,
+            "plain": {"tokens_per_second": _rate(plain)},
+            "settings": [_summary(setting, done[i], plain) for i, setting in enumerate(todo)],
+        }
+        if trails is not None:
+            for number, entry in enumerate(result["settings"]):
+                tell(f"audit of {todo[number]}")
+                entry["audit"] = trails.judged(number)
+        return result
+    finally:
+        if trails is not None:
+            trails.close()
+
+
+def _rounds(
+    models: Models, prompts: list[list[int]], todo: list[Setting], trails: Trails | None, tell: Callable[[str], None]
+) -> tuple[list[Decoded], dict[int, list[Decoded]]]:
+    """Round r decodes one text by every setting, in a random order, so that a machine whose speed drifts slows all of
+    them. An unmeasured call of each comes first."""
+    chosen, order = models.settings, np.random.default_rng(models.settings.seed)
+    plain: list[Decoded] = []
+    done: dict[int, list[Decoded]] = {i: [] for i in range(len(todo))}
+
+    def one(number: int, index: int, count: int, keep: bool) -> Decoded:
+        generator = models.generator(index, number)
+        prompt = prompts[index % len(prompts)]
+        if number == PLAIN:
+            return decode_text(models.context(), None, None, "", prompt, count, generator, now=models.now)
+        setting = todo[number]
+        drafter = models.drafter(setting.drafts)
+        context = models.context()
+        return decode_text(
+            context, drafter, setting.shape, setting.verifier, prompt, count, generator, keep, models.now
+        )
+
+    for number in range(PLAIN, len(todo)):
+        one(number, 0, 1, False)
+    try:
+        for index in range(chosen.rounds):
+            tell(f"round {index + 1} of {chosen.rounds}")
+            texts = {number: one(number, index, chosen.tokens, trails is not None) for number in _shuffled(order, todo)}
+            for number in range(len(todo)):
+                if trails is not None:
+                    trails.add(number, todo[number], index, texts[number].calls)
+                    texts[number].calls = []
+                done[number].append(texts[number])
+            plain.append(texts[PLAIN])
+    except KeyboardInterrupt:
+        if not plain:
+            raise
+        tell(f"stopped after {len(plain)} rounds")
+    return plain, {number: texts[: len(plain)] for number, texts in done.items()}
+
+
+def _shuffled(order: np.random.Generator, todo: list[Setting]) -> list[int]:
+    """The numbers of all settings and PLAIN in random order."""
+    return [int(i) + PLAIN for i in order.permutation(len(todo) + 1)]
+
+
+def _summary(setting: Setting, texts: list[Decoded], plain: list[Decoded]) -> dict[str, Any]:
+    accepted, error = ratio_of([text.accepted for text in texts], [text.steps for text in texts])
+    logs = [math.log(_rate([text]) / _rate([beside])) for text, beside in zip(texts, plain, strict=True)]
+    ratio = math.exp(float(np.mean(logs)))
+    spread = float(np.std(logs, ddof=1)) / math.sqrt(len(logs)) if len(logs) > 1 else None
+    calls = sum(text.steps for text in texts)
+    return {
+        "drafts": setting.drafts,
+        "shape": str(setting.shape),
+        "verifier": setting.verifier,
+        "calls": calls,
+        "tokens": sum(len(text.emitted) for text in texts),
+        "drafts_per_call": sum(text.drafted for text in texts) / calls,
+        "accepted_per_call": accepted,
+        "standard_error": error,
+        "tokens_per_call": accepted + 1,
+        "tokens_per_second": _rate(texts),
+        "ratio": ratio,
+        "ratio_standard_error": None if spread is None else ratio * spread,
+        "seconds_per_call": {
+            part: sum(text.seconds_of[part] for text in texts) / calls for part in ("draft", "target", "verify")
+        },
+    }
+
+
+def ratio_of(parts: list[int], wholes: list[int]) -> tuple[float, float | None]:
+    """Sum of `parts` over sum of `wholes`, and its standard error by the texts, because the calls of one text depend
+    on each other; None for one text."""
+    top, bottom = np.array(parts, dtype=float), np.array(wholes, dtype=float)
+    ratio, n = float(top.sum() / bottom.sum()), len(parts)
+    if n < 2:
+        return ratio, None
+    rest = top - ratio * bottom
+    return ratio, float(math.sqrt((rest**2).sum() * n / (n - 1)) / bottom.sum())
+
+
+def _rate(texts: list[Decoded]) -> float:
+    """Tokens per second."""
+    return sum(len(text.emitted) for text in texts) / sum(text.seconds for text in texts)

@@ -1,0 +1,155 @@
+"""The settings of a run: shapes of drafts, the verifiers that fit them, and numbers, checked when they are made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from ..capture.errors import CaptureError
+from ..capture.options import Filter
+
+DRAFTS = ("model", "lookup", "ngram")
+"""Where drafts come from: a model, the text itself by prompt look-up, an n-gram model of the text."""
+
+CHAIN = ("single_draft", "block_verification")
+PATHS = ("recursive_rejection", "ladder", "ladder_block")
+WITHOUT_REPLACEMENT = ("recursive_rejection_without_replacement", "ladder_without_replacement")
+VERIFIERS = CHAIN + PATHS + WITHOUT_REPLACEMENT
+"""Functions of draftproof.torch that return tokens of the target's distribution."""
+
+CLOCKS = ("wall", "processor")
+MOST_NODES = 1024
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The tree of drafts of one call.
+
+    branching: for each level the number of drafts after each node.
+    replaced: True for `paths` independent paths, whose branching is (paths, 1, 1, ..) without regard to equal
+        prefixes; False for different siblings, drawn without replacement.
+    """
+
+    branching: tuple[int, ...]
+    replaced: bool
+
+    @property
+    def paths(self) -> int:
+        return math.prod(self.branching)
+
+    @property
+    def length(self) -> int:
+        """Most drafts that one call accepts."""
+        return len(self.branching)
+
+    @property
+    def sampling(self) -> str:
+        """The word of a recording for the way in which siblings are drawn."""
+        return "iid" if self.replaced else "without_replacement"
+
+    def verifiers(self) -> tuple[str, ...]:
+        """The verifiers that decide on such drafts. Verifiers of K drafts are left out at K = 1, where each of them
+        decides as `single_draft` or `block_verification` does."""
+        if not self.replaced:
+            return WITHOUT_REPLACEMENT
+        return CHAIN if self.paths == 1 else PATHS
+
+    def accepts(self, verifier: str) -> bool:
+        return verifier in self.verifiers() or (self.replaced and verifier in PATHS)
+
+    def __str__(self) -> str:
+        return f"{self.paths}x{self.length}" if self.replaced else "-".join(map(str, self.branching))
+
+
+def shape_of(text: str) -> Shape:
+    """The shape of `4x8`, 4 independent paths of 8 tokens, or of `4-2-1`, a tree of different siblings.
+
+    Raises: CaptureError.
+    """
+    first, by, second = text.partition("x")
+    words = [first, second] if by else text.split("-")
+    good = all(word.isdigit() and int(word) > 0 for word in words) and len(words) > (0 if by else 1)
+    if not good:
+        raise CaptureError("shape", repr(text), "PATHSxLENGTH as in 4x8, or siblings at each level as in 4-2-1")
+    numbers = [int(word) for word in words]
+    branching = (numbers[0], *[1] * (numbers[1] - 1)) if by else tuple(numbers)
+    nodes = math.prod(numbers) if by else sum(math.prod(numbers[: i + 1]) for i in range(len(numbers)))
+    if nodes > MOST_NODES:
+        raise CaptureError("shape", f"{text!r}, {nodes:,} drafts", f"at most {MOST_NODES:,} drafts of one call")
+    return Shape(branching, replaced=bool(by))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The numbers of a run.
+
+    tokens: tokens that each text is continued by, at least.
+    rounds: times that every setting decodes; round r continues text r modulo their number.
+    prompt: most tokens of a text that are used; the last ones are.
+    target_filter, draft_filter: temperature, top-k and top-p of both sides.
+    lookup, order: longest run of tokens that prompt look-up matches; order of the n-gram model.
+    threads: processor threads of a pass, the library's own number if None.
+    clock: `wall`, or `processor`: the processor time of one thread, on which other processes have little influence.
+    """
+
+    tokens: int = 64
+    rounds: int = 5
+    prompt: int = 256
+    target_filter: Filter = field(default_factory=Filter)
+    draft_filter: Filter = field(default_factory=Filter)
+    lookup: int = 3
+    order: int = 3
+    seed: int = 0
+    device: str = "cpu"
+    threads: int | None = None
+    clock: str = "wall"
+    draft_skip_layers: tuple[int, ...] = ()
+    quantise_draft: str | int | None = None
+
+    def __post_init__(self) -> None:
+        if self.clock not in CLOCKS:
+            raise CaptureError("clock", repr(self.clock), "one of " + ", ".join(CLOCKS))
+        least = {"tokens": 1, "rounds": 1, "prompt": 1, "lookup": 1, "order": 1, "seed": 0, "threads": 1}
+        for name in [entry.name for entry in fields(self)]:
+            value: Any = getattr(self, name)
+            if name in least and value is not None and value < least[name]:
+                raise CaptureError(name, str(value), f"at least {least[name]}")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to decode."""
+
+    drafts: str
+    shape: Shape
+    verifier: str
+
+    def __str__(self) -> str:
+        return f"{self.drafts} {self.shape} {self.verifier}"
+
+
+def settings_of(drafts: Sequence[str], shapes: list[Shape], verifiers: Sequence[str] | None) -> list[Setting]:
+    """All combinations that fit. `verifiers` None: all that fit a shape.
+
+    Raises: CaptureError for an unknown name, or one that fits no shape.
+    """
+    for place, given, known in (("drafts", drafts, DRAFTS), ("verifier", verifiers or (), VERIFIERS)):
+        for name in given:
+            if name not in known:
+                raise CaptureError(place, repr(name), "one of " + ", ".join(known))
+    for verifier in verifiers or ():
+        if not any(shape.accepts(verifier) for shape in shapes):
+            found = f"{verifier!r} with the shapes {', '.join(map(str, shapes))}"
+            raise CaptureError("verifier", found, "a shape that it decides on: 1xL, KxL, or a tree as in 4-2-1")
+    combined: list[Setting] = []
+    for name in drafts:
+        for shape in shapes:
+            if name == "lookup" and shape.paths > 1:
+                continue  # Prompt look-up proposes one continuation, so that more paths would repeat it.
+            chosen = shape.verifiers() if verifiers is None else [v for v in verifiers if shape.accepts(v)]
+            combined += [Setting(name, shape, verifier) for verifier in chosen]
+    if not combined:
+        raise CaptureError("shape", ", ".join(map(str, shapes)), "1xL for prompt look-up")
+    return combined

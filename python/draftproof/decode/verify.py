@@ -1,0 +1,61 @@
+"""One call of a verifier on a tree of drafts."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from .. import torch as functions
+from .drafters import ROOT, Proposal
+from .settings import CHAIN
+
+
+def verify(name: str, made: Proposal, p: Tensor, generator: torch.Generator) -> tuple[list[int], list[int]]:
+    """Decides on drafts.
+
+    name: a function of draftproof.torch. Functions of chains and of paths decide on the whole tree. Functions of one
+        position decide at the text's end and then after each accepted draft, on the drafts that follow it: given the
+        accepted tokens, these are still independent draws (or draws without replacement) of their row.
+    p: [n + 1, V], the target's distribution at the text's end and after each of n nodes.
+
+    Returns: the emitted tokens, which are the accepted drafts and one more token; and the nodes of these drafts.
+    """
+    function = getattr(functions, name)
+    if not made.tokens:
+        return draw(p[0], generator), []
+    if name in CHAIN:
+        q = torch.stack([made.rows[node] for node in range(-1, len(made.tokens) - 1)])
+        drafts = torch.tensor([made.tokens], device=p.device)
+        tokens, counts = function(p[None], q[None], drafts, generator=generator, check=False)
+        count = int(counts[0])
+        return tokens[0, :count].tolist(), list(range(count - 1))
+    if name == "ladder_block":
+        return _paths(made, p, generator)
+    emitted: list[int] = []
+    path: list[int] = []
+    node = ROOT
+    while children := made.children(node):
+        drafts = torch.tensor([[child.token for child in children]], device=p.device)
+        token, index = function(p[node + 1][None], made.rows[node][None], drafts, generator=generator, check=False)
+        emitted.append(int(token[0]))
+        if int(index[0]) < 0:
+            return emitted, path
+        node = children[int(index[0])].node
+        path.append(node)
+    return emitted + draw(p[node + 1], generator), path
+
+
+def draw(row: Tensor, generator: torch.Generator) -> list[int]:
+    """One token of a distribution [V]."""
+    drawn: list[int] = functions.draft_iid(row[None], 1, generator=generator, check=False)[0].tolist()
+    return drawn
+
+
+def _paths(made: Proposal, p: Tensor, generator: torch.Generator) -> tuple[list[int], list[int]]:
+    paths = made.paths()
+    at = torch.tensor([[ROOT, *path] for path in paths], device=p.device)
+    q = torch.stack([torch.stack([made.rows[node] for node in (ROOT, *path[:-1])]) for path in paths])
+    drafts = torch.tensor([[[made.tokens[node] for node in path] for path in paths]], device=p.device)
+    tokens, counts, index = functions.ladder_block(p[at + 1][None], q[None], drafts, generator=generator, check=False)
+    count = int(counts[0])
+    return tokens[0, :count].tolist(), paths[int(index[0])][: count - 1]

@@ -1,0 +1,136 @@
+"""The table of costs: its form, that every pass is the one that its entry names, and its statistics."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from draftproof import costs as module
+from draftproof.costs import Cell, costs
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from draftproof.capture import CaptureError  # noqa: E402
+from draftproof.decode.context import Context  # noqa: E402
+from draftproof.decode.settings import Settings  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+V = 32
+
+
+def llama(**changes: Any) -> Any:
+    given = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2}
+    given |= {"max_position_embeddings": 256, **changes}
+    torch.manual_seed(0)
+    return transformers.LlamaForCausalLM(transformers.LlamaConfig(vocab_size=V, **given)).eval()
+
+
+def test_entries_name_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, int, int]] = []
+    right = Context.feed
+
+    def feed(self: Context, tokens: Any, parents: Any = None) -> Any:
+        if parents is None and self.text:
+            seen.append((len(tokens), self._batch, len(self.text)))
+        rows = right(self, tokens, parents)
+        assert self._cache.get_seq_length() == len(self.text) + len(self.nodes)
+        return rows
+
+    monkeypatch.setattr(Context, "feed", feed)
+    result = costs(
+        llama(), None, Settings(draft_skip_layers=(1,)),
+        tokens=[1, 3], batches=[1, 2], contexts=[5, 9], shapes=["1x2", "2x2", "2-2"], rounds=3,
+    )  # fmt: skip
+    assert {key: result[key] for key in ("schema", "version", "device", "threads")} == {
+        "schema": "draftproof/costs",
+        "version": 1,
+        "device": "cpu",
+        "threads": 1,
+    }
+    wanted = [(n, b, c) for b in (1, 2) for c in (5, 9) for n in (1, 3)]
+    for name in ("target_pass", "draft_pass"):
+        assert [(entry["tokens"], entry["batch"], entry["context"]) for entry in result[name]] == wanted
+        assert all(0 < entry["seconds"] < 10 and entry["standard_error"] >= 0 for entry in result[name])
+    # Four rounds, one of which is not measured, of both models.
+    assert all(seen.count(cell) >= 8 for cell in wanted)
+    assert {
+        name: [(entry["tokens"], entry["paths"], entry["vocabulary"]) for entry in entries]
+        for name, entries in result["verifiers"].items()
+    } == {
+        "single_draft": [(2, 1, V)],
+        "block_verification": [(2, 1, V)],
+        "recursive_rejection": [(2, 2, V)],
+        "ladder": [(2, 2, V)],
+        "ladder_block": [(2, 2, V)],
+        "recursive_rejection_without_replacement": [(2, 4, V)],
+        "ladder_without_replacement": [(2, 4, V)],
+    }
+    json.dumps(result)
+
+
+def test_without_a_draft_model_verifiers_are_timed_on_n_gram_drafts() -> None:
+    result = costs(llama(), tokens=[1], contexts=[4], shapes=["1x2"], verifiers=["single_draft"], rounds=1)
+    assert result["draft"] is None and result["draft_pass"] == []
+    assert list(result["verifiers"]) == ["single_draft"]
+
+
+def test_an_entry_has_the_median_and_its_error() -> None:
+    cell = Cell("target_pass", {"tokens": 1}, lambda: lambda: None, [1.0, 2.0, 9.0, 3.0])
+    # Deviations of 2.5 are 1.5, 0.5, 6.5, 0.5 with the median 1.
+    assert cell.entry() == {"tokens": 1, "seconds": 2.5, "standard_error": pytest.approx(1.2533 * 1.4826 / 2)}
+
+
+def test_the_time_of_preparation_is_not_counted() -> None:
+    now = [0.0]
+
+    def work() -> Any:
+        now[0] += 100
+        return lambda: now.__setitem__(0, now[0] + 7)
+
+    class Models:
+        @staticmethod
+        def now() -> float:
+            return now[0]
+
+    assert module._timed(Models(), work()) == 7  # type: ignore[arg-type]
+
+
+def test_the_command_writes_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    llama().save_pretrained(tmp_path / "model")
+    (tmp_path / "texts.jsonl").write_text("[1, 2, 3]\n[4, 5]")
+    given = ["--target", str(tmp_path / "model"), "--tokens", "1,2", "--context", "8", "--rounds", "1", "-q"]
+    given += ["--texts", str(tmp_path / "texts.jsonl"), "--shape", "1x2", "--verifier", "single_draft"]
+    assert module.main([*given, "-o", str(tmp_path / "costs.json")]) == 0
+    assert [entry["tokens"] for entry in json.loads((tmp_path / "costs.json").read_text())["target_pass"]] == [1, 2]
+    assert module.main([*given, "--quantise-draft", "3"]) == 0
+    assert "draft pass" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--tokens", "1,x"], "got '1,x', expected numbers"),
+        (["--tokens", "0"], "tokens: got [0]"),
+        (["--context", "300"], "at most 256 for"),
+        (["--clock", "processor", "--threads", "2"], "clock: got processor with 2 threads on cpu"),
+        (["--rounds", "0"], "rounds: got [0]"),
+        (["--shape", "4"], "shape: got '4'"),
+        (["--target", "missing.gguf"], "model: got no file 'missing.gguf'"),
+    ],
+)
+def test_bad_input_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    llama().save_pretrained(tmp_path / "model")
+    assert module.main(["--target", str(tmp_path / "model"), "-q", *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_texts_without_a_tokenizer_must_be_ids() -> None:
+    with pytest.raises(CaptureError, match="a tokenizer"):
+        costs(llama(), texts=["a text"])
