@@ -6,11 +6,14 @@ import os
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from draftproof.acceptance.measure import AcceptedLengths, of_counts, require
+from draftproof.capture.errors import CaptureError
+from draftproof.capture.layout import read_head
 from draftproof.declare import adapter
 from draftproof.results import Table, axes_of
 from draftproof.serve import ask
@@ -105,7 +108,7 @@ def acceptance(
     subject = replace(subject, declaration=replace(subject.declaration, name=name))
     counts = [k] if isinstance(k, int) else list(k)
     common = [os.fspath(capture), "--seed", str(seed), "--instances", "0", "-K", *map(str, counts)]
-    if holds_trees(capture):
+    if trees_of(capture):
         arguments = ["survey-paths", *common, "-L", str(length), "--steps", str(tuples), "--verifier", name]
         rows = ask(subject, arguments, progress=progress)["sources"][0]["rows"]
         found = of_counts(name, [row["accepted"] for row in rows], false_alarm)
@@ -131,11 +134,16 @@ def acceptance(
     return Acceptance(os.fspath(capture), tuple(rows))
 
 
-def holds_trees(capture: str | os.PathLike[str]) -> bool:
-    """Whether a file has captured trees (docs/captures.md); False for a family or a file that is no .npz."""
-    path = os.fspath(capture)
+def trees_of(capture: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Returns the paths of a context and the tokens of a path of captured trees (docs/captures.md); None for a family
+    or another kind of file."""
+    path = Path(capture)
     try:
-        with np.load(path) as file:
-            return "path_nodes" in getattr(file, "files", ())
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
-        return False
+        if path.suffix == ".safetensors":
+            shape = tuple(read_head(path).get("path_nodes", {}).get("shape", ()))
+        else:
+            with np.load(path) as file:
+                shape = file["path_nodes"].shape if "path_nodes" in getattr(file, "files", ()) else ()
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, CaptureError):
+        return None
+    return (int(shape[1]), int(shape[2]) - 1) if len(shape) == 3 else None

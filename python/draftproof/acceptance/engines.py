@@ -1,4 +1,4 @@
-"""What engines print about acceptance, and the settings by which they accept synthetically."""
+"""The numbers that engines print about acceptance, and their settings for acceptance without a test."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from draftproof.acceptance.lengths import Lengths
 
-# What each engine prints, by the names in its logs and metrics.
+# The meaning of the numbers in the logs and metrics of each engine.
 PRINTED = {
     "vLLM": "`Mean acceptance length` is the mean with the bonus token, `Per-position acceptance rate` the marginal "
     "rates, `Avg Draft acceptance rate` accepted drafts per draft; all pooled over the calls of an interval",

@@ -74,7 +74,7 @@ class Lengths(Table):
 
     @classmethod
     def mixed(cls, lengths: Iterable[Lengths]) -> Lengths:
-        """Of a step whose rows are drawn from several with equal probability."""
+        """Returns the lengths of a step whose rows are drawn from several with equal probability."""
         all_lengths = list(lengths)
         longest = max(one.longest for one in all_lengths)
         rows = [[*one.probabilities, *[0] * (longest - one.longest)] for one in all_lengths]
@@ -97,7 +97,7 @@ class Lengths(Table):
 
     @property
     def variance(self) -> Number:
-        """Of the number of accepted drafts of one step."""
+        """Variance of the number of accepted drafts of one step."""
         mean = self.mean
         return sum(((i - mean) ** 2 * one for i, one in enumerate(self.probabilities)), start=0)
 

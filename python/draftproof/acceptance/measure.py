@@ -238,7 +238,7 @@ def _counting(subject: Subject, count: Callable[[Any], int] | None) -> Subject:
         raise ValueError("count: got a function with batched=True, expected one that takes one row a call")
     fn = subject.fn
 
-    @wraps(fn)  # keeps the signature, which tells whether fn takes a generator
+    @wraps(fn)  # keeps the signature, which shows whether fn takes a generator
     def counted(*given: Any, **named: Any) -> list[int]:
         return [int(count(fn(*given, **named)))]
 
