@@ -57,7 +57,7 @@ def main() -> None:
     begin = time.monotonic()
     random = np.random.default_rng(1)
     flagged = sum(mean_of_run(p, q, plan.steps, 1.0, random) < plan.least for _ in range(given.right))
-    print(f"right rule: {flagged} of {given.right} runs flagged")
+    print(f"right rule: {flagged} of {given.right} runs flagged", flush=True)
     keep = keep_of_loss(lengths, given.loss)
     found = sum(mean_of_run(p, q, plan.steps, keep, random) < plan.least for _ in range(given.worse))
     print(f"loss of {100 * given.loss:g} %: {found} of {given.worse} runs flagged, {time.monotonic() - begin:.0f} s")

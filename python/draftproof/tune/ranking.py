@@ -115,7 +115,8 @@ class Tuned(Table):
             "x plain",
         )
         lines = [head]
-        lines += [self._line(f"{i}", one) for i, one in enumerate(self.choices[:most], 1)]
+        groups = list(self._equal().values())
+        lines += [self._line(f"{i}", one[0], len(one) - 1) for i, one in enumerate(groups[:most], 1)]
         if self.default is not None:
             lines.append(self._line("default", self.default))
         lines.append(self._line("", self.plain))
@@ -133,11 +134,20 @@ class Tuned(Table):
         text += [f"left out: {count} settings: {reason}" for reason, count in self.refused.items()]
         return "\n".join(text)
 
-    def _line(self, mark: str, one: Choice) -> tuple[str, ...]:
+    def _equal(self) -> dict[tuple[Any, ...], list[Choice]]:
+        """The choices by K, L, tokens and seconds: with one draft, many verifiers are the same rule."""
+        groups: dict[tuple[Any, ...], list[Choice]] = {}
+        for one in self.choices:
+            assert one.setting is not None
+            key = one.setting.paths, one.setting.length, one.setting.tokens, one.seconds
+            groups.setdefault(key, []).append(one)
+        return groups
+
+    def _line(self, mark: str, one: Choice, equal: int = 0) -> tuple[str, ...]:
         record = one.record()
         return (
             mark,
-            record["verifier"],
+            record["verifier"] + (f" (and {equal} equal)" if equal else ""),
             record["draft_sampling"] or "",
             f"{record['paths']}",
             f"{record['length']}",

@@ -131,7 +131,7 @@ def _of_positions(
         if name not in lossless:
             left_out.setdefault(name, "not lossless")
         elif rate is None:
-            left_out[name] = row.get("not_run", "it did not run")
+            left_out[f"{name}, K = {k}"] = row.get("not_run", "it did not run")
         else:
             for length in lengths:
                 settings[name, row["draft_sampling"], k, length] = _of_rate(
