@@ -81,6 +81,56 @@ def test_a_folder_gives_the_same_rows_as_the_loaded_model(tmp_path: Path) -> Non
     assert metadata["target"] == str(tmp_path / "target")
 
 
+def write_gguf(model: Any, path: Path) -> None:
+    """Writes a Llama in float32 as llama.cpp stores it: the two halves of a head's rotary components interleaved."""
+    gguf = pytest.importorskip("gguf")
+    pytest.importorskip("accelerate")
+    config = model.config
+    heads, width = config.num_attention_heads, config.hidden_size // config.num_attention_heads
+    writer = gguf.GGUFWriter(path, "llama")
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_rope_freq_base(10000.0)
+    writer.add_rope_dimension_count(width)
+    writer.add_vocab_size(V)
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config.num_hidden_layers)
+    for name, tensor in model.state_dict().items():
+        data = tensor.numpy()
+        if name.endswith(("q_proj.weight", "k_proj.weight")):
+            halves = data.reshape(-1, 2, width // 2, data.shape[1])
+            data = np.ascontiguousarray(halves.swapaxes(1, 2)).reshape(data.shape)
+        writer.add_tensor(names.get_name(name, (".weight",)), data)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def test_a_gguf_file_gives_the_same_rows_as_its_model(tmp_path: Path) -> None:
+    target = llama(0)
+    write_gguf(target, tmp_path / "target.gguf")
+    loaded, _ = captured(tmp_path / "loaded.safetensors", target, None, draft_skip_layers=(1,))
+    opened, metadata = captured(
+        tmp_path / "opened.safetensors", str(tmp_path / "target.gguf"), None, draft_skip_layers=(1,)
+    )
+    for name in ("target", "draft"):
+        assert (loaded[name] == opened[name]).all()
+    assert json.loads(metadata["models"])["draft"]["gguf_file"] == "target.gguf"
+
+
+@pytest.mark.parametrize("name", ["missing.gguf", "./missing.gguf"])
+def test_a_missing_gguf_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in (name, str(tmp_path / name)):
+        with pytest.raises(CaptureError, match=r"model: got no file .*missing\.gguf', expected a \.gguf file"):
+            capture(path, None, TEXTS, tmp_path / "run.safetensors", draft_skip_layers=(1,))
+
+
 def test_texts_go_through_the_tokenizer_beside_the_model(tmp_path: Path) -> None:
     tokenizers = pytest.importorskip("tokenizers")
     words = {f"w{i}": i for i in range(V)}
@@ -232,6 +282,14 @@ def test_trees_of_models_reach_the_program(tmp_path: Path) -> None:
 def test_what_a_model_cannot_do_is_refused(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
     with pytest.raises(CaptureError, match=words):
         capture(llama(0), None, TEXTS, tmp_path / "run.safetensors", **{**GIVEN, **changes})
+
+
+def test_a_model_with_a_missing_weight_is_refused(tmp_path: Path) -> None:
+    model = llama(0)
+    weights = {name: value for name, value in model.state_dict().items() if "layers.2.mlp.up_proj" not in name}
+    model.save_pretrained(tmp_path / "target", state_dict=weights)
+    with pytest.raises(CaptureError, match=r"without model\.layers\.2\.mlp\.up_proj\.weight"):
+        capture(tmp_path / "target", None, TEXTS, tmp_path / "run.safetensors", draft_skip_layers=(1,))
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:

@@ -37,7 +37,10 @@ class TransformersModel(Model):
         self._about = about
         config = model.config.get_text_config()
         self._vocabulary = int(config.vocab_size)
-        self._keeps = "logits_to_keep" in inspect.signature(model.forward).parameters
+        arguments = inspect.signature(model.forward).parameters
+        self._keeps = "logits_to_keep" in arguments
+        self.cache_name = "cache" if "cache" in arguments else "past_key_values"
+        """Argument of a pass, and field of its result, that holds the cache; transformers 5 renamed both."""
         longest = getattr(config, "max_position_embeddings", None)
         self.longest = int(longest) if longest else None
         self.ends = _ends(model)
@@ -64,8 +67,8 @@ class TransformersModel(Model):
         with torch.inference_mode():
             for _ in range(count):
                 given = torch.as_tensor(fresh[None], device=self._device)
-                result = self.model(input_ids=given, past_key_values=past, use_cache=True)
-                past = result.past_key_values
+                result = self.model(input_ids=given, use_cache=True, **{self.cache_name: past})
+                past = result[self.cache_name]
                 fresh = np.array([choose(self._checked(to_numpy(result.logits[:, -1:]))[0, 0])], dtype=np.int64)
                 ids = np.append(ids, fresh)
         return ids
@@ -103,9 +106,14 @@ def open_transformers(given: Any, options: Options, tokenizer: Any = None) -> Tr
     folder, extra = _split_gguf(spec)
     dtype = {"dtype": import_module("torch").float32} if options.device == "cpu" else {}
     try:
-        model = transformers.AutoModelForCausalLM.from_pretrained(folder, **dtype, **extra)
+        opened = transformers.AutoModelForCausalLM.from_pretrained(folder, output_loading_info=True, **dtype, **extra)
     except (OSError, ValueError, ImportError, TypeError) as error:
         raise CaptureError("model", f"{spec!r}: {_first_line(error)}", "a causal model of transformers") from error
+    model, about = opened
+    if missing := sorted(about["missing_keys"]):
+        # transformers gives a weight that the file lacks random values, and only logs it.
+        found = f"{spec!r} without {missing[0]}" + (f" and {len(missing) - 1} more weights" if missing[1:] else "")
+        raise CaptureError("model", found, "a file with all weights")
     model = model.to(options.device).eval()
     return TransformersModel(model, spec, own or _tokenizer_beside(spec), {"weights": fingerprint(model), **extra})
 
@@ -156,6 +164,8 @@ def _split_gguf(spec: str) -> tuple[str, dict[str, str]]:
     if not spec.endswith(".gguf"):
         return spec, {}
     folder, slash, file = spec.rpartition("/")
+    if (not slash or Path(folder).is_dir() or Path(folder).is_absolute()) and not Path(spec).is_file():
+        raise CaptureError("model", f"no file {spec!r}", "a .gguf file; parts of one are joined first, as by `cat`")
     return (folder if slash else str(Path(".").absolute())), {"gguf_file": file}
 
 
