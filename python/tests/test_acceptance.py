@@ -342,3 +342,25 @@ def test_the_fixture_fails_with_both_numbers(pytester: Any) -> None:
     result = pytester.runpytest("-p", "draftproof.pytest_plugin")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*mine: got 0.75 accepted drafts a step, expected at least 0.76: 1.32 % too few*"])
+
+
+def test_the_page(capsys: Any) -> None:
+    page = (DATA.parent / "docs" / "acceptance.md").read_text()
+    blocks = [block.partition("```")[0] for block in page.split("```python\n")[1:]]
+    names: dict[str, Any] = {}
+    exec(blocks[0], names)
+    printed = capsys.readouterr().out
+    for line in printed.splitlines():
+        assert f"    {line}\n" in page
+    with pytest.raises(draftproof.TooFewAccepted) as caught:
+        draftproof.acceptance(names["verify"], (names["p"], names["q"]), dtype="float64", at_least=1.35)
+    assert str(caught.value).splitlines()[0] in " ".join(page.split())
+    start = "    python -m draftproof acceptance "
+    asked = [line[len(start) :].split() for line in page.splitlines() if line.startswith(start)]
+    assert len(asked) == 8
+    for arguments in asked:
+        assert run_command(arguments) == 0
+        text = capsys.readouterr().out
+        if arguments[0] == "prompts":
+            for line in text.splitlines():
+                assert f"    {line}\n" in page

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -274,6 +275,30 @@ def test_other_bad_input(costs_file: Path, tmp_path: Path, capsys: Any) -> None:
         assert run_command(arguments) == 2, arguments
         errors = capsys.readouterr().err
         assert said in errors and "Traceback" not in errors, errors
+
+
+def commands_of(page: str, verb: str) -> list[list[str]]:
+    """The arguments of the page's commands of a verb of the package."""
+    text = (DATA.parent / "docs" / page).read_text().replace("\\\n", " ")
+    start = f"    python -m draftproof {verb} "
+    return [shlex.split(line[len(start) :]) for line in text.splitlines() if line.startswith(start)]
+
+
+def test_the_commands_of_the_page(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    page = (DATA.parent / "docs" / "tune.md").read_text()
+    (tmp_path / "costs.json").write_text(page.partition("```json\n")[2].partition("```")[0])
+    (tmp_path / "data").symlink_to(DATA)
+    monkeypatch.chdir(tmp_path)
+    first, second = commands_of("tune.md", "tune")
+    few = ["--verifier", "token_path,branch_reentry,ladder_block", "-K", "1,2", "-L", "4,6"]
+    assert run_command([*first, *few]) == 0
+    shown = capsys.readouterr().out
+    for line in page.splitlines():
+        if line.startswith(("    1 ", "    2 ", "    default ")):
+            cells = line.split()[1:]
+            assert any(cells == one.split()[1:] for one in shown.splitlines()), line
+    assert run_command(second) == 0
+    assert read_costs(tmp_path / "derived.json").batches() == [1, 64, 512]
 
 
 def test_the_plot(costs_file: Path, tmp_path: Path, capsys: Any) -> None:

@@ -34,7 +34,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Survey:
-    """What the program measured on a capture.
+    """The settings of a capture, with the numbers that the program measured.
 
     approximate  lengths above 1 come from the rates of single positions, as if positions were independent
     left_out     reasons by name of verifier
