@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from draftproof import program
@@ -179,6 +180,20 @@ def test_positions_are_products_of_rates_and_said_so(costs_file: Path, capsys: A
     assert document["approximate"] and any("approximation" in note for note in document["notes"])
     assert run_command([*asked, "single_draft", "-K", "1"]) == 0
     assert "approximation" not in capsys.readouterr().out
+
+
+def test_a_truncated_capture_is_named(tmp_path: Path, costs_file: Path, capsys: Any) -> None:
+    path = tmp_path / "short.npz"
+    stored = np.array([[0.6, 0.3]] * 4, np.float32)
+    np.savez(path, ids=np.tile(np.array([3, 900], np.int32), (4, 1)), target=stored, draft=stored[:, ::-1],
+             rest_target=np.full(4, 0.1, np.float32), rest_draft=np.full(4, 0.1, np.float32))  # fmt: skip
+    about = {"schema": "draftproof.capture/1", "values": "probability", "vocabulary": "1000"}
+    path.with_suffix(".json").write_text(json.dumps(about))
+    asked = [str(path), "--costs", str(costs_file), "--samples", "100", "-K", "1", "--verifier", "single_draft"]
+    assert run_command([*asked, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["vocabulary"] == 1000
+    assert any("the capture is truncated" in note for note in document["notes"])
 
 
 def test_settings_beyond_the_table_are_refused_with_the_figure(costs_file: Path, capsys: Any) -> None:

@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -101,7 +102,7 @@ def _run(given: argparse.Namespace) -> int:
         verifiers=given.verifier.split(",") if given.verifier else (),
     )
     if given.vocabulary:
-        found = Survey(found.source, given.vocabulary, found.settings, found.approximate, found.left_out)
+        found = replace(found, vocabulary=given.vocabulary)
     default = _default(given.default, found)
     tuned = [
         ranked(found, costs, batch=batch, context=context, default=default, confidence=given.confidence)
@@ -169,6 +170,8 @@ def _notes(found: Survey, costs: Costs) -> list[str]:
     notes = ["intervals cover the simulated steps and the timings, not the choice of texts in the capture"]
     if found.approximate:
         notes.append("the capture has single positions: tokens of L > 1 are products of their rates, an approximation")
+    if found.truncated:
+        notes.append("the capture is truncated: its rest counts as one token, so that tokens per step are too high")
     if not costs.verifiers:
         notes.append("the table has no verifier: their time counts as 0")
     return notes

@@ -38,6 +38,7 @@ class Survey:
 
     approximate  lengths above 1 come from the rates of single positions, as if positions were independent
     left_out     reasons by name of verifier
+    truncated    the capture stores the likeliest tokens only
     """
 
     source: str
@@ -45,6 +46,7 @@ class Survey:
     settings: tuple[Setting, ...]
     approximate: bool
     left_out: dict[str, str]
+    truncated: bool = False
 
 
 def survey(
@@ -138,7 +140,8 @@ def _of_positions(
                     name, row["draft_sampling"], k, length, rate["rate"], row["tuples"]
                 )
     approximate = any(length > 1 for length in lengths)
-    return Survey(capture, _vocabulary(document), tuple(settings.values()), approximate, left_out)
+    truncated = bool(document["sources"][0]["about"].get("truncated"))
+    return Survey(capture, _vocabulary(document), tuple(settings.values()), approximate, left_out, truncated)
 
 
 def _of_rate(verifier: str, sampling: str, k: int, length: int, rate: float, tuples: int) -> Setting:
@@ -154,5 +157,6 @@ def _of_rate(verifier: str, sampling: str, k: int, length: int, rate: float, tup
 
 def _vocabulary(document: dict[str, Any]) -> int:
     about = document["sources"][0]["about"]
-    found = document["sources"][0].get("vocabulary") or about.get("vocabulary")
-    return int(found or about.get("metadata", {}).get("vocabulary", 0))
+    # The program counts only the stored tokens of a truncated capture as its vocabulary.
+    found = about.get("metadata", {}).get("vocabulary") or document["sources"][0].get("vocabulary")
+    return int(found or about.get("vocabulary", 0))
