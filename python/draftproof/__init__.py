@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from draftproof import _renamed
 
 if TYPE_CHECKING:
-    from draftproof import capture, decode
+    from draftproof import acceptance, capture, decode
+    from draftproof.acceptance import AcceptedLengths, Lengths, TooFewAccepted
     from draftproof.declare import adapter
     from draftproof.explore import distribution
     from draftproof.gate import check, replay
@@ -20,17 +21,18 @@ if TYPE_CHECKING:
     from draftproof.pytest_plugin import gates
     from draftproof.results import Distribution, Finding, Interrupted, Outcome, Refuted, TierResult, Verdict
     from draftproof.subject import FunctionFailed
-    from draftproof.survey import Acceptance, acceptance
+    from draftproof.survey import Acceptance
     from draftproof.tape import NoMass, TapeShort, UnknownRandomness
 
 _PLACES = {
+    "acceptance": ("AcceptedLengths", "Lengths", "TooFewAccepted"),
     "declare": ("adapter",),
     "explore": ("distribution",),
     "gate": ("check", "replay"),
     "pytest_plugin": ("gates",),
     "results": ("Finding", "Interrupted", "Distribution", "Outcome", "Refuted", "TierResult", "Verdict"),
     "subject": ("FunctionFailed",),
-    "survey": ("Acceptance", "acceptance"),
+    "survey": ("Acceptance",),
     "program": ("ProgramError", "ProgramNotFound"),
     "tape": ("NoMass", "TapeShort", "UnknownRandomness"),
 }
@@ -38,10 +40,12 @@ _MODULE_OF = {name: module for module, names in _PLACES.items() for name in name
 
 __all__ = [
     "Acceptance",
+    "AcceptedLengths",
     "Distribution",
     "Finding",
     "FunctionFailed",
     "Interrupted",
+    "Lengths",
     "NoMass",
     "Outcome",
     "ProgramError",
@@ -49,6 +53,7 @@ __all__ = [
     "Refuted",
     "TapeShort",
     "TierResult",
+    "TooFewAccepted",
     "UnknownRandomness",
     "Verdict",
     "acceptance",
@@ -63,7 +68,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("capture", "decode"):  # subpackages that can be called
+    if name in ("acceptance", "capture", "decode"):  # subpackages that can be called
         return import_module(f"draftproof.{name}")
     if new := _renamed.FUNCTIONS.get(name):
         _renamed.warn(f"draftproof.{name}", f"draftproof.{new}")

@@ -64,7 +64,23 @@ def distribution(
         inputs = [one | {"legal": masks} for one in inputs]
     if settings_of_request is not None:
         inputs = [one | {"settings": dict(settings_of_request)} for one in inputs]
-    question: dict[str, Any] = {"inputs": inputs, "seed": seed}
+    explored = outcomes_of(subject, inputs, seed=seed, predictions=predictions, time_limit=time_limit)
+    return _mixed(subject.declaration.name, explored, [w for _, w in drawn])
+
+
+def outcomes_of(
+    subject: Subject,
+    inputs: Sequence[Mapping[str, Any]],
+    *,
+    seed: int = 1,
+    predictions: int | None = None,
+    time_limit: float | None = None,
+) -> list[dict[str, Any]]:
+    """Returns the exact distribution on each input, in the form of docs/json.md: rows p and q, drafts, parents.
+
+    Raises: FunctionFailed if the function raises on every input; ProgramError, UnknownRandomness.
+    """
+    question: dict[str, Any] = {"inputs": list(inputs), "seed": seed}
     if predictions is not None:
         question["predictions"] = predictions
     deadline = Deadline(time_limit, lambda: subject.calls)
@@ -76,7 +92,7 @@ def distribution(
     document = ask(subject, ["distribution", "-"], input=json.dumps(question), deadline=deadline)
     if not subject.answered and subject.error is not None:
         raise failed(subject, subject.fn) from subject.error
-    return _mixed(subject.declaration.name, document["inputs"], [w for _, w in drawn])
+    return list(document["inputs"])
 
 
 def _mixed(name: str, distributions: list[dict[str, Any]], weights: list[float]) -> Distribution:

@@ -2,6 +2,9 @@
 
     test_mine = draftproof.gates(mine, drafts="iid")
 
+    def test_length(draftproof_acceptance):
+        draftproof_acceptance(mine, (p, q), at_least=2.6)
+
 Nothing but the standard library and pytest is imported before a gate runs.
 """
 
@@ -11,9 +14,9 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import pytest
+import pytest
 
+if TYPE_CHECKING:
     from draftproof.results import Verdict
 
 TIERS = ("proof", "edge", "sampled")
@@ -27,7 +30,6 @@ def gates(
 
     A tier that fn does not support is skipped with the reason.
     """
-    import pytest
 
     @pytest.mark.draftproof
     @pytest.mark.parametrize("tier", list(tiers))
@@ -47,6 +49,22 @@ def gates(
     judged = fn or options.get("draft") or options.get("generate")
     gate.__doc__ = f"{getattr(judged, '__name__', judged)} at each tier of the gate."
     return gate
+
+
+@pytest.fixture
+def draftproof_acceptance(request: pytest.FixtureRequest) -> Callable[..., Any]:
+    """`draftproof.acceptance`, which fails with both numbers below `at_least`. The report of the test has the rates."""
+
+    def measured(fn: Any, rows: Any, *arguments: Any, at_least: Any, **named: Any) -> Any:
+        __tracebackhide__ = True
+        from draftproof import acceptance, gate
+
+        named.setdefault("seed", gate.DEFAULTS["seed"])
+        found = acceptance(fn, rows, *arguments, at_least=at_least, **named)  # type: ignore[operator]
+        request.node.add_report_section("call", "draftproof", str(found))
+        return found
+
+    return measured
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from draftproof.acceptance.measure import AcceptedLengths, of_counts, require
+from draftproof.capture.errors import CaptureError
+from draftproof.capture.layout import read_head
 from draftproof.declare import adapter
 from draftproof.results import Table, axes_of
 from draftproof.serve import ask
@@ -65,27 +72,49 @@ def acceptance(
     drafts: str = "iid",
     *,
     k: int | Sequence[int] = 1,
+    length: int = 4,
     tuples: int = 20_000,
     beside: Sequence[str] = ("ladder",),
+    at_least: float | None = None,
+    false_alarm: float = 1e-6,
     seed: int = 1,
     progress: bool | None = None,
     **declared: Any,
-) -> Acceptance:
+) -> Acceptance | AcceptedLengths:
     """Runs `fn` on draft tuples of a capture, and the verifiers named in `beside` on equally many.
 
-    capture    file or family that `draftproof survey` takes
-    k          numbers of drafts; a function of level chain decides on one
-    tuples     draft tuples for each row, spread over the positions
-    declared   arguments of `adapter`
+    capture      file or family that `draftproof survey` takes; of trees, the result is the accepted lengths of fn alone
+    k            numbers of drafts; a function of level chain decides on one. Of trees, one number of paths
+    length       drafted tokens of a path of captured trees
+    tuples       draft tuples for each row, spread over the positions
+    at_least     the share of tuples, or of trees the mean number of drafts, that fn has to accept
+    false_alarm  probability that a function that accepts `at_least` fails
+    declared     arguments of `adapter`
 
-    Cost: `tuples` calls of fn for each k. Raises: ProgramError, UnknownRandomness.
+    Accepted are the drafts that fn accepts: its tokens less one, at level chain or tree. At level position it returns
+    one token; then tuples count of which it equals a draft, which can be a coincidence.
+
+    Cost: `tuples` calls of fn for each k. Raises: TooFewAccepted, an AssertionError with both numbers; ValueError for
+    `at_least` at level position; ProgramError, UnknownRandomness.
     """
     subject = fn if isinstance(fn, Subject) else adapter(fn, drafts, **declared)
+    says_count = subject.declaration.level != "position"
+    if at_least is not None and not says_count:
+        raise ValueError(
+            "at_least: got a function of level position, expected chain or tree, whose number of tokens states how "
+            "many drafts it accepts; or rows with count="
+        )
     name = subject.declaration.name + "@python"  # differs from the name of a registered verifier
     subject = replace(subject, declaration=replace(subject.declaration, name=name))
     counts = [k] if isinstance(k, int) else list(k)
-    arguments = ["survey", os.fspath(capture), "--seed", str(seed), "--tuples", str(tuples), "--instances", "0"]
-    arguments += ["-K", *map(str, counts), "--verifier", ",".join([name, *beside])]
+    common = [os.fspath(capture), "--seed", str(seed), "--instances", "0", "-K", *map(str, counts)]
+    if trees_of(capture):
+        arguments = ["survey-paths", *common, "-L", str(length), "--steps", str(tuples), "--verifier", name]
+        rows = ask(subject, arguments, progress=progress)["sources"][0]["rows"]
+        found = of_counts(name, [row["accepted"] for row in rows], false_alarm)
+        require(found, at_least)
+        return found
+    arguments = ["survey", *common, "--tuples", str(tuples), "--verifier", ",".join([name, *beside])]
     document = ask(subject, arguments, progress=progress)
     rows = [
         AcceptanceRow(
@@ -93,10 +122,28 @@ def acceptance(
             drafts=row["drafts"],
             optimum=row["optimum"],
             tuples=row["tuples"],
-            **{key: row["membership"][key] for key in ("rate", "low", "high")},
+            **{key: row["flag" if says_count else "membership"][key] for key in ("rate", "low", "high")},
         )
         for source in document["sources"]
         for row in source["rows"]
         if row["draft_sampling"] == subject.declaration.draft_sampling
     ]
+    for row in rows:
+        if row.verifier == name and says_count:
+            require(of_counts(name, [[row.tuples - (n := round(row.rate * row.tuples)), n]], false_alarm), at_least)
     return Acceptance(os.fspath(capture), tuple(rows))
+
+
+def trees_of(capture: str | os.PathLike[str]) -> tuple[int, int] | None:
+    """Returns the paths of a context and the tokens of a path of captured trees (docs/captures.md); None for a family
+    or another kind of file."""
+    path = Path(capture)
+    try:
+        if path.suffix == ".safetensors":
+            shape = tuple(read_head(path).get("path_nodes", {}).get("shape", ()))
+        else:
+            with np.load(path) as file:
+                shape = file["path_nodes"].shape if "path_nodes" in getattr(file, "files", ()) else ()
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, CaptureError):
+        return None
+    return (int(shape[1]), int(shape[2]) - 1) if len(shape) == 3 else None

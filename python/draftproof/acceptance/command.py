@@ -1,0 +1,219 @@
+"""Accepted drafts of a step: conversions, the number of prompts that shows a loss, a bound, settings of engines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar
+
+from draftproof.acceptance.engines import PRINTED, synthetic
+from draftproof.acceptance.lengths import Lengths, pooled
+from draftproof.acceptance.planning import Bound, between_steps, bound, steps_for
+from draftproof.program import BAD_INPUT, FAILED, PASSED
+
+T = TypeVar("T")
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        raise SystemExit(BAD_INPUT)
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Exit codes: 0 done or passed, 1 too few accepted, 2 usage or bad input."""
+    try:
+        given = _parser().parse_args(arguments)
+        return int(given.run(given))
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    except ValueError as error:
+        print(f"draftproof acceptance: {error}", file=sys.stderr)
+        return BAD_INPUT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="draftproof acceptance", description=__doc__)
+    verbs = parser.add_subparsers(dest="verb", required=True, parser_class=_Parser)
+
+    def verb(name: str, words: str, run: Callable[[argparse.Namespace], int], lengths: bool = True) -> _Parser:
+        one: _Parser = verbs.add_parser(name, help=words, description=words)
+        one.set_defaults(run=run)
+        one.add_argument("--json", action="store_true", help="print JSON")
+        if lengths:
+            group = one.add_mutually_exclusive_group(required=True)
+            group.add_argument("--marginal", type=_list(float), metavar="R1,R2,..",
+                               help="P(at least i drafts are accepted), as vLLM prints it")  # fmt: skip
+            group.add_argument("--conditional", type=_list(float), metavar="R1,R2,..",
+                               help="P(draft i is accepted, given that all before it are)")  # fmt: skip
+            group.add_argument("--counts", type=_list(int), metavar="N0,N1,..",
+                               help="steps that accepted 0, 1, .. drafts")  # fmt: skip
+        return one
+
+    convert = verb("convert", "converts rates and lengths into each other", _convert, lengths=False)
+    group = convert.add_mutually_exclusive_group(required=True)
+    group.add_argument("--marginal", type=_list(float), metavar="R1,R2,..")
+    group.add_argument("--conditional", type=_list(float), metavar="R1,R2,..")
+    group.add_argument("--counts", type=_list(int), metavar="N0,N1,..")
+    group.add_argument("--with-bonus", type=float, metavar="MEAN", help="mean length with the bonus; needs --drafts")
+    group.add_argument("--without-bonus", type=float, metavar="MEAN", help="mean without it; needs --drafts")
+    group.add_argument("--requests", type=_list(_request), metavar="ACCEPTED:CALLS,..",
+                       help="accepted drafts and calls of the target of each request")  # fmt: skip
+    convert.add_argument("--drafts", type=int, metavar="L", help="drafts of a step")
+    for name, words, run in (
+        ("prompts", "the number of prompts that shows a loss, with the bound", _prompts),
+        ("judge", "compares a measured mean with the bound of its number of steps", _judge),
+    ):
+        one = verb(name, words, run)
+        one.add_argument("--loss", type=float, default=0.01, help="share of the mean to find (0.01)")
+        one.add_argument("--false-alarm", type=float, default=1e-5, help="probability that an equal rule fails (1e-5)")
+        one.add_argument("--between", type=float, default=0.0, metavar="DEVIATION",
+                         help="standard deviation of the prompts' means; 0: always the same prompts (0)")  # fmt: skip
+        one.add_argument("--steps-per-prompt", type=int, default=1, metavar="N", help="calls of the target (1)")
+        if name == "prompts":
+            one.add_argument("--miss", type=float, default=0.01, help="probability that the loss passes (0.01)")
+        else:
+            one.add_argument("--steps", type=int, required=True, help="steps that were measured")
+            one.add_argument("--got", type=float, required=True, metavar="MEAN", help="mean without the bonus")
+    verb("flags", "the settings by which engines accept so many drafts without a test", _flags)
+    return parser
+
+
+def _list(kind: Callable[[str], T]) -> Callable[[str], list[T]]:
+    def values(text: str) -> list[T]:
+        found = []
+        for part in text.split(","):
+            try:
+                found.append(kind(part.strip()))
+            except ValueError:
+                raise argparse.ArgumentTypeError(f"got {part!r} in {text!r}, expected {_wanted(kind)}") from None
+        return found
+
+    return values
+
+
+def _wanted(kind: object) -> str:
+    words: dict[object, str] = {float: "numbers", int: "counts"}
+    return f"{words.get(kind, 'ACCEPTED:CALLS')} with commas between them"
+
+
+def _request(text: str) -> tuple[int, int]:
+    accepted, _, calls = text.partition(":")
+    return int(accepted), int(calls)
+
+
+def _lengths(given: argparse.Namespace) -> Lengths:
+    if given.marginal is not None:
+        return Lengths.of_marginal(given.marginal)
+    if given.conditional is not None:
+        return Lengths.of_conditional(given.conditional)
+    return Lengths.of_counts(given.counts)
+
+
+def _say(given: argparse.Namespace, document: dict[str, Any], text: str) -> None:
+    print(json.dumps(document, indent=1) if given.json else text)
+
+
+def _convert(given: argparse.Namespace) -> int:
+    if given.requests is not None:
+        found = pooled(given.requests)
+        _say(given, vars(found) | {"requests": len(given.requests)}, "\n".join([
+            f"pooled over all calls         {found.pooled:.6g} accepted drafts, {found.pooled + 1:.6g} with the bonus",
+            f"mean of the requests' means   {found.mean_of_means:.6g} accepted drafts, "
+            f"{found.mean_of_means + 1:.6g} with the bonus",
+            "Engines print the pooled number; tokens per second follow it.",
+        ]))  # fmt: skip
+        return PASSED
+    if given.with_bonus is None and given.without_bonus is None:
+        lengths = _lengths(given)
+        _say(given, lengths.document(), "\n".join([str(lengths), *(f"{k}: {v}" for k, v in PRINTED.items())]))
+        return PASSED
+    if given.drafts is None or given.drafts < 1:
+        raise ValueError(f"--drafts: got {given.drafts}, expected the number of drafts of a step")
+    mean = given.without_bonus if given.with_bonus is None else given.with_bonus - 1
+    if not 0 <= mean <= given.drafts:
+        raise ValueError(
+            f"mean: got {mean:g} accepted drafts, expected 0 to {given.drafts}, with the bonus 1 to {given.drafts + 1}"
+        )
+    whole = math.floor(mean)
+    least = [1.0] * whole + [mean - whole] * (whole < given.drafts) + [0.0] * (given.drafts - whole - 1)
+    equal = Lengths.of_conditional([_equal_rate(mean, given.drafts)] * given.drafts)
+    _say(given, {
+        "drafts": given.drafts, "mean_accepted": mean, "mean_with_bonus": mean + 1,
+        "draft_acceptance_rate": mean / given.drafts, "marginal_if_least_variance": least,
+        "marginal_if_equal_conditional": equal.document()["marginal"],
+    }, "\n".join([
+        f"accepted drafts of a step     {mean:.6g}",
+        f"tokens of a step, with bonus  {mean + 1:.6g}",
+        f"accepted drafts per draft     {mean / given.drafts:.6g}",
+        "A mean does not determine the rates of each draft. Marginal rates with this mean:",
+        f"  of least variance           {'  '.join(f'{rate:.4f}' for rate in least)}",
+        f"  of equal conditional rates  {'  '.join(f'{float(rate):.4f}' for rate in equal.marginal)}",
+    ]))  # fmt: skip
+    return PASSED
+
+
+def _equal_rate(mean: float, drafts: int) -> float:
+    """The rate a with a + a^2 + .. + a^drafts = mean."""
+    low, high = 0.0, 1.0
+    for _ in range(100):
+        middle = (low + high) / 2
+        if sum(middle**i for i in range(1, drafts + 1)) < mean:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _between(given: argparse.Namespace) -> float:
+    return between_steps(given.between, given.steps_per_prompt)
+
+
+def _prompts(given: argparse.Namespace) -> int:
+    found = steps_for(
+        _lengths(given), loss=given.loss, false_alarm=given.false_alarm, miss=given.miss, between=_between(given)
+    )
+    prompts = -(-found.steps // given.steps_per_prompt)
+    _say(given, vars(found) | {"prompts": prompts}, "\n".join([
+        f"prompts   {prompts:,} of {given.steps_per_prompt} steps",
+        f"steps     {found.steps:,}",
+        *_told(found),
+    ]))  # fmt: skip
+    return PASSED
+
+
+def _told(found: Bound) -> list[str]:
+    how = "from the exact distribution of the sum" if found.exact else "by a normal approximation"
+    return [
+        f"expected  {found.expected:.6g} accepted drafts a step",
+        f"bound     {found.least:.6g}: a smaller measured mean fails, {100 * (1 - found.least / found.expected):.3g} % "
+        "below the expected one",
+        f"errors    an equal rule fails with probability {found.false_alarm:.2g}, a loss of {100 * found.loss:g} % "
+        f"passes with {found.miss:.2g}, {how}",
+    ]
+
+
+def _judge(given: argparse.Namespace) -> int:
+    if not (math.isfinite(given.got) and given.got >= 0):
+        raise ValueError(f"--got: got {given.got}, expected a mean number of accepted drafts")
+    found = bound(_lengths(given), given.steps, loss=given.loss, false_alarm=given.false_alarm, between=_between(given))
+    passed = given.got >= found.least
+    verdict = "passed" if passed else "failed"
+    _say(given, vars(found) | {"got": given.got, "status": verdict}, "\n".join([
+        f"{verdict}: got {given.got:.6g} accepted drafts a step, expected at least {found.least:.6g}",
+        *_told(found),
+    ]))  # fmt: skip
+    return PASSED if passed else FAILED
+
+
+def _flags(given: argparse.Namespace) -> int:
+    lengths = _lengths(given)
+    settings = synthetic(lengths)
+    _say(given, {"mean_accepted": float(lengths.mean), "settings": [vars(one) for one in settings]}, "\n".join([
+        "For measurements of speed alone: these settings accept drafts without a test.",
+        *(f"{one.engine}\n  {one.line or 'none'}\n  {one.note}" for one in settings),
+    ]))  # fmt: skip
+    return PASSED

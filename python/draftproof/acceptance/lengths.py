@@ -1,0 +1,214 @@
+"""Lengths: the distribution of the number of drafts that a step accepts, and the numbers that engines print of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from draftproof.results import Table, axes_of
+
+Number = Fraction | float
+
+
+@dataclass(frozen=True)
+class Lengths(Table):
+    """`probabilities`: of 0, 1, .. L accepted drafts of a step. All are fractions, or all are floats.
+
+    Raises: ValueError for entries below 0 or not finite, or a sum that is not 1.
+    """
+
+    probabilities: tuple[Number, ...]
+
+    def __post_init__(self) -> None:
+        for i, one in enumerate(self.probabilities):
+            if not (math.isfinite(one) and one >= -1e-12):
+                raise ValueError(f"probability of {i} accepted drafts: got {float(one)!r}, expected 0 to 1")
+        total: Number = sum(self.probabilities, start=Fraction(0))
+        if abs(float(total) - 1) > 1e-6:
+            raise ValueError(f"probabilities of accepted lengths: got a sum of {float(total)!r}, expected 1")
+
+    @classmethod
+    def of_marginal(cls, rates: Sequence[Number]) -> Lengths:
+        """From P(at least i drafts are accepted), i = 1 .. L, as vLLM prints them. Raises: ValueError."""
+        check_rates("marginal rate", rates)
+        for i in range(1, len(rates)):
+            if rates[i] > rates[i - 1]:
+                raise ValueError(
+                    f"marginal rate of draft {i + 1}: got {float(rates[i])}, expected at most that of draft {i}, "
+                    f"{float(rates[i - 1])}; rates that are not falling are conditional"
+                )
+        bounds = [1, *rates, 0]
+        return cls(tuple(bounds[i] - bounds[i + 1] for i in range(len(bounds) - 1)))
+
+    @classmethod
+    def of_conditional(cls, rates: Sequence[Number]) -> Lengths:
+        """From P(draft i is accepted, given that all before it are), i = 1 .. L. Raises: ValueError."""
+        check_rates("conditional rate", rates)
+        marginal: list[Number] = []
+        for rate in rates:
+            marginal.append(rate * (marginal[-1] if marginal else 1))
+        return cls.of_marginal(marginal)
+
+    @classmethod
+    def of_counts(cls, counts: Sequence[int]) -> Lengths:
+        """From the number of steps that accepted 0, 1, .. L drafts. Raises: ValueError."""
+        for i, count in enumerate(counts):
+            if count < 0 or count != int(count):
+                raise ValueError(f"steps that accepted {i} drafts: got {count}, expected a count")
+        total = int(sum(counts))
+        if total == 0:
+            raise ValueError("steps: got 0, expected at least one")
+        return cls(tuple(Fraction(int(count), total) for count in counts))
+
+    @classmethod
+    def of_rows(cls, p: Any, q: Any) -> Lengths:
+        """Of single-draft rejection on a chain: target rows p [L or more, V] and proposal rows q [L, V].
+
+        Draft i is accepted with probability sum min(p_i, q_i), which no lossless rule exceeds at a single position.
+        In fractions if the rows are fractions.
+        """
+        return cls.of_conditional([sum(map(min, *rows)) for rows in zip(p, q, strict=False)])
+
+    @classmethod
+    def mixed(cls, lengths: Iterable[Lengths]) -> Lengths:
+        """Returns the lengths of a step whose rows are drawn from several with equal probability."""
+        all_lengths = list(lengths)
+        longest = max(one.longest for one in all_lengths)
+        rows = [[*one.probabilities, *[0] * (longest - one.longest)] for one in all_lengths]
+        return cls(tuple(sum(column) / len(rows) for column in zip(*rows, strict=True)))
+
+    @property
+    def longest(self) -> int:
+        """L, the number of drafts of a step."""
+        return len(self.probabilities) - 1
+
+    @property
+    def mean(self) -> Number:
+        """Mean number of accepted drafts of a step, without the token that the target adds (the bonus)."""
+        return sum((i * one for i, one in enumerate(self.probabilities)), start=0)
+
+    @property
+    def mean_with_bonus(self) -> Number:
+        """Mean number of emitted tokens of a step, also called block efficiency or acceptance length."""
+        return self.mean + 1
+
+    @property
+    def variance(self) -> Number:
+        """Variance of the number of accepted drafts of one step."""
+        mean = self.mean
+        return sum(((i - mean) ** 2 * one for i, one in enumerate(self.probabilities)), start=0)
+
+    @property
+    def marginal(self) -> tuple[Number, ...]:
+        """P(at least i drafts are accepted), i = 1 .. L."""
+        return tuple(sum(self.probabilities[i:], start=0) for i in range(1, self.longest + 1))
+
+    @property
+    def conditional(self) -> tuple[Number | None, ...]:
+        """P(draft i is accepted, given that all before it are); None where draft i is never reached."""
+        before = (1, *self.marginal[:-1])
+        return tuple(rate / base if base > 0 else None for rate, base in zip(self.marginal, before, strict=True))
+
+    @property
+    def draft_rate(self) -> Number:
+        """Accepted drafts per draft."""
+        return self.mean / self.longest if self.longest else 0
+
+    def shortened(self, loss: float) -> Lengths:
+        """The lengths of a rule that rejects every accepted draft with one extra probability, so that the mean falls by
+        the share `loss`."""
+        if not 0 < loss < 1:
+            raise ValueError(f"loss: got {loss}, expected a share above 0 and below 1")
+        rates = [float(rate) for rate in self.marginal]
+        wanted = (1 - loss) * sum(rates)
+        low, high = 0.0, 1.0
+        for _ in range(100):
+            keep = (low + high) / 2
+            if sum(rate * keep ** (i + 1) for i, rate in enumerate(rates)) < wanted:
+                low = keep
+            else:
+                high = keep
+        return Lengths.of_marginal([rate * high ** (i + 1) for i, rate in enumerate(rates)])
+
+    def document(self) -> dict[str, Any]:
+        """Every number as a float, for JSON."""
+        return {
+            "drafts": self.longest,
+            "mean_accepted": float(self.mean),
+            "mean_with_bonus": float(self.mean_with_bonus),
+            "variance": float(self.variance),
+            "draft_acceptance_rate": float(self.draft_rate),
+            "marginal": [float(rate) for rate in self.marginal],
+            "conditional": [None if rate is None else float(rate) for rate in self.conditional],
+            "probabilities": [float(one) for one in self.probabilities],
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        return [
+            {"draft": i + 1, "marginal": float(rate), "conditional": None if given is None else float(given)}
+            for i, (rate, given) in enumerate(zip(self.marginal, self.conditional, strict=True))
+        ]
+
+    def plot(self, axes: Any = None) -> Any:
+        """A bar for each accepted length. Returns matplotlib's axes."""
+        axes = axes_of(axes)
+        axes.bar(range(self.longest + 1), [float(one) for one in self.probabilities])
+        axes.set_xlabel("accepted drafts of a step")
+        axes.set_ylabel("probability")
+        return axes
+
+    def __str__(self) -> str:
+        def row(values: Iterable[Number | None]) -> str:
+            return "  ".join("   -  " if one is None else f"{float(one):.4f}" for one in values)
+
+        return "\n".join(
+            [
+                f"accepted drafts of a step     {shown(self.mean)}",
+                f"tokens of a step, with bonus  {shown(self.mean_with_bonus)}",
+                f"variance of a step            {shown(self.variance)}",
+                f"accepted drafts per draft     {shown(self.draft_rate)}",
+                f"marginal rates                {row(self.marginal)}",
+                f"conditional rates             {row(self.conditional)}",
+            ]
+        )
+
+
+def shown(value: Number) -> str:
+    """A number with six digits, beside the fraction that it is if that is short."""
+    text = f"{float(value):.6g}"
+    exact = isinstance(value, Fraction) and value.denominator > 1 and len(str(value)) <= 24
+    return f"{text} = {value}" if exact else text
+
+
+def check_rates(name: str, rates: Sequence[Number]) -> None:
+    """Raises: ValueError for no rates, or one that is not within 0 to 1."""
+    if not rates:
+        raise ValueError(f"{name}: got none, expected one for each draft")
+    for i, rate in enumerate(rates):
+        if not 0 <= rate <= 1:  # False for NaN
+            raise ValueError(f"{name} of draft {i + 1}: got {float(rate)}, expected 0 to 1")
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Accepted drafts per call of several requests: of all calls together, and the mean of the requests' means."""
+
+    pooled: float
+    mean_of_means: float
+
+
+def pooled(requests: Sequence[tuple[int, int]]) -> Pooled:
+    """From (accepted drafts, calls of the target) of each request. A short request counts as much as a long one in the
+    mean of means, so that the two differ. Raises: ValueError."""
+    if not requests:
+        raise ValueError("requests: got none, expected accepted drafts and calls of each")
+    for i, (accepted, calls) in enumerate(requests):
+        if calls < 1 or accepted < 0:
+            raise ValueError(f"request {i}: got {accepted} drafts in {calls} calls, expected 0 or more in 1 or more")
+    return Pooled(
+        sum(accepted for accepted, _ in requests) / sum(calls for _, calls in requests),
+        sum(accepted / calls for accepted, calls in requests) / len(requests),
+    )

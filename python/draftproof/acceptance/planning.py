@@ -1,0 +1,116 @@
+"""How many steps show a loss of accepted length, and the bound that a measured mean is compared with.
+
+The number of accepted drafts of n independent steps is a sum, whose distribution is computed exactly, by a product of
+discrete Fourier transforms. A bound has the error probabilities that it states; no margin is guessed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from draftproof.acceptance.lengths import Lengths
+
+MOST_CELLS = 1 << 24  # of a transform; longer sums are approximated by a normal distribution
+LEAST_ERROR = 1e-9  # rounding of a transform in double precision stays below this
+
+
+def check_error(name: str, value: float) -> None:
+    """Raises: ValueError for an error probability that cannot be planned with."""
+    if not LEAST_ERROR <= value <= 0.5:
+        raise ValueError(f"{name}: got {value}, expected {LEAST_ERROR:g} to 0.5")
+
+
+def distribution_of_sum(lengths: Lengths, steps: int) -> NDArray[np.float64]:
+    """P(t accepted drafts in all), t = 0 .. steps * L, for independent steps."""
+    cells = steps * lengths.longest + 1
+    size = 1 << (cells - 1).bit_length() if cells > 1 else 1
+    spectrum = np.fft.rfft([float(one) for one in lengths.probabilities], max(size, 2 * (lengths.longest + 1)))
+    return np.clip(np.fft.irfft(spectrum**steps, max(size, 2 * (lengths.longest + 1)))[:cells], 0.0, None)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A measured mean of `steps` steps fails if it is below `least` accepted drafts.
+
+    false_alarm  probability that a rule with the expected lengths fails
+    miss         probability that a rule whose mean is smaller by the share `loss` does not fail
+    exact        whether both were computed from the distribution of the sum, else by a normal approximation
+    """
+
+    expected: float
+    least: float
+    steps: int
+    false_alarm: float
+    loss: float
+    miss: float
+    exact: bool
+
+
+def bound(
+    lengths: Lengths, steps: int, *, loss: float = 0.01, false_alarm: float = 1e-5, between: float = 0.0
+) -> Bound:
+    """The largest bound whose probability of a false alarm is at most `false_alarm`, for `steps` steps.
+
+    between   variance of a step's expected length that is shared by no other step: 0 if the same rows are asked each
+              time. Above 0 the normal approximation is used.
+    Raises: ValueError.
+    """
+    check_error("false_alarm", false_alarm)
+    if steps < 1:
+        raise ValueError(f"steps: got {steps}, expected at least 1")
+    mean, worse = float(lengths.mean), lengths.shortened(loss)
+    if between == 0 and steps * lengths.longest < MOST_CELLS:
+        below = np.cumsum(distribution_of_sum(lengths, steps))  # below[t] = P(sum <= t)
+        least = int(np.searchsorted(below, false_alarm, side="right"))  # P(sum < least) <= false_alarm
+        alarm = float(below[least - 1]) if least else 0.0
+        caught = float(np.cumsum(distribution_of_sum(worse, steps))[least - 1]) if least else 0.0
+        return Bound(mean, least / steps, steps, alarm, loss, max(0.0, 1.0 - caught), True)
+    normal = NormalDist()
+    error = math.sqrt((float(lengths.variance) + between) / steps)
+    error_of_worse = math.sqrt((float(worse.variance) + between) / steps)
+    least_mean = mean + normal.inv_cdf(false_alarm) * error
+    miss = 1 - normal.cdf((least_mean - float(worse.mean)) / error_of_worse) if error_of_worse else 0.0
+    return Bound(mean, least_mean, steps, false_alarm, loss, miss, False)
+
+
+def steps_for(
+    lengths: Lengths, *, loss: float = 0.01, false_alarm: float = 1e-5, miss: float = 0.01, between: float = 0.0
+) -> Bound:
+    """The bound with the fewest steps, within 0.1 %, that misses a loss of the share `loss` with probability `miss`.
+
+    Raises: ValueError.
+    """
+    check_error("miss", miss)
+    check_error("false_alarm", false_alarm)
+    if not float(lengths.mean) > 0:
+        raise ValueError("lengths: got a mean of 0, expected a rule that accepts drafts")
+    normal, worse = NormalDist(), lengths.shortened(loss)
+    reach = -normal.inv_cdf(false_alarm) * math.sqrt(float(lengths.variance) + between)
+    reach -= normal.inv_cdf(miss) * math.sqrt(float(worse.variance) + between)
+    first = max(1, math.ceil((reach / (loss * float(lengths.mean))) ** 2))
+
+    def found(steps: int) -> Bound:
+        return bound(lengths, steps, loss=loss, false_alarm=false_alarm, between=between)
+
+    low, high = 0, first
+    while found(high).miss > miss:
+        low, high = high, max(high + 1, math.ceil(high * 1.05))
+    if low == 0:
+        low = math.floor(first * 0.8)
+    while high - low > max(1, high // 1000):
+        middle = (low + high) // 2
+        low, high = (low, middle) if found(middle).miss <= miss else (middle, high)
+    return found(high)
+
+
+def between_steps(deviation: float, steps: int) -> float:
+    """The variance to add to a step's for prompts whose mean lengths differ by `deviation`, if each gives `steps`
+    steps: the prompt's part of the error does not fall with its steps."""
+    if not (deviation >= 0 and steps >= 1):
+        raise ValueError(f"prompts: got a deviation of {deviation} and {steps} steps, expected 0 or more and 1 or more")
+    return deviation**2 * steps

@@ -1,0 +1,229 @@
+"""Tokens per second of every lossless setting, from captured rows and a table of costs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from draftproof.files import written
+from draftproof.program import BAD_INPUT, PASSED, ProgramError, ProgramNotFound
+from draftproof.tune.costs import HARDWARE, CostError, Costs, OutOfTable, derived_costs, parse_hardware, read_costs
+from draftproof.tune.ranking import Tuned, ranked
+from draftproof.tune.settings import Survey, survey
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        raise SystemExit(BAD_INPUT)
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Exit codes: 0 done, 2 usage or bad input."""
+    try:
+        given = _parser().parse_args(arguments)
+        return _run(given)
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    except ProgramError as error:
+        print(f"draftproof tune: {error.message}", file=sys.stderr)
+        return error.exit_code if error.exit_code > 0 else BAD_INPUT
+    except (CostError, OutOfTable, OSError, ProgramNotFound) as error:
+        print(f"draftproof tune: {error}", file=sys.stderr)
+        return BAD_INPUT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="draftproof tune", description=__doc__)
+    parser.add_argument("capture", nargs="?", help="captured trees or positions, or a family: docs/captures.md")
+    table = parser.add_mutually_exclusive_group(required=True)
+    table.add_argument("--costs", type=Path, metavar="FILE", help="a table of costs in JSON: docs/tune.md")
+    table.add_argument("--hardware", metavar="KEY=NUMBER,..",
+                       help=f"a table derived from {', '.join(HARDWARE)}: docs/tune.md")  # fmt: skip
+    parser.add_argument("--write-costs", type=Path, metavar="FILE", help="write the table of --hardware")
+    parser.add_argument("-K", "--paths", type=_counts, metavar="N,..", help="numbers of paths, or drafts of a position")
+    parser.add_argument("-L", "--lengths", type=_counts, metavar="N,..", help="drafted tokens of a path")
+    parser.add_argument("--batch", type=_counts, metavar="N,..", help="batch sizes; all of the table")
+    parser.add_argument("--context", type=int, metavar="N", help="context length of the table; its smallest")
+    parser.add_argument("--default", metavar="VERIFIER[:K[:L]]",
+                        help="what the engine does now; a chain of single drafts at its fastest length")  # fmt: skip
+    parser.add_argument("--verifier", metavar="NAME,..", help="only these verifiers")
+    parser.add_argument("--samples", type=int, default=8192, help="steps, or draft tuples, of each setting (8192)")
+    parser.add_argument("--vocabulary", type=int, metavar="V", help="of the timed verifiers; that of the capture")
+    parser.add_argument("--confidence", type=float, default=0.95, help="confidence level of the intervals (0.95)")
+    parser.add_argument("--best", type=int, default=5, metavar="N", help="settings to print (5)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--proposal", metavar="NAME", help="draft of the capture")
+    for name in ("target", "proposal"):
+        parser.add_argument(f"--{name}-temperature", metavar="T")
+    parser.add_argument("--positions", metavar="A:B", help="contexts of the capture")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="write a plot, which needs matplotlib")
+    return parser
+
+
+def _counts(text: str) -> list[int]:
+    try:
+        values = [int(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if not values or min(values) < 1:
+        raise argparse.ArgumentTypeError(f"got {text!r}, expected integers of at least 1 with commas between them")
+    return values
+
+
+def _run(given: argparse.Namespace) -> int:
+    if not 0 < given.confidence < 1:
+        raise CostError(f"--confidence: got {given.confidence}, expected a level between 0 and 1")
+    if given.samples < 1 or given.best < 1:
+        raise CostError(f"--samples, --best: got {given.samples} and {given.best}, expected at least 1")
+    costs = _costs(given)
+    if given.write_costs:
+        with written(given.write_costs, "w") as file:
+            json.dump(costs.document, file, indent=1)
+            file.write("\n")
+    if given.capture is None:
+        if given.write_costs:
+            return PASSED
+        raise CostError("capture: got nothing, expected a file of captured rows or a family")
+    places = _places(given, costs)
+    found = survey(
+        given.capture,
+        given.paths,
+        given.lengths,
+        samples=given.samples,
+        options=_options(given),
+        verifiers=given.verifier.split(",") if given.verifier else (),
+    )
+    if given.vocabulary:
+        found = replace(found, vocabulary=given.vocabulary)
+    default = _default(given.default, found)
+    tuned = [
+        ranked(found, costs, batch=batch, context=context, default=default, confidence=given.confidence)
+        for batch, context in places
+    ]
+    if given.plot:
+        _plot(tuned, given.plot)
+    print(
+        json.dumps(_document(found, costs, tuned), indent=1) if given.json else _text(found, costs, tuned, given.best)
+    )
+    return PASSED
+
+
+def _costs(given: argparse.Namespace) -> Costs:
+    if given.costs:
+        if given.write_costs:
+            raise CostError("--write-costs: got --costs, expected --hardware")
+        return read_costs(given.costs)
+    context = 0 if given.context is None else given.context
+    return derived_costs(parse_hardware(given.hardware), batches=given.batch or (1,), context=context)
+
+
+def _places(given: argparse.Namespace, costs: Costs) -> list[tuple[int, int]]:
+    """Batch sizes with the context length of each. Raises: OutOfTable."""
+    known = costs.batches()
+    if not known:
+        raise OutOfTable("costs: got no batch size of which both passes were timed, expected at least one")
+    places = []
+    for batch in given.batch or known:
+        contexts = costs.contexts(batch)
+        if not contexts:
+            raise OutOfTable(f"--batch: got {batch}, expected one of {', '.join(map(str, known))}, which were timed")
+        if given.context is not None and given.context not in contexts:
+            raise OutOfTable(
+                f"--context: got {given.context}, expected one of {', '.join(map(str, contexts))}, which were timed at "
+                f"batch {batch}"
+            )
+        places.append((batch, contexts[0] if given.context is None else given.context))
+    return places
+
+
+def _options(given: argparse.Namespace) -> list[str]:
+    options = ["--seed", str(given.seed)]
+    for name in ("proposal", "target_temperature", "proposal_temperature", "positions"):
+        if (value := getattr(given, name)) is not None:
+            options += [f"--{name.replace('_', '-')}", value]
+    return options
+
+
+def _default(text: str | None, found: Survey) -> tuple[str, int, int | None]:
+    names = {one.verifier for one in found.settings}
+    if text is None:
+        return next((name for name in ("token_path", "single_draft") if name in names), ""), 1, None
+    name, *numbers = text.split(":")
+    try:
+        values = [int(number) for number in numbers]
+    except ValueError:
+        values = [0]
+    if name not in names or len(values) > 2 or min(values, default=1) < 1:
+        raise CostError(f"--default: got {text!r}, expected VERIFIER[:K[:L]] with one of {', '.join(sorted(names))}")
+    return name, values[0] if values else 1, values[1] if len(values) > 1 else None
+
+
+def _notes(found: Survey, costs: Costs) -> list[str]:
+    notes = ["intervals cover the simulated steps and the timings, not the choice of texts in the capture"]
+    if found.approximate:
+        notes.append("the capture has single positions: tokens of L > 1 are products of their rates, an approximation")
+    if found.truncated:
+        notes.append("the capture is truncated: its rest counts as one token, so that tokens per step are too high")
+    if not costs.verifiers:
+        notes.append("the table has no verifier: their time counts as 0")
+    return notes
+
+
+def _text(found: Survey, costs: Costs, tuned: Sequence[Tuned], best: int) -> str:
+    lines = [f"{found.source}: target {costs.target or '?'}, draft {costs.draft or '?'}, {costs.device or '?'}"]
+    lines += [one.text(best) for one in tuned]
+    lines += [f"left out: {name}: {reason}" for name, reason in found.left_out.items()]
+    return "\n".join([*lines, *(f"note: {note}" for note in _notes(found, costs))])
+
+
+def _document(found: Survey, costs: Costs, tuned: Sequence[Tuned]) -> dict[str, Any]:
+    return {
+        "schema": "draftproof.tune/1",
+        "source": found.source,
+        "vocabulary": found.vocabulary,
+        "costs": {"target": costs.target, "draft": costs.draft, "device": costs.device},
+        "approximate": found.approximate,
+        "notes": _notes(found, costs),
+        "left_out": found.left_out,
+        "batches": [
+            {
+                "batch": one.batch,
+                "context": one.context,
+                "beats_plain": one.beats_plain,
+                "tied": one.tied,
+                "plain": one.plain.record(),
+                "default": None if one.default is None else one.default.record(),
+                "loss_of_default": one.loss_of_default(),
+                "settings": [choice.record() for choice in one.choices],
+                "refused": one.refused,
+            }
+            for one in tuned
+        ],
+    }
+
+
+def _plot(tuned: Sequence[Tuned], path: Path) -> None:
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise CostError("--plot: got no matplotlib, expected draftproof[plots] installed") from None
+    columns = math.ceil(math.sqrt(len(tuned)))
+    figure, axes = pyplot.subplots(
+        math.ceil(len(tuned) / columns),
+        columns,
+        squeeze=False,
+        figsize=(6 * columns, 4.5 * math.ceil(len(tuned) / columns)),
+    )
+    for one, place in zip(tuned, axes.flat, strict=False):
+        one.plot(place)
+    with written(path) as file:
+        figure.savefig(file, format=path.suffix.lstrip(".") or "png", bbox_inches="tight")
+    pyplot.close(figure)

@@ -1,0 +1,236 @@
+"""A table of costs: seconds of a target pass, of a draft pass and of each verifier, measured, by hand, or derived."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SCHEMA, VERSION = "draftproof/costs", 1
+PASSES = ("target_pass", "draft_pass")
+_NUMBERS = {"tokens": int, "batch": int, "context": int, "paths": int, "vocabulary": int}
+
+
+class CostError(ValueError):
+    """A table of costs is malformed; the message has the place, the value and what was expected."""
+
+
+class OutOfTable(ValueError):
+    """A table of costs has no seconds for a question, because they would have to be extrapolated."""
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """An estimate with its standard error."""
+
+    value: float
+    error: float = 0.0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Seconds of one measurement; `key` is (batch, context) of a pass, (paths, vocabulary) of a verifier."""
+
+    tokens: int
+    key: tuple[int, int]
+    seconds: Seconds
+
+
+@dataclass(frozen=True)
+class Costs:
+    """`passes`: entries by name of the pass. `verifiers`: entries by verifier; empty: their time counts as 0."""
+
+    target: str
+    draft: str
+    device: str
+    passes: Mapping[str, Sequence[Entry]]
+    verifiers: Mapping[str, Sequence[Entry]]
+    document: Mapping[str, Any]
+
+    def batches(self) -> list[int]:
+        """The batch sizes of which both passes were timed."""
+        target, draft = ({entry.key[0] for entry in self.passes[name]} for name in PASSES)
+        return sorted(target & draft)
+
+    def contexts(self, batch: int) -> list[int]:
+        """The context lengths of which both passes were timed at this batch size."""
+        target, draft = ({entry.key[1] for entry in self.passes[name] if entry.key[0] == batch} for name in PASSES)
+        return sorted(target & draft)
+
+    def of_pass(self, name: str, tokens: int, batch: int, context: int) -> Seconds:
+        """Seconds of a pass over `tokens` new tokens of each of `batch` texts. Raises: OutOfTable."""
+        entries = [entry for entry in self.passes[name] if entry.key == (batch, context)]
+        return _interpolated(entries, tokens, f"{name} of batch {batch} and context {context}")
+
+    def of_verifier(self, name: str, drafts: int, paths: int, vocabulary: int, batch: int) -> Seconds:
+        """Seconds of a verifier on `drafts` drafts of each of `batch` texts, one after another. Raises: OutOfTable.
+
+        A table names verifiers of chains and of trees alike, without the ending `_tree`.
+        """
+        if not self.verifiers:
+            return Seconds(0.0)
+        found = self.verifiers.get(name) or self.verifiers.get(name.removesuffix("_tree"))
+        if not found:
+            raise OutOfTable("the verifier was not timed")
+        entries = [entry for entry in found if entry.key == (paths, vocabulary)]
+        one = _interpolated(entries, drafts, f"{name} of {paths} paths and vocabulary {vocabulary}")
+        return Seconds(batch * one.value, batch * one.error)
+
+
+def _interpolated(entries: Sequence[Entry], tokens: int, what: str) -> Seconds:
+    """Linear between the token counts beside `tokens`. Raises: OutOfTable outside of all."""
+    ordered = sorted(entries, key=lambda entry: entry.tokens)
+    if not ordered:
+        raise OutOfTable(f"{what}: not timed")
+    if not ordered[0].tokens <= tokens <= ordered[-1].tokens:
+        raise OutOfTable(
+            f"{what}: got {tokens} tokens, expected {ordered[0].tokens} to {ordered[-1].tokens}, which were timed"
+        )
+    above = next(i for i, entry in enumerate(ordered) if entry.tokens >= tokens)
+    high = ordered[above]
+    if high.tokens == tokens:
+        return high.seconds
+    low = ordered[above - 1]
+    share = (tokens - low.tokens) / (high.tokens - low.tokens)
+    value = (1 - share) * low.seconds.value + share * high.seconds.value
+    return Seconds(value, math.hypot((1 - share) * low.seconds.error, share * high.seconds.error))
+
+
+def read_costs(path: Path) -> Costs:
+    """Reads a table in JSON. Raises: CostError; OSError."""
+    text = path.read_bytes()
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise CostError(f"{path}: got text that is not JSON ({error}), expected a table of costs") from None
+    try:
+        return costs_of(document)
+    except CostError as error:
+        raise CostError(f"{path}: {error}") from None
+
+
+def costs_of(document: Any) -> Costs:
+    """The table of a JSON document. Raises: CostError."""
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        got = document.get("schema") if isinstance(document, dict) else type(document).__name__
+        raise CostError(f"schema: got {_shown(got)}, expected {SCHEMA!r}")
+    if document.get("version") != VERSION:
+        raise CostError(f"version: got {_shown(document.get('version'))}, expected {VERSION}")
+    passes = {name: _entries(document, name, ("batch", "context")) for name in PASSES}
+    verifiers = document.get("verifiers", {})
+    if not isinstance(verifiers, dict):
+        raise CostError(f"verifiers: got {_shown(verifiers)}, expected an object")
+    return Costs(
+        target=str(document.get("target", "")),
+        draft=str(document.get("draft", "")),
+        device=str(document.get("device", "")),
+        passes=passes,
+        verifiers={
+            str(name): _entries(verifiers, name, ("paths", "vocabulary"), f"verifiers.{name}") for name in verifiers
+        },
+        document=document,
+    )
+
+
+def _entries(owner: Mapping[str, Any], name: str, keys: tuple[str, str], place: str = "") -> list[Entry]:
+    place = place or name
+    lines = owner.get(name)
+    if not isinstance(lines, list) or not lines:
+        raise CostError(f"{place}: got {_shown(lines)}, expected a list of measurements")
+    entries: dict[tuple[int, tuple[int, int]], Entry] = {}
+    for i, line in enumerate(lines):
+        here = f"{place}[{i}]"
+        if not isinstance(line, dict):
+            raise CostError(f"{here}: got {_shown(line)}, expected an object")
+        tokens, first, second = (_count(line, key, here) for key in ("tokens", *keys))
+        seconds = Seconds(_number(line, "seconds", here, least=0.0), _number(line, "standard_error", here, default=0.0))
+        entry = Entry(tokens, (first, second), seconds)
+        if (tokens, entry.key) in entries:
+            raise CostError(f"{here}: got tokens {tokens}, {keys[0]} {first}, {keys[1]} {second} twice, expected once")
+        entries[tokens, entry.key] = entry
+    return list(entries.values())
+
+
+def _count(line: Mapping[str, Any], key: str, here: str) -> int:
+    value = line.get(key)
+    least = 0 if key == "context" else 1
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise CostError(f"{here}.{key}: got {_shown(value)}, expected an integer of at least {least}")
+    return value
+
+
+def _number(
+    line: Mapping[str, Any], key: str, here: str, least: float | None = None, default: float | None = None
+) -> float:
+    value = line.get(key, default)
+    fine = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not fine or value < 0 or (least is not None and value <= least):
+        expected = "a number above 0" if least is not None else "a number of at least 0"
+        raise CostError(f"{here}.{key}: got {_shown(value)}, expected {expected}")
+    return float(value)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if value is not None else "nothing"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+HARDWARE = {
+    "bandwidth": "bytes per second",
+    "flops": "floating-point operations per second",
+    "target_bytes": "weights of the target",
+    "draft_bytes": "weights of the draft",
+}
+_OPTIONAL = {"bytes_per_parameter": 2.0, "target_kv_bytes": 0.0, "draft_kv_bytes": 0.0, "overhead": 0.0}
+
+
+def parse_hardware(text: str) -> dict[str, float]:
+    """`bandwidth=3.3e12,flops=9e14,target_bytes=1.4e11,draft_bytes=2e9`, and the optional parts. Raises: CostError."""
+    values = dict(_OPTIONAL)
+    for part in text.split(","):
+        key, _, number = part.strip().partition("=")
+        if key not in HARDWARE and key not in _OPTIONAL:
+            raise CostError(f"hardware: got {key!r}, expected one of {', '.join([*HARDWARE, *_OPTIONAL])}")
+        try:
+            values[key] = float(number)
+        except ValueError:
+            values[key] = math.nan
+        zero_is_fine = key in _OPTIONAL and key != "bytes_per_parameter"
+        if not (math.isfinite(values[key]) and (values[key] > 0 or (zero_is_fine and values[key] == 0))):
+            raise CostError(f"hardware: {key}: got {number!r}, expected a number above 0")
+    if missing := [key for key in HARDWARE if key not in values]:
+        raise CostError(f"hardware: got no {missing[0]}, expected {HARDWARE[missing[0]]}")
+    return values
+
+
+def derived_costs(
+    hardware: Mapping[str, float], *, batches: Sequence[int] = (1,), context: int = 0, most_tokens: int = 1024
+) -> Costs:
+    """A table for hardware that one does not have.
+
+    A pass takes the longer of two times: to read the weights once, with the keys and values of every text, at
+    `bandwidth`; to compute 2 operations per parameter and token at `flops`. `overhead` seconds come on top.
+    """
+    bandwidth, flops, overhead = hardware["bandwidth"], hardware["flops"], hardware["overhead"]
+    document: dict[str, Any] = {"schema": SCHEMA, "version": VERSION, "target": "derived", "draft": "derived",
+                                "device": ", ".join(f"{key}={value:g}" for key, value in hardware.items()),
+                                "verifiers": {}}  # fmt: skip
+    for name, model in zip(PASSES, ("target", "draft"), strict=True):
+        weights, cache = hardware[f"{model}_bytes"], hardware[f"{model}_kv_bytes"]
+        operations = 2 * weights / hardware["bytes_per_parameter"]
+        lines = []
+        for batch in batches:
+            reading = (weights + batch * context * cache) / bandwidth
+            knee = reading * flops / (operations * batch)  # tokens from which on computing takes longer
+            counts = {1 << i for i in range(most_tokens.bit_length()) if 1 << i <= most_tokens} | {most_tokens}
+            counts |= {n for n in (math.floor(knee), math.ceil(knee)) if 1 <= n <= most_tokens}
+            lines += [
+                {"tokens": n, "batch": batch, "context": context, "standard_error": 0.0,
+                 "seconds": max(reading, operations * batch * n / flops) + overhead}
+                for n in sorted(counts)
+            ]  # fmt: skip
+        document[name] = lines
+    return costs_of(document)

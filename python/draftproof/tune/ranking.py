@@ -1,0 +1,222 @@
+"""Ranks settings by tokens per second: expected tokens of a step by the seconds of a step."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Any
+
+from draftproof.results import Table, axes_of
+from draftproof.tune.costs import Costs, OutOfTable, Seconds
+from draftproof.tune.settings import Setting, Survey
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A setting at a batch size. `rate`: tokens per second of all texts of the batch, with an interval."""
+
+    setting: Setting | None  # None: plain decoding, a token a pass
+    batch: int
+    seconds: Seconds
+    rate: float
+    low: float
+    high: float
+
+    def record(self) -> dict[str, Any]:
+        one = self.setting
+        return {
+            "verifier": one.verifier if one else "plain decoding",
+            "draft_sampling": one.draft_sampling if one else None,
+            "paths": one.paths if one else 0,
+            "length": one.length if one else 0,
+            "drafts": one.drafts if one else 0,
+            "batch": self.batch,
+            "tokens_per_step": one.tokens if one else 1.0,
+            "tokens_per_step_standard_error": one.error if one else 0.0,
+            "seconds_per_step": self.seconds.value,
+            "seconds_per_step_standard_error": self.seconds.error,
+            "tokens_per_second": self.rate,
+            "low": self.low,
+            "high": self.high,
+        }
+
+
+@dataclass(frozen=True)
+class Tuned(Table):
+    """All settings of one batch size, the fastest first.
+
+    default  the setting that an engine would use; None if it is not among the settings
+    refused  reasons why settings have no time, each with the number of settings
+    """
+
+    batch: int
+    context: int
+    plain: Choice
+    choices: tuple[Choice, ...]
+    default: Choice | None
+    refused: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def best(self) -> Choice:
+        return self.choices[0]
+
+    @property
+    def beats_plain(self) -> bool:
+        """Whether the fastest setting is faster than plain decoding, beyond both intervals."""
+        return self.best.low > self.plain.high
+
+    @property
+    def tied(self) -> int:
+        """Number of settings whose interval overlaps that of the fastest, which is one of them."""
+        return sum(1 for one in self.choices if one.high >= self.best.low)
+
+    def loss_of_default(self) -> float | None:
+        """The share of the fastest setting's tokens per second that the default lacks."""
+        return None if self.default is None else 1 - self.default.rate / self.best.rate
+
+    def records(self) -> list[dict[str, Any]]:
+        return [one.record() for one in (*self.choices, self.plain)]
+
+    def plot(self, axes: Any = None) -> Any:
+        """Tokens per second against drafts of a step, of each verifier's fastest length. Returns matplotlib's axes."""
+        axes = axes_of(axes)
+        best: dict[tuple[str, int], Choice] = {}
+        for one in self.choices:
+            assert one.setting is not None
+            best.setdefault((one.setting.verifier, one.setting.drafts), one)
+        shown = list(dict.fromkeys(one.setting.verifier for one in self.choices if one.setting))[:8]
+        for verifier in shown:
+            points = sorted((drafts, one) for (name, drafts), one in best.items() if name == verifier)
+            rates = [one.rate for _, one in points]
+            errors = [[one.rate - one.low for _, one in points], [one.high - one.rate for _, one in points]]
+            axes.errorbar([drafts for drafts, _ in points], rates, yerr=errors, marker="o", label=verifier)
+        axes.axhline(self.plain.rate, color="k", linestyle="--", label="plain decoding")
+        axes.set_xlabel("drafts of a step")
+        axes.set_ylabel("tokens per second")
+        axes.set_title(f"batch {self.batch}, context {self.context}")
+        axes.legend()
+        return axes
+
+    def text(self, most: int = 5) -> str:
+        """The fastest `most` settings, the default and plain decoding."""
+        head: tuple[str, ...] = (
+            "",
+            "verifier",
+            "draft sampling",
+            "K",
+            "L",
+            "tokens/step",
+            "ms/step",
+            "tokens/s",
+            "interval",
+            "x plain",
+        )
+        lines = [head]
+        groups = list(self._equal().values())
+        lines += [self._line(f"{i}", one[0], len(one) - 1) for i, one in enumerate(groups[:most], 1)]
+        if self.default is not None:
+            lines.append(self._line("default", self.default))
+        lines.append(self._line("", self.plain))
+        widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+        text = [f"batch {self.batch}, context {self.context}"]
+        text += [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+        ]
+        if not self.beats_plain:
+            text.append("no setting is faster than plain decoding beyond the intervals: do not speculate here")
+        if self.tied > 1:
+            text.append(f"the intervals of the first {self.tied} settings overlap that of the fastest")
+        if (loss := self.loss_of_default()) is not None:
+            text.append(f"the default loses {100 * loss:.1f} % of the fastest setting's tokens per second")
+        text += [f"left out: {count} settings: {reason}" for reason, count in self.refused.items()]
+        return "\n".join(text)
+
+    def _equal(self) -> dict[tuple[Any, ...], list[Choice]]:
+        """The choices by K, L, tokens and seconds: with one draft, many verifiers are the same rule."""
+        groups: dict[tuple[Any, ...], list[Choice]] = {}
+        for one in self.choices:
+            assert one.setting is not None
+            key = one.setting.paths, one.setting.length, one.setting.tokens, one.seconds
+            groups.setdefault(key, []).append(one)
+        return groups
+
+    def _line(self, mark: str, one: Choice, equal: int = 0) -> tuple[str, ...]:
+        record = one.record()
+        return (
+            mark,
+            record["verifier"] + (f" (and {equal} equal)" if equal else ""),
+            record["draft_sampling"] or "",
+            f"{record['paths']}",
+            f"{record['length']}",
+            f"{record['tokens_per_step']:.3f}",
+            f"{1e3 * one.seconds.value:.4g}",
+            f"{one.rate:.4g}",
+            f"{one.low:.4g} to {one.high:.4g}",
+            f"{one.rate / self.plain.rate:.3f}",
+        )
+
+    def __str__(self) -> str:
+        return self.text()
+
+
+def seconds_of(setting: Setting, costs: Costs, vocabulary: int, batch: int, context: int) -> Seconds:
+    """Seconds of a step: a draft pass for each depth, one target pass over all drafts and the token before them, and
+    the verifier. Raises: OutOfTable.
+
+    The first draft pass reads one token; the pass of depth i reads the drafts of depth i - 1.
+    """
+    reads = Counter([1, *setting.levels[:-1]])
+    parts = [(times, costs.of_pass("draft_pass", tokens, batch, context)) for tokens, times in reads.items()]
+    parts.append((1, costs.of_pass("target_pass", setting.drafts + 1, batch, context)))
+    parts.append((1, costs.of_verifier(setting.verifier, setting.drafts, setting.paths, vocabulary, batch)))
+    return Seconds(
+        sum(times * one.value for times, one in parts), math.hypot(*(times * one.error for times, one in parts))
+    )
+
+
+def ranked(
+    survey: Survey,
+    costs: Costs,
+    *,
+    batch: int,
+    context: int,
+    default: tuple[str, int, int | None],
+    confidence: float = 0.95,
+) -> Tuned:
+    """Ranks the settings of a survey.
+
+    default  verifier, K and L; L None: its fastest
+    Raises: OutOfTable if plain decoding or every setting has no time.
+    """
+    width = NormalDist().inv_cdf((1 + confidence) / 2)
+
+    def choice(setting: Setting | None, seconds: Seconds) -> Choice:
+        tokens, error = (setting.tokens, setting.error) if setting else (1.0, 0.0)
+        rate = batch * tokens / seconds.value
+        # The logarithm of a ratio has the variance of both logarithms, and its interval stays above 0.
+        factor = math.exp(width * math.hypot(error / tokens, seconds.error / seconds.value))
+        return Choice(setting, batch, seconds, rate, rate / factor, rate * factor)
+
+    plain = choice(None, costs.of_pass("target_pass", 1, batch, context))
+    choices, refused = [], Counter[str]()
+    for setting in survey.settings:
+        try:
+            choices.append(choice(setting, seconds_of(setting, costs, survey.vocabulary, batch, context)))
+        except OutOfTable as error:
+            refused[str(error)] += 1
+    if not choices:
+        raise OutOfTable("; ".join(f"{reason} ({count} settings)" for reason, count in refused.items()) or "no setting")
+    choices.sort(key=lambda one: -one.rate)
+    return Tuned(batch, context, plain, tuple(choices), _default(choices, default), dict(refused))
+
+
+def _default(choices: Sequence[Choice], wanted: tuple[str, int, int | None]) -> Choice | None:
+    verifier, paths, length = wanted
+    for one in choices:
+        setting = one.setting
+        if setting and (setting.verifier, setting.paths) == (verifier, paths) and length in (None, setting.length):
+            return one
+    return None

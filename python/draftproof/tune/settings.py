@@ -1,0 +1,162 @@
+"""The settings that a capture allows, with the expected tokens of a step that the program measures on its rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from draftproof import program
+from draftproof.survey import trees_of
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A verifier with its drafts: K paths of L tokens.
+
+    levels     drafts at each depth, of which a draft pass draws those of one depth
+    tokens     expected tokens that a step emits, with the token that the target adds; `error` is its standard error
+    """
+
+    verifier: str
+    draft_sampling: str
+    paths: int
+    length: int
+    levels: tuple[int, ...]
+    tokens: float
+    error: float
+
+    @property
+    def drafts(self) -> int:
+        return sum(self.levels)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The settings of a capture, with the numbers that the program measured.
+
+    approximate  lengths above 1 come from the rates of single positions, as if positions were independent
+    left_out     reasons by name of verifier
+    truncated    the capture stores the likeliest tokens only
+    """
+
+    source: str
+    vocabulary: int
+    settings: tuple[Setting, ...]
+    approximate: bool
+    left_out: dict[str, str]
+    truncated: bool = False
+
+
+def survey(
+    capture: str,
+    paths: Sequence[int] | None,
+    lengths: Sequence[int] | None,
+    *,
+    samples: int,
+    options: Sequence[str] = (),
+    verifiers: Sequence[str] = (),
+) -> Survey:
+    """Runs `survey-paths` on captured trees, `survey` on another source.
+
+    samples   steps, or draft tuples, of each row
+    options   more arguments of the program
+    Raises: ProgramError, ProgramNotFound.
+    """
+    if trees := trees_of(capture):
+        paths = paths or [1 << i for i in range(trees[0].bit_length())]
+        lengths = lengths or [n for n in (1, 2, 3, 4, 6, 8, 12, 16) if n <= trees[1]]
+        return _of_trees(capture, paths, lengths, samples, options, verifiers)
+    return _of_positions(capture, paths or (1, 2, 4), lengths or (1,), samples, options, verifiers)
+
+
+_UP_TO_A_TOLERANCE = {"global_resolution": "lossless up to a total variation of 1e-4 only"}
+
+
+def _lossless(kind: str) -> list[str]:
+    return [one["name"] for one in program.run(["list"])[kind] if one["name"] not in _UP_TO_A_TOLERANCE]
+
+
+def _asked(capture: str, paths: Sequence[int], options: Sequence[str], names: Iterable[str]) -> list[str]:
+    return [capture, "--instances", "0", "-K", ",".join(map(str, paths)), "--verifier", ",".join(names), *options]
+
+
+def _of_trees(
+    capture: str,
+    paths: Sequence[int],
+    lengths: Sequence[int],
+    samples: int,
+    options: Sequence[str],
+    verifiers: Sequence[str],
+) -> Survey:
+    lossless = _lossless("path_verifiers")
+    asked = _asked(capture, paths, options, verifiers or lossless)
+    document = program.run(["survey-paths", *asked, "-L", ",".join(map(str, lengths)), "--steps", str(samples)])
+    settings: dict[tuple[str, str, int, int], Setting] = {}
+    left_out: dict[str, str] = {}
+    for source in document["sources"]:
+        for row in source["rows"]:
+            name, k, length = row["verifier"], row["drafts"], row["length"]
+            if name not in lossless:
+                left_out[name] = "not lossless"
+            elif row.get("first_step_alone"):
+                left_out[name] = "its later steps depend on earlier ones, and captured trees have the first step only"
+            else:
+                settings[name, row["draft_sampling"], k, length] = Setting(
+                    name,
+                    row["draft_sampling"],
+                    k,
+                    length,
+                    (k,) * length,
+                    row["block_efficiency"],
+                    row["standard_error"],
+                )
+    return Survey(capture, _vocabulary(document), tuple(settings.values()), False, left_out)
+
+
+def _of_positions(
+    capture: str,
+    paths: Sequence[int],
+    lengths: Sequence[int],
+    samples: int,
+    options: Sequence[str],
+    verifiers: Sequence[str],
+) -> Survey:
+    lossless = _lossless("verifiers")
+    asked = _asked(capture, paths, options, verifiers or lossless)
+    document = program.run(["survey", *asked, "--tuples", str(samples)])
+    settings: dict[tuple[str, str, int, int], Setting] = {}
+    left_out = dict(_UP_TO_A_TOLERANCE)
+    for row in (row for source in document["sources"] for row in source["rows"]):
+        name, k, rate = row["verifier"], row["drafts"], row["flag"]
+        if name not in lossless:
+            left_out.setdefault(name, "not lossless")
+        elif rate is None:
+            left_out[f"{name}, K = {k}"] = row.get("not_run", "it did not run")
+        else:
+            for length in lengths:
+                settings[name, row["draft_sampling"], k, length] = _of_rate(
+                    name, row["draft_sampling"], k, length, rate["rate"], row["tuples"]
+                )
+    approximate = any(length > 1 for length in lengths)
+    truncated = bool(document["sources"][0]["about"].get("truncated"))
+    return Survey(capture, _vocabulary(document), tuple(settings.values()), approximate, left_out, truncated)
+
+
+def _of_rate(verifier: str, sampling: str, k: int, length: int, rate: float, tuples: int) -> Setting:
+    """A setting of which every depth accepts with `rate`, independently: 1 + rate + .. + rate^L tokens.
+
+    Above one draft a depth, the accepted draft is not known beforehand: a step has a full tree, k^i drafts at depth i.
+    """
+    tokens = sum(rate**i for i in range(length + 1))
+    slope = sum(i * rate ** (i - 1) for i in range(1, length + 1))
+    error = slope * math.sqrt(rate * (1 - rate) / tuples)
+    return Setting(verifier, sampling, k, length, tuple(k**i for i in range(1, length + 1)), tokens, error)
+
+
+def _vocabulary(document: dict[str, Any]) -> int:
+    about = document["sources"][0]["about"]
+    # The program counts only the stored tokens of a truncated capture as its vocabulary.
+    found = about.get("metadata", {}).get("vocabulary") or document["sources"][0].get("vocabulary")
+    return int(found or about.get("vocabulary", 0))

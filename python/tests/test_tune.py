@@ -1,0 +1,329 @@
+"""tune: expected tokens are the program's, seconds are sums by hand, tables and their errors."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from draftproof import program
+from draftproof.tune import (
+    CostError,
+    Costs,
+    OutOfTable,
+    Setting,
+    Survey,
+    derived_costs,
+    ranked,
+    read_costs,
+    survey,
+)
+from draftproof.tune.command import run_command
+from draftproof.tune.costs import costs_of, parse_hardware
+from draftproof.tune.ranking import seconds_of
+
+DATA = Path(__file__).parents[2] / "data"
+TREES = str(DATA / "stories512_trees.npz")
+FEW = ["--samples", "256", "-K", "1,2", "-L", "2,4", "--verifier", "token_path,block,recursive_rejection_tree"]
+
+
+def passes(*seconds: tuple[int, float], batch: int = 1, context: int = 128) -> list[dict[str, Any]]:
+    return [
+        {"tokens": tokens, "batch": batch, "context": context, "seconds": value, "standard_error": value / 100}
+        for tokens, value in seconds
+    ]
+
+
+def table(**changed: Any) -> dict[str, Any]:
+    return {
+        "schema": "draftproof/costs",
+        "version": 1,
+        "target": "big",
+        "draft": "small",
+        "device": "cpu",
+        "threads": 2,
+        "target_pass": passes((1, 0.040), (5, 0.048), (9, 0.052)),
+        "draft_pass": passes((1, 0.004), (4, 0.010)),
+        "verifiers": {},
+        **changed,
+    }
+
+
+@pytest.fixture
+def costs_file(tmp_path: Path) -> Path:
+    path = tmp_path / "costs.json"
+    path.write_text(json.dumps(table()))
+    return path
+
+
+def timed(entries: list[tuple[int, int, float]], vocabulary: int = 512) -> list[dict[str, Any]]:
+    return [
+        {"tokens": tokens, "paths": paths, "vocabulary": vocabulary, "seconds": seconds, "standard_error": 0.0}
+        for tokens, paths, seconds in entries
+    ]
+
+
+def setting(verifier: str, paths: int, length: int, tokens: float, error: float = 0.0) -> Setting:
+    return Setting(verifier, "iid_paths", paths, length, (paths,) * length, tokens, error)
+
+
+def test_seconds_of_a_step_by_hand() -> None:
+    costs = costs_of(table(verifiers={"recursive_rejection": timed([(2, 2, 0.001), (8, 2, 0.004)])}))
+    # Draft passes over 1, 2 and 2 tokens; the target reads 6 drafts and the token before them.
+    found = seconds_of(setting("recursive_rejection_tree", 2, 3, 3.0), costs, 512, 1, 128)
+    assert found.value == pytest.approx(0.004 + 2 * 0.006 + 0.050 + 0.003)
+    draft_of_two = math.hypot(2 / 3 * 0.00004, 1 / 3 * 0.0001)
+    target = math.hypot(0.5 * 0.00048, 0.5 * 0.00052)
+    assert found.error == pytest.approx(math.hypot(0.00004, 2 * draft_of_two, target))
+    with pytest.raises(OutOfTable, match="the verifier was not timed"):
+        seconds_of(setting("block", 1, 3, 3.0), costs, 512, 1, 128)
+    with pytest.raises(OutOfTable, match="recursive_rejection_tree of 1 paths and vocabulary 512: not timed"):
+        seconds_of(setting("recursive_rejection_tree", 1, 3, 3.0), costs, 512, 1, 128)
+    with pytest.raises(OutOfTable, match="vocabulary 600: not timed"):
+        seconds_of(setting("recursive_rejection_tree", 2, 3, 3.0), costs, 600, 1, 128)
+
+
+def test_nothing_is_extrapolated() -> None:
+    costs = costs_of(table())
+    assert costs.of_pass("target_pass", 9, 1, 128).value == 0.052
+    with pytest.raises(OutOfTable, match="target_pass of batch 1 and context 128: got 10 tokens, expected 1 to 9"):
+        costs.of_pass("target_pass", 10, 1, 128)
+    with pytest.raises(OutOfTable, match="batch 2 and context 128: not timed"):
+        costs.of_pass("target_pass", 1, 2, 128)
+    late = costs_of(table(target_pass=passes((2, 0.04), (9, 0.05))))
+    with pytest.raises(OutOfTable, match="got 1 tokens, expected 2 to 9"):
+        late.of_pass("target_pass", 1, 1, 128)
+
+
+def test_the_ranking_by_hand() -> None:
+    settings = (setting("token_path", 1, 4, 3.0, 0.03), setting("block", 1, 4, 3.3, 0.0), setting("block", 1, 1, 1.5))
+    found = ranked(
+        Survey("x", 512, settings, False, {}), costs_of(table()), batch=1, context=128, default=("token_path", 1, None)
+    )
+    seconds = 4 * 0.004 + 0.048
+    rates = [3.3 / seconds, 3.0 / seconds, 1.5 / (0.004 + 0.042)]
+    assert [one.rate for one in found.choices] == pytest.approx(rates)
+    assert found.plain.rate == pytest.approx(25.0)
+    assert found.loss_of_default() == pytest.approx(1 - 3.0 / 3.3)
+    error = math.hypot(0.01, math.hypot(4 * 0.00004, 0.00048) / seconds)
+    default = found.default
+    assert default is not None and default.high / default.rate == pytest.approx(math.exp(1.959964 * error), rel=1e-6)
+    assert found.beats_plain and found.tied == 1
+    assert "the default loses 9.1 %" in found.text()
+    assert found.text().count("block") == 2 and "equal" not in found.text()
+    twice = (setting("block", 1, 4, 3.3), setting("traversal", 1, 4, 3.3))
+    again = ranked(Survey("x", 512, twice, False, {}), costs_of(table()), batch=1, context=128, default=("", 1, None))
+    assert "block (and 1 equal)" in again.text() and "traversal" not in again.text()
+
+
+def test_where_plain_decoding_is_faster_it_is_said() -> None:
+    slow = costs_of(table(draft_pass=passes((1, 0.05), (4, 0.05))))
+    found = ranked(
+        Survey("x", 512, (setting("block", 1, 4, 3.3),), False, {}), slow, batch=1, context=128, default=("", 1, None)
+    )
+    assert not found.beats_plain and found.default is None
+    assert "no setting is faster than plain decoding" in found.text()
+
+
+def test_a_batch_multiplies_tokens_and_the_verifiers_time() -> None:
+    document = table(
+        target_pass=passes((1, 0.04), (5, 0.08), batch=4),
+        draft_pass=passes((1, 0.004), (4, 0.01), batch=4),
+        verifiers={"block": timed([(1, 1, 0.001), (8, 1, 0.001)])},
+    )
+    survey_ = Survey("x", 512, (setting("block", 1, 4, 3.0),), False, {})
+    found = ranked(survey_, costs_of(document), batch=4, context=128, default=("block", 1, 4))
+    assert found.best.rate == pytest.approx(4 * 3.0 / (4 * 0.004 + 0.08 + 4 * 0.001))
+    assert found.plain.rate == pytest.approx(100)
+
+
+def test_expected_tokens_of_trees_are_the_programs(costs_file: Path, capsys: Any) -> None:
+    assert run_command([TREES, "--costs", str(costs_file), *FEW, "--json", "--seed", "3"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (batch,) = document["batches"]
+    asked = ["survey-paths", TREES, "--instances", "0", "-K", "2", "-L", "4", "--steps", "256", "--seed", "3"]
+    rows = program.run([*asked, "--verifier", "block,recursive_rejection_tree"])["sources"][0]["rows"]
+    found = {(one["verifier"], one["paths"], one["length"]): one for one in batch["settings"]}
+    assert {("block", 1, 4), ("recursive_rejection_tree", 2, 4)} <= found.keys()
+    for row in rows:
+        mine = found[row["verifier"], row["drafts"], row["length"]]
+        assert mine["tokens_per_step"] == row["mean_accepted"] + 1
+        assert mine["tokens_per_step_standard_error"] == row["standard_error"]
+        assert mine["tokens_per_second"] == pytest.approx(mine["tokens_per_step"] / mine["seconds_per_step"])
+    rates = [one["tokens_per_second"] for one in batch["settings"]]
+    assert rates == sorted(rates, reverse=True)
+    assert batch["default"]["verifier"] == "token_path"
+    assert document["vocabulary"] == 512 and not document["approximate"]
+
+
+def test_settings_that_are_not_lossless_or_not_known_are_left_out() -> None:
+    names = ["block", "greedy_block", "typical_best_tree"]
+    found = survey(TREES, [1, 2], [2], samples=64, verifiers=names)
+    assert {one.verifier for one in found.settings} == {"block"}
+    assert found.left_out["typical_best_tree"] == "not lossless"
+    assert "later steps depend" in found.left_out["greedy_block"]
+
+
+def test_positions_are_products_of_rates_and_said_so(costs_file: Path, capsys: Any) -> None:
+    asked = ["zipf:vocabulary=50,positions=4", "--costs", str(costs_file), "--samples", "400", "--verifier"]
+    assert run_command([*asked, "single_draft,recursive_rejection", "-K", "1,2", "-L", "1,2", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    found = {(s["verifier"], s["paths"], s["length"]): s for s in document["batches"][0]["settings"]}
+    rate = found["single_draft", 1, 1]["tokens_per_step"] - 1
+    assert found["single_draft", 1, 2]["tokens_per_step"] == pytest.approx(1 + rate + rate**2)
+    assert found["recursive_rejection", 2, 2]["drafts"] == 6  # a full tree
+    assert document["approximate"] and any("approximation" in note for note in document["notes"])
+    assert run_command([*asked, "single_draft", "-K", "1"]) == 0
+    assert "approximation" not in capsys.readouterr().out
+
+
+def test_a_truncated_capture_is_named(tmp_path: Path, costs_file: Path, capsys: Any) -> None:
+    path = tmp_path / "short.npz"
+    stored = np.array([[0.6, 0.3]] * 4, np.float32)
+    np.savez(path, ids=np.tile(np.array([3, 900], np.int32), (4, 1)), target=stored, draft=stored[:, ::-1],
+             rest_target=np.full(4, 0.1, np.float32), rest_draft=np.full(4, 0.1, np.float32))  # fmt: skip
+    about = {"schema": "draftproof.capture/1", "values": "probability", "vocabulary": "1000"}
+    path.with_suffix(".json").write_text(json.dumps(about))
+    asked = [str(path), "--costs", str(costs_file), "--samples", "100", "-K", "1", "--verifier", "single_draft"]
+    assert run_command([*asked, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["vocabulary"] == 1000
+    assert any("the capture is truncated" in note for note in document["notes"])
+
+
+def test_settings_beyond_the_table_are_refused_with_the_figure(costs_file: Path, capsys: Any) -> None:
+    short = [TREES, "--costs", str(costs_file), "--samples", "64", "--verifier", "block,recursive_rejection_tree"]
+    assert run_command([*short, "-K", "2", "-L", "4,8"]) == 0
+    assert "got 17 tokens, expected 1 to 9, which were timed" in capsys.readouterr().out
+    assert run_command([*short, "-K", "4", "-L", "8", "--verifier", "recursive_rejection_tree"]) == 2
+    assert "got 33 tokens, expected 1 to 9" in capsys.readouterr().err
+
+
+def test_a_derived_table() -> None:
+    hardware = parse_hardware("bandwidth=1e12,flops=1e14,target_bytes=1e11,draft_bytes=1e9,overhead=1e-5")
+    costs = derived_costs(hardware, batches=(1, 8))
+    assert costs.of_pass("target_pass", 1, 1, 0).value == pytest.approx(0.1 + 1e-5)
+    # 2 operations for each of 5e10 parameters: 100 tokens take as long as reading the weights.
+    for tokens, batch in ((100, 1), (130, 1), (200, 1), (64, 8)):
+        expected = max(0.1, 1e11 * tokens * batch / 1e14) + 1e-5
+        assert costs.of_pass("target_pass", tokens, batch, 0).value == pytest.approx(expected)
+    cached = derived_costs({**hardware, "target_kv_bytes": 1e5}, batches=(8,), context=1000)
+    assert cached.of_pass("target_pass", 1, 8, 1000).value == pytest.approx(0.1 + 8e8 / 1e12 + 1e-5)
+
+
+def test_a_derived_table_is_written_and_read(tmp_path: Path, capsys: Any) -> None:
+    hardware = "bandwidth=1e12,flops=1e14,target_bytes=1e11,draft_bytes=1e9"
+    path = tmp_path / "derived.json"
+    assert run_command(["--hardware", hardware, "--write-costs", str(path)]) == 0
+    again = read_costs(path)
+    assert isinstance(again, Costs) and again.of_pass("draft_pass", 1, 1, 0).value == pytest.approx(1e-3)
+    assert run_command([TREES, "--hardware", hardware, *FEW]) == 0
+    assert "plain decoding" in capsys.readouterr().out
+
+
+BROKEN: list[tuple[dict[str, Any], str]] = [
+    ({"schema": "x"}, "schema: got 'x', expected 'draftproof/costs'"),
+    ({"version": 2}, "version: got 2, expected 1"),
+    ({"target_pass": None}, "target_pass: got nothing, expected a list of measurements"),
+    ({"draft_pass": []}, r"draft_pass: got \[\], expected a list of measurements"),
+    ({"draft_pass": [3]}, r"draft_pass\[0\]: got 3, expected an object"),
+    ({"target_pass": passes((1, math.nan))}, r"target_pass\[0\].seconds: got nan, expected a number above 0"),
+    ({"target_pass": passes((1, 1.0), (2, -1.0))}, r"target_pass\[1\].seconds: got -1.0, expected a number above 0"),
+    ({"target_pass": [{"tokens": 1, "batch": 1, "context": 1}]}, r"target_pass\[0\].seconds: got nothing"),
+    ({"target_pass": [{"tokens": 1.5}]}, r"target_pass\[0\].tokens: got 1.5, expected an integer of at least 1"),
+    ({"target_pass": [{"tokens": True}]}, r"target_pass\[0\].tokens: got True"),
+    ({"target_pass": passes((1, 1.0), (1, 2.0))}, r"target_pass\[1\]: got tokens 1, batch 1, context 128 twice"),
+    ({"verifiers": []}, r"verifiers: got \[\], expected an object"),
+    ({"verifiers": {"block": [{"tokens": 1}]}}, r"verifiers.block\[0\].paths: got nothing"),
+    (
+        {"draft_pass": [{**passes((1, 1.0))[0], "standard_error": -1}]},
+        r"draft_pass\[0\].standard_error: got -1, expected a number of at least 0",
+    ),
+]
+
+
+@pytest.mark.parametrize("changed, said", BROKEN)
+def test_broken_tables_are_refused_with_a_place(
+    changed: dict[str, Any], said: str, tmp_path: Path, capsys: Any
+) -> None:
+    path = tmp_path / "costs.json"
+    path.write_text(json.dumps(table(**changed)))
+    with pytest.raises(CostError, match=said):
+        read_costs(path)
+    assert run_command([TREES, "--costs", str(path)]) == 2
+    errors = capsys.readouterr().err
+    assert errors.startswith(f"draftproof tune: {path}: ") and "Traceback" not in errors
+
+
+def test_other_bad_input(costs_file: Path, tmp_path: Path, capsys: Any) -> None:
+    text = tmp_path / "text.json"
+    text.write_text("no json")
+    wrong = tmp_path / "wrong.npz"
+    wrong.write_text("no capture")
+    known = ["--costs", str(costs_file)]
+    hardware = "bandwidth=1e12,flops=1e14,target_bytes=1e11"
+    for arguments, said in (
+        ([TREES, "--costs", str(text)], "got text that is not JSON"),
+        ([TREES, "--costs", str(tmp_path / "none.json")], "No such file"),
+        ([TREES], "one of the arguments --costs --hardware is required"),
+        (known, "capture: got nothing"),
+        ([str(wrong), *known], "wrong.npz"),
+        ([str(tmp_path / "none.npz"), *known], "none.npz"),
+        ([TREES, *known, "--batch", "3"], "--batch: got 3, expected one of 1"),
+        ([TREES, *known, "--context", "7"], "--context: got 7, expected one of 128"),
+        ([TREES, *known, "-K", "0"], "got '0', expected integers of at least 1"),
+        ([TREES, *known, "-K", "9", "-L", "2"], "got 9, expected at most 4"),
+        ([TREES, *known, "--verifier", "blok"], "blok"),
+        ([TREES, *known, "--confidence", "1"], "--confidence: got 1.0"),
+        ([TREES, *known, *FEW, "--default", "blok"], "--default: got 'blok'"),
+        ([TREES, *known, *FEW, "--default", "block:x"], "--default: got 'block:x'"),
+        ([TREES, "--hardware", hardware], "hardware: got no draft_bytes"),
+        ([TREES, "--hardware", hardware + ",draft_bytes=-1"], "hardware: draft_bytes: got '-1', expected a number"),
+        ([TREES, "--hardware", hardware + ",draft_bytes=nan"], "hardware: draft_bytes: got 'nan'"),
+        ([TREES, "--hardware", "speed=1"], "hardware: got 'speed', expected one of bandwidth"),
+    ):
+        assert run_command(arguments) == 2, arguments
+        errors = capsys.readouterr().err
+        assert said in errors and "Traceback" not in errors, errors
+
+
+def commands_of(page: str, verb: str) -> list[list[str]]:
+    """The arguments of the page's commands of a verb of the package."""
+    text = (DATA.parent / "docs" / page).read_text().replace("\\\n", " ")
+    start = f"    python -m draftproof {verb} "
+    return [shlex.split(line[len(start) :]) for line in text.splitlines() if line.startswith(start)]
+
+
+def test_the_commands_of_the_page(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    page = (DATA.parent / "docs" / "tune.md").read_text()
+    (tmp_path / "costs.json").write_text(page.partition("```json\n")[2].partition("```")[0])
+    (tmp_path / "data").symlink_to(DATA)
+    monkeypatch.chdir(tmp_path)
+    first, second = commands_of("tune.md", "tune")
+    few = ["--verifier", "token_path,branch_reentry,ladder_block", "-K", "1,2", "-L", "4,6"]
+    assert run_command([*first, *few]) == 0
+    shown = capsys.readouterr().out
+    for line in page.splitlines():
+        if line.startswith(("    1 ", "    2 ", "    default ")):
+            cells = line.split()[1:]
+            assert any(cells == one.split()[1:] for one in shown.splitlines()), line
+    assert run_command(second) == 0
+    assert read_costs(tmp_path / "derived.json").batches() == [1, 64, 512]
+
+
+def test_the_plot(costs_file: Path, tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "tune.png"
+    asked = [TREES, "--costs", str(costs_file), *FEW, "--plot", str(path)]
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        assert run_command(asked) == 2
+        assert "--plot: got no matplotlib, expected draftproof[plots]" in capsys.readouterr().err
+    else:
+        assert run_command(asked) == 0
+        assert path.read_bytes().startswith(b"\x89PNG")
