@@ -46,7 +46,7 @@ def distribution(
     settings_of_request  with `settings=..`, by name: {"temperature": 0.5}
     parents   with `level="tree"`, the parent of each draft, -1 for the root
     seed      of all random numbers
-    predictions  random sequences to confirm, for each tuple of drafts; None: as many as the proof tier
+    predictions  random sequences to confirm, for each tuple of drafts; 256 if None
     time_limit  seconds; None: no limit
     declared  arguments of `adapter`
 

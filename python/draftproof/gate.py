@@ -46,13 +46,14 @@ def check(
     drafts       the draft sampling that fn is written for, by a name that `draftproof list` shows
     tier         of proof, edge and sampled; None: all that fn supports
     profile      quick, pr or nightly: how many models and trials; quick if None
-    models       number of models of the proof tier; predictions: random sequences to confirm, for each input
+    models       number of models of the proof tier; None: as `profile` says
+    predictions  random sequences to confirm, for each input; None: as `profile` says
     seed         of all random numbers; 1 if None
     instance     models to check first, in the form of counterexamples
     time_limit   seconds of the whole check; checks without a verdict by then are undecided. None: no limit, but a
                  call that does not return within 60 s ends the check
     share        part of a build's false-alarm probability of 1e-9, which `gates` sampled gates divide
-    gates        sampled gates of the build; 1 if None
+    gates        number of sampled gates that divide `share`; None: the number in this run
     keep         failing instances are stored in .draftproof/failures.json and checked first the next time
     raises       False: the verdict is returned if fn is refuted, too
     progress     a line on standard error, from the first second on; None: if that is a terminal

@@ -73,9 +73,14 @@ def acceptance(
 ) -> Acceptance:
     """Runs `fn` on draft tuples of a capture, and the verifiers named in `beside` on equally many.
 
+    fn         the function, or what `adapter` returned
+    drafts     the draft sampling that fn is written for, by a name that `draftproof list` shows
     capture    file or family that `draftproof survey` takes
     k          numbers of drafts; a function of level chain decides on one
     tuples     draft tuples for each row, spread over the positions
+    beside     names of verifiers to compare with
+    seed       of all random numbers
+    progress   a line on standard error; None: if that is a terminal
     declared   arguments of `adapter`
 
     Cost: `tuples` calls of fn for each k. Raises: ProgramError, UnknownRandomness.
