@@ -68,8 +68,8 @@ def distribution(
     most = count * int(np.count_nonzero(rows_p > 0, axis=1).max(initial=0))
     if time_limit is None and most > _MOST_PAIRS:
         raise ValueError(
-            f"p, q: got {count:,} tuples of drafts on {rows_p.shape[1]:,} tokens, which need at least {most:,} calls of fn;"
-            f" expected at most {_MOST_PAIRS:,}, or a time_limit in seconds"
+            f"p, q: got {count:,} tuples of drafts on {rows_p.shape[1]:,} tokens, which need at least {most:,} calls of "
+            f"fn; expected at most {_MOST_PAIRS:,}, or a time_limit in seconds"
         )
     if by_distribution:
         length = len(rows_q)

@@ -34,7 +34,10 @@ WIDE = np.full((2, 1_000_000), 1e-6)
         (lambda: draftproof.check(verify, dtype="float8"), "dtype: got 'float8', expected one of float32"),
         (lambda: draftproof.check(verify, instance="L=1\0"), "instance: got 'L=1"),
         (lambda: draftproof.check(verify, instance="\ud800"), "instance: got "),
-        (lambda: draftproof.distribution(verify, [[0.5, float("nan")]] * 2, [[0.5, 0.5]]), "p: row 0, token 1: got nan"),
+        (
+            lambda: draftproof.distribution(verify, [[0.5, float("nan")]] * 2, [[0.5, 0.5]]),
+            "p: row 0, token 1: got nan",
+        ),
         (
             lambda: draftproof.distribution(
                 verify, ROW, ROW[:1], settings=("temperature",), settings_of_request={"temperature": float("nan")}
