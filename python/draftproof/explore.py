@@ -52,7 +52,8 @@ def distribution(
 
     Cost: some hundred calls for each tuple of drafts.
     Raises: ValueError for entries that are not finite, and without `time_limit` for more than 100,000 pairs of a tuple
-    of drafts and a token with p > 0, because fn is called at least once for each; ProgramError for other rows that are not probabilities;
+    of drafts and a token with p > 0, because fn is called at least once for each;
+    ProgramError for other rows that are not probabilities;
     FunctionFailed if fn raises on every input.
     """
     by_distribution = isinstance(drafts, str)
@@ -68,8 +69,8 @@ def distribution(
     most = count * int(np.count_nonzero(rows_p > 0, axis=1).max(initial=0))
     if time_limit is None and most > _MOST_PAIRS:
         raise ValueError(
-            f"p, q: got {count:,} tuples of drafts on {rows_p.shape[1]:,} tokens, which need at least {most:,} calls of "
-            f"fn; expected at most {_MOST_PAIRS:,}, or a time_limit in seconds"
+            f"p, q: got {count:,} tuples of drafts on {rows_p.shape[1]:,} tokens, which need at least {most:,} calls "
+            f"of fn; expected at most {_MOST_PAIRS:,}, or a time_limit in seconds"
         )
     if by_distribution:
         length = len(rows_q)
