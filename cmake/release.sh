@@ -31,7 +31,7 @@ cd "$root"
 version=$(git show HEAD:CMakeLists.txt | sed -n 's/^project(draftproof VERSION \([0-9.]*\).*/\1/p')
 [ -n "$version" ] || stop "CMakeLists.txt: got no version in project(), expected one"
 name=draftproof-$version
-# pip, cmake and tar take the time of the commit, so that the same commit gives the same bytes.
+# Files in the archives have the time of the commit.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 scratch=$(mktemp -d)
