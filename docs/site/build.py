@@ -22,7 +22,7 @@ import stage
 
 ROOM = pathlib.Path(__file__).parent
 #: The folders of the site's menu that hold pages of docs/, and those of the installed headers.
-START = ["index.md", "which-verifier.md", "tutorial.md"]
+START = ["index.md", "contents.md", "python.md", "ci.md", "tutorial.md", "which-verifier.md"]
 HEADERS = ["sim", "verifiers", "optimum", "captures", "properties", "adapters", "cli/report", "gpu"]
 
 
@@ -67,6 +67,9 @@ def mkdocs(folder, staged, menu):
         if place not in in_menu:
             groups[{"findings": "Findings", "studies": "Studies", "design": "Design"}.get(place.split("/")[0], "Guides")
                    ].append(place)
+    read = re.findall(r"\]\(([\w/-]+\.md)", (registry.ROOT / "docs/contents.md").read_text())  # the reading order
+    for places in groups.values():
+        places.sort(key=lambda place: read.index(place) if place in read else len(read))
     settings = {
         "site_name": "draftproof", "docs_dir": str(folder / "pages"), "site_dir": str(folder / "site"),
         "use_directory_urls": False, "edit_uri": "", "extra": {"homepage": "index.html"},
@@ -130,6 +133,16 @@ def broken(site):
     return wrong
 
 
+def unrendered(site):
+    """The blocks of code that pages show as prose, because their fence was not understood, as texts."""
+    wrong = []
+    for page in sorted(site.rglob("*.html")):
+        if not page.is_relative_to(site / "api"):
+            for match in re.finditer(r"<p>[^<]*```|<p><code>[a-z]+(?: [a-z]+)?\n", page.read_text(errors="replace")):
+                wrong.append(f"{page.relative_to(site)}: got a fence as prose, expected a block: {match[0]!r}")
+    return wrong
+
+
 def main():
     missing = [name for name in ("mkdocs", "doxygen") if not shutil.which(name)]
     if missing:
@@ -148,9 +161,9 @@ def main():
     (pages / "headers.md").write_text((ROOM / "headers.md").read_text())
     mkdocs(folder, staged, menu)
     shutil.copytree(folder / "api", folder / "site" / "api")
-    wrong = broken(folder / "site")
+    wrong = broken(folder / "site") + unrendered(folder / "site")
     print("\n".join(wrong))
-    print(f"{len(found)} entries, {len(staged)} pages, {len(wrong)} broken links: {folder / 'site' / 'index.html'}")
+    print(f"{len(found)} entries, {len(staged)} pages, {len(wrong)} broken links and blocks: {folder / 'site' / 'index.html'}")
     return 1 if wrong else 0
 
 

@@ -85,6 +85,10 @@ def stage_page(origin, found, folder):
         if not line.startswith("#") and origin != "CHANGELOG.md":
             line = re.sub(r"(?<![\[`])`([a-z_0-9/]+)`(?![\]`])", linked, line)
         lines[number - 1] = line
+    # Names of blocks, as in "python sampler", are for the tests; mkdocs shows a block with a name as prose.
+    for block in reader.split(text)[0]:
+        if " " in block.language:
+            lines[block.line - 2] = lines[block.line - 2].replace(block.language, block.language.split()[0])
     page = folder / place_of(origin)
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text("\n".join(lines) + "\n")

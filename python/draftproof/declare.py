@@ -12,6 +12,7 @@ from draftproof.selection import CUTS, Policy
 from draftproof.subject import Declaration, Subject, parameters_of
 
 _LEVELS = ("position", "chain", "tree")
+_DTYPES = ("float32", "float64", "float16", "bfloat16")
 
 
 def adapter(
@@ -54,12 +55,17 @@ def adapter(
     tree        p [n + 1, V], q [n, V], drafts [n], parents [n]                accepted drafts, then one more token
 
     p is the target's distribution after the context and after each draft, q the proposal of each draft.
+    level       `chain`, `position` or `tree`, as in the table
+    fn          the function; None with draft, generate or select alone
     batched     all arrays have a leading dimension B; tokens [B, n + 1] with -1 after their end, or (tokens, counts).
                 A parameter `lengths` gets the number of drafts of each row; without it these numbers are equal
     drafts      the draft sampling that fn is written for, by a name that `draftproof list` shows
     logits      p and q are natural logarithms of probabilities
     arrays      `torch`, `numpy` or `list`; `torch` if fn names torch, else `numpy`
     dtype       float32, float64, float16 or bfloat16 (the last with torch)
+    device      of torch's arguments: `cpu`, `cuda` or another name that torch has
+    name        of the function in reports; None: its `__name__`
+    version     of the engine, which reports repeat
     scripted    False if random numbers of fn cannot be replaced: then it is only sampled
     draft       fn's own drafter: draft(q [V], K) -> at most K tokens; with `batched`, q [B, V] -> tokens [B, K]
     generate    a whole engine: generate(target [V, V], proposal [V, V], length, drafts) -> text of `length` tokens;
@@ -67,6 +73,7 @@ def adapter(
                 tables are [V, .., V], n + 1 times: target[a, b] is the row after the tokens a b, and the text starts
                 after n tokens 0, so that an engine that does not roll back its state emits other texts
                 If fn is None, a drafter or an engine is declared without a verifier, and only sampled
+    memory      number of last tokens that the tables of `generate` depend on
     end_tokens  tokens below 32 that end a text of `generate` or a step of fn: no token follows them. Steps are
                 compared on vocabularies of at most 4 tokens, so end tokens from 4 on do not occur there
     greedy      `first` or `last`: fn emits the likeliest token of each row, of equally likely ones the first or the
@@ -86,6 +93,8 @@ def adapter(
     select_cut  `before_verification`: the verifier gets only the kept drafts; `after_with_token`, `after`: it gets
                 all, and its output ends with its token after the last kept draft, or with that draft
     select_trees, select_matching_alone  the policy also chooses from trees; it is only for sample-and-match
+    fewest_drafts, most_drafts  the smallest and the largest number of drafts that fn is defined for; most 0: no limit
+    most_vocabulary  the largest V that fn is defined for; 0: no limit
     tolerance   total variation from the target that an approximate rule admits
     batch_invariant  fn promises that a row has the same bits in every batch
     races       whether an array of V uniforms is drawn as exp(-clock), a race of exponentials; None: if fn draws some
@@ -95,6 +104,8 @@ def adapter(
     """
     if greedy not in ("no", "first", "last"):
         raise ValueError(f"greedy: got {greedy!r}, expected no, first or last")
+    if dtype not in _DTYPES:
+        raise ValueError(f"dtype: got {dtype!r}, expected one of {', '.join(_DTYPES)}")
     settings = (settings,) if isinstance(settings, str) else tuple(settings)
     if unknown := [name for name in settings if name not in SETTINGS]:
         raise ValueError(f"settings: got {', '.join(map(repr, unknown))}, expected some of {', '.join(SETTINGS)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -17,6 +18,8 @@ from draftproof.rehearsal import failed, rehearse
 from draftproof.results import Distribution, Outcome
 from draftproof.serve import ask
 from draftproof.subject import FunctionFailed, Subject
+
+_MOST_PAIRS = 100_000  # of a tuple of drafts and a token that p admits; each takes a call of the function
 
 
 def distribution(
@@ -35,12 +38,22 @@ def distribution(
 ) -> Distribution:
     """Returns the exact distribution of the tokens that `fn` emits on the rows p and q, in the shapes of `adapter`.
 
+    fn        the function, or what `adapter` returned
+    p, q      rows of probabilities
     drafts    the drafted tokens; or `iid`: the result is averaged over drafts from q, for a chain whose rows do not
               depend on the drafts or for one position with one draft
     legal     with `grammar=True`, the tokens that the grammar allows, of bool and the shape of p; None: all tokens
     settings_of_request  with `settings=..`, by name: {"temperature": 0.5}
+    parents   with `level="tree"`, the parent of each draft, -1 for the root
+    seed      of all random numbers
+    predictions  random sequences to confirm, for each tuple of drafts; 256 if None
+    time_limit  seconds; None: no limit
+    declared  arguments of `adapter`
+
     Cost: some hundred calls for each tuple of drafts.
-    Raises: ValueError for entries that are not finite, ProgramError for other rows that are not probabilities;
+    Raises: ValueError for entries that are not finite, and without `time_limit` for more than 100,000 pairs of a tuple
+    of drafts and a token with p > 0, because fn is called at least once for each;
+    ProgramError for other rows that are not probabilities;
     FunctionFailed if fn raises on every input.
     """
     by_distribution = isinstance(drafts, str)
@@ -49,6 +62,16 @@ def distribution(
     for name, rows in (("p", rows_p), ("q", rows_q)):
         for i, x in np.argwhere(~np.isfinite(rows))[:1].tolist():
             raise ValueError(f"{name}: row {i}, token {x}: got {rows[i, x]}, expected a probability")
+    for name, value in (settings_of_request or {}).items():
+        if not math.isfinite(value):
+            raise ValueError(f"settings_of_request: {name}: got {value}, expected a finite number")
+    count = int(np.prod([np.count_nonzero(row > 0) for row in rows_q], dtype=object)) if by_distribution else 1
+    most = count * int(np.count_nonzero(rows_p > 0, axis=1).max(initial=0))
+    if time_limit is None and most > _MOST_PAIRS:
+        raise ValueError(
+            f"p, q: got {count:,} tuples of drafts on {rows_p.shape[1]:,} tokens, which need at least {most:,} calls "
+            f"of fn; expected at most {_MOST_PAIRS:,}, or a time_limit in seconds"
+        )
     if by_distribution:
         length = len(rows_q)
         tuples = list(itertools.product(range(rows_q.shape[1]), repeat=length))

@@ -42,14 +42,20 @@ def check(
 ) -> Verdict:
     """Runs the gate on `fn` and returns the verdict.
 
+    fn           the function, or what `adapter` returned; None with draft, generate or select
+    drafts       the draft sampling that fn is written for, by a name that `draftproof list` shows
     tier         of proof, edge and sampled; None: all that fn supports
     profile      quick, pr or nightly: how many models and trials; quick if None
-    models       number of models of the proof tier; predictions: random sequences to confirm, for each input
+    models       number of models of the proof tier; None: as `profile` says
+    predictions  random sequences to confirm, for each input; None: as `profile` says
+    seed         of all random numbers; 1 if None
     instance     models to check first, in the form of counterexamples
     time_limit   seconds of the whole check; checks without a verdict by then are undecided. None: no limit, but a
                  call that does not return within 60 s ends the check
     share        part of a build's false-alarm probability of 1e-9, which `gates` sampled gates divide
+    gates        number of sampled gates that divide `share`; None: the number in this run
     keep         failing instances are stored in .draftproof/failures.json and checked first the next time
+    raises       False: the verdict is returned if fn is refuted, too
     progress     a line on standard error, from the first second on; None: if that is a terminal
     declared     arguments of `adapter`
 
@@ -60,6 +66,9 @@ def check(
     subject = fn if isinstance(fn, Subject) else adapter(fn, drafts, **declared)
     declaration = subject.declaration
     asked = [instance] if isinstance(instance, str) else list(instance)
+    for text in asked:
+        if not isinstance(text, str) or not text.isprintable():
+            raise ValueError(f"instance: got {text!r:.60}, expected a text like 'L=1 K=1 [] p=(1 1)/2 q=(0 1)/1'")
     known = store.failures(declaration.name) if keep else []
     seed = DEFAULTS["seed"] if seed is None else seed
     tiers = [tier] if isinstance(tier, str) else list(tier or ())
@@ -134,6 +143,12 @@ def replay(
     **declared: Any,
 ) -> str:
     """Returns, as text, the checks of the proof tier on one instance and the distribution for each of its drafts.
+
+    fn, drafts   as in `check`
+    instance     a counterexample, as a verdict has it
+    seed         of all random numbers
+    time_limit   seconds; None: no limit
+    declared     arguments of `adapter`
 
     Raises: FunctionFailed, UnknownRandomness; Ended after `time_limit` seconds; ProgramError.
     """

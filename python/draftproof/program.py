@@ -117,7 +117,7 @@ def run(arguments: Sequence[str | os.PathLike[str]], *, check: bool = True, inpu
 
 
 def version() -> str:
-    """The program's version, as in "0.1.0".
+    """The program's version, as in "0.3.0".
 
     Raises: ProgramError, ProgramNotFound.
     """

@@ -26,7 +26,11 @@ _MARKER = "draftproof"
 def gates(
     fn: Callable[..., Any] | None, drafts: str = "iid", *, tiers: Sequence[str] = TIERS, **options: Any
 ) -> Callable[..., None]:
-    """A test function with one case for each tier. `options` are those of `draftproof.check` and `draftproof.adapter`.
+    """A test function with one case for each tier.
+
+    fn, drafts  as in `check`
+    tiers       of proof, edge and sampled: a case for each
+    options     arguments of `draftproof.check` and `draftproof.adapter`
 
     A tier that fn does not support is skipped with the reason.
     """

@@ -33,7 +33,12 @@ def ask(
 
     Raises: ProgramError, ProgramNotFound; UnknownRandomness and FunctionFailed of the function.
     """
-    return program.document_of(*_served(subject, ["--json", *arguments], input, deadline, progress))
+    exit_code, text, errors = _served(subject, ["--json", *arguments], input, deadline, progress)
+    document = program.document_of(exit_code, text, errors)
+    if not document:
+        said = errors.strip() or "nothing on standard error"
+        raise program.ProgramError(exit_code, f"standard output: got nothing, expected a JSON object; {said}")
+    return document
 
 
 def tell(subject: Subject, arguments: Sequence[str], *, deadline: Deadline | None = None) -> str:

@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 MOST = 8  # instances kept for a function
+_LONGEST = 4096  # letters of an instance; more texts than MOST are not used
 _FILE = Path(".draftproof") / "failures.json"
 
 
 def failures(name: str) -> list[str]:
     """Returns the instances on which the function of this name failed; empty if the file cannot be read."""
-    return _read()[0].get(name, [])
+    return _read()[0].get(name, [])[:MOST]
 
 
 def keep(name: str, failing: list[str], *, asked: bool) -> str:
@@ -76,7 +77,10 @@ def _write(content: dict[str, list[str]]) -> str:
 
 
 def _are_texts(found: Any) -> bool:
-    return isinstance(found, list) and all(isinstance(text, str) for text in found)
+    """Whether these are texts that can be arguments of a program: without a null character or a lone surrogate."""
+    return isinstance(found, list) and all(
+        isinstance(text, str) and text.isprintable() and len(text) <= _LONGEST for text in found
+    )
 
 
 def _fault(found: str) -> str:
@@ -85,5 +89,8 @@ def _fault(found: str) -> str:
 
 
 def _short(found: Any) -> str:
-    text = repr(found)
+    try:
+        text = repr(found)
+    except RecursionError:
+        text = "lists in lists"
     return text if len(text) <= 40 else text[:37] + "..."

@@ -83,12 +83,17 @@ def acceptance(
 ) -> Acceptance | AcceptedLengths:
     """Runs `fn` on draft tuples of a capture, and the verifiers named in `beside` on equally many.
 
+    fn           the function, or what `adapter` returned
+    drafts       the draft sampling that fn is written for, by a name that `draftproof list` shows
     capture      file or family that `draftproof survey` takes; of trees, the result is the accepted lengths of fn alone
     k            numbers of drafts; a function of level chain decides on one. Of trees, one number of paths
     length       drafted tokens of a path of captured trees
     tuples       draft tuples for each row, spread over the positions
+    beside       names of verifiers to compare with
     at_least     the share of tuples, or of trees the mean number of drafts, that fn has to accept
     false_alarm  probability that a function that accepts `at_least` fails
+    seed         of all random numbers
+    progress     a line on standard error; None: if that is a terminal
     declared     arguments of `adapter`
 
     Accepted are the drafts that fn accepts: its tokens less one, at level chain or tree. At level position it returns

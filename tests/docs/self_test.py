@@ -93,6 +93,15 @@ class Pages(unittest.TestCase):
             self.assertEqual([text.partition(": got")[0] for text in wrong],
                              ["README.md:3", "README.md:3", "README.md", "docs/b.md:3"])
 
+    def test_named_blocks_are_code_on_the_site(self):
+        sys.path.insert(0, str(markdown.ROOT / "docs" / "site"))
+        import stage
+        with tempfile.TemporaryDirectory() as folder:
+            stage.stage_page("docs/python.md", {}, pathlib.Path(folder))
+            text = (pathlib.Path(folder) / "python.md").read_text()
+        self.assertNotRegex(text, r"```\w+ \w")
+        self.assertGreaterEqual(text.count("```python\n"), 8)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,76 @@
+"""examples/ci: workflows are YAML of the right form, and their commands, files and options exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+yaml = pytest.importorskip("yaml")
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / "examples" / "ci").glob("*.yml"))
+OPTIONS = {
+    "./dev": ["sh", "dev", "help"],
+    "try_wheel.py": [sys.executable, "cmake/try_wheel.py", "--help"],
+    "pytest": [sys.executable, "-m", "pytest", "-p", "draftproof.pytest_plugin", "--help"],
+}
+
+
+def steps(path: Path) -> list[dict[str, Any]]:
+    return [step for job in yaml.safe_load(path.read_text())["jobs"].values() for step in job["steps"]]
+
+
+def faults(step: dict[str, Any]) -> list[str]:
+    """Returns what is wrong with the command of a step."""
+    words = shlex.split(step.get("run", ""))
+    wrong = [] if ("run" in step) != ("uses" in step) else ["expected either run or uses"]
+    if words[:1] == ["./dev"]:
+        usage = subprocess.run(OPTIONS["./dev"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        if not re.search(rf"^  {words[1]}\b", usage, re.M):
+            wrong.append(f"./dev has no verb {words[1]}")
+    if words[:1] and words[0] not in ("./dev", "python", "python3", "pip"):
+        wrong.append(f"got the program {words[0]}, which no step installs")
+    wrong += [f"{word} is no file" for word in words if word.startswith("cmake/") and not (ROOT / word).is_file()]
+    if "-c" in words:
+        compile(words[words.index("-c") + 1], "step", "exec")
+        return wrong
+    for name, command in OPTIONS.items():
+        if any(word.endswith(name) for word in words[:3]):
+            known = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+            wrong += [f"{name} has no {word}" for word in words if word.startswith("--") and word not in known]
+    return wrong
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_workflow(path: Path) -> None:
+    workflow = yaml.safe_load(path.read_text())
+    assert workflow["name"] and workflow[True] and len(steps(path)) >= 3  # YAML 1.1 reads `on` as true
+    for job in workflow["jobs"].values():
+        assert job["runs-on"].startswith("ubuntu-") and job["timeout-minutes"] <= 90
+    for step in steps(path):
+        assert faults(step) == [], step
+        assert re.fullmatch(r"actions/[\w-]+@v\d+", step.get("uses", "actions/checkout@v4"))
+
+
+@pytest.mark.parametrize(
+    "run",
+    ["./dev tset", "./dev release --no-whel", "make", "python3 cmake/none.py", "python -m pytest --draftproof-x 1"],
+)
+def test_wrong_steps_are_found(run: str) -> None:
+    assert faults({"run": run})
+
+
+def test_a_failed_gate_becomes_an_annotation(tmp_path: Path) -> None:
+    (run,) = (step["run"] for path in FILES for step in steps(path) if "::error" in step.get("run", ""))
+    (tmp_path / "gate.xml").write_text(
+        '<testsuites><testcase name="good"/><testcase name="bad"><failure message="got 1/2&#10;100 %"/></testcase>'
+        "</testsuites>"
+    )
+    words = [sys.executable, *shlex.split(run)[1:]]
+    said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert said == "::error title=bad::got 1/2%0A100 %25\n"
