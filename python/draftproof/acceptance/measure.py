@@ -112,16 +112,20 @@ def accepted_lengths(
 ) -> AcceptedLengths:
     """How many drafts `fn` accepts on rows, with drafts that are drawn from the proposal rows.
 
+    fn            the function, or what `adapter` returned
     rows          (p, q) in the shapes of `adapter`, or a list of such pairs. The rows do not depend on the drafts
+    drafts        `iid`: drafts are drawn from the proposal rows
     k             number of drafts of a function of level position
     at_least      the mean number of accepted drafts that is required, without the bonus token
     count         number of accepted drafts in what fn returns. None: of a chain or a tree, its tokens less one. A
                   function of level position has to give one, because a token that equals a draft may have been drawn
                   from the target; it then returns more than its token
+    parents       of a function of level tree: the parent of each draft, -1 for the root
     exact         True: enumerate all drafts and random numbers; False: simulate; None: enumerate if there are at most
                   256 draft tuples of a vocabulary of at most 32
     steps         simulated steps of all rows together
     false_alarm   probability that a simulated function fails although its mean is `at_least`
+    seed          of simulated steps
     declared      arguments of `adapter`
 
     Raises: TooFewAccepted, an AssertionError with both numbers, if the mean is below `at_least`: exactly, or its upper
