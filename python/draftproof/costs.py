@@ -201,8 +201,8 @@ def _verifiers(models: Models, shapes: list[Shape], wanted: Sequence[str] | None
             return lambda: verify(setting.verifier, made, p, draws)
 
         labels = {
-            "tokens": setting.shape.length,
-            "paths": setting.shape.paths,
+            "tokens": setting.shape.drafts,
+            "paths": setting.shape.branching[0],
             "vocabulary": models.vocabulary,
             "shape": str(setting.shape),
         }

@@ -64,11 +64,11 @@ def test_entries_name_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None
     } == {
         "single_draft": [(2, 1, V)],
         "block_verification": [(2, 1, V)],
-        "recursive_rejection": [(2, 2, V)],
-        "ladder": [(2, 2, V)],
-        "ladder_block": [(2, 2, V)],
-        "recursive_rejection_without_replacement": [(2, 4, V)],
-        "ladder_without_replacement": [(2, 4, V)],
+        "recursive_rejection": [(4, 2, V)],
+        "ladder": [(4, 2, V)],
+        "ladder_block": [(4, 2, V)],
+        "recursive_rejection_without_replacement": [(6, 2, V)],
+        "ladder_without_replacement": [(6, 2, V)],
     }
     json.dumps(result)
 

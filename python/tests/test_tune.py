@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from draftproof import program
+from draftproof.decode.settings import VERIFIERS, shape_of
 from draftproof.tune import (
     CostError,
     Costs,
@@ -24,7 +25,7 @@ from draftproof.tune import (
     survey,
 )
 from draftproof.tune.command import run_command
-from draftproof.tune.costs import costs_of, parse_hardware
+from draftproof.tune.costs import TORCH_NAMES, costs_of, parse_hardware
 from draftproof.tune.ranking import seconds_of
 
 DATA = Path(__file__).parents[2] / "data"
@@ -327,3 +328,18 @@ def test_the_plot(costs_file: Path, tmp_path: Path, capsys: Any) -> None:
     else:
         assert run_command(asked) == 0
         assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_measured_tables_have_the_drafts_and_names_that_tune_reads() -> None:
+    entry = {
+        "tokens": shape_of("2x4").drafts,
+        "paths": shape_of("2x4").branching[0],
+        "vocabulary": 512,
+        "seconds": 1e-4,
+    }
+    measured = table(verifiers={name: [entry] for name in VERIFIERS})
+    costs = costs_of(measured)
+    for name in ("token_path", "block", "ladder_block", "ladder_tree", "ladder_wor_tree", "recursive_rejection_tree"):
+        assert costs.of_verifier(name, drafts=8, paths=2, vocabulary=512, batch=1).value == 1e-4
+    assert set(TORCH_NAMES.values()) < set(VERIFIERS)
+    assert (shape_of("4-2-1").drafts, shape_of("4-2-1").branching[0]) == (4 + 8 + 8, 4)

@@ -1,4 +1,4 @@
-// The tokens that every draft of a hybrid tree contains at a node: the most probable tokens of q.
+// The fixed children of a node of a hybrid tree: the most probable tokens of q. They are never drawn there.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Keeps a draft without a test if its target probability is near the largest one, and verifies it by single-draft
-// sampling otherwise. Lossy by design: kept tokens are emitted as often as q drafts them. The difference does not
+// sampling otherwise. Lossy by design: kept tokens are emitted at least as often as q drafts them. The difference does not
 // show at p = q.
 //
 //   p_max    plan      largest target probability

@@ -1,5 +1,5 @@
 // Lowers the uniform number of the single-draft test by a tolerance that grows with the uncertainty of p, and keeps
-// the lossless residual. Lossy by design: every draft that p allows is accepted more often. The difference does not
+// the lossless residual. Lossy by design: drafts with p < q are accepted more often. The difference does not
 // show at p = q, and there is none where p is certain.
 //
 //   p_max        plan          largest target probability
@@ -8,7 +8,7 @@
 //
 // Cost: one pass for p_max; one flip, and one pass after a refusal.
 // Source: Sun et al. 2025 (EARS), arXiv:2512.13194; vllm-ascend PR 5587 and 7845, `VLLM_EARS_TOLERANCE`. The last
-// condition is the clamp of PR 7845, which keeps the uniform number at or above the unit roundoff of float32.
+// condition is the clamp of PR 7845, which keeps the uniform number at or above 2^-23, the machine epsilon of float32.
 #pragma once
 
 #include <draftproof/verifiers/lossy/relaxed_acceptance.hpp>

@@ -1,6 +1,6 @@
 // Lenience set by the entropy of p: accepts with probability min(1, p / (l q)), where l falls as the entropy grows,
-// and keeps the lossless residual. Lossy by design, also where p is certain, because l is at most a constant below 1.
-// The difference does not show at p = q.
+// and keeps the lossless residual. Lossy by design, also where the entropy of p is small, because l is at most a
+// constant below 1. The difference does not show at p = q.
 //
 //   H(p)                           entropy of p, in nats, with 1e-10 added to p in the logarithm
 //   l        typical_threshold     min(posterior_threshold, exp(-posterior_alpha H))

@@ -4,12 +4,12 @@
 //   q'      q without the fixed tokens, normalised; the m drawn children are draws of q' without replacement
 //   m       q'(x) slope[bin of x]      distribution of the child that the ladder of (p, q') chooses
 //
-// Cost: a ladder for each context and number of drawn children, O(V log V) for two (ladder/race_bins.hpp), kept while
-// the model keeps the context; then as UniVer.
+// Cost: a ladder for each context and number of drawn children, O(V log V) for two children (race_bins.hpp of the
+// ladder for more), kept until the model discards a context or the rows have 2^24 entries; then as UniVer.
 // Source: derived here (docs/ladder.md); the rule of arXiv:2605.04543.
-// Correctness: UniVer's rule is exact for any m that is the distribution of the tested child. Acceptance at a node of
-// weight w is w p(F) + sum of min(w p, m). The ladder's m maximises this for every w: tokens of F have q' = 0, as
-// other tokens that are never drafted, and the order of bins and the levels depend on ratios of p only.
+// Correctness: UniVer's rule is exact for any m that is the distribution of the tested child. At a node of weight w one
+// of its children is accepted with probability w p(F) + sum of min(w p, m). The ladder's m maximises this for every w:
+// F has q' = 0, like any token that is never drafted, and scaling p changes neither the order of bins nor the levels.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +34,12 @@ class LadderOfRest : public HybridTests {
   explicit LadderOfRest(int fixed) : fixed_{fixed} {}
 
   int fixed() const { return fixed_; }
-  /// Must be called between steps, because it deletes ladders of contexts that the model has discarded.
+  /// Must be called between steps, because it deletes all ladders if the model has discarded a context.
   void begin(const ConditionalModel<L>& conditionals) {
-    if (conditionals.forgotten() != forgotten_ || ladders_.size() > most_ladders) ladders_.clear();
+    if (conditionals.forgotten() != forgotten_ || entries_ > most_entries) {
+      ladders_.clear();
+      entries_ = 0;
+    }
     forgotten_ = conditionals.forgotten();
   }
 
@@ -58,7 +61,7 @@ class LadderOfRest : public HybridTests {
   }
 
  private:
-  static constexpr std::size_t most_ladders = 4096;
+  static constexpr std::size_t most_entries = std::size_t{1} << 24;  ///< of all rows
 
   /// p and q' of a context.
   struct Rest {
@@ -80,6 +83,7 @@ class LadderOfRest : public HybridTests {
       target.emplace_back(distributions.target(x));
       proposal.emplace_back(tokens.contains(x) ? distributions.zero() : Scalar(distributions.proposal(x) / mass));
     }
+    entries_ += 2 * target.size();
     rest = std::make_unique<Rest>(std::move(target), std::move(proposal));
     rest->ladder.plan_distinct(rest->rows, drawn, [&rest](bool coarse) {
       return std::make_shared<const LadderBins<Rows<Scalar>>>(ladder_bins(rest->rows, coarse));
@@ -88,6 +92,7 @@ class LadderOfRest : public HybridTests {
   }
 
   int fixed_, forgotten_ = 0;
+  std::size_t entries_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<Rest>> ladders_;
 };
 

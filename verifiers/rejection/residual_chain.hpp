@@ -25,7 +25,6 @@ namespace draftproof {
 // and q of a draft lie below the unit of sums (2^-60), F may lie below the rounding of the residual, and the draw
 // returns no token. The token is then drawn from the target.
 //
-// Cost: nothing where the residual has mass: one comparison of the token drawn.
 // Cost: one comparison of the drawn token if the residual has mass, otherwise a second draw.
 // Every token emitted has target mass. An explorer in fractions still refuses the draw.
 

@@ -122,7 +122,7 @@ def accepted_lengths(
                   from the target; it then returns more than its token
     parents       of a function of level tree: the parent of each draft, -1 for the root
     exact         True: enumerate all drafts and random numbers; False: simulate; None: enumerate if there are at most
-                  256 draft tuples of a vocabulary of at most 32
+                  256 draft tuples, of at most 32 tokens and more than drafts
     steps         simulated steps of all rows together
     false_alarm   probability that a simulated function fails although its mean is `at_least`
     seed          of simulated steps

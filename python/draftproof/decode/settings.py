@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -43,6 +45,11 @@ class Shape:
     def length(self) -> int:
         """Most drafts that one call accepts."""
         return len(self.branching)
+
+    @property
+    def drafts(self) -> int:
+        """Number of drafts of one call, equal ones of different paths included."""
+        return self.paths * self.length if self.replaced else sum(itertools.accumulate(self.branching, operator.mul))
 
     @property
     def sampling(self) -> str:

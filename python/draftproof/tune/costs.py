@@ -14,6 +14,15 @@ PASSES = ("target_pass", "draft_pass")
 _NUMBERS = {"tokens": int, "batch": int, "context": int, "paths": int, "vocabulary": int}
 
 
+TORCH_NAMES = {
+    "token_path": "single_draft",
+    "block": "block_verification",
+    "recursive_rejection_wor": "recursive_rejection_without_replacement",
+    "ladder_wor": "ladder_without_replacement",
+}
+"""Verifiers of the program, and the functions of draftproof.torch with the same rule and another name."""
+
+
 class CostError(ValueError):
     """A table of costs is malformed; the message has the place, the value and what was expected."""
 
@@ -68,11 +77,13 @@ class Costs:
     def of_verifier(self, name: str, drafts: int, paths: int, vocabulary: int, batch: int) -> Seconds:
         """Seconds of a verifier on `drafts` drafts of each of `batch` texts, one after another. Raises: OutOfTable.
 
-        A table names verifiers of chains and of trees alike, without the ending `_tree`.
+        A table names verifiers of chains and of trees alike, without the ending `_tree`, or as `draftproof.torch` does.
         """
         if not self.verifiers:
             return Seconds(0.0)
-        found = self.verifiers.get(name) or self.verifiers.get(name.removesuffix("_tree"))
+        plain = name.removesuffix("_tree")
+        names = (name, plain, TORCH_NAMES.get(plain, plain))
+        found = next((self.verifiers[one] for one in names if one in self.verifiers), None)
         if not found:
             raise OutOfTable("the verifier was not timed")
         entries = [entry for entry in found if entry.key == (paths, vocabulary)]

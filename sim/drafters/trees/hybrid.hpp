@@ -10,7 +10,7 @@ namespace draftproof::tree_drafters {
 
 // A hybrid tree: the children of a node are the F most probable tokens of q, then drafts drawn without replacement
 // from the rest of q, level by level. The shape says the number of all children of a node, and F. A node has fewer
-// fixed children if q has fewer tokens, and no drawn child if the fixed ones have all of its mass.
+// fixed children if q has fewer tokens, and fewer drawn ones if the rest has fewer.
 //
 // Source: trees that engines draft; named hybrid by arXiv:2605.04543.
 struct HybridTree {

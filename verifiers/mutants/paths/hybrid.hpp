@@ -28,11 +28,11 @@ struct WholeRowRule : DrawnInOrder<1> {
 
 }  // namespace detail
 
-// Mutant: a fixed child is accepted with probability min(1, w p), one after the other.
+// Mutant: a fixed child has weight w p, whatever was refused before it.
 //
 // Source: cascades of engines that test fixed children like drafts with q = 1.
-// Error: after a refused drawn child the target is no longer p, and after a refused fixed child it has no mass on it.
-// Hidden: on trees without fixed children.
+// Error: after a refused drawn child the target is no longer p, and after a refused fixed child it has no mass there.
+// Hidden: where a node has one fixed child and no drawn one, and on trees without fixed children.
 struct UniverCascade : HybridVerifier<detail::CascadeRule> {
   static constexpr Info info{.name = "univer_cascade",
                              .summary = "univer that tests each fixed child by w p alone",
@@ -47,7 +47,7 @@ struct UniverCascade : HybridVerifier<detail::CascadeRule> {
 //
 // Source: tree builders that order the children of a node by probability.
 // Error: min(1, w p / m) is the probability of the drawn child before any other test.
-// Hidden: on trees without fixed children.
+// Hidden: where no node has both fixed and drawn children.
 struct UniverDrawnLast : HybridVerifier<detail::DrawnLastRule> {
   static constexpr Info info{.name = "univer_drawn_last",
                              .summary = "univer that tests the fixed children before the drawn one",
@@ -61,7 +61,7 @@ struct UniverDrawnLast : HybridVerifier<detail::DrawnLastRule> {
 // Mutant: the token after a node is drawn from (w p - m)+ on all tokens.
 //
 // Source: corrections that are written for drawn children.
-// Error: a refused fixed child can be emitted as the correction, so it gets more than p.
+// Error: the mass of fixed children counts as the node's own too, and a refused one can be emitted as the correction.
 // Hidden: on trees without fixed children.
 struct UniverCorrectionOnChildren : HybridVerifier<detail::OnChildrenRule> {
   static constexpr Info info{.name = "univer_correction_on_children",
@@ -77,7 +77,7 @@ struct UniverCorrectionOnChildren : HybridVerifier<detail::OnChildrenRule> {
 //
 // Source: engines that pass on the whole row of q with a drawn token.
 // Error: q of the drawn token is less than the probability that it was drawn with.
-// Hidden: on trees without fixed children.
+// Hidden: where no node has both fixed and drawn children.
 struct UniverWholeRow : HybridVerifier<detail::WholeRowRule> {
   static constexpr Info info{.name = "univer_whole_row",
                              .summary = "univer that tests the drawn child against q with the fixed tokens",

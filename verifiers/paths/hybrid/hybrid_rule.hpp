@@ -1,23 +1,26 @@
 // Verification of hybrid trees, whose nodes have fixed and drawn children: the drawn children of a node are tested,
 // then its fixed children, then the node itself; each child after the subtree below it.
 //
-//   m           rule.row(..)    row that the drawn children under test are drawn from; 0 on the fixed tokens
+//   m           rule.row(..)    distribution of the tested drawn child: the row that the drawn children come from, or
+//                               that of the chosen one; 0 on the fixed tokens
 //   b, S        node.b, mass    the target after u is (p - b m)+ / S, where S is the sum; b = 0, S = 1 at first
 //   E           node.excess     sum of (p - b m)+ over the tokens other than the fixed children of u
 //   n           node.unseen     m-mass outside the refused drawn children
-//   w           node.weight     probability that u or a node below it is accepted; 1 at the root
-//   drawn c     entered with min(1, w n (p(c) - b m(c)) / (S m(c))); if refused,
+//   w           node.weight     probability that u or a node below it is accepted, given the refusals so far; 1 at the
+//                               root
+//   drawn c     is entered with weight min(1, w n (p(c) - b m(c)) / (S m(c))); if refused,
 //               b' = b + S / (w n), w' = w S' / (w S' + (1 - w) S), n' = n - m(c)
-//   fixed k     entered with w p(k) / ((1 - w) S + w E + w p of k and of the fixed children after it)
+//   fixed k     is entered with weight w p(k) / ((1 - w) S + w E + w p of k and of the fixed children after it)
 //   u itself    w E / ((1 - w) S + w E); the token after u then has weights (p - b m)+ off the fixed children
 //
-// Cost: one pass over the vocabulary for each refused drawn child, or one for a node without drawn children; one draw.
-// Source: UniVer, arXiv:2605.04543, with one drawn child. Its weights P_s = min(1, w p(s) / m(s)) and P_k =
-// (w p(k) - m(k))+ (1 - P_s) / Z are those above divided by 1 - P_s; this form takes no difference of nearly equal
-// numbers. Several drawn children are tested as by traversal verification, arXiv:2505.12398.
+// Cost: one pass over the vocabulary for each refused drawn child, one for a node with fixed children only; one draw.
+// Source: UniVer, arXiv:2605.04543, with one drawn child. Its P_s is the weight above at b = 0; its P_k =
+// (w p(k) - m(k))+ (1 - P_s) / Z is the weight above times the probability that all tests before k are refused. This
+// form does not compute 1 minus a sum of P. Several drawn children are tested as by traversal verification,
+// arXiv:2505.12398.
 // Correctness: the tests of drawn children are exact for draws of m without replacement, in draw order (docs/paths.md,
-// traversal), and leave a node with target (p - b m)+ / S and weight w, which is verified as one with fixed children
-// only: child k gets w p(k) / S and u the rest. Proved in fractions (tests/properties/paths/hybrid_test.cpp).
+// traversal), and for one child with distribution m. They leave a node with target (p - b m)+ / S and weight w, which
+// is verified as one with fixed children only: child k gets w p(k) / S and u the rest. Proved in fractions (tests/properties/paths/hybrid_test.cpp).
 #pragma once
 
 #include <utility>
@@ -43,9 +46,9 @@ struct HybridChildren {
   }
 };
 
-/// The tests of the rule, which mutants change. A `Rule` of HybridRun is derived from it and has two members:
+/// Switches of the rule; mutants have other values. A `Rule` of HybridRun is derived from it and has these members:
 ///   rule.select(at, u, tokens, children, random)   moves the drawn children to test to the front of children.drawn
-///                                                  and returns their number; is called with drawn children only
+///                                                  and returns their number; called if there are any
 ///   rule.row(at, u, tokens, children)              m, as a function of a token that is not fixed
 ///   rule.unseen(at, u, tokens, children, refused)  m-mass outside the first `refused` drawn children; if `several`
 struct HybridTests {
@@ -81,9 +84,9 @@ class HybridRun {
       } else if (fixed_left) {
         test_fixed(u);
       } else {
-        const Scalar accepted = u.weight * u.excess;
-        if (u.node == DraftTree::root || random_.flip(accepted, Scalar((one_ - u.weight) * u.mass + accepted)))
-          return end(u);
+        // Both are 0 only where a fixed child before had weight 1, in a wrong rule or by rounding.
+        const Scalar accepted = u.weight * u.excess, all = (one_ - u.weight) * u.mass + accepted;
+        if (u.node == DraftTree::root || (all > zero_ && random_.flip(accepted, all))) return end(u);
         path_.pop_back();
         if (Node& parent = path_.back(); parent.testing_drawn) refuse_drawn(parent);
       }
@@ -130,7 +133,7 @@ class HybridRun {
     u.b += mass / (u.weight * u.unseen);
     const Scalar excess = excess_at(u), left = excess + fixed_mass(u, 0);
     if (!(left > zero_)) {
-      // Nothing is left to emit, so u is refused with certainty. At weight 1 a refusal is possible only by rounding,
+      // Nothing is left to emit, so u is refused with certainty. At weight 1 this point is reached only by rounding,
       // and u stays as it was.
       u.b = b;
       if (u.weight < one_) u.weight = zero_;
@@ -146,7 +149,7 @@ class HybridRun {
 
   void test_fixed(Node& u) {
     Scalar left = (one_ - u.weight) * u.mass + u.weight * (u.excess + fixed_mass(u, u.fixed));
-    if constexpr (Rule::cascade) left = u.mass;
+    if constexpr (Rule::cascade) left = one_;
     const int child = u.children.fixed[u.fixed++];
     const Scalar num = u.weight * at_.distributions(u.node).target(token(child));
     if (num > zero_) enter(child, num < left ? Scalar(num / left) : one_);
