@@ -95,6 +95,8 @@ def test_several_rows_are_mixed() -> None:
     found = accepted_lengths(right, [QUARTERS, other], dtype="float64")
     assert [one.mean for one in found.by_rows] == [Fraction(21, 16), 2]
     assert found.mean == Fraction(53, 32)
+    both = draftproof.acceptance(right, (QUARTERS, QUARTERS), dtype="float64")  # a tuple of two pairs
+    assert both.lengths == draftproof.acceptance(right, QUARTERS, dtype="float64").lengths and len(both.by_rows) == 2
 
 
 @pytest.mark.parametrize("exact", [True, False])

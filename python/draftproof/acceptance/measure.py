@@ -212,7 +212,9 @@ def require(found: AcceptedLengths, at_least: Number | None) -> None:
 
 
 def _is_pair(rows: Any) -> bool:
-    return isinstance(rows, tuple) and len(rows) == 2
+    """Whether `rows` is (p, q), and not a tuple of two such pairs."""
+    two_pairs = all(isinstance(one, tuple) and len(one) == 2 and np.ndim(one[0]) > 0 for one in rows)
+    return isinstance(rows, tuple) and len(rows) == 2 and not two_pairs
 
 
 def _pair(rows: Any, i: int, level: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
