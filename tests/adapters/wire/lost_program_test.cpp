@@ -77,7 +77,8 @@ TEST(LostProgram, IsRefusedAtItsHello) {
   const auto refused = [&](const Address& address, const std::string& kind, const Parts& parts) {
     SCOPED_TRACE(kind);
     WireOptions options = marked.options();
-    if (kind.find("silen") != std::string::npos) options.hello_limit = std::chrono::seconds(1);
+    // The second program has to start and print within its limit, on a machine with other work too.
+    if (kind.find("silen") != std::string::npos) options.hello_limit = std::chrono::seconds(kind == "silent" ? 1 : 4);
     const auto start = Clock::now();
     expect_parts(error_of([&] { WireProgram(address, options); }), parts);
     EXPECT_LT(seconds_since(start), 10);
@@ -85,7 +86,7 @@ TEST(LostProgram, IsRefusedAtItsHello) {
   };
   for (const auto& [kind, parts] : std::vector<std::pair<std::string, Parts>>{
            {"silent", {"hello", "no answer in 1 s", "read so far: nothing"}},
-           {"short silence", {"no answer in 1 s", "3 bytes", "hi"}},
+           {"short silence", {"no answer in 4 s", "3 bytes", "hi"}},
            {"dies at start", {"exit code 3", "no such model"}},
            {"prints first", {"no JSON", "Loading the model", "nothing printed before it"}},
            {"endless hello", {"more than 1048576 bytes"}},
