@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <draftproof/bench/studies/positions.hpp>
 #include <draftproof/captures/input_error.hpp>
@@ -119,6 +123,39 @@ double error_of_mean(double n, double sum, double squares) {
 }
 
 }  // namespace
+
+int nodes_of(const TreeShape& shape) {
+  if (shape.branching.empty()) return shape.drafts * shape.length;
+  int level = 1, all = 0;
+  for (const int children : shape.branching) all += level *= children;
+  return all;
+}
+
+std::string text_of(const TreeShape& shape) {
+  if (shape.branching.empty()) return fmt::format("{} paths of {}", shape.drafts, shape.length);
+  return fmt::format("{}{}", fmt::join(shape.branching, " "),
+                     shape.fixed == 0 ? "" : fmt::format(", {} fixed", shape.fixed));
+}
+
+std::vector<std::size_t> most_accepted_first(const PairedTally& tally) {
+  std::vector<std::size_t> order(tally.accepted.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t i, std::size_t j) { return tally.accepted[i] > tally.accepted[j]; });
+  return order;
+}
+
+std::vector<Field> shape_fields(const PathCandidate& candidate, const PairedTally& tally, std::size_t i,
+                                std::size_t base) {
+  const double difference = tally.difference(i, base), error = tally.difference_error(i, base);
+  return {word("scheme", "verifier", candidate.scheme->info().name),
+          word("shape", "shape", text_of(candidate.shape)),
+          number("nodes", "nodes", nodes_of(candidate.shape)),
+          number("accepted", "mean_accepted", tally.mean(i), "{:.4f}"),
+          datum("difference", difference),
+          datum("standard_error", error),
+          cell("against i.i.d.", i == base ? "-" : fmt::format("{:+.4f} ±{:.4f}", difference, error))};
+}
 
 PairedTally::PairedTally(std::size_t candidates, std::uint64_t coins_of_a_trial)
     : coins(coins_of_a_trial),

@@ -15,8 +15,10 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include <draftproof/bench/studies/records.hpp>
 #include <draftproof/bench/studies/study.hpp>
 #include <draftproof/captures/path_source.hpp>
 #include <draftproof/properties/subjects/any_path_verifier.hpp>
@@ -49,6 +51,16 @@ struct PairedTally {
   std::uint64_t product(std::size_t s, std::size_t t) const { return products[s * accepted.size() + t]; }
   std::uint64_t times_longer(std::size_t s, std::size_t t) const { return longer[s * accepted.size() + t]; }
 };
+
+/// Number of drafts of a shape without repeats: one row of the target each, besides that of the root.
+int nodes_of(const TreeShape& shape);
+/// Children by depth, or the number and length of paths.
+std::string text_of(const TreeShape& shape);
+/// Numbers of the candidates, the most accepted tokens first.
+std::vector<std::size_t> most_accepted_first(const PairedTally& tally);
+/// The fields of a candidate: shape, nodes, accepted tokens and the difference from candidate `base`.
+std::vector<Field> shape_fields(const PathCandidate& candidate, const PairedTally& tally, std::size_t i,
+                                std::size_t base);
 
 /// Opens the sources of the options, or the model in data/, relative to the repository's root.
 /// Throws: InputError for a source of stored trees.

@@ -26,15 +26,14 @@ from draftproof.decode.drafters import Drafter, Lookup, NGram, Proposal  # noqa:
 from draftproof.decode.loop import decode_text  # noqa: E402
 from draftproof.decode.models import Models  # noqa: E402
 from draftproof.decode.run import ratio_of  # noqa: E402
-from draftproof.decode.settings import VERIFIERS, settings_of, shape_of  # noqa: E402
+from draftproof.decode.settings import CHAIN, PATHS, VERIFIERS, WITHOUT_REPLACEMENT, settings_of, shape_of  # noqa: E402
 from draftproof.decode.verify import draw, verify  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 V = 32
 TEXTS = [np.random.default_rng([4, i]).integers(0, V, size=12).tolist() for i in range(2)]
-SHAPES = {name: "1x3" for name in VERIFIERS[:2]} | {name: "3x3" for name in VERIFIERS[2:5]}
-SHAPES |= {name: "3-2-1" for name in VERIFIERS[5:]}
+SHAPES = dict.fromkeys(WITHOUT_REPLACEMENT, "3-2-1") | dict.fromkeys(PATHS, "3x3") | dict.fromkeys(CHAIN, "1x3")
 # Sums of a pass over another number of tokens are added in another order: a few hundred roundings of numbers below 32.
 LOGITS = 500 * 32 * 2**-24
 

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <draftproof/bench/studies/paired_paths.hpp>
 #include <draftproof/bench/studies/records.hpp>
@@ -68,13 +67,6 @@ struct HybridTrees {
   static PathCandidate candidate(std::string_view scheme, std::string_view drafts, TreeShape shape) {
     return {path_registry().verifier(scheme), std::move(shape), path_registry().drafter(drafts)};
   }
-  static int nodes(const PathCandidate& at) {
-    if (at.shape.branching.empty()) return at.shape.drafts * at.shape.length;
-    int level = 1, all = 0;
-    for (const int children : at.shape.branching) all += level *= children;
-    return all;
-  }
-
   /// Children by depth of a tree with a and b of the first two, as long as the budget allows.
   static std::vector<int> branching(int a, int b, int budget) {
     std::vector<int> children;
@@ -90,7 +82,7 @@ struct HybridTrees {
   static std::vector<PathCandidate> within(int budget) {
     std::vector<PathCandidate> all;
     const auto add = [&all, budget](PathCandidate at) {
-      if (4 * nodes(at) >= 3 * budget) all.push_back(std::move(at));
+      if (4 * nodes_of(at.shape) >= 3 * budget) all.push_back(std::move(at));
     };
     for (int drafts = 1; drafts <= budget; ++drafts)
       for (const std::string_view scheme : {"ladder_block", "traversal"})
@@ -109,34 +101,17 @@ struct HybridTrees {
     return all;
   }
 
-  static std::string text(const PathCandidate& at) {
-    if (at.shape.branching.empty()) return fmt::format("{} paths of {}", at.shape.drafts, at.shape.length);
-    const std::string children = fmt::format("{}", fmt::join(at.shape.branching, " "));
-    return at.shape.fixed == 0 ? children : fmt::format("{}, {} fixed", children, at.shape.fixed);
-  }
-
   static void write(const PathSource& from, int budget, const std::vector<PathCandidate>& all,
                     const PairedTally& tally, Document& document) {
-    std::vector<std::size_t> order(all.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t i, std::size_t j) { return tally.accepted[i] > tally.accepted[j]; });
+    const std::vector<std::size_t> order = most_accepted_first(tally);
     const auto is_iid = [&](std::size_t i) { return all[i].drafter->info().independent_paths; };
     const std::size_t base = *std::find_if(order.begin(), order.end(), is_iid);
     Records shapes{{.title = fmt::format("{}, at most {} nodes", from.name(), budget),
                     .before = {fmt::format("  {}; {}", from.summary(), counted(tally.trials, "context"))}}};
     std::vector<std::pair<const AnyPathVerifier*, const AnyTreeDrafter*>> shown;
     for (const std::size_t i : order) {
-      const double difference = tally.difference(i, base), error = tally.difference_error(i, base);
-      std::vector<Field> row{
-          word("draft sampling", "draft_sampling", all[i].drafter->info().name),
-          word("scheme", "verifier", all[i].scheme->info().name),
-          word("shape", "shape", text(all[i])),
-          number("nodes", "nodes", nodes(all[i])),
-          number("accepted", "mean_accepted", tally.mean(i), "{:.4f}"),
-          datum("difference", difference),
-          datum("standard_error", error),
-          cell("against i.i.d.", i == base ? "-" : fmt::format("{:+.4f} ±{:.4f}", difference, error))};
+      std::vector<Field> row = shape_fields(all[i], tally, i, base);
+      row.insert(row.begin(), word("draft sampling", "draft_sampling", all[i].drafter->info().name));
       const std::pair kind(all[i].scheme, all[i].drafter);  // a table has the best shape of each
       if (std::find(shown.begin(), shown.end(), kind) != shown.end())
         for (Field& field : row) field.shown = false;

@@ -310,17 +310,6 @@ struct TreeShapes {
             path_registry().drafter("without_replacement_tree")};
   }
   static bool is_tree(const PathCandidate& candidate) { return !candidate.shape.branching.empty(); }
-  static int nodes(const PathCandidate& candidate) {
-    if (!is_tree(candidate)) return candidate.shape.drafts * candidate.shape.length;
-    int level = 1, all = 0;
-    for (const int children : candidate.shape.branching) all += level *= children;
-    return all;
-  }
-  static std::string text(const PathCandidate& candidate) {
-    return is_tree(candidate) ? fmt::format("{}", fmt::join(candidate.shape.branching, " "))
-                              : fmt::format("{} paths of {}", candidate.shape.drafts, candidate.shape.length);
-  }
-
   /// Appends to `out` every shape that extends `shape` and cannot grow within the budget.
   static void extend(std::vector<int>& shape, int level, int nodes, int budget, std::vector<PathCandidate>& out) {
     bool longer = false;
@@ -361,25 +350,14 @@ struct TreeShapes {
 
   static void write(const PathSource& from, int budget, const std::vector<PathCandidate>& all,
                     const PairedTally& tally, Document& document) {
-    std::vector<std::size_t> order(all.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t i, std::size_t j) { return tally.accepted[i] > tally.accepted[j]; });
+    const std::vector<std::size_t> order = most_accepted_first(tally);
     const std::size_t base =
         *std::find_if(order.begin(), order.end(), [&](std::size_t i) { return !is_tree(all[i]); });
     Records shapes{{.title = fmt::format("{}, at most {} nodes", from.name(), budget),
                     .before = {fmt::format("  {}; {}", from.summary(), counted(tally.trials, "context"))}}};
     std::size_t rows = 0;
     for (const std::size_t i : order) {
-      const double difference = tally.difference(i, base), error = tally.difference_error(i, base);
-      std::vector<Field> row{
-          word("scheme", "verifier", all[i].scheme->info().name),
-          word("shape", "shape", text(all[i])),
-          number("nodes", "nodes", nodes(all[i])),
-          number("accepted", "mean_accepted", tally.mean(i), "{:.4f}"),
-          datum("difference", difference),
-          datum("standard_error", error),
-          cell("against i.i.d.", i == base ? "-" : fmt::format("{:+.4f} ±{:.4f}", difference, error))};
+      std::vector<Field> row = shape_fields(all[i], tally, i, base);
       if (rows++ >= shown && i != base)
         for (Field& field : row) field.shown = false;
       shapes.add(row);

@@ -16,9 +16,9 @@ DRAFTS = ("model", "lookup", "ngram")
 """Where drafts come from: a model, the text itself by prompt look-up, an n-gram model of the text."""
 
 CHAIN = ("single_draft", "block_verification")
-PATHS = ("recursive_rejection", "ladder", "ladder_block")
-WITHOUT_REPLACEMENT = ("recursive_rejection_without_replacement", "ladder_without_replacement")
-VERIFIERS = CHAIN + PATHS + WITHOUT_REPLACEMENT
+PATHS = ("recursive_rejection", "ladder", "ladder_block", "greedy_multipath_block", "traversal")
+WITHOUT_REPLACEMENT = ("recursive_rejection_without_replacement", "ladder_without_replacement", "traversal")
+VERIFIERS = tuple(dict.fromkeys(CHAIN + PATHS + WITHOUT_REPLACEMENT))
 """Functions of draftproof.torch that return tokens of the target's distribution."""
 
 CLOCKS = ("wall", "processor")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -29,8 +31,10 @@ def verify(name: str, made: Proposal, p: Tensor, generator: torch.Generator) -> 
         tokens, counts = function(p[None], q[None], drafts, generator=generator, check=False)
         count = int(counts[0])
         return tokens[0, :count].tolist(), list(range(count - 1))
-    if name == "ladder_block":
-        return _paths(made, p, generator)
+    if name in ("ladder_block", "greedy_multipath_block"):
+        return _paths(function, made, p, generator)
+    if name == "traversal":
+        return _tree(function, made, p, generator)
     emitted: list[int] = []
     path: list[int] = []
     node = ROOT
@@ -51,11 +55,22 @@ def draw(row: Tensor, generator: torch.Generator) -> list[int]:
     return drawn
 
 
-def _paths(made: Proposal, p: Tensor, generator: torch.Generator) -> tuple[list[int], list[int]]:
+def _tree(function: Any, made: Proposal, p: Tensor, generator: torch.Generator) -> tuple[list[int], list[int]]:
+    q = torch.stack([made.rows[parent] for parent in made.parents])
+    drafts, parents = (torch.tensor(one, device=p.device) for one in (made.tokens, made.parents))
+    tokens, counts, index = function(p[None], q[None], drafts[None], parents, generator=generator, check=False)
+    path, node = list[int](), int(index[0])
+    while node != ROOT:
+        path.insert(0, node)
+        node = made.parents[node]
+    return tokens[0, : int(counts[0])].tolist(), path
+
+
+def _paths(function: Any, made: Proposal, p: Tensor, generator: torch.Generator) -> tuple[list[int], list[int]]:
     paths = made.paths()
     at = torch.tensor([[ROOT, *path] for path in paths], device=p.device)
     q = torch.stack([torch.stack([made.rows[node] for node in (ROOT, *path[:-1])]) for path in paths])
     drafts = torch.tensor([[[made.tokens[node] for node in path] for path in paths]], device=p.device)
-    tokens, counts, index = functions.ladder_block(p[at + 1][None], q[None], drafts, generator=generator, check=False)
+    tokens, counts, index = function(p[at + 1][None], q[None], drafts, generator=generator, check=False)
     count = int(counts[0])
     return tokens[0, :count].tolist(), paths[int(index[0])][: count - 1]

@@ -305,6 +305,10 @@ TEST(SmallModel, AMisspeltDistributionIsRefusedWithTheNearestName) {
             "mine: hello: draft_sampling: got \"idd_paths\", expected a tree sampling of `draftproof list`; did you "
             "mean iid_paths?");
   EXPECT_NE(refusal(Level::chain, "independent"), "none");
+  EXPECT_EQ(
+      refusal(Level::tree, "hybrid_tree"),
+      "mine: hello: draft_sampling: got \"hybrid_tree\", whose number of fixed children a request does not contain, "
+      "expected another tree sampling of `draftproof list`");
   // A scheme of paths names the draft sampling of its path.
   for (const auto& [level, distribution] : {std::pair{Level::position, "iid"},
                                             {Level::chain, "iid"},

@@ -12,7 +12,7 @@
 namespace draftproof {
 namespace {
 
-constexpr PathSizes every_shape{.stem = true, .branches = true};
+constexpr PathSizes every_shape{.stem = true, .branches = true, .fixed_children = true};
 
 template <class Visit>
 void for_each_generated(Visit visit) {
@@ -32,6 +32,9 @@ TEST(PathInstance, ReadsTheFormOfItsHeader) {
   const PathInstance shaped = PathInstance::parse("L=2 K=3 stem=1 branching=(2 1) [] p=(1 1)/2 q=(1 1)/2");
   EXPECT_EQ(shaped.shape, (TreeShape{.drafts = 3, .length = 2, .branching = {2, 1}, .stem = 1}));
   EXPECT_EQ(shaped.text(), "L=2 K=3 stem=1 branching=(2 1) [] p=(1 1)/2 q=(1 1)/2");
+  const PathInstance hybrid = PathInstance::parse("L=2 K=3 fixed=2 branching=(3 1) [] p=(1 1)/2 q=(1 1)/2");
+  EXPECT_EQ(hybrid.shape, (TreeShape{.drafts = 3, .length = 2, .branching = {3, 1}, .fixed = 2}));
+  EXPECT_EQ(hybrid.text(), "L=2 K=3 fixed=2 branching=(3 1) [] p=(1 1)/2 q=(1 1)/2");
 }
 
 TEST(PathInstance, APrefixThatIsNotListedHasTheRowsOfTheOneBefore) {
@@ -69,6 +72,7 @@ TEST(PathInstance, SaysWhatItFoundAndWanted) {
   expect("L=1 [] p=(1) q=(1)", "\"K=\"");
   expect("L=1 K=0 [] p=(1) q=(1)", "got K=0");
   expect("L=1 K=1 stem=2 [] p=(1) q=(1)", "got stem=2, expected 0 to 1");
+  expect("L=1 K=1 fixed=33 [] p=(1) q=(1)", "got fixed=33, expected 0 to 32");
   expect("L=2 K=1 branching=(1) [] p=(1) q=(1)", "got branching=(1), expected 2 numbers");
   expect("L=1 K=1 branching=(0) [] p=(1) q=(1)", "got branching=(0)");
   expect("L=1 K=1", "\"[\"");
@@ -94,7 +98,7 @@ auto size_of(const PathInstance& instance) {
     for (const auto* row : {&weights.target, &weights.proposal})
       weight = std::accumulate(row->begin(), row->end(), weight);
   return std::tuple(shape.length, shape.branching.size(), shape.drafts,
-                    std::accumulate(shape.branching.begin(), shape.branching.end(), 0), shape.stem,
+                    std::accumulate(shape.branching.begin(), shape.branching.end(), 0), shape.stem, shape.fixed,
                     instance.vocabulary(), instance.rows.size(), weight);
 }
 
@@ -111,7 +115,8 @@ TEST(GeneratedPaths, ReadBackFromTextAndShrinkToValidSmallerOnes) {
 
 TEST(SimplerPaths, ReachesTheSimplestInstanceFromAnywhere) {
   PathInstance instance = PathInstance::parse(
-      "L=3 K=2 stem=1 branching=(2 1 2) [] p=(3 1 0) q=(1 1 1) [2] p=(1 1 5) q=(0 0 1) [2 0] p=(1 2 3) q=(3 2 1)");
+      "L=3 K=2 stem=1 fixed=2 branching=(2 1 2) [] p=(3 1 0) q=(1 1 1) [2] p=(1 1 5) q=(0 0 1) [2 0] p=(1 2 3) q=(3 "
+      "2 1)");
   while (true) {
     const auto candidates = shrinks(instance);
     if (candidates.empty()) break;

@@ -13,7 +13,8 @@
 //   fixed k     is entered with weight w p(k) / ((1 - w) S + w E + w p of k and of the fixed children after it)
 //   u itself    w E / ((1 - w) S + w E); the token after u then has weights (p - b m)+ off the fixed children
 //
-// Cost: one pass over the vocabulary for each refused drawn child, one for a node with fixed children only; one draw.
+// Cost: one pass over the vocabulary for each refused drawn child, one for a node with fixed children only; one draw. On
+// rows that are not prepared one pass more for the most probable tokens of a node.
 // Source: UniVer, arXiv:2605.04543, with one drawn child. Its P_s is the weight above at b = 0; its P_k =
 // (w p(k) - m(k))+ (1 - P_s) / Z is the weight above times the probability that all tests before k are refused. This
 // form does not compute 1 minus a sum of P. Several drawn children are tested as by traversal verification,
