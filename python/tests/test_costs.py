@@ -67,6 +67,8 @@ def test_entries_name_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None
         "recursive_rejection": [(4, 2, V)],
         "ladder": [(4, 2, V)],
         "ladder_block": [(4, 2, V)],
+        "greedy_multipath_block": [(4, 2, V)],
+        "traversal": [(4, 2, V), (6, 2, V)],
         "recursive_rejection_without_replacement": [(6, 2, V)],
         "ladder_without_replacement": [(6, 2, V)],
     }
