@@ -111,16 +111,10 @@ def costs(
 
 
 def _document(models: Models, cells: list[Cell], rounds: int) -> dict[str, Any]:
-    import torch
-
     result: dict[str, Any] = {
         "schema": SCHEMA,
         "version": VERSION,
-        "target": models.target.name,
-        "draft": models.draft.name if models.draft else None,
-        "device": models.device.type,
-        "threads": torch.get_num_threads(),
-        "clock": models.settings.clock,
+        **models.described(),
         "rounds": rounds,
         "target_pass": [],
         "draft_pass": [],
@@ -280,9 +274,9 @@ def _numbers(text: str) -> list[int]:
 
 
 def _parser() -> Any:
-    from .capture.command import Parser
     from .decode.command import add_models
     from .decode.settings import VERIFIERS
+    from .program import Parser
 
     parser = Parser(
         prog="draftproof costs",

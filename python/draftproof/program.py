@@ -5,6 +5,7 @@ The program is a C++ executable. A wheel carries it in `draftproof/bin`; a check
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -13,12 +14,20 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 PASSED, FAILED, BAD_INPUT, UNDECIDED, INTERNAL_ERROR, SKIPPED = 0, 1, 2, 3, 4, 77
 _VERDICTS = frozenset({PASSED, FAILED, UNDECIDED, SKIPPED})
 _VARIABLE = "DRAFTPROOF_PROGRAM"
 _NAME = "draftproof"
+
+
+class Parser(argparse.ArgumentParser):
+    """Prints a usage error on one line and exits with code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        raise SystemExit(BAD_INPUT)
 
 
 class ProgramError(RuntimeError):

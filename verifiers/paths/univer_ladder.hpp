@@ -96,11 +96,25 @@ class LadderOfRest : public HybridTests {
   std::unordered_map<std::uint64_t, std::unique_ptr<Rest>> ladders_;
 };
 
+/// The verifier with a rule that keeps ladders between steps: LadderOfRest, or a mutant of it.
+template <template <class> class Rule>
+struct HybridLadderVerifier {
+  template <class L>
+  Rule<L> prepare(const ConditionalModel<L>&, const TreeShape& shape) const {
+    return Rule<L>(shape.fixed);
+  }
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, Rule<L>& rule, R& random) const {
+    rule.begin(at.conditionals());
+    return HybridRun<L, R, Rule<L>>(at, rule.fixed(), rule, random).run();
+  }
+};
+
 }  // namespace draftproof
 
 namespace draftproof::verifiers::paths {
 
-struct UniverLadder {
+struct UniverLadder : HybridLadderVerifier<LadderOfRest> {
   static constexpr Info info{
       .name = "univer_ladder",
       .summary = "choose one drawn child of each node by a ladder, then UniVer's rule with its distribution",
@@ -108,17 +122,6 @@ struct UniverLadder {
       .drafts = DraftSamplings{"hybrid_tree"},
       .unsupported = {.device = "not written for kernels"},
       .ranks_tokens = true};
-
-  template <class L>
-  LadderOfRest<L> prepare(const ConditionalModel<L>&, const TreeShape& shape) const {
-    return LadderOfRest<L>(shape.fixed);
-  }
-
-  template <class L, class R>
-  StepOutput verify(const DraftedTree<L>& at, LadderOfRest<L>& rule, R& random) const {
-    rule.begin(at.conditionals());
-    return HybridRun<L, R, LadderOfRest<L>>(at, rule.fixed(), rule, random).run();
-  }
 };
 
 }  // namespace draftproof::verifiers::paths

@@ -7,20 +7,14 @@ import json
 import math
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 from draftproof.acceptance.engines import PRINTED, synthetic
 from draftproof.acceptance.lengths import Lengths, pooled
 from draftproof.acceptance.planning import Bound, between_steps, bound, steps_for
-from draftproof.program import BAD_INPUT, FAILED, PASSED
+from draftproof.program import BAD_INPUT, FAILED, PASSED, Parser
 
 T = TypeVar("T")
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}", file=sys.stderr)
-        raise SystemExit(BAD_INPUT)
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -36,11 +30,11 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="draftproof acceptance", description=__doc__)
-    verbs = parser.add_subparsers(dest="verb", required=True, parser_class=_Parser)
+    parser = Parser(prog="draftproof acceptance", description=__doc__)
+    verbs = parser.add_subparsers(dest="verb", required=True, parser_class=Parser)
 
-    def verb(name: str, words: str, run: Callable[[argparse.Namespace], int], lengths: bool = True) -> _Parser:
-        one: _Parser = verbs.add_parser(name, help=words, description=words)
+    def verb(name: str, words: str, run: Callable[[argparse.Namespace], int], lengths: bool = True) -> Parser:
+        one: Parser = verbs.add_parser(name, help=words, description=words)
         one.set_defaults(run=run)
         one.add_argument("--json", action="store_true", help="print JSON")
         if lengths:

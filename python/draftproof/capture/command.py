@@ -12,19 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from draftproof.program import Parser
+
 from .errors import CaptureError
 from .options import DTYPES, VALUES, Filter, Options, Trees, skip_list
 from .run import Captured, capture
 
 DONE, BAD_INPUT, STOPPED, INTERNAL_ERROR = 0, 2, 3, 4
-
-
-class Parser(argparse.ArgumentParser):
-    """Prints a usage error on one line and exits with code 2."""
-
-    def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}", file=sys.stderr)
-        raise SystemExit(BAD_INPUT)
 
 
 def run_command(arguments: Sequence[str]) -> int:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..capture.command import BAD_INPUT, DONE, INTERNAL_ERROR, STOPPED, Parser, silence_libraries, stop
+from ..capture.command import BAD_INPUT, DONE, INTERNAL_ERROR, STOPPED, silence_libraries, stop
 from ..capture.errors import CaptureError
 from ..capture.options import Filter, Options, skip_list
 from ..files import written
-from ..program import FAILED, ProgramError, ProgramNotFound
+from ..program import FAILED, Parser, ProgramError, ProgramNotFound
 from .settings import CLOCKS, DRAFTS, VERIFIERS, Settings
 
 

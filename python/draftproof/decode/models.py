@@ -91,6 +91,16 @@ class Models:
             return Lookup(self.vocabulary, self.settings.lookup, self.device)
         return NGram(self.vocabulary, self.settings.order, self.device)
 
+    def described(self) -> dict[str, Any]:
+        """The fields of a document that say what was measured."""
+        return {
+            "target": self.target.name,
+            "draft": self.draft.name if self.draft else None,
+            "device": self.device.type,
+            "threads": torch.get_num_threads(),
+            "clock": self.settings.clock,
+        }
+
     def now(self) -> float:
         """Seconds of the chosen clock; a device finishes its work first."""
         if self.device.type == "cuda":

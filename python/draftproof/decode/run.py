@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from ..capture.errors import CaptureError
 from .audit import Trails
@@ -73,11 +72,7 @@ def decode(
         result = {
             "schema": SCHEMA,
             "version": VERSION,
-            "target": models.target.name,
-            "draft": models.draft.name if models.draft else None,
-            "device": models.device.type,
-            "threads": torch.get_num_threads(),
-            "clock": chosen.clock,
+            **models.described(),
             "vocabulary": models.vocabulary,
             "tokens": chosen.tokens,
             "rounds": len(plain),

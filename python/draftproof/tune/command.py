@@ -9,19 +9,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from draftproof.files import written
-from draftproof.program import BAD_INPUT, PASSED, ProgramError, ProgramNotFound
+from draftproof.program import BAD_INPUT, PASSED, Parser, ProgramError, ProgramNotFound
 from draftproof.tune.costs import HARDWARE, CostError, Costs, OutOfTable, derived_costs, parse_hardware, read_costs
 from draftproof.tune.ranking import Tuned, ranked
 from draftproof.tune.settings import Survey, survey
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}", file=sys.stderr)
-        raise SystemExit(BAD_INPUT)
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -40,7 +34,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="draftproof tune", description=__doc__)
+    parser = Parser(prog="draftproof tune", description=__doc__)
     parser.add_argument("capture", nargs="?", help="captured trees or positions, or a family: docs/captures.md")
     table = parser.add_mutually_exclusive_group(required=True)
     table.add_argument("--costs", type=Path, metavar="FILE", help="a table of costs in JSON: docs/tune.md")

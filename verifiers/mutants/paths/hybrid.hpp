@@ -26,6 +26,14 @@ struct WholeRowRule : DrawnInOrder<1> {
   }
 };
 
+template <class L>
+struct PlainRowRule : LadderOfRest<L> {
+  using LadderOfRest<L>::LadderOfRest;
+  auto row(const DraftedTree<L>& at, int u, const FixedTokens& tokens, const HybridChildren& children) const {
+    return DrawnInOrder<1>{}.row(at, u, tokens, children);
+  }
+};
+
 }  // namespace detail
 
 // Mutant: a fixed child has weight w p, whatever was refused before it.
@@ -93,7 +101,7 @@ struct UniverWholeRow : HybridVerifier<detail::WholeRowRule> {
 // Source: engines that test the best of several drafts.
 // Error: the distribution of the chosen child is not q without the fixed tokens.
 // Hidden: where at most one child of a node is drawn.
-struct UniverLadderPlainRow {
+struct UniverLadderPlainRow : HybridLadderVerifier<detail::PlainRowRule> {
   static constexpr Info info{
       .name = "univer_ladder_plain_row",
       .summary = "univer with a ladder that tests the chosen child against the row of one draw",
@@ -102,23 +110,6 @@ struct UniverLadderPlainRow {
       .unsupported = {.device = "not written for kernels"},
       .ranks_tokens = true,
       .derived_from = "univer_ladder"};
-
-  template <class L>
-  struct Rule : LadderOfRest<L> {
-    using LadderOfRest<L>::LadderOfRest;
-    auto row(const DraftedTree<L>& at, int u, const FixedTokens& tokens, const HybridChildren& children) const {
-      return DrawnInOrder<1>{}.row(at, u, tokens, children);
-    }
-  };
-  template <class L>
-  Rule<L> prepare(const ConditionalModel<L>&, const TreeShape& shape) const {
-    return Rule<L>(shape.fixed);
-  }
-  template <class L, class R>
-  StepOutput verify(const DraftedTree<L>& at, Rule<L>& rule, R& random) const {
-    rule.begin(at.conditionals());
-    return HybridRun<L, R, Rule<L>>(at, rule.fixed(), rule, random).run();
-  }
 };
 
 }  // namespace draftproof::mutants::paths
