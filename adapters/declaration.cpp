@@ -235,6 +235,9 @@ Declaration read_declaration(const nlohmann::json& hello) {
       throw refuse_field("end_tokens", shown_value(*ends), "each token once");
   }
   reader.number("memory", result.memory, 1, most_memory);
+  reader.flag("requests", result.requests);
+  if (result.requests && result.memory != 1)
+    throw refuse_field("memory", std::to_string(result.memory), "no memory with requests, whose models have a state");
   reader.name("greedy", greedy_names, result.greedy);
   reader.flag("grammar", result.grammar);
   reader.list("settings", setting_names, result.settings);
@@ -271,6 +274,7 @@ nlohmann::json to_json(const Declaration& declaration) {
        {{"cut", name_of(cut_names, policy.cut)}, {"trees", policy.trees}, {"matching_alone", policy.matching_alone}}},
       {"end_tokens", declaration.end_tokens},
       {"memory", declaration.memory},
+      {"requests", declaration.requests},
       {"greedy", name_of(greedy_names, declaration.greedy)},
       {"grammar", declaration.grammar},
       {"settings", texts_of(declaration.settings)},

@@ -60,6 +60,7 @@ struct Declaration {
   Greedy greedy = Greedy::no;
   std::vector<std::int32_t> end_tokens{};  ///< after one of them a text ends
   int memory = 1;                          ///< of `generate`: last tokens that a row of its tables depends on
+  bool requests = false;  ///< `generate` takes several requests with prompts, and models with a state
   /// `verify` gets the mask of the grammar for each row of p, and rows of p without it.
   bool grammar = false;
   /// `verify` gets these settings of each request, and rows of p to which they have not been applied.

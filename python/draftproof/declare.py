@@ -32,6 +32,7 @@ def adapter(
     generate: Callable[..., Any] | None = None,
     end_tokens: Sequence[int] = (),
     memory: int = 1,
+    requests: bool = False,
     greedy: str = "no",
     grammar: bool = False,
     settings: Sequence[str] = (),
@@ -74,6 +75,10 @@ def adapter(
                 after n tokens 0, so that an engine that does not roll back its state emits other texts
                 If fn is None, a drafter or an engine is declared without a verifier, and only sampled
     memory      number of last tokens that the tables of `generate` depend on
+    requests    `generate` serves several requests, with models that depend on the whole prefix:
+                generate(target, proposal, prompts, lengths, drafts) -> a text for each prompt, without the prompt.
+                target and proposal are `draftproof.models.StateModel`, prompts are lists of tokens, and lengths the
+                wanted numbers of tokens of their texts
     end_tokens  tokens below 32 that end a text of `generate` or a step of fn: no token follows them. Steps are
                 compared on vocabularies of at most 4 tokens, so end tokens from 4 on do not occur there
     greedy      `first` or `last`: fn emits the likeliest token of each row, of equally likely ones the first or the
@@ -102,6 +107,8 @@ def adapter(
     Parameters `rng` and `generator` of fn get a numpy Generator and a torch.Generator.
     Raises: ValueError if fn holds a random generator that cannot be replaced, or no function is given.
     """
+    if requests and (generate is None or memory != 1):
+        raise ValueError("requests: got no `generate`, or a `memory`; expected an engine, whose models have a state")
     if greedy not in ("no", "first", "last"):
         raise ValueError(f"greedy: got {greedy!r}, expected no, first or last")
     if dtype not in _DTYPES:
@@ -150,6 +157,7 @@ def adapter(
         batch_invariant=batch_invariant or not batched,  # each row is a separate call
         end_tokens=tuple(int(token) for token in end_tokens),
         memory=memory,
+        requests=requests,
         greedy=greedy,
         grammar=grammar,
         settings=settings,

@@ -114,8 +114,13 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
     if subject.generate is not None:
         table = np.full((vocabulary,) * (declared.memory + 1), 1 / vocabulary)
         asked = {"type": "generate", "length": 4, "drafts": 3, "seed": 1}
-        requests.append((fields | asked, {"target": table, "proposal": table}, subject.generate,
-                         ["target", "proposal", "length", "drafts"]))  # fmt: skip
+        models: Arrays = {"target": table, "proposal": table}
+        names = ["target", "proposal", "length", "drafts"]
+        if declared.requests:
+            asked |= {"prompts": [[0], [1 % vocabulary, 0]], "lengths": [4, 2]}
+            models["next"] = np.tile(np.arange(vocabulary, dtype=np.int32), (vocabulary, 1))
+            names[2:3] = ["prompts", "lengths"]
+        requests.append((fields | asked, models, subject.generate, names))
     if subject.select is not None:
         chain = {"drafts": [0], "parents": [-1], "q": [rows[1][0]], "legal": [[1] * vocabulary],
                  "confidence": [0.5, 1.0], "accepted": 0, "past_confidence": [1.0]}  # fmt: skip
