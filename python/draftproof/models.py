@@ -35,7 +35,7 @@ class StateModel:
         return state
 
     def rows_after(self, tokens: Iterable[int], state: int = 0) -> NDArray[np.float64]:
-        """Returns the rows before and after each of n tokens, as one pass of a model over them does: float64 [n + 1, V]."""
+        """Returns the rows before and after each of n tokens, float64 [n + 1, V], as one pass of a model over them."""
         states = [state]
         for token in tokens:
             states.append(int(self.next[states[-1], token]))
