@@ -31,7 +31,8 @@ constexpr Names<Setting, setting_count> setting_names{{{Setting::temperature, "t
                                                        {Setting::min_p, "min_p"}}};
 constexpr Names<RowKind, 2> kind_names{{{RowKind::probabilities, "probabilities"}, {RowKind::logits, "logits"}}};
 
-constexpr Names<Greedy, 3> greedy_names{{{Greedy::no, "no"}, {Greedy::first, "first"}, {Greedy::last, "last"}}};
+constexpr Names<Greedy, 4> greedy_names{
+    {{Greedy::no, "no"}, {Greedy::first, "first"}, {Greedy::last, "last"}, {Greedy::any, "any"}}};
 constexpr Names<SelectionCut, 3> cut_names{{{SelectionCut::before_verification, "before_verification"},
                                             {SelectionCut::after_with_token, "after_with_token"},
                                             {SelectionCut::after, "after"}}};

@@ -24,7 +24,7 @@ enum class Dtype { float32, float64, float16, bfloat16 };
 enum class RowKind { probabilities, logits };
 
 /// Whether a program emits the likeliest token of each row instead of a draw, and which of equally likely tokens.
-enum class Greedy { no, first, last };
+enum class Greedy { no, first, last, any };
 
 /// A setting of a request that changes the target's rows.
 enum class Setting { temperature, top_k, top_p, min_p };

@@ -201,6 +201,8 @@ std::string ExternalGate::refusal(Tier tier) const {
     return "a selection policy has no trials: it is proved";
   if (declaration.greedy != Greedy::no && !declaration.has("draft"))
     return "a greedy program draws no tokens: its output is compared in the proof tier";
+  if (declaration.draft_sampling == every_prefix)
+    return "a program that drafts inside its step gets no drafts: it is proved on small models";
   const bool drafts_or_generates = declaration.has("draft") || declaration.has("generate");
   if (declaration.grammar && !drafts_or_generates)
     return "trials have no masks: a verifier under a grammar is proved on small models";

@@ -15,6 +15,7 @@ import numpy as np
 
 from draftproof.arrays import UNCHANGED
 from draftproof.deadline import Deadline
+from draftproof.models import EVERY_PREFIX
 from draftproof.subject import FunctionFailed, Subject, words_of
 from draftproof.wire import Arrays, Fields
 
@@ -68,7 +69,8 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
     """Returns requests like the program's, with the function that answers each and the names of its arguments."""
     declared, requests = subject.declaration, []
     vocabulary = min(3, declared.most_vocabulary or 3)
-    drafts = max(1, declared.fewest_drafts)
+    inside = declared.draft_sampling == EVERY_PREFIX
+    drafts = vocabulary if inside else max(1, declared.fewest_drafts)
     scripted = "scripted" in declared.randomness
     one, two = [1.0, 0.0, 0.0][:vocabulary], [0.0, 1.0, 0.0][:vocabulary]
     middle = [0.5, 0.5] if vocabulary == 2 else [0.5, 0.25, 0.25]
@@ -98,7 +100,8 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
         }
         given = ["p", "q", "drafts"]
         if declared.level == "tree":
-            arrays["parents"] = np.tile(np.arange(-1, drafts - 1, dtype=np.int32), (len(rows), 1))
+            path = np.full(drafts, -1) if inside else np.arange(-1, drafts - 1)
+            arrays["parents"] = np.tile(path.astype(np.int32), (len(rows), 1))
             given.append("parents")
         if declared.grammar:
             arrays["legal"] = np.ones(arrays["p"].shape, np.int32)
@@ -137,7 +140,7 @@ def _draws_races(subject: Subject, deadline: Deadline) -> bool:
         return False
     row = np.full(vocabulary, 1 / vocabulary, np.float32)
     row = np.log(row) if declared.rows == "logits" else row
-    drafts = max(1, declared.fewest_drafts)
+    drafts = vocabulary if declared.draft_sampling == EVERY_PREFIX else max(1, declared.fewest_drafts)
     p, q = (np.tile(row, (1, n, 1)) for n in (drafts + 1, drafts))
     if declared.level == "position":
         p, q = p[:, :1], q[:, :1]
