@@ -26,6 +26,7 @@ namespace {
 constexpr int further_contexts = 2, concentrations = 7;
 constexpr int layers = 7, of_a_layer = 2;             ///< layers of a sparse table, and tokens per layer
 constexpr int dense_states = 11, sparse_states = 13;  ///< of models for several requests; both are odd
+constexpr int grammar_states = 3;
 constexpr std::uint32_t purpose = 0x202, purpose_of_texts = 0x203;
 
 /// Counts of tokens after contexts, and the logarithms of the bets on them.
@@ -117,10 +118,42 @@ TextTable table_of(int vocabulary, const Declaration& declaration, int states, c
   return table;
 }
 
-/// Target and proposal, with all transitions or with two successors of each token.
-struct TablePair {
-  TextTable target, proposal;
+/// An automaton of a grammar: [G, V], 1 where a token is allowed in a state, and the state after it. It starts in 0.
+struct TextGrammar {
+  std::vector<std::int32_t> legal{}, next{};
 };
+
+/// Target and proposal, with all transitions or with two successors of each token. `judged` is the target under the
+/// grammar, if there is one: its states are pairs of states, and its rows are divided by the mass that is allowed.
+struct TablePair {
+  TextTable target, proposal, judged{};
+  TextGrammar grammar{};
+};
+
+/// Adds a grammar: all tokens are allowed in its first state, and of each two neighbours one in the others.
+void put_under_grammar(TablePair& pair) {
+  TextGrammar& grammar = pair.grammar;
+  const TextTable& target = pair.target;
+  for (int g = 0; g < grammar_states; ++g)
+    for (int x = 0, number = 0; x < target.vocabulary; ++x) {
+      const bool end = std::find(target.ends.begin(), target.ends.end(), x) != target.ends.end();
+      grammar.legal.push_back(end || g == 0 || number % 2 == g % 2 ? 1 : 0);
+      grammar.next.push_back((2 * g + x + 1) % grammar_states);
+      if (!end) ++number;
+    }
+  TextTable& judged = pair.judged;
+  judged = {.vocabulary = target.vocabulary, .memory = target.memory, .rows = {}, .ends = target.ends, .next = {}};
+  const auto size = static_cast<std::size_t>(target.vocabulary);
+  for (std::uint64_t s = 0; s < target.states(); ++s)
+    for (std::size_t g = 0; g < grammar_states; ++g) {
+      double allowed = 0;
+      for (std::size_t x = 0; x < size; ++x) allowed += grammar.legal[g * size + x] != 0 ? target.row(s)[x] : 0;
+      for (std::size_t x = 0; x < size; ++x) {
+        judged.rows.push_back(grammar.legal[g * size + x] != 0 ? target.row(s)[x] / allowed : 0);
+        judged.next.push_back(target.next[s * size + x] * grammar_states + grammar.next[g * size + x]);
+      }
+    }
+}
 
 TablePair all_transitions(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
   const auto table = [&](std::uint32_t which) {
@@ -158,6 +191,7 @@ TablePair two_successors(const Declaration& declaration, const TextCheckOptions&
 /// Eight requests that want `tokens` tokens in all. Prompts are drawn from the target's rows without end tokens.
 struct Requests {
   std::vector<std::vector<std::int32_t>> prompts{};
+  std::vector<TextStart> starts{};
   std::vector<int> lengths{};
 };
 
@@ -171,7 +205,8 @@ Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_
     Philox random(seed, number * shares.size() + r, Philox::Role::verify);
     const auto length = 1 + random.next(Purpose::flip) % longest_prompt;
     std::vector<std::int32_t>& prompt = requests.prompts.emplace_back();
-    for (std::uint64_t state = 0; prompt.size() < length; state = target.after(state, prompt.back())) {
+    std::uint64_t state = 0;
+    for (; prompt.size() < length; state = target.after(state, prompt.back())) {
       std::vector<double> row(target.row(state).begin(), target.row(state).end());
       for (const std::int32_t end : target.ends) row[static_cast<std::size_t>(end)] = 0;
       double left = unit_interval(random.next(Purpose::flip)) * std::accumulate(row.begin(), row.end(), 0.0);
@@ -180,6 +215,7 @@ Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_
         if (row[x] > 0) token = static_cast<std::int32_t>(x);
       prompt.push_back(token);
     }
+    requests.starts.push_back({state, prompt.size()});
   }
   return requests;
 }
@@ -206,9 +242,9 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
       history = (history * size + static_cast<std::uint64_t>(token)) % longest;
     };
     std::string prompt;
-    if (!of.prompts.empty()) {
-      for (const std::int32_t token : of.prompts[number]) read(token);
-      prompt = fmt::format(" after a prompt of {} tokens", of.prompts[number].size());
+    if (!of.starts.empty()) {
+      state = of.starts[number].state;
+      prompt = fmt::format(" after a prompt of {} tokens", of.starts[number].prompt_size);
     }
     bool ended = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -259,9 +295,14 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   const int ends = static_cast<int>(declaration.end_tokens.size()), most = declaration.most_vocabulary;
   const int of_sparse = std::max((declaration.requests ? sparse_states : layers) * of_a_layer + ends, beyond);
   const bool sparse = most == 0 || of_sparse <= most;
-  const std::array<TablePair, 2> tables{
-      all_transitions(declaration, options, std::max(options.vocabulary + ends, beyond)),
-      two_successors(declaration, options, sparse ? of_sparse : beyond + 1)};
+  std::array<TablePair, 2> tables{all_transitions(declaration, options, std::max(options.vocabulary + ends, beyond)),
+                                  two_successors(declaration, options, sparse ? of_sparse : beyond + 1)};
+  const bool masked = declaration.grammar && declaration.requests;
+  for (TablePair& pair : tables)
+    if (masked) put_under_grammar(pair);
+  const auto judged = [&](std::size_t at) -> const TextTable& {
+    return masked ? tables[at].judged : tables[at].target;
+  };
   const bool many = ends > 0 || declaration.requests;
   const std::int64_t planned = std::int64_t{1} << options.log2_tokens;
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
@@ -271,7 +312,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   const std::array<double, 2> halves{0.5, 0.5};
   double log_e = 0;
   const auto weigh = [&](std::size_t at) {
-    evidence[at] = evidence_of_texts(texts[at], tables[at].target);
+    evidence[at] = evidence_of_texts(texts[at], judged(at));
     log_e = log_weighted_mean_exp(std::vector{evidence[0].log_e, evidence[1].log_e}, halves);
   };
   for (std::int64_t tokens = 0, number = 0; tokens < planned && log_e < threshold; ++number) {
@@ -291,13 +332,17 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
                         .seed = static_cast<std::int64_t>(seed),
                         .target = pair.target.rows,
                         .proposal = pair.proposal.rows,
-                        .next = pair.target.next};
+                        .next = pair.target.next,
+                        .legal = pair.grammar.legal,
+                        .legal_next = pair.grammar.next};
     std::vector<std::vector<std::int32_t>> answered;
     try {
       if (declaration.requests) {
         Requests drawn = draw_requests(pair.target, seed, static_cast<std::uint64_t>(number), length);
         models.prompts = std::move(drawn.prompts), models.lengths = std::move(drawn.lengths);
         answered = program.generate_requests(models);
+        for (const TextStart& start : drawn.starts)
+          of.starts.push_back({start.state * (masked ? grammar_states : 1), start.prompt_size});
       } else {
         models.lengths = {length};
         answered.push_back(program.generate(models));
@@ -309,7 +354,6 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
     }
     for (const std::vector<std::int32_t>& text : answered) tokens += std::max<std::int64_t>(1, std::ssize(text));
     std::move(answered.begin(), answered.end(), std::back_inserter(of.texts));
-    std::move(models.prompts.begin(), models.prompts.end(), std::back_inserter(of.prompts));
     of.lengths.insert(of.lengths.end(), models.lengths.begin(), models.lengths.end());
     finding.work = static_cast<std::uint64_t>(tokens);
     // All texts are counted again each time, so this is done at each doubling of their number only.
@@ -325,7 +369,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
       for (const auto& text : texts[at].texts) sum += static_cast<double>(text.size());
       return sum;
     };
-    const TextTable& target = tables[0].target;
+    const TextTable& target = judged(0);
     const double mixture = std::log(2.0 * concentrations * (1 + further_contexts));
     finding.sensitivity =
         sensitivity_of(text_distance(tokens_on(0), static_cast<double>(target.rows.size()) / target.vocabulary,

@@ -19,7 +19,9 @@
 // A program that serves several requests gets models with a state in place of Markov tables. The state is a function of
 // the whole prefix: a token that was lost, doubled or put into another request moves it for good. Eight requests with
 // prompts of 1 to 12 tokens arrive at once, for texts of 16 to 288 tokens, so that they end one after another. Prompts
-// are drawn from the target, and the first token of a text follows its prompt.
+// are drawn from the target, and the first token of a text follows its prompt. Under a grammar the program gets models
+// without masks, and an automaton of three states that starts after the prompt; the texts are compared with the rows
+// whose forbidden tokens are removed.
 //
 // The engine generates several texts, the first of 1024 tokens. Each further text on the first pair is as long as all
 // texts before it, so that earlier results remain if a text takes too long; texts on the second pair have 1024
@@ -64,10 +66,17 @@ struct TextTable {
   }
 };
 
-/// GeneratedTexts of one model. Without prompts each text starts in state 0.
+/// What a text follows.
+struct TextStart {
+  std::uint64_t state = 0;      ///< of the model, after the prompt
+  std::size_t prompt_size = 0;  ///< for messages
+};
+
+/// Texts of one model.
 struct GeneratedTexts {
-  std::vector<std::vector<std::int32_t>> texts{}, prompts{};
-  std::vector<int> lengths{};  ///< wanted; a shorter text without an end token is a fault. Empty: any
+  std::vector<std::vector<std::int32_t>> texts{};
+  std::vector<TextStart> starts{};  ///< empty: all texts start in state 0, without a prompt
+  std::vector<int> lengths{};       ///< wanted; a shorter text without an end token is a fault. Empty: any
 };
 
 /// The evidence of texts against `target`.

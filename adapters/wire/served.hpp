@@ -105,7 +105,9 @@ struct ServedModels {
   std::int64_t seed = 0;
   std::span<const double> target{}, proposal{};  ///< [V, .., V], n + 1 extents; the first n are the last n tokens
   // Of several requests, for which target and proposal have shape [S, V]:
-  std::span<const std::int32_t> next{};              ///< [S, V]: the state after a token
+  std::span<const std::int32_t> next{};  ///< [S, V]: the state after a token
+  /// Under a grammar, [G, V]: 1 where a token is allowed, and the state after it; the first token is in state 0.
+  std::span<const std::int32_t> legal{}, legal_next{};
   std::vector<std::vector<std::int32_t>> prompts{};  ///< of each request, at least one token
   std::vector<int> lengths{};                        ///< number of tokens of each request; `length` is their limit
 };

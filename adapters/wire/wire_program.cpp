@@ -213,6 +213,11 @@ std::vector<std::vector<Token>> WireProgram::generate_requests(const ServedModel
   const std::vector<std::uint64_t> shape{entries / v, v};
   request.tensors = {tensor_of("target", shape, models.target), tensor_of("proposal", shape, models.proposal),
                      tensor_of("next", shape, models.next)};
+  if (!models.legal.empty()) {
+    const std::vector<std::uint64_t> of_grammar{models.legal.size() / v, v};
+    request.tensors.push_back(tensor_of("legal", of_grammar, models.legal));
+    request.tensors.push_back(tensor_of("legal_next", of_grammar, models.legal_next));
+  }
   return texts(std::move(request), models, models.lengths);
 }
 

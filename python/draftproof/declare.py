@@ -83,7 +83,8 @@ def adapter(
     requests    `generate` serves several requests, with models that depend on the whole prefix:
                 generate(target, proposal, prompts, lengths, drafts) -> a text for each prompt, without the prompt.
                 target and proposal are `draftproof.models.StateModel`, prompts are lists of tokens, and lengths the
-                wanted numbers of tokens of their texts
+                wanted numbers of tokens of their texts. With `grammar=True` a sixth argument is a StateModel whose
+                rows are flags, the tokens that are allowed; its state 0 is that of the first token of a text
     end_tokens  tokens below 32 that end a text of `generate` or a step of fn: no token follows them. Steps are
                 compared on vocabularies of at most 4 tokens, so end tokens from 4 on do not occur there
     greedy      `first`, `last` or `any`: fn emits the likeliest token of each row instead of a draw, of equally

@@ -123,6 +123,9 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
             asked |= {"prompts": [[0], [1 % vocabulary, 0]], "lengths": [4, 2]}
             models["next"] = np.tile(np.arange(vocabulary, dtype=np.int32), (vocabulary, 1))
             names[2:3] = ["prompts", "lengths"]
+            if declared.grammar:
+                models["legal"], models["legal_next"] = np.ones((1, vocabulary), np.int32), models["next"][:1] * 0
+                names.append("grammar")
         requests.append((fields | asked, models, subject.generate, names))
     if subject.select is not None:
         chain = {"drafts": [0], "parents": [-1], "q": [rows[1][0]], "legal": [[1] * vocabulary],

@@ -320,7 +320,8 @@ class Subject:
             return [tokens_of(self.generate(arrays["target"], arrays["proposal"], length, drafts))]
         models = (StateModel(arrays[name], arrays["next"]) for name in ("target", "proposal"))
         prompts = [list(prompt) for prompt in fields["prompts"]]
-        texts = list(self.generate(*models, prompts, list(fields["lengths"]), drafts))
+        grammar = [StateModel(arrays["legal"] != 0, arrays["legal_next"])] if self.declaration.grammar else []
+        texts = list(self.generate(*models, prompts, list(fields["lengths"]), drafts, *grammar))
         if len(texts) != len(fields["prompts"]):
             raise TypeError(f"returned {len(texts)} texts, expected one for each of {len(fields['prompts'])} prompts")
         return [tokens_of(text) for text in texts]

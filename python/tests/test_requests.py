@@ -13,6 +13,14 @@ import pytest
 import draftproof
 from draftproof.models import StateModel
 
+WRONG_MASKS = (
+    "no mask for the bonus",
+    "mask of the start of the step",
+    "grammar reads rejected drafts",
+    "grammar skips accepted drafts",
+    "grammar of the slot before",
+    "forbidden drafts are removed",
+)
 WRONG = (
     "keeps rejected drafts",
     "slot is not reset",
@@ -34,45 +42,62 @@ class Request:
 
 
 def engine(slots: int, fault: str = "", preempts: bool = False) -> Callable[..., list[list[int]]]:
-    """Token verification of chains. A slot has a request, and the target's and the drafter's state as a cache."""
+    """Token verification of chains. A slot has a request, and the states of target and grammar as a cache."""
 
-    def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int) -> list[list[int]]:
+    def generate(
+        target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, grammar: Any = None
+    ) -> list[list[int]]:
         p_of, q_of, every = target.rows.tolist(), proposal.rows.tolist(), range(target.vocabulary)
         waiting = [Request(i, prompt, length) for i, (prompt, length) in enumerate(zip(prompts, lengths, strict=True))]
         done: dict[int, list[int]] = {}
         running: list[Request | None] = [None] * slots
-        states = [0] * slots
+        states, masks = [0] * slots, [0] * slots
         preempted = preempts
+
+        def masked(row: list[float], mask: int) -> list[float]:
+            return row if grammar is None else [p if ok else 0.0 for p, ok in zip(row, grammar.rows[mask], strict=True)]
+
+        def read(tokens: list[int], mask: int) -> int:
+            return 0 if grammar is None else int(grammar.state(tokens, mask))
+
         while waiting or any(running):
             for at in range(slots):
                 if running[at] is None and waiting:
                     request = running[at] = waiting.pop(0)
-                    read = request.prompt + ([] if fault == "resumes without the text" else request.text)
-                    read = read * 2 if fault == "reads the prompt twice" else read
-                    read = read[:-1] if fault == "loses the last token of the prompt" else read
-                    states[at] = target.state(read, states[at] if fault == "slot is not reset" else 0)
+                    tokens = request.prompt + ([] if fault == "resumes without the text" else request.text)
+                    tokens = tokens * 2 if fault == "reads the prompt twice" else tokens
+                    tokens = tokens[:-1] if fault == "loses the last token of the prompt" else tokens
+                    states[at] = target.state(tokens, states[at] if fault == "slot is not reset" else 0)
+                    masks[at] = read(request.text, masks[at] if fault == "grammar of the slot before" else 0)
             for at, request in enumerate(running):
                 if request is None:
                     continue
                 q_state = states[(at + 1) % slots] if fault == "drafts of a neighbour" else states[at]
-                context, q_context, step, found = states[at], states[at], [], []
+                context, q_context, mask, step, found = states[at], states[at], masks[at], [], []
                 for _ in range(drafts):
                     found += random.choices(every, q_of[q_state])
                     q_state = proposal.state(found[-1:], q_state)
-                drafted = target.state(found, states[at])
+                    if fault == "forbidden drafts are removed" and not grammar.rows[read(found[:-1], mask)][found[-1]]:
+                        found.pop()
+                        break
                 for x in found:
-                    p, q = p_of[context], q_of[q_context]
-                    if not random.random() * q[x] < p[x]:
-                        rest = [max(a - b, 0.0) for a, b in zip(p, q, strict=True)]
+                    p, q = masked(p_of[context], mask), q_of[q_context]
+                    if not random.random() * q[x] * sum(p) < p[x]:
+                        rest = [max(a / sum(p) - b, 0.0) for a, b in zip(p, q, strict=True)]
                         step += random.choices(every, rest if any(rest) else p)
                         break
                     step.append(x)
                     context, q_context = target.state([x], context), proposal.state([x], q_context)
+                    mask = mask if fault == "mask of the start of the step" else read([x], mask)
                 else:
-                    step += random.choices(every, p_of[context])
-                states[at] = target.state(step, states[at])
-                if fault == "keeps rejected drafts":
-                    states[at] = target.state(step[-1:], drafted)
+                    row = p_of[context]
+                    step += random.choices(every, row if fault == "no mask for the bonus" else masked(row, mask))
+                states[at] = target.state(
+                    step[-1:] if fault == "keeps rejected drafts" else step,
+                    target.state(found, states[at]) if fault == "keeps rejected drafts" else states[at],
+                )
+                text = found + step[-1:] if fault == "grammar reads rejected drafts" else step
+                masks[at] = read(text[-1:] if fault == "grammar skips accepted drafts" else text, masks[at])
                 request.text += step
                 if len(request.text) >= request.length:
                     done[request.number] = request.text[: None if fault == "overruns the length" else request.length]
@@ -92,6 +117,21 @@ def test_right_engines_pass(slots: int, preempts: bool, in_a_folder: Path) -> No
     verdict = draftproof.check(None, generate=engine(slots, preempts=preempts), requests=True, raises=False)
     assert verdict.status == "passed", str(verdict)
     assert "a token lost, doubled or displaced once in" in str(verdict)
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_right_engines_pass_under_a_grammar(slots: int, in_a_folder: Path) -> None:
+    asked: dict[str, Any] = {"requests": True, "grammar": True, "raises": False}
+    verdict = draftproof.check(None, generate=engine(slots, preempts=True), **asked)
+    assert verdict.status == "passed", str(verdict)
+
+
+@pytest.mark.parametrize("fault", WRONG_MASKS)
+def test_wrong_masks_are_refuted(fault: str, in_a_folder: Path) -> None:
+    asked: dict[str, Any] = {"requests": True, "grammar": True, "raises": False, "keep": False}
+    wrong = engine(3, fault, preempts=True)
+    verdicts = [draftproof.check(None, generate=wrong, seed=seed, **asked) for seed in range(1, 21)]
+    assert sum(verdict.status == "failed" for verdict in verdicts) >= 19
 
 
 @pytest.mark.parametrize("fault", WRONG)
