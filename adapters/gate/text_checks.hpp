@@ -66,7 +66,7 @@ struct TextTable {
   }
 };
 
-/// What a text follows.
+/// The state in which a text starts.
 struct TextStart {
   std::uint64_t state = 0;      ///< of the model, after the prompt
   std::size_t prompt_size = 0;  ///< for messages

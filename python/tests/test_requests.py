@@ -130,8 +130,8 @@ def test_right_engines_pass_under_a_grammar(slots: int, in_a_folder: Path) -> No
 def test_wrong_masks_are_refuted(fault: str, in_a_folder: Path) -> None:
     asked: dict[str, Any] = {"requests": True, "grammar": True, "raises": False, "keep": False}
     wrong = engine(3, fault, preempts=True)
-    verdicts = [draftproof.check(None, generate=wrong, seed=seed, **asked) for seed in range(1, 21)]
-    assert sum(verdict.status == "failed" for verdict in verdicts) >= 19
+    verdicts = [draftproof.check(None, generate=wrong, seed=seed, **asked) for seed in range(1, 6)]
+    assert sum(verdict.status == "failed" for verdict in verdicts) == 5
 
 
 @pytest.mark.parametrize("fault", WRONG)
@@ -139,9 +139,9 @@ def test_wrong_engines_are_refuted(fault: str, in_a_folder: Path) -> None:
     wrong = engine(3, fault, preempts=True)
     verdicts = [
         draftproof.check(None, generate=wrong, requests=True, raises=False, keep=False, seed=seed)
-        for seed in range(1, 21)
+        for seed in range(1, 6)
     ]
-    assert sum(verdict.status == "failed" for verdict in verdicts) >= 19
+    assert sum(verdict.status == "failed" for verdict in verdicts) == 5
     if fault == "overruns the length":
         assert "expected at most" in str(verdicts[0])
 
