@@ -153,6 +153,7 @@ def adapter(
             "`rng`, or declare scripted=False"
         )
     names = parameters_of(fn)
+    arrays = arrays or kind_of(fn)
     declared = Declaration(
         name=name or name_of(fn),
         engine_version=version,
@@ -169,6 +170,7 @@ def adapter(
         tolerance=tolerance,
         batch_invariant=batch_invariant or not batched,  # each row is a separate call
         end_tokens=tuple(int(token) for token in end_tokens),
+        coin_bits=53 if arrays == "list" else 24,  # numbers in lists are doubles
         memory=memory,
         requests=requests,
         greedy=greedy,
@@ -182,7 +184,7 @@ def adapter(
     subject = Subject(
         fn,
         declared,
-        arrays=arrays or kind_of(fn),
+        arrays=arrays,
         batched=batched,
         compiled=compiled,
         every_operator=compiled or "generator" in names or any(map(needs_every_operator, functions.values())),

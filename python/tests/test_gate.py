@@ -310,6 +310,18 @@ def test_a_step_ends_with_an_end_token(in_a_folder: Path) -> None:
     assert verdict.status == "failed" and "after the end token 1" in str(verdict)
 
 
+def test_lists_of_doubles_are_not_asked_on_long_rows(in_a_folder: Path) -> None:
+    sizes: set[int] = set()
+
+    def verify(p: Any, q: Any, drafts: Any) -> int:
+        sizes.add(len(p))
+        return random.choices(range(len(p)), p)[0]
+
+    asked: dict[str, Any] = {"level": "position", "dtype": "float16", "tier": "sampled", "keep": False}
+    assert draftproof.check(verify, arrays="list", **asked).status == "passed"
+    assert 2 < max(sizes) < 100_000
+
+
 @pytest.mark.parametrize("noise", ["float16", "float64"])
 def test_a_last_draw_in_half_precision_is_asked_on_long_rows(in_a_folder: Path, noise: str) -> None:
     def last_draw(p: Any, q: Any, drafts: Any) -> int:
