@@ -11,6 +11,7 @@ from capture_small_models import TEXTS, V, distributions_after, draft, run_progr
 from numpy.typing import NDArray
 
 from draftproof.capture import CaptureError, Filter, Trees, capture
+from draftproof.capture.distributions import filtered
 
 
 def trees(output: Path, shape: Trees, **changes: Any) -> dict[str, NDArray[Any]]:
@@ -108,11 +109,71 @@ def test_the_first_of_several_drafts_draws_the_paths(tmp_path: Path) -> None:
         assert len(arrays["draft_other"]) == 3 * 3
 
 
+def test_a_top_k_of_the_draft_is_applied_before_the_paths_are_drawn(tmp_path: Path) -> None:
+    of_target, of_draft = Filter(temperature=0.8), Filter(temperature=1.5, top_k=4)
+    arrays = trees(tmp_path / "run.npz", Trees(40, 2), target_filter=of_target, draft_filter=of_draft)
+    seen = 0
+    for tokens, paths, nodes in zip(arrays["tokens"], arrays["paths"], arrays["path_nodes"], strict=True):
+        for path, through in zip(paths, nodes, strict=True):
+            for depth, node in enumerate(through):
+                p, q = distributions_after(np.append(tokens, path[:depth]))
+                p, q = filtered(np.log(p), of_target), filtered(np.log(q), of_draft)
+                ids = np.flatnonzero(q)
+                assert (arrays["ids"][node] == ids).all()
+                np.testing.assert_allclose(arrays["target"][node], p[ids], rtol=2e-6)
+                np.testing.assert_allclose(arrays["draft"][node], q[ids], rtol=2e-6)
+                np.testing.assert_allclose(arrays["rest_target"][node], 1 - p[ids].sum(), atol=2e-7)
+                if depth < len(path):
+                    assert path[depth] in ids
+                    seen += 1
+    assert seen == 8 * 40 * 2
+    assert (arrays["rest_draft"] == 0).all()
+    # The paths are many draws from the root's row: Bernstein's bound, as above.
+    for paths, nodes in zip(arrays["paths"], arrays["path_nodes"], strict=True):
+        q = arrays["draft"][nodes[0, 0]].astype(float)
+        counts = (paths[:, :1] == arrays["ids"][nodes[0, 0]]).sum(axis=0)
+        assert (np.abs(counts - 40 * q) < np.sqrt(2 * 40 * q * (1 - q) * 18) + 2 * 18 / 3).all()
+
+
+def test_the_tokens_that_a_top_k_tree_leaves_out_change_no_acceptance(tmp_path: Path) -> None:
+    """Whole rows with the same q, 0 outside its top-k, give the program the same steps on the same trees."""
+    arrays = trees(tmp_path / "run.npz", Trees(3, 2), draft_filter=Filter(top_k=4))
+    whole = {name: arrays[name] for name in ("paths", "path_nodes")}
+    prefixes = {}
+    for tokens, paths, nodes in zip(arrays["tokens"], arrays["paths"], arrays["path_nodes"], strict=True):
+        for path, through in zip(paths, nodes, strict=True):
+            prefixes |= {int(node): np.append(tokens, path[:depth]) for depth, node in enumerate(through)}
+    rows = [distributions_after(prefixes[node]) for node in range(len(arrays["target"]))]
+    with np.errstate(divide="ignore"):
+        whole["target"] = np.log([p for p, _ in rows])
+        whole["draft"] = np.log([filtered(np.log(q), Filter(top_k=4)) for _, q in rows])
+    np.savez(tmp_path / "whole.npz", **whole)
+    means = []
+    for name in ("run.npz", "whole.npz"):
+        arguments = ["-K", "3", "-L", "2", "--instances", "0", "--verifier"]
+        arguments.append("token_path,block,traversal,ladder_block,recursive_rejection_tree")
+        said = run_program("survey-paths", str(tmp_path / name), *arguments)
+        means.append({row["verifier"]: (row["mean_accepted"], row["trials"]) for row in said["sources"][0]["rows"]})
+    assert set(means[0]) == set(means[1]) and len(means[0]) >= 4
+    for verifier, (mean, trials) in means[0].items():
+        # Two means of numbers from 0 to 2, with a standard deviation of at most 1: six of their difference.
+        assert abs(mean - means[1][verifier][0]) < 6 * np.sqrt(2 / trials), verifier
+
+
+def test_a_top_k_tree_has_one_draft(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="one draft"):
+        trees_of_two = {"draft_1": draft, "draft_2": draft}
+        capture(target, trees_of_two, TEXTS, tmp_path / "run.npz", positions=2, context=16, trees=Trees(2, 2),
+                draft_filter=Filter(top_k=3))  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"keep_mass": 0.9}, "a drawn token may lie in the rest"),
-        ({"draft_filter": Filter(temperature=0.5)}, "no filter can be applied later"),
+        ({"draft_filter": Filter(temperature=0.5)}, "a top-k of the draft, or no filter"),
+        ({"target_filter": Filter(temperature=0.5)}, "a top-k of the draft, or no filter"),
+        ({"draft_filter": Filter(top_k=3), "dtype": "float16"}, "float32 or float64"),
         ({"trees": Trees(2, 2), "output": "run.safetensors"}, "the program reads trees from .npz"),
     ],
 )

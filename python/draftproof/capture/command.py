@@ -188,7 +188,7 @@ def _parser() -> Parser:
         help="quantise the draft: int8, or 2 to 8 bits in groups of 32",
     )
     add("--draft-skip-layers", metavar="LIST", help="layers that the draft leaves out, as in 20-24,27")
-    engine = "setting of the engine; stored as metadata, not applied"
+    engine = "setting of the engine; stored as metadata, applied to trees of a top-k draft only"
     for who in ("target", "proposal"):
         add(f"--{who}-temperature", type=float, default=1.0, metavar="T", help=engine)
         add(f"--{who}-top-k", type=int, default=0, metavar="K", help=engine)

@@ -126,7 +126,9 @@ def load_tokenizer(given: Any) -> Tokenizer:
     spec = os.fspath(given)
     folder, extra = _split_gguf(spec)
     try:
-        return Loaded(library("transformers").AutoTokenizer.from_pretrained(folder, **extra))
+        found = Loaded(library("transformers").AutoTokenizer.from_pretrained(folder, **extra))
+        found.name = spec  # transformers names a tokenizer of a .gguf file after the folder of the file
+        return found
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise CaptureError("tokenizer", f"{spec!r}: {_first_line(error)}", "a tokenizer of transformers") from error
 

@@ -17,7 +17,8 @@ VALUES = ("logit", "probability")
 class Filter:
     """Temperature, top-k and top-p of an engine, in this order; the defaults change nothing.
 
-    Captured rows are not filtered. The filter is metadata, and applies to continuations (`Options.continue_tokens`).
+    Captured rows are not filtered, except by `Options.filtered_trees`. The filter is metadata, and applies to
+    continuations (`Options.continue_tokens`).
     """
 
     temperature: float = 1.0
@@ -70,7 +71,7 @@ class Options:
         mass m of the target or of a draft, their probabilities, and the rest.
     most_tokens: most tokens of a row in the truncated form.
     trees: None, or the shape of trees.
-    target_filter, draft_filter: metadata, see Filter.
+    target_filter, draft_filter: metadata, see Filter; with trees they are applied, and the draft needs a top-k.
     values: what a callable returns, `logit` (log-probabilities are logits) or `probability`. None takes logits, and
         refuses rows that look like probabilities.
     quantise_draft: None, `int8` (torch's dynamic quantisation of linear layers where torch has it, else rounding), or
@@ -130,15 +131,22 @@ class Options:
     def _check_trees(self) -> None:
         if self.keep_mass is not None:
             raise CaptureError("trees", "keep_mass", "whole rows: a drawn token may lie in the rest")
+        if self.filtered_trees and self.dtype == "float16":
+            raise CaptureError("dtype", "float16 with trees of a top-k draft", "float32 or float64")
         for name in ("target_filter", "draft_filter"):
-            if getattr(self, name) != Filter():
-                wanted = "none: paths are drawn from the stored distributions, so no filter can be applied later"
+            if getattr(self, name) != Filter() and not self.filtered_trees:
+                wanted = "a top-k of the draft, or no filter: paths are drawn from the distributions as they are stored"
                 raise CaptureError(f"trees: {name}", str(getattr(self, name)), wanted)
+
+    @property
+    def filtered_trees(self) -> bool:
+        """Whether the filters are applied to trees before the paths are drawn, and nodes store the draft's top k."""
+        return self.trees is not None and self.draft_filter.top_k > 0
 
     @property
     def stored_values(self) -> str:
         """The kind of number in the file, as its metadata has it."""
-        if self.keep_mass is not None:
+        if self.keep_mass is not None or self.filtered_trees:
             return "probability"
         return "logit" if self.dtype == "float16" else "log_probability"
 

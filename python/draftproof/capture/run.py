@@ -157,7 +157,7 @@ def _metadata(models: Pair, options: Options, texts: int, digest: str) -> dict[s
         "tokenizer": tokenizer.name if tokenizer is not None else "",
         "texts": str(texts),
         "texts_sha256": digest,
-        "engine_filters": " ".join(words for words in filters if words),
+        "engine_filters": "" if options.filtered_trees else " ".join(words for words in filters if words),
         "options": options.text(),
         "versions": _json({"python": platform.python_version(), "numpy": np.__version__}),
     }

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .distributions import acceptance, distribution_of_stored, draw, stored
+from .distributions import Distribution, acceptance, distribution_of_stored, draw, filtered, stored, truncated
+from .errors import CaptureError
 from .layout import ArraySpec
 from .models import Ids
 from .options import Options, Trees
@@ -18,6 +19,8 @@ from .part import Part, Progress
 from .texts import Piece
 
 Prefix = tuple[int, ...]
+DraftRow = tuple[Ids, NDArray[np.floating]]
+"""The tokens that a stored row has, in ascending order, and the values stored for them."""
 
 
 class TreeRun:
@@ -28,6 +31,12 @@ class TreeRun:
     and `place` [C].
     Equal prefixes are one node. A token is drawn from the distribution of the draft as it is stored at its node,
     rounding included, so the paths follow the stored rows.
+
+    If the draft has a top-k, both filters are applied, and a node stores the tokens that the draft can propose: `ids`
+    [M, k], their probabilities `target` and `draft` [M, k], `rest_target` and `rest_draft` [M]. The draft's rest is 0.
+    Because no verifier accepts a token of q = 0, one token that stands for all of them changes no acceptance.
+
+    Raises: CaptureError if the draft has a top-k and there are several drafts.
     """
 
     def __init__(self, models: Pair, options: Options, trees: Trees) -> None:
@@ -35,12 +44,20 @@ class TreeRun:
         self._options = options
         self._trees = trees
         self._drawn_from = next(iter(models.drafts))
+        self._columns = models.vocabulary
+        if options.filtered_trees:
+            self._columns = min(self._columns, options.draft_filter.top_k)
+            if len(models.drafts) > 1:
+                raise CaptureError("trees", f"{len(models.drafts)} drafts with a top-k", "one draft")
 
     def arrays(self) -> list[ArraySpec]:
         """Returns the arrays with the most nodes that can occur: no two paths share a token."""
         c, p, length = self._options.positions, self._trees.paths, self._trees.length
         m = c * (1 + p * length)
-        rows = [ArraySpec(name, self._options.dtype, (m, self._models.vocabulary)) for name in self._models.models]
+        rows = [ArraySpec(name, self._options.dtype, (m, self._columns)) for name in self._models.models]
+        if self._options.filtered_trees:
+            rows.append(ArraySpec("ids", "int32", (m, self._columns)))
+            rows += [ArraySpec(f"rest_{name}", self._options.dtype, (m,)) for name in self._models.models]
         rows += [ArraySpec("paths", "int32", (c, p, length)), ArraySpec("path_nodes", "int32", (c, p, length + 1))]
         rows += [ArraySpec(f"node_{name}", "int32", (m,)) for name in ("context", "parent", "token", "depth")]
         rows.append(ArraySpec("tokens", "int32", (c, self._options.context)))
@@ -65,18 +82,25 @@ class TreeRun:
     def shapes(self, part: Part) -> dict[str, tuple[int, ...]]:
         """Returns the final shapes, with as many nodes as were captured."""
         nodes = part.progress.counts["nodes"]
-        found = {name: (nodes, self._models.vocabulary) for name in self._models.models}
+        found: dict[str, tuple[int, ...]] = {name: (nodes, self._columns) for name in self._models.models}
+        if self._options.filtered_trees:
+            found |= {"ids": (nodes, self._columns)} | {f"rest_{name}": (nodes,) for name in self._models.models}
         return found | {f"node_{name}": (nodes,) for name in ("context", "parent", "token", "depth")}
 
     def _tree(self, part: Part, now: Progress, ids: Ids, piece: Piece) -> None:
         context, first = now.counts.get("rows", 0), now.counts.get("nodes", 0)
         paths, node_of, rows = self._drawn(ids, context, piece)
         count = len(node_of)
-        distributions = {self._drawn_from: rows}
-        for name in self._models.models:
-            if name != self._drawn_from:
-                distributions[name] = self._at_nodes(name, ids, paths, node_of, piece)
-            part.put(name, first, distributions[name])
+        log_rows = {name: self._at_nodes(name, ids, paths, node_of, piece) for name in self._models.models
+                    if name != self._drawn_from}  # fmt: skip
+        if self._options.filtered_trees:
+            self._put_filtered(part, now, rows, log_rows["target"])
+        else:
+            distributions = {name: stored(found, self._options.dtype) for name, found in log_rows.items()}
+            distributions[self._drawn_from] = np.stack([values for _, values in rows])
+            for name in self._models.models:
+                part.put(name, first, distributions[name])
+            self._add_acceptance(now, distributions)
         through = [[node_of[tuple(path[:d])] for d in range(len(path) + 1)] for path in paths.tolist()]
         part.put("paths", context, paths[None])
         part.put("path_nodes", context, first + np.array(through)[None])
@@ -86,36 +110,64 @@ class TreeRun:
         part.put("node_token", first, np.array([prefix[-1] if prefix else -1 for prefix in node_of]))
         part.put("node_depth", first, np.array([len(prefix) for prefix in node_of]))
         now.counts["nodes"] = first + count
-        self._add_acceptance(now, distributions)
 
-    def _drawn(self, ids: Ids, context: int, piece: Piece) -> tuple[Ids, dict[Prefix, int], NDArray[np.floating]]:
-        """Paths [P, L], nodes by prefix in order of depth, and the stored rows [m, V] of the drafting model."""
+    def _put_filtered(self, part: Part, now: Progress, rows: list[DraftRow], targets: list[Distribution]) -> None:
+        first, count = now.counts.get("nodes", 0), len(rows)
+        ids, p, q = np.full((count, self._columns), -1), *np.zeros((2, count, self._columns))
+        rest = np.zeros(count)
+        for node, ((tokens, values), log_row) in enumerate(zip(rows, targets, strict=True)):
+            k = len(tokens)
+            with np.errstate(divide="ignore"):
+                log_target = np.log(filtered(log_row, self._options.target_filter))
+            ids[node, :k], q[node, :k] = tokens, values
+            p[node, :k], rest[node] = truncated(log_target, tokens)
+        for name, array in (("ids", ids), ("target", p), (self._drawn_from, q)):
+            part.put(name, first, array)
+        part.put("rest_target", first, rest)
+        part.put(f"rest_{self._drawn_from}", first, np.zeros(count))
+        now.sums[self._drawn_from] = now.sums.get(self._drawn_from, 0.0) + float(np.minimum(p[0], q[0]).sum())
+
+    def _draft_row(self, log_row: Distribution) -> DraftRow:
+        """The tokens of a row of the drafting model in ascending order, and its values as they are stored."""
+        if not self._options.filtered_trees:
+            return np.arange(len(log_row)), stored([log_row], self._options.dtype)[0]
+        distribution = filtered(log_row, self._options.draft_filter)
+        tokens = np.flatnonzero(distribution)
+        return tokens, distribution[tokens].astype(self._options.dtype)
+
+    def _as_read(self, values: NDArray[np.floating]) -> Distribution:
+        """The probabilities of the tokens of a draft's row, up to a factor, that a reader finds."""
+        return values.astype(np.float64) if self._options.filtered_trees else distribution_of_stored(values)
+
+    def _drawn(self, ids: Ids, context: int, piece: Piece) -> tuple[Ids, dict[Prefix, int], list[DraftRow]]:
+        """Paths [P, L], nodes by prefix in order of depth, and the m rows of the drafting model."""
         generator = np.random.default_rng([self._options.seed, 1 << 32, context])
         prefixes: list[Prefix] = [()] * self._trees.paths
         node_of: dict[Prefix, int] = {}
-        kept: list[NDArray[np.floating]] = []
+        kept: list[DraftRow] = []
         for depth in range(self._trees.length + 1):
             level = list(dict.fromkeys(prefixes))
             sequences = np.stack([np.append(ids, prefix).astype(np.int64) for prefix in level])
             distributions = self._models.log_rows(self._drawn_from, sequences, [len(ids) + depth - 1], piece)
-            for prefix, distribution in zip(level, distributions, strict=True):
+            for prefix, at_node in zip(level, distributions, strict=True):
                 node_of[prefix] = len(node_of)
-                kept.append(stored(distribution, self._options.dtype)[0])
+                kept.append(self._draft_row(at_node[0]))
             if depth < self._trees.length:
-                as_read = {prefix: distribution_of_stored(kept[node_of[prefix]]) for prefix in level}
-                prefixes = [(*prefix, draw(as_read[prefix], generator)) for prefix in prefixes]
-        return np.array(prefixes, dtype=np.int64), node_of, np.stack(kept)
+                tokens = {prefix: kept[node_of[prefix]][0] for prefix in level}
+                as_read = {prefix: self._as_read(kept[node_of[prefix]][1]) for prefix in level}
+                prefixes = [(*prefix, int(tokens[prefix][draw(as_read[prefix], generator)])) for prefix in prefixes]
+        return np.array(prefixes, dtype=np.int64), node_of, kept
 
     def _at_nodes(
         self, name: str, ids: Ids, paths: Ids, node_of: dict[Prefix, int], piece: Piece
-    ) -> NDArray[np.floating]:
-        """Stored rows [m, V] of another model at the nodes. All distinct paths go through it as one batch."""
+    ) -> list[Distribution]:
+        """Log-probabilities [V] of another model at the m nodes. All distinct paths go through it as one batch."""
         distinct: Sequence[Prefix] = list(dict.fromkeys(tuple(path) for path in paths.tolist()))
         sequences = np.stack([np.append(ids, path) for path in distinct])
         at = range(len(ids) - 1, len(ids) + self._trees.length)
         distributions = self._models.log_rows(name, sequences, list(at), piece)
         found = {path[:d]: distributions[b][d] for b, path in enumerate(distinct) for d in range(len(path) + 1)}
-        return stored([found[prefix] for prefix in node_of], self._options.dtype)
+        return [found[prefix] for prefix in node_of]
 
     def _add_acceptance(self, now: Progress, distributions: dict[str, NDArray[np.floating]]) -> None:
         """Adds the acceptance at the root, the captured position itself."""
