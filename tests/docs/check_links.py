@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from markdown import ROOT, anchors, links, pages, spans, split
+from typed import NAMED as WRITTEN
 
 NAMED = re.compile(r"([a-z_]+/[\w./-]+\.(?:hpp|cpp|cu|cuh|h|c|py|md|json|npz|bin|cmake|sh|svg|txt))(?:[: ].*)?$")
 SHOWN = re.compile(r"^<!-- file (\S+) -->\n\n```\w*\n(.*?)^```", re.M | re.S)
@@ -42,9 +43,10 @@ def mistakes(root):
                 wrong.append(f"{name}: got code of {match[1]} that is not there:\n{match[2]}")
         if page.name == "CHANGELOG.md":
             continue  # the changelog names files of old releases
+        written = {match[1] for _, text in prose if (match := WRITTEN.search(text))}  # the reader's files
         for line, span in spans(prose):
             match = NAMED.match(span)
-            if match and match[1].split("/")[0] in folders and not EXAMPLE.search(match[1]):
+            if match and match[1] not in written and match[1].split("/")[0] in folders and not EXAMPLE.search(match[1]):
                 seen += 1
                 if not (root / match[1]).exists():
                     wrong.append(f"{name}:{line}: got the name `{match[1]}`, expected a file of that name")

@@ -1,6 +1,8 @@
 """Types a tutorial into an empty folder: writes the files that the page names and runs its commands there, in order.
 
-    typed.py TEST PAGE [NAME=VALUE...]      TEST is the name that `by` has in marks. NAME=VALUE replaces a placeholder of the page, as in DIR=/opt/draftproof
+    typed.py TEST PAGE [NAME=VALUE...]
+
+TEST is the name that `by` has in marks. NAME=VALUE replaces a placeholder of commands, as in DIR=/opt/draftproof.
 
 The paragraph before a block of code ends with the name of its file: "`mine.py`:" writes the file, "To the end of
 `mine.py`:" adds to it. Commands and their marks are those of commands.py; the first file begins the tutorial, and the
@@ -44,6 +46,9 @@ def steps(text):
             raise of_page.Mistake(f"{block.line}: got code that no file takes, expected `NAME`: before it")
         elif found and (language in of_page.SHELLS or of_page.is_program(of_page.first_program(first))):
             found += [("run", command) for command in here]
+            if first.startswith("$ "):
+                found.append(("output", [line for line, before in zip(block.lines, ["", *block.lines])
+                                         if not line.startswith("$ ") and not before.endswith(("\\", "|"))]))
         elif found and found[-1][0] == "run":
             found.append(("output", block.lines))
     return found
@@ -52,7 +57,8 @@ def steps(text):
 def lacks(output, lines):
     """Returns the lines that an output lacks."""
     there = re.sub(r"[ \t]+", " ", output)
-    return [line for line in lines if not re.search(r".*".join(map(re.escape, " ".join(line.split()).split(".."))), there)]
+    shown = [(line, ".*".join(map(re.escape, " ".join(line.split()).split("..")))) for line in lines]
+    return [line for line, pattern in shown if not re.search(pattern, there)]
 
 
 def type_page(page, values, folder, test, limit=600):
