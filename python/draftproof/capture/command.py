@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from draftproof.program import Parser
+from draftproof.program import Parser, say
 
 from .errors import CaptureError
 from .options import DTYPES, VALUES, Filter, Options, Trees, skip_list
@@ -50,7 +50,7 @@ def run_command(arguments: Sequence[str]) -> int:
         return STOPPED
     except (CaptureError, OSError) as error:
         display.end()
-        print(f"draftproof capture: {error}", file=sys.stderr)
+        say("draftproof capture", error)
         return BAD_INPUT
     except Exception:
         display.end()
@@ -82,7 +82,7 @@ class Display:
         """Prints a message on a new line."""
         self.end()
         if not self._quiet:
-            print(f"draftproof capture: {line}", file=sys.stderr, flush=True)
+            say("draftproof capture", line)
 
     def end(self) -> None:
         """Ends a line that is still being rewritten."""

@@ -87,7 +87,13 @@ class CallableModel(Model):
         return np.stack([last[j + 1] if j + 1 in last else self._call(ids[: j + 1]) for j in at])
 
     def _call(self, ids: Ids) -> NDArray[Any]:
-        rows = to_numpy(self._fn(ids.copy()))
+        try:
+            rows = to_numpy(self._fn(ids.copy()))
+        except (Exception, SystemExit) as error:
+            found = f"an exception on {len(ids)} ids: {type(error).__name__}: {error}"
+            raise CaptureError(self.name, found, f"rows [{len(ids)}, V] or [V] of numbers") from error
+        if rows.dtype.kind not in "fiu":
+            raise CaptureError(self.name, f"elements of type {rows.dtype}", "floating numbers or integers")
         if rows.ndim == 3 and rows.shape[0] == 1:
             rows = rows[0]
         good = rows.ndim == 1 or (rows.ndim == 2 and rows.shape[0] == len(ids))
