@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -171,3 +173,29 @@ def test_the_variable_of_the_program(named: str) -> None:
     command = [sys.executable, "-m", "draftproof", "list"]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 2 and "expected the draftproof program" in ended.stderr and "\x1b" not in ended.stderr
+
+
+def test_two_writers_of_one_output(tmp_path: Path) -> None:
+    command = [program.find(), "prove", "k_seq", "--json", "-q", "-o", "result.json"]
+    runs = [subprocess.Popen([*command, "--instances", str(20 + n)], cwd=tmp_path) for n in range(2)]
+    assert [run.wait() for run in runs] == [0, 0]
+    assert json.loads((tmp_path / "result.json").read_text())["complete"] is True
+    assert [file.name for file in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_a_capture_that_is_truncated_while_it_is_read(tmp_path: Path) -> None:
+    rows = np.full((1000, 4096), -np.log(4096), np.float32)
+    path = tmp_path / "a.npz"
+    ends = set()
+    for wait in (0.02, 0.05, 0.1, 0.2):
+        np.savez(path, target=rows, draft=rows)
+        command = [program.find(), "survey", path, "--verifier", "k_seq", "-K", "2", "--tuples", "2000", "-q"]
+        run = subprocess.Popen(
+            [*command, "--instances", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        time.sleep(wait)
+        os.truncate(path, 4096)
+        said = run.communicate(timeout=60)[1]
+        ends.add(run.returncode)
+        assert run.returncode == 0 or (run.returncode == 2 and str(path) in said and said.count("\n") == 1), said
+    assert 2 in ends

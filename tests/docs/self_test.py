@@ -138,6 +138,14 @@ class Pages(unittest.TestCase):
             self.assertEqual([text.partition(": got")[0] for text in wrong],
                              ["README.md:3", "README.md:3", "README.md", "docs/b.md:3"])
 
+    def test_tables_of_tests(self):
+        table = ("| input | result | test |\n| --- | --- | --- |\n| a | b | `test_hostile.py::test_printable`, `Npy.HalfPrecisionIsExact` |\n"
+                 "| a | b | `cli.bad_rows`, `cli.outside.numbers` |\n| a | b | `cli.none`, `Npy.None` |\n"
+                 "| a | `b` | |\n\n"
+                 "| other | table |\n| --- | --- |\n| a | b |\n")
+        seen, wrong = check_links.without_tests(markdown.ROOT, markdown.split(table)[1])
+        self.assertEqual((seen, [line for line, _ in wrong]), (6, [5, 5, 6]))
+
     def test_a_tutorial_is_typed(self):
         text = TUTORIAL.replace("cat | with --number\n", "").replace("    $ echo x\n    shown\n\n", "")
         with tempfile.TemporaryDirectory() as folder:
