@@ -28,8 +28,8 @@ scope.self = scope.window = scope.globalThis = scope;
 vm.runInNewContext(fs.readFileSync(worker, "utf8"), scope);
 const send = async data => { answers.length = 0; for (const of of listeners) await of({data}); return answers[0]; };
 (async () => {
-  await send({type: 0, data: {...JSON.parse(fs.readFileSync(index, "utf8")), options: {pipeline: ["trimmer", "stopWordFilter"],
-                                                                                      suggestions: false, suggest: false}}});
+  const options = {pipeline: ["trimmer", "stopWordFilter"], suggestions: false, suggest: false};
+  await send({type: 0, data: {...JSON.parse(fs.readFileSync(index, "utf8")), options}});
   const found = {};
   for (const query of JSON.parse(queries)) {
     const answer = await send({type: 2, data: query});
