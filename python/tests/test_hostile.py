@@ -106,19 +106,9 @@ def test_exceptions_of_functions_are_printed(error: BaseException) -> None:
     assert caught.value.__cause__ is error
 
 
-def raising(error: BaseException) -> Callable[[Any], Any]:
-    def fn(ids: Any) -> Any:
-        raise error
-
-    return fn
-
-
 @pytest.mark.parametrize(
     "fn",
     [
-        raising(RuntimeError("no model")),
-        raising(SystemExit(9)),
-        lambda: None,
         lambda ids: "abc",
         lambda ids: [[1, 2], [3]],
         lambda ids: np.zeros((len(ids), 4), complex),
@@ -129,6 +119,23 @@ def raising(error: BaseException) -> Callable[[Any], Any]:
 def test_a_captured_function_that_gives_no_rows(fn: Any) -> None:
     with pytest.raises(CaptureError, match=r"^mine: got .*expected"):
         CallableModel(fn, "logit", "mine").vocabulary()
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("def model(ids): raise RuntimeError('no\\x1b[31m model')", "model: got RuntimeError: no?[31m model ("),
+        ("def model(ids): raise SystemExit(9)", "model: got SystemExit: 9 ("),
+        ("def model(): pass", "model: got TypeError: model() takes 0 positional"),
+    ],
+)
+def test_a_captured_function_that_raises(source: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(source)
+    (tmp_path / "texts").write_text("many words of a text " * 9)
+    command = [sys.executable, "-m", "draftproof", "capture", "--tokenizer", "bytes", "-o", "a.npz", "--texts", "texts"]
+    command += ["--target", "python:mine:model", "--draft", "python:mine:model"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2 and words in ended.stderr and "Traceback" not in ended.stderr
 
 
 def test_documents_that_no_parser_takes() -> None:

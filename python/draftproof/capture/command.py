@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from draftproof.program import Parser, say
 
 from .errors import CaptureError
+from .models import of_a_function
 from .options import DTYPES, VALUES, Filter, Options, Trees, skip_list
 from .run import Captured, capture
 
@@ -52,8 +53,13 @@ def run_command(arguments: Sequence[str]) -> int:
         display.end()
         say("draftproof capture", error)
         return BAD_INPUT
-    except Exception:
+    except (Exception, SystemExit) as error:
         display.end()
+        if of_a_function(error):
+            from draftproof.subject import words_of
+
+            say("draftproof capture", f"model: got {words_of(error)}, expected rows of numbers")
+            return BAD_INPUT
         traceback.print_exc()
         return INTERNAL_ERROR
     display.say(f"wrote {done.path}: {_line(done)}")
