@@ -31,7 +31,8 @@ constexpr Names<Setting, setting_count> setting_names{{{Setting::temperature, "t
                                                        {Setting::min_p, "min_p"}}};
 constexpr Names<RowKind, 2> kind_names{{{RowKind::probabilities, "probabilities"}, {RowKind::logits, "logits"}}};
 
-constexpr Names<Greedy, 3> greedy_names{{{Greedy::no, "no"}, {Greedy::first, "first"}, {Greedy::last, "last"}}};
+constexpr Names<Greedy, 4> greedy_names{
+    {{Greedy::no, "no"}, {Greedy::first, "first"}, {Greedy::last, "last"}, {Greedy::any, "any"}}};
 constexpr Names<SelectionCut, 3> cut_names{{{SelectionCut::before_verification, "before_verification"},
                                             {SelectionCut::after_with_token, "after_with_token"},
                                             {SelectionCut::after, "after"}}};
@@ -235,6 +236,9 @@ Declaration read_declaration(const nlohmann::json& hello) {
       throw refuse_field("end_tokens", shown_value(*ends), "each token once");
   }
   reader.number("memory", result.memory, 1, most_memory);
+  reader.flag("requests", result.requests);
+  if (result.requests && result.memory != 1)
+    throw refuse_field("memory", std::to_string(result.memory), "no memory with requests, whose models have a state");
   reader.name("greedy", greedy_names, result.greedy);
   reader.flag("grammar", result.grammar);
   reader.list("settings", setting_names, result.settings);
@@ -271,6 +275,7 @@ nlohmann::json to_json(const Declaration& declaration) {
        {{"cut", name_of(cut_names, policy.cut)}, {"trees", policy.trees}, {"matching_alone", policy.matching_alone}}},
       {"end_tokens", declaration.end_tokens},
       {"memory", declaration.memory},
+      {"requests", declaration.requests},
       {"greedy", name_of(greedy_names, declaration.greedy)},
       {"grammar", declaration.grammar},
       {"settings", texts_of(declaration.settings)},

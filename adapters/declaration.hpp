@@ -24,7 +24,7 @@ enum class Dtype { float32, float64, float16, bfloat16 };
 enum class RowKind { probabilities, logits };
 
 /// Whether a program emits the likeliest token of each row instead of a draw, and which of equally likely tokens.
-enum class Greedy { no, first, last };
+enum class Greedy { no, first, last, any };
 
 /// A setting of a request that changes the target's rows.
 enum class Setting { temperature, top_k, top_p, min_p };
@@ -60,6 +60,7 @@ struct Declaration {
   Greedy greedy = Greedy::no;
   std::vector<std::int32_t> end_tokens{};  ///< after one of them a text ends
   int memory = 1;                          ///< of `generate`: last tokens that a row of its tables depends on
+  bool requests = false;  ///< `generate` takes several requests with prompts, and models with a state
   /// `verify` gets the mask of the grammar for each row of p, and rows of p without it.
   bool grammar = false;
   /// `verify` gets these settings of each request, and rows of p to which they have not been applied.

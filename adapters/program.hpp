@@ -97,6 +97,11 @@ class Program {
   /// Runs all calls on `inputs`, in batches of any size. runs[i] is the result of calls[i].
   /// Throws: AdapterError if the program cannot be reached any more, or breaks the protocol.
   virtual void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) = 0;
+  /// The same in one batch, if the program takes that many rows and one batch can hold them. For a program whose draws
+  /// depend on the other rows of a batch, the results then do not depend on how fast the program is.
+  virtual void run_together(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) {
+    run(inputs, calls, runs);
+  }
 };
 
 /// Starts the program again, to test a replay line without earlier calls. Throws: AdapterError. Empty if the program

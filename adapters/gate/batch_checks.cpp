@@ -269,7 +269,7 @@ class Batches {
 
   std::vector<Run> run(std::span<const Input> inputs, const std::vector<Call>& calls) {
     std::vector<Run> runs(calls.size());
-    program_.run(inputs, calls, runs);
+    program_.run_together(inputs, calls, runs);
     runs_ += calls.size();
     return runs;
   }

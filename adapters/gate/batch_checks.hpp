@@ -60,7 +60,7 @@ class AmongRows final : public Program {
       inputs_.back() = inputs[calls[i].input];
       calls_[slot_].tape = calls[i].tape;
       std::vector<Run> answers(calls_.size());
-      program_.run(inputs_, calls_, answers);
+      program_.run_together(inputs_, calls_, answers);
       runs[i] = std::move(answers[slot_]);
     }
   }

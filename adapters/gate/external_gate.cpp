@@ -156,11 +156,12 @@ std::optional<Finding> near_fault(Served& program, std::uint64_t seed, int draft
 /// The first fault of a program in half precision on a long row of 64 possible tokens whose drafts are impossible: its
 /// last token is drawn from that row. Noise of 16 bits is 0 now and then, and lets an impossible token win.
 /// Noise of float16 is 0 once in 2^25: `calls` calls meet it calls / 2^8 times in the mean.
-/// Cost: `calls` calls on rows of 128,256 tokens, in a type of 16 bits alone.
+/// Cost: `calls` calls on rows of 128,256 tokens, in a type of 16 bits alone, and not if all random numbers are doubles.
 std::optional<Finding> half_precision_fault(Served& program, std::uint64_t seed, int drafts, int calls) {
   constexpr int possible = 64, usual = 128'256;
   const Declaration& declaration = program.declaration();
-  if (significant_bits(declaration.dtypes.front()) > significant_bits(Dtype::float16)) return std::nullopt;
+  const bool doubles = declaration.coin_bits == significant_bits(Dtype::float64);
+  if (doubles || significant_bits(declaration.dtypes.front()) > significant_bits(Dtype::float16)) return std::nullopt;
   const int v = declaration.most_vocabulary > 0 ? std::min(declaration.most_vocabulary, usual) : usual;
   if (v < 2 * possible) return std::nullopt;
   const auto row = [v](int offset) {
@@ -201,6 +202,8 @@ std::string ExternalGate::refusal(Tier tier) const {
     return "a selection policy has no trials: it is proved";
   if (declaration.greedy != Greedy::no && !declaration.has("draft"))
     return "a greedy program draws no tokens: its output is compared in the proof tier";
+  if (declaration.draft_sampling == every_prefix)
+    return "a program that drafts inside its step gets no drafts: it is proved on small models";
   const bool drafts_or_generates = declaration.has("draft") || declaration.has("generate");
   if (declaration.grammar && !drafts_or_generates)
     return "trials have no masks: a verifier under a grammar is proved on small models";
@@ -350,7 +353,7 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
   if (declaration.has("verify")) {
     const int drafts = drafts_of_trials(declaration, options.drafts);
     std::array faults{near_fault(*served_, options.seed, drafts),
-                      half_precision_fault(*served_, options.seed, drafts, 1 << log2_long)};
+                      half_precision_fault(*served_, options.seed, drafts, 1 << std::min(11, log2_drafts - 1))};
     for (std::optional<Finding>& fault : faults) {
       if (!fault) continue;
       fault->replay = replay_check(Tier::sampled, options.seed);

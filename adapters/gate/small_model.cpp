@@ -17,6 +17,7 @@
 #include <draftproof/properties/paths/step_distribution.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/prover.hpp>
+#include <draftproof/properties/subjects/path_erased.hpp>
 #include <draftproof/sim/numeric/short_float.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 
@@ -216,6 +217,18 @@ bool coarse(const std::vector<int>& weights) {
   return std::ranges::all_of(weights, [](int weight) { return weight <= 1000; });
 }
 
+struct EveryPrefix {
+  static constexpr TreeDrafterInfo info{.name = every_prefix,
+                                        .summary = "every prefix of at most L tokens: the rows of two models"};
+
+  template <class L, class R>
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R&, DraftTree& out) const {
+    for (int u = 0; u < out.size() && out.depth(u) < shape.length; ++u)  // nodes are appended level by level
+      for (Token x = 0; x < conditionals.distributions(0).vocabulary(); ++x)
+        out.draw(u, x, conditionals.next(out.context(u), x));
+  }
+};
+
 }  // namespace
 
 void make_greedy(SmallModel& model, const Declaration& declaration) {
@@ -233,26 +246,32 @@ void make_greedy(SmallModel& model, const Declaration& declaration) {
     }
     return static_cast<float>(Bfloat16(share));
   };
-  const auto likeliest = [read, last = declaration.greedy == Greedy::last](const Row& row) {
-    std::size_t best = 0;
-    for (std::size_t x = 1; x < row.size(); ++x)
-      if (read(row[x]) > read(row[best]) || (last && read(row[x]) == read(row[best]))) best = x;
+  const auto likeliest = [read, ties = declaration.greedy](const Row& row) {
+    std::vector<std::size_t> best{0};
+    for (std::size_t x = 1; x < row.size(); ++x) {
+      const double share = read(row[x]), most = read(row[best.front()]);
+      if (share > most || (ties == Greedy::last && share == most)) best.clear();
+      if (best.empty() || (ties == Greedy::any && share == most)) best.push_back(x);
+    }
     return best;
   };
   model.greedy = true;
   model.optimum.reset();
-  model.target = [of_rows = model.target, likeliest,
-                  rows = std::make_shared<std::map<std::size_t, Row>>()](const Tokens& prefix) -> const Row& {
+  model.target =
+      [of_rows = model.target, likeliest,
+       rows = std::make_shared<std::map<std::vector<std::size_t>, Row>>()](const Tokens& prefix) -> const Row& {
     const Row& row = of_rows(prefix);
-    const std::size_t best = likeliest(row);
-    Row& one = (*rows)[best];
-    one.assign(row.size(), 0.0);
-    one[best] = 1;
-    return one;
+    const std::vector<std::size_t> best = likeliest(row);
+    Row& shares = (*rows)[best];
+    shares.assign(row.size(), 0.0);
+    for (const std::size_t x : best) shares[x] = 1.0 / static_cast<double>(best.size());
+    return shares;
   };
 }
 
 const AnyTreeDrafter& tree_sampling(std::string_view sampling) {
+  static const TreeDrafterOf<EveryPrefix> models;
+  if (sampling == every_prefix) return models;
   if (const AnyTreeDrafter* drafter = path_registry().drafter(sampling)) return *drafter;
   throw AdapterError(
       fmt::format("draft_sampling: got \"{}\", expected a tree sampling of `draftproof list`", sampling));
@@ -275,6 +294,7 @@ void check_draft_sampling(const Declaration& declaration) {
                     "not contain, expected another tree sampling of `draftproof list`",
                     declaration.name, in_quotes(declaration.draft_sampling)));
   if (chain && declaration.draft_sampling == "iid") return;
+  if (!position && !chain && declaration.draft_sampling == every_prefix) return;
   if (position ? registry().drafter(declaration.draft_sampling) != nullptr : trees != nullptr) return;
   std::vector<std::string> known;
   if (chain) known.emplace_back("iid");
@@ -293,11 +313,12 @@ void check_draft_sampling(const Declaration& declaration) {
 
 int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& sampling) {
   if (sampling.fixed) return shape.drafts;  // K counts nodes
-  if (!sampling.branches) return shape.stem + shape.drafts * (shape.length - shape.stem);
+  const bool all = sampling.name == every_prefix;
+  if (!sampling.branches && !all) return shape.stem + shape.drafts * (shape.length - shape.stem);
   constexpr int many = 1 << 20;
   int total = 0, level = 1;
   for (int depth = 0; depth < shape.length && total < many; ++depth) {
-    level *= std::min({shape.children_at(depth), max_drafts, vocabulary});
+    level *= all ? vocabulary : std::min({shape.children_at(depth), max_drafts, vocabulary});
     total += level;
   }
   return total;
@@ -409,7 +430,8 @@ PathInstance external_path_instance(const Declaration& declaration, std::uint64_
   const int longest = declaration.level == Level::chain ? 4 : 3;
   const int most_length = std::clamp(most, std::min(std::max(1, declaration.fewest_drafts), longest), longest);
   if (declaration.level == Level::tree) sizes = sizes_of(tree_sampling(declaration.draft_sampling).info());
-  sizes.most_drafts = declaration.level == Level::chain ? 1 : 2;
+  const bool one = declaration.level == Level::chain || declaration.draft_sampling == every_prefix;
+  sizes.most_drafts = one ? 1 : 2;
   sizes.most_trees = 64;
   const auto affordable = [&](const PathInstance& instance) {
     const int entries =

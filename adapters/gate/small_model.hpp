@@ -33,7 +33,7 @@ struct SmallModel {
   std::vector<double> drawn{};  ///< probability of each input; they sum to 1
   /// Largest acceptance of a lossless verifier, at the level of one position.
   std::optional<double> optimum{};
-  bool greedy = false;  ///< whether the target is one token after every prefix, the likeliest of the row
+  bool greedy = false;  ///< whether the target is the likeliest token of each row
   /// The target after a prefix of fewer than `length` tokens, V probabilities.
   std::function<const std::vector<double>&(const Tokens& prefix)> target{};
   /// For chains and trees: adds the inputs of a call after `prefix` to `inputs` and their probabilities to `drawn`.
@@ -51,11 +51,15 @@ SmallModel small_model_of(const Instance& instance, const Declaration& declarati
 SmallModel small_model_of(const PathInstance& instance, const Declaration& declaration);
 
 /// Replaces the target by the likeliest token of each row, after rounding to the declared type; the first or last of
-/// equal tokens, as declared. The inputs keep their rows.
+/// equal tokens, as declared, or with `any` equal shares of all of them. The inputs keep their rows.
 void make_greedy(SmallModel& model, const Declaration& declaration);
 
 /// The name of the tree drafter whose drafts a chain has: one path.
 inline constexpr std::string_view chain_sampling = "iid_paths";
+
+/// The draft sampling of a program that drafts inside its step. Its trees are the rows of two models: every prefix of
+/// at most L tokens is a node, and nothing is drawn.
+inline constexpr std::string_view every_prefix = "every_prefix";
 
 /// The tree sampling of a program of chains or trees.
 inline std::string_view path_sampling(const Declaration& declaration) {

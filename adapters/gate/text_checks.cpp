@@ -5,8 +5,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numbers>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -14,30 +16,27 @@
 
 #include <draftproof/properties/statistics/error_budget.hpp>
 #include <draftproof/properties/statistics/sample_size.hpp>
-#include <draftproof/sim/random/philox4x32.hpp>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/random/uniform_source.hpp>
 
 namespace draftproof::adapters {
 
 namespace {
 
 constexpr int further_contexts = 2, concentrations = 7;
-constexpr int layers = 7, of_a_layer = 2;  ///< layers of a sparse table, and tokens per layer
+constexpr int layers = 7, of_a_layer = 2;             ///< layers of a sparse table, and tokens per layer
+constexpr int dense_states = 11, sparse_states = 13;  ///< of models for several requests; both are odd
+constexpr int grammar_states = 3;
 constexpr std::uint32_t purpose = 0x202, purpose_of_texts = 0x203;
 
-/// Counts of tokens after contexts of one length, and the logarithms of the bets on them.
+/// Counts of tokens after contexts, and the logarithms of the bets on them.
 class ContextBets {
  public:
-  ContextBets(int length, int vocabulary) : vocabulary_{static_cast<std::size_t>(vocabulary)} {
-    std::size_t contexts = 1;
-    for (; length > 0; --length) contexts *= vocabulary_;
-    counts_.resize(contexts * vocabulary_);
-    totals_.resize(contexts);
-  }
+  ContextBets(std::uint64_t contexts, int vocabulary)
+      : vocabulary_{static_cast<std::size_t>(vocabulary)}, counts_(contexts * vocabulary_), totals_(contexts) {}
 
-  /// `history` has the earlier tokens as digits, the last token lowest.
-  void add(std::uint64_t history, std::int32_t token, double probability) {
-    const std::size_t context = history % totals_.size(),
-                      cell = context * vocabulary_ + static_cast<std::size_t>(token);
+  void add(std::uint64_t context, std::int32_t token, double probability) {
+    const std::size_t cell = context * vocabulary_ + static_cast<std::size_t>(token);
     const auto count = static_cast<double>(counts_[cell]), total = static_cast<double>(totals_[context]);
     double c = 1;
     for (double& log_e : log_e_) {
@@ -58,26 +57,28 @@ class ContextBets {
   std::array<double, concentrations> log_e_{};
 };
 
-std::string context_text(std::uint64_t history, std::uint64_t size, int length) {
+/// Returns the tokens that a state stands for, as in "after (0 1)", or "in state 5".
+std::string state_text(std::uint64_t state, const TextTable& target) {
+  if (!target.next.empty()) return fmt::format("in state {}", state);
+  const auto size = static_cast<std::uint64_t>(target.vocabulary);
   std::string text;
-  for (int i = 0; i < length; ++i, history /= size)
-    text = fmt::format("{}{}{}", history % size, i > 0 ? " " : "", text);
-  return length == 1 ? text : "(" + text + ")";
+  for (int i = 0; i < target.memory; ++i, state /= size)
+    text = fmt::format("{}{}{}", state % size, i > 0 ? " " : "", text);
+  return target.memory == 1 ? "after " + text : "after (" + text + ")";
 }
 
 std::string worst_transition(const ContextBets& bets, const TextTable& target) {
   const auto size = static_cast<std::size_t>(target.vocabulary);
   double farthest = 0;
   std::string worst;
-  for (std::size_t t = 0; t < target.rows.size() / size; ++t)
+  for (std::size_t t = 0; t < target.states(); ++t)
     for (std::size_t x = 0; x < size; ++x) {
       const auto n = static_cast<double>(bets.total(t));
       const double p = target.rows[t * size + x], expected = n * p, seen = static_cast<double>(bets.count(t, x));
       const double standard = std::sqrt(expected * (1 - p));
       if (!(standard > 0) || std::abs(seen - expected) / standard <= farthest) continue;
       farthest = std::abs(seen - expected) / standard;
-      worst = fmt::format("token {} after {}: {} of {}, expected {:.0f}", x, context_text(t, size, target.memory),
-                          seen, n, expected);
+      worst = fmt::format("token {} {}: {} of {}, expected {:.0f}", x, state_text(t, target), seen, n, expected);
     }
   return worst;
 }
@@ -87,21 +88,27 @@ double weight_at(std::uint64_t seed, std::uint32_t which, std::size_t cell) {
   return static_cast<double>(1 + philox_pair(seed, which, static_cast<std::uint32_t>(cell), purpose).first % 9);
 }
 
-/// A table of weights(cell, last, x) with normalised rows; end tokens have total probability 1/32.
+/// Returns a model of weights(cell, state, x) with normalised rows; end tokens have total probability 1/32.
+/// `states`: of a model whose state is a function of the whole prefix; 0: the state is the last tokens.
 template <class Weight>
-TextTable table_of(int vocabulary, const Declaration& declaration, const Weight& weight) {
+TextTable table_of(int vocabulary, const Declaration& declaration, int states, const Weight& weight) {
   TextTable table{.vocabulary = vocabulary, .memory = declaration.memory, .ends = declaration.end_tokens};
   const auto size = static_cast<std::size_t>(vocabulary);
-  std::size_t contexts = 1;
-  for (int i = 0; i < table.memory; ++i) contexts *= size;
+  auto count = static_cast<std::size_t>(states);
+  if (states == 0) {
+    count = 1;
+    for (int i = 0; i < table.memory; ++i) count *= size;
+  }
   const double rest = table.ends.empty() ? 1 : 1 - 1.0 / 32;
-  for (std::size_t t = 0; t < contexts; ++t) {
+  for (std::size_t t = 0; t < count; ++t) {
     std::vector<double> row(size);
     double total = 0;
     for (std::size_t x = 0; x < size; ++x) {
       const bool ends = std::find(table.ends.begin(), table.ends.end(), static_cast<int>(x)) != table.ends.end();
-      row[x] = ends ? 0 : weight(t * size + x, static_cast<int>(t % size), static_cast<int>(x));
+      row[x] = ends ? 0 : weight(t * size + x, t, static_cast<int>(x));
       total += row[x];
+      // Two states stay different whatever tokens follow, because 2 has an inverse modulo an odd number.
+      if (states > 0) table.next.push_back(static_cast<std::int32_t>((2 * t + x + 1) % count));
     }
     for (double& share : row) share *= rest / total;
     for (const std::int32_t end : table.ends)
@@ -111,72 +118,157 @@ TextTable table_of(int vocabulary, const Declaration& declaration, const Weight&
   return table;
 }
 
-/// Target and proposal, with all transitions or with two successors of each token.
-struct TablePair {
-  TextTable target, proposal;
+/// An automaton of a grammar: [G, V], 1 where a token is allowed in a state, and the state after it. It starts in 0.
+struct TextGrammar {
+  std::vector<std::int32_t> legal{}, next{};
 };
+
+/// Target and proposal, with all transitions or with two successors of each token. `judged` is the target under the
+/// grammar, if there is one: its states are pairs of states, and its rows are divided by the mass that is allowed.
+struct TablePair {
+  TextTable target, proposal, judged{};
+  TextGrammar grammar{};
+};
+
+/// Adds a grammar: all tokens are allowed in its first state, and of each two neighbours one in the others.
+void put_under_grammar(TablePair& pair) {
+  TextGrammar& grammar = pair.grammar;
+  const TextTable& target = pair.target;
+  for (int g = 0; g < grammar_states; ++g)
+    for (int x = 0, number = 0; x < target.vocabulary; ++x) {
+      const bool end = std::find(target.ends.begin(), target.ends.end(), x) != target.ends.end();
+      grammar.legal.push_back(end || g == 0 || number % 2 == g % 2 ? 1 : 0);
+      grammar.next.push_back((2 * g + x + 1) % grammar_states);
+      if (!end) ++number;
+    }
+  TextTable& judged = pair.judged;
+  judged = {.vocabulary = target.vocabulary, .memory = target.memory, .rows = {}, .ends = target.ends, .next = {}};
+  const auto size = static_cast<std::size_t>(target.vocabulary);
+  for (std::uint64_t s = 0; s < target.states(); ++s)
+    for (std::size_t g = 0; g < grammar_states; ++g) {
+      double allowed = 0;
+      for (std::size_t x = 0; x < size; ++x) allowed += grammar.legal[g * size + x] != 0 ? target.row(s)[x] : 0;
+      for (std::size_t x = 0; x < size; ++x) {
+        judged.rows.push_back(grammar.legal[g * size + x] != 0 ? target.row(s)[x] / allowed : 0);
+        judged.next.push_back(target.next[s * size + x] * grammar_states + grammar.next[g * size + x]);
+      }
+    }
+}
 
 TablePair all_transitions(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
   const auto table = [&](std::uint32_t which) {
-    return table_of(vocabulary, declaration,
-                    [&](std::size_t cell, int, int) { return weight_at(options.seed, which, cell); });
+    return table_of(vocabulary, declaration, declaration.requests ? dense_states : 0,
+                    [&](std::size_t cell, std::size_t, int) { return weight_at(options.seed, which, cell); });
   };
   return {table(0), table(1)};
 }
 
-/// The first 14 tokens that are not end tokens are numbered; tokens of a layer have successors in the next layer;
-/// other tokens have probability 0 in the target and weight 1/4 in the proposal.
+/// Returns tables in which two tokens follow: the first 14 tokens that are not end tokens are numbered, and tokens of
+/// a layer have successors in the next layer. For several requests, a state has two tokens that no other state has.
+/// Other tokens have probability 0 in the target and weight 1/4 in the proposal.
 TablePair two_successors(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
-  std::vector<int> layer_of(static_cast<std::size_t>(vocabulary), -1);
+  const int groups = declaration.requests ? sparse_states : layers;
+  std::vector<int> group_of(static_cast<std::size_t>(vocabulary), -1);
   int number = 0;
   for (int x = 0; x < vocabulary; ++x)
-    if (number < layers * of_a_layer &&
+    if (number < groups * of_a_layer &&
         std::find(declaration.end_tokens.begin(), declaration.end_tokens.end(), x) == declaration.end_tokens.end())
-      layer_of[static_cast<std::size_t>(x)] = number++ / of_a_layer;
+      group_of[static_cast<std::size_t>(x)] = number++ / of_a_layer;
+  const auto follows = [&](std::size_t state, int x) {
+    if (declaration.requests) return group_of[static_cast<std::size_t>(x)] == static_cast<int>(state);
+    const int from = std::max(group_of[state % static_cast<std::size_t>(vocabulary)], 0);
+    return group_of[static_cast<std::size_t>(x)] == (from + 1) % layers;
+  };
   const auto table = [&](std::uint32_t which, double elsewhere) {
-    return table_of(vocabulary, declaration, [&, which, elsewhere](std::size_t cell, int last, int x) {
-      const int from = std::max(layer_of[static_cast<std::size_t>(last)], 0);
-      const bool follows = layer_of[static_cast<std::size_t>(x)] == (from + 1) % layers;
-      return follows ? weight_at(options.seed, which, cell) : elsewhere;
-    });
+    return table_of(vocabulary, declaration, declaration.requests ? sparse_states : 0,
+                    [&, which, elsewhere](std::size_t cell, std::size_t state, int x) {
+                      return follows(state, x) ? weight_at(options.seed, which, cell) : elsewhere;
+                    });
   };
   return {table(2, 0), table(3, 0.25)};
 }
 
+/// Eight requests that want `tokens` tokens in all. Prompts are drawn from the target's rows without end tokens.
+struct Requests {
+  std::vector<std::vector<std::int32_t>> prompts{};
+  std::vector<TextStart> starts{};
+  std::vector<int> lengths{};
+};
+
+Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_t number, std::int64_t tokens) {
+  constexpr std::array<std::int64_t, 8> shares{16, 288, 32, 64, 256, 48, 128, 192};  // of 1024
+  constexpr int longest_prompt = 12;
+  Requests requests;
+  for (std::size_t r = 0; r < shares.size(); ++r) {
+    const std::size_t which = (r + number) % shares.size();
+    requests.lengths.push_back(static_cast<int>(std::max<std::int64_t>(1, tokens * shares[which] / 1024)));
+    Philox random(seed, number * shares.size() + r, Philox::Role::verify);
+    const auto length = 1 + random.next(Purpose::flip) % longest_prompt;
+    std::vector<std::int32_t>& prompt = requests.prompts.emplace_back();
+    std::uint64_t state = 0;
+    for (; prompt.size() < length; state = target.after(state, prompt.back())) {
+      std::vector<double> row(target.row(state).begin(), target.row(state).end());
+      for (const std::int32_t end : target.ends) row[static_cast<std::size_t>(end)] = 0;
+      double left = unit_interval(random.next(Purpose::flip)) * std::accumulate(row.begin(), row.end(), 0.0);
+      std::int32_t token = 0;
+      for (std::size_t x = 0; x < row.size() && left >= 0; left -= row[x++])
+        if (row[x] > 0) token = static_cast<std::int32_t>(x);
+      prompt.push_back(token);
+    }
+    requests.starts.push_back({state, prompt.size()});
+  }
+  return requests;
+}
+
 }  // namespace
 
-TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts, const TextTable& target,
-                               std::span<const int> lengths) {
-  const auto size = static_cast<std::uint64_t>(target.vocabulary);
+TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target) {
+  const auto size = static_cast<std::uint64_t>(target.vocabulary), states = target.states();
   const auto impossible = [](std::string what) {
     return TextEvidence{std::numeric_limits<double>::infinity(), std::move(what)};
   };
+  // A context is a state and up to two tokens before it. Longer contexts are left out if their counts would take more
+  // than 2^24 cells.
   std::vector<ContextBets> bets;
-  std::uint64_t longest = 1;  // number of contexts, the last token left out
-  // Longer contexts are left out if their counts would take more than 2^24 cells.
-  double cells = std::pow(static_cast<double>(size), target.memory + 1);
-  for (int length = target.memory;
-       length == target.memory || (length <= target.memory + further_contexts && cells <= 0x1p24);
-       ++length, cells *= static_cast<double>(size))
-    bets.emplace_back(length, target.vocabulary);
-  for (int i = 1; i < target.memory + further_contexts; ++i) longest *= size;
-  for (std::size_t number = 0; number < texts.size(); ++number) {
-    const std::vector<std::int32_t>& text = texts[number];
-    std::uint64_t history = 0;
+  std::uint64_t contexts = states;
+  for (int more = 0; more == 0 || (more <= further_contexts && contexts * size <= 1u << 24); ++more, contexts *= size)
+    bets.emplace_back(contexts, target.vocabulary);
+  const std::uint64_t longest = (target.next.empty() ? states : 1) * size * size;
+  for (std::size_t number = 0; number < of.texts.size(); ++number) {
+    const std::vector<std::int32_t>& text = of.texts[number];
+    std::uint64_t state = 0, history = 0;  // the last tokens as digits, the last one lowest
+    const auto read = [&](std::int32_t token) {
+      state = target.after(state, token);
+      history = (history * size + static_cast<std::uint64_t>(token)) % longest;
+    };
+    std::string prompt;
+    if (!of.starts.empty()) {
+      state = of.starts[number].state;
+      prompt = fmt::format(" after a prompt of {} tokens", of.starts[number].prompt_size);
+    }
     bool ended = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (ended) return impossible(fmt::format("token {} of the text follows the end token {}", i, text[i - 1]));
-      const double p = target.after(history)[static_cast<std::size_t>(text[i])];
+      const double p = target.row(state)[static_cast<std::size_t>(text[i])];
       if (!(p > 0))
-        return impossible(fmt::format("token {} of the text is {} after {}, which has p = 0", i, text[i],
-                                      context_text(history, size, target.memory)));
-      for (ContextBets& one : bets) one.add(history, text[i], p);
-      history = history % longest * size + static_cast<std::uint64_t>(text[i]);
+        return impossible(fmt::format("token {} of the text{} is {} {}, which has p = 0", i, prompt, text[i],
+                                      state_text(state, target)));
+      std::uint64_t further = 1;
+      for (ContextBets& one : bets) {
+        one.add(target.next.empty() ? history % (states * further) : state + states * (history % further), text[i],
+                p);
+        further *= size;
+      }
+      read(text[i]);
       ended = std::find(target.ends.begin(), target.ends.end(), text[i]) != target.ends.end();
     }
-    if (!ended && number < lengths.size() && std::ssize(text) < lengths[number])
+    if (number >= of.lengths.size()) continue;
+    if (!ended && std::ssize(text) < of.lengths[number])
+      return impossible(fmt::format("a text{} has {} tokens and no end token, expected {} tokens", prompt,
+                                    text.size(), of.lengths[number]));
+    if (std::ssize(text) > of.lengths[number])
       return impossible(
-          fmt::format("a text of {} tokens has no end token, expected {} tokens", text.size(), lengths[number]));
+          fmt::format("a text{} has {} tokens, expected at most {}", prompt, text.size(), of.lengths[number]));
   }
   std::vector<double> logs;
   for (const ContextBets& one : bets) logs.insert(logs.end(), one.logs().begin(), one.logs().end());
@@ -201,62 +293,83 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   int beyond = 0;
   for (const std::int32_t end : declaration.end_tokens) beyond = std::max(beyond, end + 1);
   const int ends = static_cast<int>(declaration.end_tokens.size()), most = declaration.most_vocabulary;
-  const int of_sparse = std::max(layers * of_a_layer + ends, beyond);
+  const int of_sparse = std::max((declaration.requests ? sparse_states : layers) * of_a_layer + ends, beyond);
   const bool sparse = most == 0 || of_sparse <= most;
-  const std::array<TablePair, 2> tables{
-      all_transitions(declaration, options, std::max(options.vocabulary + ends, beyond)),
-      two_successors(declaration, options, sparse ? of_sparse : beyond + 1)};
+  std::array<TablePair, 2> tables{all_transitions(declaration, options, std::max(options.vocabulary + ends, beyond)),
+                                  two_successors(declaration, options, sparse ? of_sparse : beyond + 1)};
+  const bool masked = declaration.grammar && declaration.requests;
+  for (TablePair& pair : tables)
+    if (masked) put_under_grammar(pair);
+  const auto judged = [&](std::size_t at) -> const TextTable& {
+    return masked ? tables[at].judged : tables[at].target;
+  };
+  const bool many = ends > 0 || declaration.requests;
   const std::int64_t planned = std::int64_t{1} << options.log2_tokens;
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
   Finding finding{.property = "generated_text", .tier = Tier::sampled, .status = Status::passed};
-  std::array<std::vector<std::vector<std::int32_t>>, 2> texts;
-  std::array<std::vector<int>, 2> lengths;
+  std::array<GeneratedTexts, 2> texts;
   std::array<TextEvidence, 2> evidence;
   const std::array<double, 2> halves{0.5, 0.5};
   double log_e = 0;
   const auto weigh = [&](std::size_t at) {
-    evidence[at] = evidence_of_texts(texts[at], tables[at].target, lengths[at]);
+    evidence[at] = evidence_of_texts(texts[at], judged(at));
     log_e = log_weighted_mean_exp(std::vector{evidence[0].log_e, evidence[1].log_e}, halves);
   };
   for (std::int64_t tokens = 0, number = 0; tokens < planned && log_e < threshold; ++number) {
     constexpr std::int64_t first = 1024;
     const auto at = static_cast<std::size_t>(sparse ? number % 2 : 0);
-    // With end tokens there are many texts, and in sparse tables few tokens show a fault: all are as long as the
-    // first.
-    const std::int64_t wanted = ends > 0 || at == 1 ? first : std::max(first, tokens);
+    // With end tokens or several requests there are many texts, and in sparse tables few tokens show a fault: all are
+    // as long as the first.
+    const std::int64_t wanted = many || at == 1 ? first : std::max(first, tokens);
     const auto length = static_cast<int>(std::min(wanted, planned - tokens));
     const auto seed = philox_pair(options.seed, static_cast<std::uint64_t>(number), 0, purpose_of_texts).first >> 1;
+    const TablePair& pair = tables[at];
+    GeneratedTexts& of = texts[at];
+    ServedModels models{.vocabulary = pair.target.vocabulary,
+                        .memory = declaration.memory,
+                        .length = length,
+                        .drafts = options.drafts,
+                        .seed = static_cast<std::int64_t>(seed),
+                        .target = pair.target.rows,
+                        .proposal = pair.proposal.rows,
+                        .next = pair.target.next,
+                        .legal = pair.grammar.legal,
+                        .legal_next = pair.grammar.next};
+    std::vector<std::vector<std::int32_t>> answered;
     try {
-      texts[at].push_back(program.generate({.vocabulary = tables[at].target.vocabulary,
-                                            .memory = declaration.memory,
-                                            .length = length,
-                                            .drafts = options.drafts,
-                                            .seed = static_cast<std::int64_t>(seed),
-                                            .target = tables[at].target.rows,
-                                            .proposal = tables[at].proposal.rows}));
+      if (declaration.requests) {
+        Requests drawn = draw_requests(pair.target, seed, static_cast<std::uint64_t>(number), length);
+        models.prompts = std::move(drawn.prompts), models.lengths = std::move(drawn.lengths);
+        answered = program.generate_requests(models);
+        for (const TextStart& start : drawn.starts)
+          of.starts.push_back({start.state * (masked ? grammar_states : 1), start.prompt_size});
+      } else {
+        models.lengths = {length};
+        answered.push_back(program.generate(models));
+      }
     } catch (const ProgramSilent& silent) {
       finding.status = Status::undecided;
       finding.evidence = fmt::format("a text of {} tokens: {}; ", length, silent.what());
       break;
     }
-    lengths[at].push_back(length);
-    tokens += std::ssize(texts[at].back());
+    for (const std::vector<std::int32_t>& text : answered) tokens += std::max<std::int64_t>(1, std::ssize(text));
+    std::move(answered.begin(), answered.end(), std::back_inserter(of.texts));
+    of.lengths.insert(of.lengths.end(), models.lengths.begin(), models.lengths.end());
     finding.work = static_cast<std::uint64_t>(tokens);
     // All texts are counted again each time, so this is done at each doubling of their number only.
-    const auto count = static_cast<std::uint64_t>(texts[at].size());
-    if (ends > 0 && !std::has_single_bit(count) && tokens < planned) continue;
+    if (many && !std::has_single_bit(of.texts.size()) && tokens < planned) continue;
     weigh(at);
   }
-  if (ends > 0)  // texts since the last doubling
+  if (many)  // texts since the last doubling
     for (std::size_t at = 0; at < tables.size() && log_e < threshold; ++at) weigh(at);
   if (log_e >= threshold) finding.status = Status::failed;
   if (finding.status == Status::passed) {
     const auto tokens_on = [&texts](std::size_t at) {
       double sum = 0;
-      for (const auto& text : texts[at]) sum += static_cast<double>(text.size());
+      for (const auto& text : texts[at].texts) sum += static_cast<double>(text.size());
       return sum;
     };
-    const TextTable& target = tables[0].target;
+    const TextTable& target = judged(0);
     const double mixture = std::log(2.0 * concentrations * (1 + further_contexts));
     finding.sensitivity =
         sensitivity_of(text_distance(tokens_on(0), static_cast<double>(target.rows.size()) / target.vocabulary,

@@ -16,6 +16,13 @@
 // martingales of both pairs is a martingale. Contexts longer than n detect faults at the ends of an engine's blocks.
 // Proofs of a fault are a token with p = 0, a token after an end token and a short text without an end token.
 //
+// A program that serves several requests gets models with a state in place of Markov tables. The state is a function of
+// the whole prefix: a token that was lost, doubled or put into another request moves it for good. Eight requests with
+// prompts of 1 to 12 tokens arrive at once, for texts of 16 to 288 tokens, so that they end one after another. Prompts
+// are drawn from the target, and the first token of a text follows its prompt. Under a grammar the program gets models
+// without masks, and an automaton of three states that starts after the prompt; the texts are compared with the rows
+// whose forbidden tokens are removed.
+//
 // The engine generates several texts, the first of 1024 tokens. Each further text on the first pair is as long as all
 // texts before it, so that earlier results remain if a text takes too long; texts on the second pair have 1024
 // tokens. Each text has a separate seed and starts after n tokens 0; counts continue from one text to the next. A
@@ -40,25 +47,41 @@ struct TextEvidence {
   std::string worst{};  ///< description of the transition that departs most
 };
 
-/// A table of order `memory`, [V, .., V]: the row of the last `memory` tokens.
+/// A model with S states, of which each has a row of V probabilities. It starts in state 0.
 struct TextTable {
   int vocabulary = 0;
-  int memory = 1;
+  int memory = 1;  ///< without `next`, the state is the last `memory` tokens: their digits in base V
   std::vector<double> rows{};
   std::vector<std::int32_t> ends{};  ///< end tokens
+  std::vector<std::int32_t> next{};  ///< [S, V]: the state after a token; empty: by `memory`
 
-  /// The row after tokens whose last ones are the lowest digits of `history`, in base V.
-  std::span<const double> after(std::uint64_t history) const {
+  std::uint64_t states() const { return rows.size() / static_cast<std::size_t>(vocabulary); }
+  std::span<const double> row(std::uint64_t state) const {
     const auto size = static_cast<std::size_t>(vocabulary);
-    return std::span(rows).subspan(history % (rows.size() / size) * size, size);
+    return std::span(rows).subspan(state * size, size);
+  }
+  std::uint64_t after(std::uint64_t state, std::int32_t token) const {
+    const std::uint64_t cell = state * static_cast<std::uint64_t>(vocabulary) + static_cast<std::uint64_t>(token);
+    return next.empty() ? cell % states() : static_cast<std::uint64_t>(next[cell]);
   }
 };
 
-/// The evidence of texts against `target`. Each text starts after `memory` tokens 0. A text shorter than `length`
-/// without an end token is a fault.
-/// Cost: V^(memory + 3) counts, and 21 logarithms per token.
-TextEvidence evidence_of_texts(std::span<const std::vector<std::int32_t>> texts, const TextTable& target,
-                               std::span<const int> lengths = {});
+/// The state in which a text starts.
+struct TextStart {
+  std::uint64_t state = 0;      ///< of the model, after the prompt
+  std::size_t prompt_size = 0;  ///< for messages
+};
+
+/// Texts of one model.
+struct GeneratedTexts {
+  std::vector<std::vector<std::int32_t>> texts{};
+  std::vector<TextStart> starts{};  ///< empty: all texts start in state 0, without a prompt
+  std::vector<int> lengths{};       ///< wanted; a shorter text without an end token is a fault. Empty: any
+};
+
+/// The evidence of texts against `target`.
+/// Cost: S V^3 counts, and 21 logarithms per token.
+TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target);
 
 /// Returns the total variation by which all rows of an engine must differ from the target's, so that texts of this many
 /// tokens show it in 99 of 100 runs.

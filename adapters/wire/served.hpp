@@ -95,7 +95,8 @@ struct ServedResult {
   }
 };
 
-/// A request to generate: two Markov tables of order n stand for the models. The text starts after n tokens 0.
+/// A request to generate: two Markov tables of order n stand for the models, and the text starts after n tokens 0. Of a
+/// program that serves several requests: two models with S states, which start in state 0 and read a prompt first.
 struct ServedModels {
   int vocabulary = 0;
   int memory = 1;  ///< n
@@ -103,6 +104,12 @@ struct ServedModels {
   int drafts = 0;
   std::int64_t seed = 0;
   std::span<const double> target{}, proposal{};  ///< [V, .., V], n + 1 extents; the first n are the last n tokens
+  // Of several requests, for which target and proposal have shape [S, V]:
+  std::span<const std::int32_t> next{};  ///< [S, V]: the state after a token
+  /// Under a grammar, [G, V]: 1 where a token is allowed, and the state after it; the first token is in state 0.
+  std::span<const std::int32_t> legal{}, legal_next{};
+  std::vector<std::vector<std::int32_t>> prompts{};  ///< of each request, at least one token
+  std::vector<int> lengths{};                        ///< number of tokens of each request; `length` is their limit
 };
 
 /// A request to choose drafts; sim/components/selection_view.hpp defines the terms. A request has n drafts, and its
@@ -133,6 +140,10 @@ class Served {
   /// `models.length` tokens, or fewer that end with an end token.
   virtual std::vector<std::int32_t> generate(const ServedModels&) {
     throw std::logic_error("this adapter does not generate");
+  }
+  /// A text for each of `models.prompts`.
+  virtual std::vector<std::vector<std::int32_t>> generate_requests(const ServedModels&) {
+    throw std::logic_error("this adapter does not generate for several requests");
   }
   /// Returns 1 for each draft that is kept, by request and draft.
   virtual std::vector<std::vector<std::uint8_t>> select(const ServedSelection&) {

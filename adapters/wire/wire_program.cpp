@@ -1,6 +1,7 @@
 #include <draftproof/adapters/wire/wire_program.hpp>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
 #include <tuple>
@@ -81,12 +82,12 @@ void WireProgram::require(std::string_view function) const {
 }
 
 std::size_t WireProgram::next_batch(std::span<const Input> inputs, std::span<const Call> calls,
-                                    std::span<const std::size_t> order) const {
+                                    std::span<const std::size_t> order, std::size_t most) const {
   const Input& one = inputs[calls[order[0]].input];
   const auto key = batch_key(one, declaration());
   int drafts = 0, places = 0;
   std::size_t rows = 0;
-  for (; rows < std::min(order.size(), rows_at_once_); ++rows) {
+  for (; rows < std::min(order.size(), most); ++rows) {
     const Call& call = calls[order[rows]];
     const Input& input = inputs[call.input];
     if (batch_key(input, declaration()) != key) break;
@@ -104,7 +105,8 @@ void WireProgram::keep_pace(std::size_t rows, double seconds) {
   if (seconds > slow) rows_at_once_ = std::max<std::size_t>(1, rows_at_once_ / 2);
 }
 
-void WireProgram::run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) {
+void WireProgram::run_calls(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs,
+                            bool together) {
   require("verify");
   if (!declaration().can(Randomness::scripted))
     throw AdapterError(declaration().name + ": got no scripted randomness in its declaration");
@@ -125,7 +127,8 @@ void WireProgram::run(std::span<const Input> inputs, std::span<const Call> calls
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   for (std::span<const std::size_t> left = order; !left.empty();) {
     const auto start = std::chrono::steady_clock::now();
-    const auto chosen = left.first(next_batch(inputs, calls, left));
+    const auto most = together ? static_cast<std::size_t>(declaration().most_rows) : rows_at_once_;
+    const auto chosen = left.first(next_batch(inputs, calls, left, most));
     pack_calls(inputs, calls, chosen, form_, packed_);
     dialogue_.answer(packed_.batch, WireFunction::verify, result_);
     for (std::size_t row = 0; row < chosen.size(); ++row)
@@ -145,8 +148,46 @@ void WireProgram::ask(const ServedBatch& batch, WireFunction ask, ServedResult& 
   dialogue_.answer(batch, ask, result);
 }
 
-std::vector<Token> WireProgram::generate(const ServedModels& models) {
+std::vector<std::vector<Token>> WireProgram::texts(Message request, const ServedModels& models,
+                                                   std::span<const int> lengths) {
   require("generate");
+  request.fields.update(
+      {{"type", "generate"}, {"length", models.length}, {"seed", models.seed}, {"drafts", models.drafts}});
+  const std::size_t rows = lengths.size();
+  const auto longest = static_cast<std::uint64_t>(*std::max_element(lengths.begin(), lengths.end()));
+  constexpr std::uint64_t words = std::uint64_t{1} << 20, number = 4, characters = 12;
+  // Texts of several requests may be longer than wanted, which is a fault to report.
+  const bool one = models.prompts.empty(), may_end = !declaration().end_tokens.empty();
+  const std::uint64_t widest = one ? longest : 2 * longest + 64, numbers = rows * (widest + 1);
+  const Message reply = dialogue_.ask(request, {words + number * numbers, words + characters * numbers});
+  const Tensor* tokens = reply.find("tokens");
+  const bool exact = one && !may_end;
+  const bool fits = tokens && tokens->dtype == DType::I32 && tokens->shape.size() == 2 && tokens->shape[0] == rows &&
+                    (exact ? tokens->shape[1] == longest : tokens->shape[1] > 0 && tokens->shape[1] <= widest);
+  if (!fits)
+    throw AdapterError(fmt::format("result: tokens: got {}, expected i32 [{}, {}]{}", array_text(tokens), rows,
+                                   widest, exact ? "" : " or fewer tokens"));
+  const Tensor* counts = reply.find("counts");
+  if (!one && (!counts || counts->dtype != DType::I32 || counts->shape != std::vector<std::uint64_t>{rows}))
+    throw AdapterError(fmt::format("result: counts: got {}, expected i32 [{}]", array_text(counts), rows));
+  const auto all = tokens->as<Token>();
+  const std::size_t width = tokens->shape[1];
+  std::vector<std::vector<Token>> texts;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const int count = one ? static_cast<int>(width) : counts->as<std::int32_t>()[row];
+    if (count < 0 || static_cast<std::size_t>(count) > width)
+      throw AdapterError(fmt::format("result: counts: entry {}: got {}, expected 0 .. {}", row, count, width));
+    const auto text = all.subspan(row * width, static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < text.size(); ++i)
+      if (text[i] < 0 || text[i] >= models.vocabulary)
+        throw AdapterError(fmt::format("result: tokens: entry {}: got {}, expected 0 .. {}", row * width + i, text[i],
+                                       models.vocabulary - 1));
+    texts.emplace_back(text.begin(), text.end());
+  }
+  return texts;
+}
+
+std::vector<Token> WireProgram::generate(const ServedModels& models) {
   const std::vector<std::uint64_t> shape(static_cast<std::size_t>(models.memory) + 1,
                                          static_cast<std::uint64_t>(models.vocabulary));
   const std::uint64_t entries = std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
@@ -154,25 +195,30 @@ std::vector<Token> WireProgram::generate(const ServedModels& models) {
     throw AdapterError(
         fmt::format("generate: got tables of {} and {} entries and length {}, expected {} and at least 1",
                     models.target.size(), models.proposal.size(), models.length, entries));
-  Message request{
-      .fields = {{"type", "generate"}, {"length", models.length}, {"seed", models.seed}, {"drafts", models.drafts}}};
+  Message request;
   request.tensors = {tensor_of("target", shape, models.target), tensor_of("proposal", shape, models.proposal)};
-  constexpr std::uint64_t words = std::uint64_t{1} << 20, number = 4, characters = 12;
-  const auto length = static_cast<std::uint64_t>(models.length);
-  const Message reply = dialogue_.ask(request, {words + number * length, words + characters * length});
-  const Tensor* tokens = reply.find("tokens");
-  const bool may_end = !declaration().end_tokens.empty();
-  const bool fits = tokens && tokens->dtype == DType::I32 && tokens->shape.size() == 2 && tokens->shape[0] == 1 &&
-                    (tokens->shape[1] == length || (may_end && tokens->shape[1] > 0 && tokens->shape[1] < length));
-  if (!fits)
-    throw AdapterError(fmt::format("result: tokens: got {}, expected i32 [1, {}]{}", array_text(tokens), length,
-                                   may_end ? " or fewer tokens" : ""));
-  const auto text = tokens->as<Token>();
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (text[i] < 0 || text[i] >= models.vocabulary)
-      throw AdapterError(
-          fmt::format("result: tokens: entry {}: got {}, expected 0 .. {}", i, text[i], models.vocabulary - 1));
-  return {text.begin(), text.end()};
+  return texts(std::move(request), models, std::array{models.length}).front();
+}
+
+std::vector<std::vector<Token>> WireProgram::generate_requests(const ServedModels& models) {
+  const auto v = static_cast<std::uint64_t>(models.vocabulary);
+  const std::uint64_t entries = models.target.size();
+  if (v == 0 || entries == 0 || entries % v != 0 || models.proposal.size() != entries ||
+      models.next.size() != entries || models.prompts.empty() || models.lengths.size() != models.prompts.size())
+    throw AdapterError(fmt::format(
+        "generate: got models of {}, {} and {} entries and {} prompts with {} lengths, expected S V "
+        "entries each and a length for each prompt",
+        entries, models.proposal.size(), models.next.size(), models.prompts.size(), models.lengths.size()));
+  Message request{.fields = {{"prompts", models.prompts}, {"lengths", models.lengths}}};
+  const std::vector<std::uint64_t> shape{entries / v, v};
+  request.tensors = {tensor_of("target", shape, models.target), tensor_of("proposal", shape, models.proposal),
+                     tensor_of("next", shape, models.next)};
+  if (!models.legal.empty()) {
+    const std::vector<std::uint64_t> of_grammar{models.legal.size() / v, v};
+    request.tensors.push_back(tensor_of("legal", of_grammar, models.legal));
+    request.tensors.push_back(tensor_of("legal_next", of_grammar, models.legal_next));
+  }
+  return texts(std::move(request), models, models.lengths);
 }
 
 std::vector<std::vector<std::uint8_t>> WireProgram::select(const ServedSelection& selection) {

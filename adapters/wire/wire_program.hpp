@@ -39,7 +39,12 @@ class WireProgram final : public Program, public Served {
   /// Throws: AdapterError as Dialogue::answer does, and if the program is not scripted or an input is of another
   /// level.
   /// Cost: some microseconds per call beside the program's time.
-  void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) override;
+  void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) override {
+    run_calls(inputs, calls, runs, false);
+  }
+  void run_together(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) override {
+    run_calls(inputs, calls, runs, true);
+  }
 
   /// Sends `batch` unchanged. Throws: AdapterError as Dialogue::answer does, and if a span does not fit its shape.
   void verify(const ServedBatch& batch, ServedResult& result) override { ask(batch, WireFunction::verify, result); }
@@ -50,6 +55,9 @@ class WireProgram final : public Program, public Served {
   /// `models.length` tokens. Throws: AdapterError.
   std::vector<Token> generate(const ServedModels& models) override;
 
+  /// A text for each prompt. Throws: AdapterError.
+  std::vector<std::vector<Token>> generate_requests(const ServedModels& models) override;
+
   /// The drafts that the program's policy keeps. Throws: AdapterError, also if it keeps a draft without its parent.
   std::vector<std::vector<std::uint8_t>> select(const ServedSelection& selection) override;
 
@@ -58,8 +66,10 @@ class WireProgram final : public Program, public Served {
 
  private:
   void ask(const ServedBatch& batch, WireFunction ask, ServedResult& result);
+  std::vector<std::vector<Token>> texts(Message request, const ServedModels& models, std::span<const int> lengths);
+  void run_calls(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs, bool together);
   std::size_t next_batch(std::span<const Input> inputs, std::span<const Call> calls,
-                         std::span<const std::size_t> order) const;
+                         std::span<const std::size_t> order, std::size_t most) const;
   void keep_pace(std::size_t rows, double seconds);
   void require(std::string_view function) const;
 

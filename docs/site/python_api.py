@@ -15,6 +15,7 @@ FUNCTIONS = {
     "check": "gate",
     "adapter": "declare",
     "gates": "pytest_plugin",
+    "keyed": "keyed",
     "distribution": "explore",
     "replay": "gate",
     "acceptance": "survey",

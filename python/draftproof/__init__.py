@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from draftproof.declare import adapter
     from draftproof.explore import distribution
     from draftproof.gate import check, replay
+    from draftproof.keyed import NotDetermined, keyed
     from draftproof.program import ProgramError, ProgramNotFound
     from draftproof.pytest_plugin import gates
     from draftproof.results import Distribution, Finding, Interrupted, Outcome, Refuted, TierResult, Verdict
@@ -29,6 +30,7 @@ _PLACES = {
     "declare": ("adapter",),
     "explore": ("distribution",),
     "gate": ("check", "replay"),
+    "keyed": ("NotDetermined", "keyed"),
     "pytest_plugin": ("gates",),
     "results": ("Finding", "Interrupted", "Distribution", "Outcome", "Refuted", "TierResult", "Verdict"),
     "subject": ("FunctionFailed",),
@@ -47,6 +49,7 @@ __all__ = [
     "Interrupted",
     "Lengths",
     "NoMass",
+    "NotDetermined",
     "Outcome",
     "ProgramError",
     "ProgramNotFound",
@@ -63,6 +66,7 @@ __all__ = [
     "decode",
     "distribution",
     "gates",
+    "keyed",
     "replay",
 ]
 

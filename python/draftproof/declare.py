@@ -11,6 +11,7 @@ from typing import Any
 from draftproof import intercept
 from draftproof.arrays import SETTINGS, kind_of
 from draftproof.intercept.torch_operators import may_compile, needs_every_operator
+from draftproof.models import EVERY_PREFIX, MOST_NODES, of_models
 from draftproof.program import printable
 from draftproof.selection import CUTS, Policy
 from draftproof.subject import Declaration, Subject, parameters_of
@@ -33,9 +34,11 @@ def adapter(
     version: str = "",
     scripted: bool = True,
     draft: Callable[..., Any] | None = None,
+    step: Callable[..., Any] | None = None,
     generate: Callable[..., Any] | None = None,
     end_tokens: Sequence[int] = (),
     memory: int = 1,
+    requests: bool = False,
     greedy: str = "no",
     grammar: bool = False,
     settings: Sequence[str] = (),
@@ -72,16 +75,24 @@ def adapter(
     version     of the engine, which reports repeat
     scripted    False if random numbers of fn cannot be replaced: then it is only sampled
     draft       fn's own drafter: draft(q [V], K) -> at most K tokens; with `batched`, q [B, V] -> tokens [B, K]
+    step        a step that drafts inside, with fn None: step(target, proposal, L) -> accepted drafts, then one more
+                token. Both models are `draftproof.models.StateModel` in state 0, and L is the number of drafts. It is
+                proved on small models: the draws of its drafter are scripted, too; it is not sampled
     generate    a whole engine: generate(target [V, V], proposal [V, V], length, drafts) -> text of `length` tokens;
                 row t is the distribution after token t, and the text starts after token 0. With `memory=n` the
                 tables are [V, .., V], n + 1 times: target[a, b] is the row after the tokens a b, and the text starts
                 after n tokens 0, so that an engine that does not roll back its state emits other texts
                 If fn is None, a drafter or an engine is declared without a verifier, and only sampled
     memory      number of last tokens that the tables of `generate` depend on
+    requests    `generate` serves several requests, with models that depend on the whole prefix:
+                generate(target, proposal, prompts, lengths, drafts) -> a text for each prompt, without the prompt.
+                target and proposal are `draftproof.models.StateModel`, prompts are lists of tokens, and lengths the
+                wanted numbers of tokens of their texts. With `grammar=True` a sixth argument is a StateModel whose
+                rows are flags, the tokens that are allowed; its state 0 is that of the first token of a text
     end_tokens  tokens below 32 that end a text of `generate` or a step of fn: no token follows them. Steps are
                 compared on vocabularies of at most 4 tokens, so end tokens from 4 on do not occur there
-    greedy      `first` or `last`: fn emits the likeliest token of each row, of equally likely ones the first or the
-                last, instead of a draw; its tokens are compared in the proof tier
+    greedy      `first`, `last` or `any`: fn emits the likeliest token of each row instead of a draw, of equally
+                likely ones the first, the last or any of them; its tokens are compared in the proof tier
     grammar     fn takes one more argument, legal, of bool and the shape of p: the tokens that a grammar allows after
                 the context and after each draft. p does not have this mask; the target is p with the forbidden tokens
                 removed, divided by the rest of its mass. Such a function is proved on small models, and not sampled
@@ -106,8 +117,17 @@ def adapter(
     Parameters `rng` and `generator` of fn get a numpy Generator and a torch.Generator.
     Raises: ValueError if fn holds a random generator that cannot be replaced, or no function is given.
     """
-    if greedy not in ("no", "first", "last"):
-        raise ValueError(f"greedy: got {greedy!r}, expected no, first or last")
+    if step is not None:
+        if fn is not None or batched or grammar or settings or draft is not None:
+            raise ValueError("step: got fn, draft, batched, grammar or settings, too; expected the step alone")
+        fn, level, drafts = of_models(step), "tree", EVERY_PREFIX
+        arrays, most_drafts = arrays or kind_of(step), MOST_NODES
+        if arrays == "list":
+            raise ValueError("step: got arrays='list', expected 'numpy' or 'torch'")
+    if requests and (generate is None or memory != 1):
+        raise ValueError("requests: got no `generate`, or a `memory`; expected an engine, whose models have a state")
+    if greedy not in ("no", "first", "last", "any"):
+        raise ValueError(f"greedy: got {greedy!r}, expected no, first, last or any")
     if dtype not in _DTYPES:
         raise ValueError(f"dtype: got {dtype!r}, expected one of {', '.join(_DTYPES)}")
     if not isinstance(settings, Iterable) or not isinstance(end_tokens, Iterable):
@@ -144,6 +164,7 @@ def adapter(
             "`rng`, or declare scripted=False"
         )
     names = parameters_of(fn)
+    arrays = arrays or kind_of(fn)
     declaration = Declaration(
         name=name or name_of(fn),
         engine_version=version,
@@ -160,7 +181,9 @@ def adapter(
         tolerance=tolerance,
         batch_invariant=batch_invariant or not batched,  # each row is a separate call
         end_tokens=tuple(int(token) for token in end_tokens),
+        coin_bits=53 if arrays == "list" else 24,  # numbers in lists are doubles
         memory=memory,
+        requests=requests,
         greedy=greedy,
         grammar=grammar,
         settings=settings,
@@ -172,7 +195,7 @@ def adapter(
     subject = Subject(
         fn,
         declaration,
-        arrays=arrays or kind_of(fn),
+        arrays=arrays,
         batched=batched,
         compiled=compiled,
         every_operator=compiled or "generator" in names or any(map(needs_every_operator, functions.values())),

@@ -10,6 +10,7 @@ from draftproof import store
 from draftproof.deadline import Deadline, Ended
 from draftproof.declare import name_of, subject_of
 from draftproof.intercept.torch_operators import compiled_by
+from draftproof.models import EVERY_PREFIX
 from draftproof.program import ProgramError
 from draftproof.rehearsal import failed, rehearse
 from draftproof.results import Interrupted, Refuted, Verdict, verdict_of
@@ -116,7 +117,7 @@ def check(
         name=declaration.name,
         calls=subject.calls,
         seed=seed,
-        again=f"draftproof.replay({name_of(subject.fn)}, {{}}{_told(declaration)})",
+        again=f"draftproof.replay({_fn_of(subject)}, {{}}{_told(declaration)})",
     )
     if keep:
         failing = [f.counterexample for f in verdict.failures if f.counterexample and f.tier == "proof"]
@@ -166,9 +167,17 @@ def replay(
     return tell(subject, ["replay", "--seed", str(seed), "--instance", instance], deadline=deadline)
 
 
+def _fn_of(subject: Subject) -> str:
+    return "None" if subject.declaration.draft_sampling == EVERY_PREFIX else name_of(subject.fn)
+
+
 def _told(declaration: Declaration) -> str:
     usual = Declaration("")
     shown = {"level": "level", "draft_sampling": "drafts", "dtype": "dtype"}
+    if declaration.draft_sampling == EVERY_PREFIX:
+        return f", step={declaration.name}" + (
+            "" if declaration.dtype == usual.dtype else f", dtype={declaration.dtype!r}"
+        )
     return "".join(
         f", {argument}={getattr(declaration, key)!r}"
         for key, argument in shown.items()

@@ -15,6 +15,7 @@ import numpy as np
 
 from draftproof.arrays import UNCHANGED
 from draftproof.deadline import Deadline
+from draftproof.models import EVERY_PREFIX
 from draftproof.subject import FunctionFailed, Subject, text_of, words_of
 from draftproof.wire import Arrays, Fields
 
@@ -68,7 +69,8 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
     """Returns requests like the program's, with the function that answers each and the names of its arguments."""
     declared, requests = subject.declaration, []
     vocabulary = min(3, declared.most_vocabulary or 3)
-    drafts = max(1, declared.fewest_drafts)
+    inside = declared.draft_sampling == EVERY_PREFIX
+    drafts = vocabulary if inside else max(1, declared.fewest_drafts)
     scripted = "scripted" in declared.randomness
     one, two = [1.0, 0.0, 0.0][:vocabulary], [0.0, 1.0, 0.0][:vocabulary]
     middle = [0.5, 0.5] if vocabulary == 2 else [0.5, 0.25, 0.25]
@@ -98,7 +100,8 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
         }
         given = ["p", "q", "drafts"]
         if declared.level == "tree":
-            arrays["parents"] = np.tile(np.arange(-1, drafts - 1, dtype=np.int32), (len(rows), 1))
+            path = np.full(drafts, -1) if inside else np.arange(-1, drafts - 1)
+            arrays["parents"] = np.tile(path.astype(np.int32), (len(rows), 1))
             given.append("parents")
         if declared.grammar:
             arrays["legal"] = np.ones(arrays["p"].shape, np.int32)
@@ -114,8 +117,16 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
     if subject.generate is not None:
         table = np.full((vocabulary,) * (declared.memory + 1), 1 / vocabulary)
         asked = {"type": "generate", "length": 4, "drafts": 3, "seed": 1}
-        requests.append((fields | asked, {"target": table, "proposal": table}, subject.generate,
-                         ["target", "proposal", "length", "drafts"]))  # fmt: skip
+        models: Arrays = {"target": table, "proposal": table}
+        names = ["target", "proposal", "length", "drafts"]
+        if declared.requests:
+            asked |= {"prompts": [[0], [1 % vocabulary, 0]], "lengths": [4, 2]}
+            models["next"] = np.tile(np.arange(vocabulary, dtype=np.int32), (vocabulary, 1))
+            names[2:3] = ["prompts", "lengths"]
+            if declared.grammar:
+                models["legal"], models["legal_next"] = np.ones((1, vocabulary), np.int32), models["next"][:1] * 0
+                names.append("grammar")
+        requests.append((fields | asked, models, subject.generate, names))
     if subject.select is not None:
         chain = {"drafts": [0], "parents": [-1], "q": [rows[1][0]], "legal": [[1] * vocabulary],
                  "confidence": [0.5, 1.0], "accepted": 0, "past_confidence": [1.0]}  # fmt: skip
@@ -132,7 +143,7 @@ def _draws_races(subject: Subject, deadline: Deadline) -> bool:
         return False
     row = np.full(vocabulary, 1 / vocabulary, np.float32)
     row = np.log(row) if declared.rows == "logits" else row
-    drafts = max(1, declared.fewest_drafts)
+    drafts = vocabulary if declared.draft_sampling == EVERY_PREFIX else max(1, declared.fewest_drafts)
     p, q = (np.tile(row, (1, n, 1)) for n in (drafts + 1, drafts))
     if declared.level == "position":
         p, q = p[:, :1], q[:, :1]

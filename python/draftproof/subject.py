@@ -19,6 +19,7 @@ from draftproof import intercept
 from draftproof.arrays import SETTINGS, Argument, Arguments, Rows, tokens_of, tokens_of_batch
 from draftproof.intercept import numpy_generators, torch_operators
 from draftproof.intercept._scalars import here, imports_here
+from draftproof.models import StateModel
 from draftproof.program import printable
 from draftproof.seeds import MOST_REHEARSALS, SeedBook
 from draftproof.selection import Policy, kept_of, view_of
@@ -55,6 +56,7 @@ class Declaration:
     selection: dict[str, Any] | None = None
     end_tokens: tuple[int, ...] = ()
     memory: int = 1
+    requests: bool = False
     greedy: str = "no"
     grammar: bool = False
     settings: tuple[str, ...] = ()
@@ -64,7 +66,7 @@ class Declaration:
         own["dtypes"], own["rows"] = [own.pop("dtype")], [own["rows"]]
         if self.selection is None:
             del own["selection"]
-        return {"type": "hello", "protocol": "draftproof-adapter", "version": [1, 6], **own}
+        return {"type": "hello", "protocol": "draftproof-adapter", "version": [1, 7], **own}
 
 
 @dataclass
@@ -297,15 +299,18 @@ class Subject:
             wanted, numbers = int(fields["drafts"]), _Numbers(self, fields, arrays)
             return self._reply(fields, self._drafts(self.draft, arrays["q"][:, 0], wanted, numbers), numbers, wanted)
         if fields["type"] == "generate" and self.generate is not None:
-            given = arrays["target"], arrays["proposal"], int(fields["length"]), int(fields["drafts"])
             self.calls += 1
             try:
                 with intercept.seeded_call(int(fields["seed"]), True):
-                    tokens = np.array([tokens_of(self.generate(*given))], np.int32)
+                    texts = self._texts(fields, arrays)
             except (Exception, SystemExit) as error:
-                said = f"{self.declaration.name} fails on a text of {given[2]} tokens: {words_of(error)}"
+                said = f"{self.declaration.name} fails on a text of {fields['length']} tokens: {words_of(error)}"
                 raise FunctionFailed(said) from error
-            return {"type": "result", "id": fields["id"]}, {"tokens": tokens}, [], []
+            counts = np.array([len(text) for text in texts], np.int32)
+            tokens = np.full((len(texts), max(1, counts.max())), -1, np.int32)
+            for i, text in enumerate(texts):
+                tokens[i, : len(text)] = text
+            return {"type": "result", "id": fields["id"]}, {"tokens": tokens, "counts": counts}, [], []
         if fields["type"] == "select" and self.select is not None:
             self.calls += 1
             try:
@@ -315,6 +320,20 @@ class Subject:
             return {"type": "result", "id": fields["id"], "kept": kept}, {}, [], []
         message = f"got a request {fields['type']!r}, expected one of {', '.join(self.declaration.functions)}"
         return {"type": "error", "id": fields["id"], "message": message}, {}, [], []
+
+    def _texts(self, fields: Fields, arrays: Arrays) -> list[list[int]]:
+        """The texts of an engine, one for each request. Raises: what the engine raises, and TypeError for no texts."""
+        assert self.generate is not None
+        length, drafts = int(fields["length"]), int(fields["drafts"])
+        if not self.declaration.requests:
+            return [tokens_of(self.generate(arrays["target"], arrays["proposal"], length, drafts))]
+        models = (StateModel(arrays[name], arrays["next"]) for name in ("target", "proposal"))
+        prompts = [list(prompt) for prompt in fields["prompts"]]
+        grammar = [StateModel(arrays["legal"] != 0, arrays["legal_next"])] if self.declaration.grammar else []
+        texts = list(self.generate(*models, prompts, list(fields["lengths"]), drafts, *grammar))
+        if len(texts) != len(fields["prompts"]):
+            raise TypeError(f"returned {len(texts)} texts, expected one for each of {len(fields['prompts'])} prompts")
+        return [tokens_of(text) for text in texts]
 
     def _reply(
         self, fields: Fields, answers: list[Answer], numbers: _Numbers, width: int

@@ -286,12 +286,15 @@ class Tape:
             source.at += n
             known = [key in self._known and len(self._known[key]) >= n for key in keys]
             if all(known):
-                values = np.array([np.maximum(self._known[key][:n], 0.0) for key in keys])
+                values = np.array([self._known[key][:n] for key in keys])
+                if draw[0] != CLOCK:  # a number below 0 is a forced clock
+                    values = np.where(values < 0, np.minimum(-np.expm1(values), 1 - 2.0**-53), values)
             elif any(known):
                 raise UnknownRandomness("a seeded generator", "some rows of the batch drew its numbers before")
             else:
                 values = self._take(rows, n, draw, weights)[0]
-                self._known.update(zip(keys, values, strict=True))
+                kept = values if draw[0] == CLOCK else np.maximum(values, 0.0)
+                self._known.update(zip(keys, kept, strict=True))
             self._source = source
             return values, at
         start = self._used[at]

@@ -115,12 +115,13 @@ class RowTape:
         source.at += 1
         try:
             if key in self.known:
-                return self.known[key]
+                v = self.known[key]  # below 0: a forced clock, whose number rounds to 1 if the clock is long
+                return v if v >= 0 or draw[0] == CLOCK else min(-math.expm1(v), 1 - 2.0**-53)
             v = self.known[key] = self.take(draw)
             if draw[0] == INTEGER:  # the host treats all v of an integer as equal, so its middle is stored
                 self.known[key] = ((-v - 1 if v < 0 else math.floor(v * draw[1])) + 0.5) / draw[1]
-            elif v < 0:
-                self.known[key] = -math.expm1(v) if draw[0] == CLOCK else 0.0
+            elif v < 0 and draw[0] != CLOCK:
+                self.known[key] = 0.0
             return v
         finally:
             self.source = source

@@ -171,6 +171,26 @@ def test_repeated_gates_are_counted_and_kept(checkout: Path, capfd: pytest.Captu
     assert "| `chain` | 3 | 1 | 3 |  |" in text
 
 
+def test_adapters_that_are_not_proved_repeat_their_trials(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = checkout / "python" / "engines" / "small.py"
+    path.write_text(path.read_text().replace('tiers=("proof",)', 'tiers=("sampled",)'))
+    asked: list[Any] = []
+
+    def passing(*given: Any, **named: Any) -> Any:
+        asked.append((named["tier"], named["seed"], "models" in named, list(named["instance"])))
+        return type("Gate", (), {"status": "passed"})()
+
+    monkeypatch.setattr(engine_results, "check", passing)
+    engine = discover(checkout / "python" / "engines")["small"]
+    counted = engine_results.repeat(engine, ["chain"], 2, seed=5, models=0)
+    assert asked == [(("sampled",), 5, False, []), (("sampled",), 6, False, [])]
+    assert counted == {"chain": {"gates": 2, "passed": 2, "seed": 5}}
+    result = {"engine": "small", "version": "1", "adapters": [{"name": "chain", "repeated": counted["chain"]}]}
+    assert "| small 1 | `chain` | 2 | trials | 2 |  |" in engine_pages._repeated({"small": result})
+
+
 def test_a_repeated_gate_that_fails_is_named(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = checkout / "python" / "engines" / "small.py"
     path.write_text(path.read_text().replace("q[i][x] < p[i][x]", "q[i][x] < 0.9 * p[i][x]"))

@@ -310,6 +310,18 @@ def test_a_step_ends_with_an_end_token(in_a_folder: Path) -> None:
     assert verdict.status == "failed" and "after the end token 1" in str(verdict)
 
 
+def test_lists_of_doubles_are_not_asked_on_long_rows(in_a_folder: Path) -> None:
+    sizes: set[int] = set()
+
+    def verify(p: Any, q: Any, drafts: Any) -> int:
+        sizes.add(len(p))
+        return random.choices(range(len(p)), p)[0]
+
+    asked: dict[str, Any] = {"level": "position", "dtype": "float16", "tier": "sampled", "keep": False}
+    assert draftproof.check(verify, arrays="list", **asked).status == "passed"
+    assert 2 < max(sizes) < 100_000
+
+
 @pytest.mark.parametrize("noise", ["float16", "float64"])
 def test_a_last_draw_in_half_precision_is_asked_on_long_rows(in_a_folder: Path, noise: str) -> None:
     def last_draw(p: Any, q: Any, drafts: Any) -> int:
@@ -351,16 +363,18 @@ def test_greedy_tokens_are_the_likeliest_with_ties_as_declared(in_a_folder: Path
         return int(best[int(np.random.random() * len(best))])
 
     asked: dict[str, Any] = {"raises": False, "keep": False}
-    for declared in ("first", "last"):
+    for declared in ("first", "last", "any"):
         for chosen in (first, last, drawn):
             verdict = draftproof.check(greedy_chain(chosen), greedy=declared, **asked)
-            assert (verdict.status == "passed") == (chosen.__name__ == declared), (
+            assert (verdict.status == "passed") == (declared in (chosen.__name__, "any")), (
                 f"{chosen.__name__}, {declared}: {verdict}"
             )
+    second = draftproof.check(greedy_chain(lambda row: int(np.argsort(row)[-2])), greedy="any", **asked)
+    assert "which is not the likeliest" in str(second)
     verdict = draftproof.check(greedy_chain(lambda row: int(row.argmin())), greedy="first", **asked)
     assert "which is not the likeliest" in str(verdict)
-    with pytest.raises(ValueError, match="greedy: got 'any'"):
-        draftproof.check(greedy_chain(first), greedy="any")
+    with pytest.raises(ValueError, match="greedy: got 'all'"):
+        draftproof.check(greedy_chain(first), greedy="all")
 
 
 def test_unknown_randomness_reaches_the_caller(in_a_folder: Path) -> None:

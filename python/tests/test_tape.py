@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from draftproof.seeds import SeededSource
 from draftproof.tape import CLOCK, COIN, INTEGER, PICK, NoMass, Tape, TapeShort
 
 BELOW_1 = math.nextafter(1.0, 0.0)
@@ -45,6 +46,23 @@ def test_a_pick_at_the_end_takes_the_last_cell_with_weight() -> None:
 def test_a_clock_is_an_exponential_and_a_forced_one_is_itself() -> None:
     clocks = tape([0.0, 0.5, BELOW_1, -7.5]).clocks(0, 4)[0]
     assert clocks.tolist() == [0.0, math.log(2), -math.log1p(-BELOW_1), 7.5]
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_forced_clock_of_a_seeded_generator_is_read_again(rows: int) -> None:
+    t, places = tape(*[[-50.0, -0.5]] * rows), list(range(rows))
+
+    def again() -> None:
+        t.source = SeededSource("one seed")
+
+    again()
+    first = t.clocks(places, 2)
+    assert first.tolist() == [[50.0, 0.5]] * rows
+    again()
+    assert (t.clocks(places, 2) == first).all()
+    again()
+    coins = t.coins(places, 2, 53)
+    assert coins.tolist() == [[1 - 2.0**-53, pytest.approx(1 - np.exp(-0.5))]] * rows
 
 
 def test_an_integer_is_the_floor_and_a_forced_one_is_itself() -> None:

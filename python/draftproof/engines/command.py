@@ -191,7 +191,7 @@ def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: 
                 adapter["repeated"] = one
         results.write(result, kept)
     for name, one in counted.items():
-        print(f"  {name:30} {one['passed']} of {one['gates']} gates passed, {one['models'] or '1 small'} models each")
+        print(f"  {name:30} {one['passed']} of {one['gates']} gates passed, {_each(one)} each")
         if "first" in one:
             print(f"    seed {one['first']['seed']}: {one['first']['says']}")
     for name, reason in skipped.items():
@@ -203,8 +203,12 @@ def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: 
     return PASSED if all(one["gates"] == asked for one in counted.values()) else UNDECIDED
 
 
+def _each(one: dict[str, Any]) -> str:
+    return f"{one['models'] or '1 small'} models" if "models" in one else "trials"
+
+
 def _follows(before: dict[str, Any], one: dict[str, Any]) -> bool:
-    return bool(before["models"] == one["models"] and before["seed"] + before["gates"] == one["seed"])
+    return bool(before.get("models") == one.get("models") and before["seed"] + before["gates"] == one["seed"])
 
 
 def _tell(result: dict[str, Any]) -> None:

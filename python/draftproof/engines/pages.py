@@ -161,10 +161,14 @@ def _unnamed(again: dict[str, Any]) -> str:
     return "" if again["passed"] == again["gates"] else "not kept"
 
 
+def _models_of(again: dict[str, Any]) -> str:
+    return str(again["models"] or "1 small") if "models" in again else "trials"
+
+
 def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
     rows = [
         f"| {name} {one['version']} | `{adapter['name']}` | {again['gates']} | "
-        f"{again['models'] or '1 small'} | {again['passed']} | "
+        f"{_models_of(again)} | {again['passed']} | "
         f"{', '.join(f'`{check}` {n}' for check, n in again.get('failed', {}).items()) or _unnamed(again)} |"
         for name, one in sorted(newest.items())
         for adapter in one["adapters"]
@@ -175,7 +179,8 @@ def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
     told = [
         "The proof tier with other models and predictions in each gate, `python -m draftproof engines NAME --repeat",
         "100`. *1 small* is `--models 0`: one model of one draft and two or three tokens, for adapters whose calls",
-        "take milliseconds (16 ms and more under Triton's interpreter).",
+        "take milliseconds (16 ms and more under Triton's interpreter). *Trials* are for adapters that are not proved:",
+        "texts or drafts with other seeds in each gate.",
     ]
     head = ["| engine | adapter | gates | models of each | passed | failed |", "|---|---|---|---|---|---|"]
     return ["## Repeated gates", "", *told, "", *head, *rows]

@@ -80,21 +80,28 @@ def repeat(
     models: int = 2,
     keep: Callable[[dict[str, Any]], None] = lambda counted: None,
 ) -> dict[str, Any]:
-    """Runs `count` proof gates on each adapter that can be scripted, with other models and predictions each time, and
-    returns how many passed; fewer run after Ctrl-C. With `models` 0 each is one small chain. `keep` gets the counts so
-    far after each gate. An adapter that cannot be opened has `skipped`, the reason, and no gates. Raises: Missing."""
+    """Runs `count` gates on each adapter and returns how many passed; fewer run after Ctrl-C. Adapters that can be
+    scripted get the proof tier with other models and predictions each time; with `models` 0 each gate is one small
+    chain. The others get their tiers of trials with other seeds, and their count has no `models`. `keep` gets the
+    counts so far after each gate. An adapter that cannot be opened has `skipped`, the reason, and no gates.
+    Raises: Missing."""
     engine.enter()
     counted: dict[str, Any] = {}
     for adapter in engine.adapters:
-        if (names and adapter.name not in names) or "proof" not in adapter.tiers:
+        if names and adapter.name not in names:
             continue
+        proved = "proof" in adapter.tiers
         try:
             subject = adapter.make()
         except (Missing, ImportError) as error:
             counted[adapter.name] = {"gates": 0, "skipped": str(error)}
             continue
-        for done, gate in enumerate(_gates(adapter.name, subject, range(seed, seed + count), models)):
-            one = counted.setdefault(adapter.name, {"gates": 0, "passed": 0, "models": models, "seed": seed})
+        asked = {"models": models, "predictions": 16} if proved else {}
+        tiers = ("proof",) if proved else adapter.tiers
+        for done, gate in enumerate(_gates(adapter.name, subject, tiers, range(seed, seed + count), asked)):
+            one = counted.setdefault(adapter.name, {"gates": 0, "passed": 0, "seed": seed})
+            if proved:
+                one["models"] = models
             one["gates"] += 1
             one["passed"] += gate.status == "passed"
             if gate.status != "passed":
@@ -135,22 +142,22 @@ def small_chain(seed: int) -> str:
     return f"L=1 K=1 [] p={told(first)} q={told(proposal)} {' '.join(behind)}"
 
 
-def _gates(name: str, subject: Subject, seeds: Sequence[int], models: int) -> Iterator[Verdict]:
+def _gates(
+    name: str, subject: Subject, tiers: Sequence[str], seeds: Sequence[int], asked: dict[str, int]
+) -> Iterator[Verdict]:
     """Yields a gate for each seed and prints a line of progress after it. Ctrl-C ends the sequence early."""
     done = 0
     try:
         for one in seeds:
-            asked = [] if models else [small_chain(one)]
             gate = check(
                 subject,
-                tier="proof",
-                models=models,
-                predictions=16,
+                tier=tiers,
                 seed=one,
-                instance=asked,
+                instance=[small_chain(one)] if asked.get("models") == 0 else [],
                 keep=False,
                 raises=False,
                 time_limit=600,
+                **asked,  # type: ignore[arg-type]  # numbers of models and predictions
             )
             done += 1
             print(f"{name}: gate {done} of {len(seeds)}, {gate.status}", file=sys.stderr, flush=True)

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction as F
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -25,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import numpy as np
 import torch
 
-from draftproof.engines import discover
+from draftproof.engines import discover, module_of
 
 Row = list[F]
 Rule = Callable[[Row, Row, Row, int], tuple[F, Sequence[F]]]
@@ -125,6 +126,19 @@ def csaq_quant() -> None:
     count("csaq-quant", "block", OF_TWO, rule)
 
 
+def dejavuu() -> None:
+    """Its source searches the running sums of a float32 row for a float64 number, which may be above the last sum."""
+    sampling = module_of(discover()["dejavuu"].root() / "dejavuu" / "core" / "sampling.py", "dejavuu_sampling")
+    with np.errstate(divide="ignore"):
+        row = np.log(np.array([1, 3, 1, 0], np.float32) / 5)
+    number = SimpleNamespace(random=lambda: 1 - 2.0**-53)
+    with patch("numpy.random.default_rng", lambda seed: number):
+        got = sampling.pick(row, 17, sampling.Sampler())
+    last = np.cumsum(sampling._softmax(row))[-1]
+    where = f"on p=(1 3 1 0)/5, number 1 - 2^-53: got {got}; the last sum is 1 - {1 - float(last):.3g}"
+    print("dejavuu", "pick", where)
+
+
 def mlx_dspark() -> None:
     """A rejection next to p = q leaves an empty residual, of which its source draws any token, also with p = 0."""
     impossible = "L=1 K=1 [] p=(2915 1 0)/2916 q=(5829 2 0)/5831"
@@ -175,6 +189,12 @@ def sequential_speculative_decoding() -> None:
     edge("sequential-speculative-decoding", "standard", NEARLY_EQUAL, 1, 1 - 2.0**-24)
 
 
+def speculative_decoding() -> None:
+    """Its source rejects where the number is above p / q, so no draft where it is 0; and fails on an empty residual."""
+    edge("speculative-decoding", "speculative_decoding", "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1", 1, 0.0)
+    edge("speculative-decoding", "speculative_decoding", NEARLY_EQUAL, 1, 1 - 2.0**-24)
+
+
 def srep_moe() -> None:
     """Its source accepts a draft x with p(x), whatever q drew it, and replaces it by a draw from p."""
     rule: Rule = lambda p, q, after, x: (p[x], p)  # noqa: E731
@@ -206,8 +226,8 @@ def edge(name: str, adapter: str, instance: str, draft: int, coin: float, show: 
     return got
 
 
-FUNCTIONS = (csaq_quant, mlx_dspark, mtplx, rotalabs_accel, sequential_speculative_decoding, srep_moe)
-FUNCTIONS += (tightwad,)
+FUNCTIONS = (csaq_quant, dejavuu, mlx_dspark, mtplx, rotalabs_accel, sequential_speculative_decoding, srep_moe)
+FUNCTIONS += (speculative_decoding, tightwad)
 
 if __name__ == "__main__":
     known = {fn.__name__: fn for fn in FUNCTIONS}

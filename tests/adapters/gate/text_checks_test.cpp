@@ -227,10 +227,33 @@ TEST(TextChecks, TheEvidenceHasMeanOne) {
         probability *= target[static_cast<std::size_t>(2 * (text.empty() ? 0 : text.back()) + token)];
         text.push_back(token);
       }
-      mean += probability * std::exp(evidence_of_texts(texts, {.vocabulary = 2, .rows = target}).log_e);
+      mean += probability * std::exp(evidence_of_texts({.texts = texts}, {.vocabulary = 2, .rows = target}).log_e);
     }
     EXPECT_NEAR(mean, 1, 1e-12) << "1,024 terms, each with some 200 roundings of 2^-53";
   }
+}
+
+TEST(TextChecks, TheEvidenceOfModelsWithAStateHasMeanOne) {
+  // The state counts the tokens 1, modulo 2; after the prompt it is 1.
+  const TextTable target{.vocabulary = 2, .rows = {0.25, 0.75, 0.5, 0.5}, .next = {0, 1, 1, 0}};
+  double mean = 0;
+  for (unsigned bits = 0; bits < 1024; ++bits) {
+    GeneratedTexts of{.texts = {{}}, .starts = {{.state = 1, .prompt_size = 2}}};
+    double probability = 1;
+    std::uint64_t state = 1;
+    for (std::size_t i = 0; i < 10; ++i) {
+      const auto token = static_cast<Token>((bits >> i) & 1u);
+      probability *= target.row(state)[static_cast<std::size_t>(token)];
+      state = target.after(state, token);
+      of.texts.front().push_back(token);
+    }
+    mean += probability * std::exp(evidence_of_texts(of, target).log_e);
+  }
+  EXPECT_NEAR(mean, 1, 1e-12) << "1,024 terms, each with some 200 roundings of 2^-53";
+  const TextEvidence over =
+      evidence_of_texts({.texts = {{0, 1}}, .starts = {{.state = 0, .prompt_size = 1}}, .lengths = {1}}, target);
+  EXPECT_TRUE(std::isinf(over.log_e));
+  EXPECT_EQ(over.worst, "a text after a prompt of 1 tokens has 2 tokens, expected at most 1");
 }
 
 TEST(TextChecks, LostTokensAreImpossibleTransitionsAtOnce) {
@@ -264,10 +287,10 @@ TEST(TextChecks, TextsEndWithTheirFirstEndToken) {
   }
   const std::vector<double> target{0.5, 0.5, 0.5, 0.5};
   const std::vector<std::int32_t> text{0, 0};
-  const std::array lengths{3};
   const TextTable ending{.vocabulary = 2, .rows = target, .ends = {1}};
-  EXPECT_FALSE(std::isinf(evidence_of_texts({&text, 1}, ending).log_e));
-  EXPECT_TRUE(std::isinf(evidence_of_texts({&text, 1}, ending, lengths).log_e)) << "short, without an end token";
+  EXPECT_FALSE(std::isinf(evidence_of_texts({.texts = {text}}, ending).log_e));
+  EXPECT_TRUE(std::isinf(evidence_of_texts({.texts = {text}, .lengths = {3}}, ending).log_e))
+      << "short, without an end token";
 }
 
 /// Continues after an end token, but only in its last texts and on the tables of one vocabulary.
@@ -302,7 +325,7 @@ TEST(TextChecks, TheLastTextsCountOnBothTables) {
 TEST(TextChecks, ATokenOfProbabilityZeroIsAProof) {
   const std::vector<double> target{0.5, 0.5, 0, 1, 0, 0, 0, 0, 1};
   const std::vector<std::int32_t> text{1, 0, 2};
-  const TextEvidence evidence = evidence_of_texts({&text, 1}, {.vocabulary = 3, .rows = target});
+  const TextEvidence evidence = evidence_of_texts({.texts = {text}}, {.vocabulary = 3, .rows = target});
   EXPECT_TRUE(std::isinf(evidence.log_e));
   EXPECT_EQ(evidence.worst, "token 2 of the text is 2 after 0, which has p = 0");
 }

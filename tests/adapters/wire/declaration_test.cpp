@@ -1,5 +1,9 @@
 #include <draftproof/adapters/declaration.hpp>
 
+#include <fstream>
+#include <iterator>
+#include <string>
+
 #include <nlohmann/json.hpp>
 
 #include <draftproof/tests/support/adapters_messages.hpp>
@@ -10,6 +14,17 @@ namespace {
 using json = nlohmann::json;
 
 json least_hello() { return {{"protocol", "draftproof-adapter"}, {"version", {1, 0}}, {"name", "x"}}; }
+
+TEST(Declaration, EveryFieldIsOnThePageOfTheProtocol) {
+  std::ifstream stream(DRAFTPROOF_SOURCE_DIR "/docs/adapters-protocol.md");
+  const std::string page{std::istreambuf_iterator<char>(stream), {}};
+  const auto begin = page.find("\n## hello (child)"), end = page.find("\n## ", begin + 1);
+  ASSERT_NE(end, std::string::npos);
+  const std::string hello = page.substr(begin, end - begin);
+  const json fields = to_json(Declaration{});
+  for (const auto& [field, value] : fields.items())
+    EXPECT_NE(hello.find("\n| `" + field + "` |"), std::string::npos) << field;
+}
 
 TEST(Declaration, ComesBackAsItWas) {
   const Declaration all{.name = "engine",

@@ -76,6 +76,30 @@ TEST(WireProgram, ACallIsPlacedByItsInputNotByItsOrder) {
   expect_equal_runs(runs_of(program, mixed), runs_here(mixed));
 }
 
+// A slow batch halves the number of rows of the next batches, but not of rows that belong together.
+TEST(WireProgram, RowsTogetherAreOneBatchAfterASlowOne) {
+  const MarkedProcesses marked;
+  struct CountsRows final : ChainVerifier {
+    void verify(const ServedBatch& batch, ServedResult& result) override {
+      if (std::exchange(first_, false)) std::this_thread::sleep_for(std::chrono::milliseconds(2100));
+      ChainVerifier::verify(batch, result);
+      for (int row = 0; row < batch.rows; ++row) result.set(row, RowStatus::failed, std::to_string(batch.rows));
+    }
+    bool first_ = true;
+  };
+  const Listener listener([](int connection, int, pid_t) {
+    CountsRows chain;
+    serve(chain, connection, connection);
+  });
+  WireProgram program(address_of(listener), marked.options());
+  const RandomCalls set(64, 3, 2, 5);
+  Runs together(64);
+  EXPECT_EQ(runs_of(program, set).front().message, "64");
+  program.run_together(set.inputs, set.calls, together);
+  EXPECT_EQ(together.front().message, "64");
+  EXPECT_EQ(runs_of(program, set).front().message, "32");
+}
+
 TEST(WireProgram, SeedsDecideAndRowsComeInOrder) {
   const MarkedProcesses marked;
   ServedCall call(Level::chain, RandomCalls(300, 4, 2, 5).inputs);

@@ -1,0 +1,41 @@
+"""keyed: a function whose random numbers all come from a key, as one that `check` judges over uniform keys.
+
+Watermarks and reproducible sampling replace random numbers by noise that a key determines. Such a function is
+deterministic for each key, and unbiased if its token has the target's distribution over uniform keys.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class NotDetermined(AssertionError):
+    """Two calls of a keyed function with equal arguments gave different tokens."""
+
+
+def keyed(fn: Callable[..., int], keys: int = 2_147_483_648) -> Callable[..., int]:
+    """Returns a function for `check(.., level="position")` that calls `fn` with a uniform key below `keys`.
+
+    fn        fn(p [V], q [V], key) -> token. It draws its draft from q, and what it needs besides, by the key alone
+    keys      number of keys
+
+    `check` gives drafts of its own, which are not used. The proof tier replaces the numbers of generators that are
+    seeded by the key, also by a part of it or with other numbers: numpy.random.default_rng([key, 1]). Two generators
+    with one seed read the same numbers. Noise by other means, such as a hash, is judged by the sampled tier alone.
+    The function calls `fn` twice, and raises NotDetermined if the tokens differ.
+    """
+
+    @functools.wraps(fn)
+    def over_keys(p: Any, q: Any, drafts: Any) -> int:
+        key = int(np.random.randint(keys))
+        first, second = (int(fn(p, q, key)) for _ in range(2))
+        if first != second:
+            raise NotDetermined(f"key {key}: got token {first}, then {second}")
+        return first
+
+    del over_keys.__wrapped__  # its parameters are p, q and drafts
+    return over_keys

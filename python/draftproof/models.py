@@ -1,0 +1,81 @@
+"""Small models as objects: for engines that serve several requests, and for steps that draft inside."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+EVERY_PREFIX = "every_prefix"  # the draft sampling whose trees are the rows of two models
+MOST_NODES = 14  # drafts of such a tree: L = 3 with two tokens, 2 with three, 1 with four
+
+
+@dataclass(frozen=True, eq=False)
+class StateModel:
+    """A model whose next row is a function of the whole prefix, through a state.
+
+    rows   [S, V]: the distribution of the next token in each state, float64 or as declared for fn
+    next   int32 [S, V]: the state after a token. A text starts in state 0
+    """
+
+    rows: Any
+    next: NDArray[np.int32]
+
+    @property
+    def vocabulary(self) -> int:
+        """V."""
+        return int(self.rows.shape[1])
+
+    def state(self, tokens: Iterable[int], state: int = 0) -> int:
+        """Returns the state after reading `tokens` from `state` on. Cost: one look-up for each token."""
+        for token in tokens:
+            state = int(self.next[state, token])
+        return state
+
+    def rows_after(self, tokens: Iterable[int], state: int = 0) -> Any:
+        """Returns the rows before and after each of n tokens, [n + 1, V], as one pass of a model over them."""
+        states = [state]
+        for token in tokens:
+            states.append(int(self.next[states[-1], token]))
+        return self.rows[states]
+
+
+def of_models(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a verifier of trees that calls step(target, proposal, L) with two models.
+
+    The trees have every prefix of at most L tokens, level by level: a node and its children in the order of tokens.
+    The rows of the tree are the models' rows. The drafter needs no row after L tokens; it has its first row there.
+    """
+    parameters = dict(inspect.signature(step).parameters)
+
+    def verify(p: Any, q: Any, drafts: Any, parents: Any, **generators: Any) -> Any:
+        nodes, vocabulary = p.shape
+        inner = (nodes - 1) // vocabulary  # nodes with children
+        parent = np.arange(inner) * vocabulary
+        proposal = q[np.concatenate([parent, np.zeros(nodes - inner, parent.dtype)])]
+        children, length = _every_prefix(nodes, vocabulary)
+        return step(StateModel(p, children), StateModel(proposal, children), length, **generators)
+
+    verify.__name__ = str(getattr(step, "__name__", type(step).__name__))
+    given = [
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("p", "q", "drafts", "parents")
+    ]
+    own = [parameters[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in ("rng", "generator")
+           if name in parameters]  # fmt: skip
+    verify.__signature__ = inspect.Signature(given + own)  # type: ignore[attr-defined]
+    return verify
+
+
+@cache
+def _every_prefix(nodes: int, vocabulary: int) -> tuple[NDArray[np.int32], int]:
+    """Returns the node after each token, [nodes, V], and the depth of the tree. The last level stays where it is."""
+    children = np.arange(nodes, dtype=np.int32)[:, None] * vocabulary + 1 + np.arange(vocabulary, dtype=np.int32)
+    depth, first = 0, 1
+    while first < nodes:
+        depth, first = depth + 1, first * vocabulary + 1
+    return np.where(children < nodes, children, np.arange(nodes, dtype=np.int32)[:, None]), depth

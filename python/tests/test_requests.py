@@ -1,0 +1,195 @@
+"""Whole engines that serve several requests: slots that are filled again, prompts, preemption, ends and lengths."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import draftproof
+from draftproof.models import StateModel
+
+WRONG_MASKS = (
+    "no mask for the bonus",
+    "mask of the start of the step",
+    "grammar reads rejected drafts",
+    "grammar skips accepted drafts",
+    "grammar of the slot before",
+    "forbidden drafts are removed",
+)
+WRONG = (
+    "keeps rejected drafts",
+    "slot is not reset",
+    "reads the prompt twice",
+    "loses the last token of the prompt",
+    "resumes without the text",
+    "states are not compacted",
+    "drafts of a neighbour",
+    "overruns the length",
+)
+
+
+@dataclass
+class Request:
+    number: int
+    prompt: list[int]
+    length: int
+    text: list[int] = field(default_factory=list)
+
+
+def engine(slots: int, fault: str = "", preempts: bool = False) -> Callable[..., list[list[int]]]:
+    """Token verification of chains. A slot has a request, and the states of target and grammar as a cache."""
+
+    def generate(
+        target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, grammar: Any = None
+    ) -> list[list[int]]:
+        p_of, q_of, every = target.rows.tolist(), proposal.rows.tolist(), range(target.vocabulary)
+        waiting = [Request(i, prompt, length) for i, (prompt, length) in enumerate(zip(prompts, lengths, strict=True))]
+        done: dict[int, list[int]] = {}
+        running: list[Request | None] = [None] * slots
+        states, masks = [0] * slots, [0] * slots
+        preempted = preempts
+
+        def masked(row: list[float], mask: int) -> list[float]:
+            return row if grammar is None else [p if ok else 0.0 for p, ok in zip(row, grammar.rows[mask], strict=True)]
+
+        def read(tokens: list[int], mask: int) -> int:
+            return 0 if grammar is None else int(grammar.state(tokens, mask))
+
+        while waiting or any(running):
+            for at in range(slots):
+                if running[at] is None and waiting:
+                    request = running[at] = waiting.pop(0)
+                    tokens = request.prompt + ([] if fault == "resumes without the text" else request.text)
+                    tokens = tokens * 2 if fault == "reads the prompt twice" else tokens
+                    tokens = tokens[:-1] if fault == "loses the last token of the prompt" else tokens
+                    states[at] = target.state(tokens, states[at] if fault == "slot is not reset" else 0)
+                    masks[at] = read(request.text, masks[at] if fault == "grammar of the slot before" else 0)
+            for at, request in enumerate(running):
+                if request is None:
+                    continue
+                q_state = states[(at + 1) % slots] if fault == "drafts of a neighbour" else states[at]
+                context, q_context, mask, step, found = states[at], states[at], masks[at], [], []
+                for _ in range(drafts):
+                    found += random.choices(every, q_of[q_state])
+                    q_state = proposal.state(found[-1:], q_state)
+                    if fault == "forbidden drafts are removed" and not grammar.rows[read(found[:-1], mask)][found[-1]]:
+                        found.pop()
+                        break
+                for x in found:
+                    p, q = masked(p_of[context], mask), q_of[q_context]
+                    if not random.random() * q[x] * sum(p) < p[x]:
+                        rest = [max(a / sum(p) - b, 0.0) for a, b in zip(p, q, strict=True)]
+                        step += random.choices(every, rest if any(rest) else p)
+                        break
+                    step.append(x)
+                    context, q_context = target.state([x], context), proposal.state([x], q_context)
+                    mask = mask if fault == "mask of the start of the step" else read([x], mask)
+                else:
+                    row = p_of[context]
+                    step += random.choices(every, row if fault == "no mask for the bonus" else masked(row, mask))
+                states[at] = target.state(
+                    step[-1:] if fault == "keeps rejected drafts" else step,
+                    target.state(found, states[at]) if fault == "keeps rejected drafts" else states[at],
+                )
+                text = found + step[-1:] if fault == "grammar reads rejected drafts" else step
+                masks[at] = read(text[-1:] if fault == "grammar skips accepted drafts" else text, masks[at])
+                request.text += step
+                if len(request.text) >= request.length:
+                    done[request.number] = request.text[: None if fault == "overruns the length" else request.length]
+                    running[at] = None
+            if preempted and len(done) == 1 and running[-1] is not None:
+                waiting.append(running[-1])
+                running[-1], preempted = None, False
+            if fault == "states are not compacted":
+                running.sort(key=lambda request: request is None)
+        return [done[i] for i in range(len(prompts))]
+
+    return generate
+
+
+@pytest.mark.parametrize(("slots", "preempts"), [(1, False), (3, False), (8, True)])
+def test_right_engines_pass(slots: int, preempts: bool, in_a_folder: Path) -> None:
+    verdict = draftproof.check(None, generate=engine(slots, preempts=preempts), requests=True, raises=False)
+    assert verdict.status == "passed", str(verdict)
+    assert "a token lost, doubled or displaced once in" in str(verdict)
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_right_engines_pass_under_a_grammar(slots: int, in_a_folder: Path) -> None:
+    asked: dict[str, Any] = {"requests": True, "grammar": True, "raises": False}
+    verdict = draftproof.check(None, generate=engine(slots, preempts=True), **asked)
+    assert verdict.status == "passed", str(verdict)
+
+
+@pytest.mark.parametrize("fault", WRONG_MASKS)
+def test_wrong_masks_are_refuted(fault: str, in_a_folder: Path) -> None:
+    asked: dict[str, Any] = {"requests": True, "grammar": True, "raises": False, "keep": False}
+    wrong = engine(3, fault, preempts=True)
+    verdicts = [draftproof.check(None, generate=wrong, seed=seed, **asked) for seed in range(1, 6)]
+    assert sum(verdict.status == "failed" for verdict in verdicts) == 5
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_wrong_engines_are_refuted(fault: str, in_a_folder: Path) -> None:
+    wrong = engine(3, fault, preempts=True)
+    verdicts = [
+        draftproof.check(None, generate=wrong, requests=True, raises=False, keep=False, seed=seed)
+        for seed in range(1, 6)
+    ]
+    assert sum(verdict.status == "failed" for verdict in verdicts) == 5
+    if fault == "overruns the length":
+        assert "expected at most" in str(verdicts[0])
+
+
+def test_end_tokens_end_requests(in_a_folder: Path) -> None:
+    def ends(cut: bool) -> Any:
+        def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int) -> list[list[int]]:
+            texts = engine(3)(target, proposal, prompts, lengths, drafts)
+            return [text[: text.index(1) + 1] if cut and 1 in text else text for text in texts]
+
+        return generate
+
+    asked: dict[str, Any] = {"requests": True, "end_tokens": [1], "raises": False, "keep": False}
+    assert draftproof.check(None, generate=ends(True), **asked).status == "passed"
+    assert "follows the end token 1" in str(draftproof.check(None, generate=ends(False), **asked))
+
+
+def test_a_model_with_a_state_depends_on_the_whole_prefix() -> None:
+    seen: list[tuple[StateModel, StateModel, list[list[int]], list[int], int]] = []
+
+    def generate(*given: Any) -> list[list[int]]:
+        seen.append(given)
+        return engine(3)(*given)
+
+    draftproof.check(None, generate=generate, requests=True, keep=False)
+    checked = [given for given in seen if len(given[2]) == 8]  # without the first calls, which only try the function
+    assert len(checked) > 20
+    for target, _, prompts, lengths, _ in checked[:4]:
+        assert len(lengths) == 8 and len({len(prompt) for prompt in prompts}) > 2
+        assert target.rows.shape == target.next.shape == (len(target.rows), target.vocabulary)
+        prompt = max(prompts, key=len)
+        assert (target.rows_after(prompt)[-1] == target.rows[target.state(prompt)]).all()
+        doubled, lost = target.state(prompt * 2), target.state(prompt[:-1])
+        assert len({target.state(prompt), doubled, lost}) >= 2
+        for other in range(1, len(target.rows)):  # no text brings two states together
+            assert target.state(prompt, 0) != target.state(prompt, other)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [([[0]], "returned 1 texts, expected one for each of"), (None, "TypeError"), ([[0.5]] * 2, "expected tokens")],
+)
+def test_an_engine_that_returns_no_texts_is_an_error(answer: Any, said: str) -> None:
+    with pytest.raises(draftproof.FunctionFailed, match=said):
+        draftproof.check(None, generate=lambda *given: answer, requests=True)
+
+
+def test_requests_need_an_engine() -> None:
+    for asked in ({"requests": True}, {"requests": True, "generate": engine(1), "memory": 2}):
+        with pytest.raises(ValueError, match="requests: got"):
+            draftproof.check(lambda p, q, drafts: [0], **asked)
