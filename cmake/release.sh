@@ -72,6 +72,7 @@ if [ -n "$wheel" ]; then
   "$python" -m build --no-isolation --wheel --outdir "$scratch/wheel" "$scratch/from_sdist" >"$scratch/wheel.log" 2>&1 ||
     { tail -n 60 "$scratch/wheel.log" >&2; exit 4; }
   PATH=$(dirname "$python"):$PATH "$python" -m auditwheel repair --strip --wheel-dir "$folder" "$scratch"/wheel/*.whl >&2
+  python3 "$root/cmake/add_licences.py" "$folder"/*.whl >&2
 fi
 
 if [ -n "$site" ]; then

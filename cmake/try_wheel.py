@@ -1,4 +1,5 @@
-"""Installs a wheel of draftproof into a fresh environment without compilers and tries it.
+"""Installs a wheel of draftproof into a fresh environment without compilers and tries it. A library without a licence
+in the wheel is an error.
 
     try_wheel.py WHEEL [--seconds N]     exit code 1 if a step fails, or takes longer than N s (10)
 
@@ -15,6 +16,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from add_licences import without_licence
 
 SMOKE = '''
 import numpy as np, draftproof
@@ -45,6 +48,10 @@ def main() -> int:
     parser.add_argument("wheel", type=Path)
     parser.add_argument("--seconds", type=float, default=10.0)
     asked = parser.parse_args()
+    lacking = without_licence(asked.wheel)
+    if lacking:
+        print(f"{asked.wheel.name}: got no licence of {', '.join(lacking)}", file=sys.stderr)
+        return 1
     with tempfile.TemporaryDirectory(prefix="wheel") as scratch:
         folder = Path(scratch) / "env"
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)

@@ -104,8 +104,7 @@ def caught(entry, found):
 def page(entry, found, headers):
     """The Markdown of an entry's page; `headers` has the pages of Doxygen by header."""
     about = entry.about
-    boost = 0.25 if "mutants" in entry.folder else 0.5  # in searches, guides come first
-    text = [f"---\nsearch:\n  boost: {boost}\n---\n", f"# {entry.name}\n", entry.summary[0].upper() + entry.summary[1:] + ".\n"]
+    text = [f"# {entry.name}\n", entry.summary[0].upper() + entry.summary[1:] + ".\n"]
     if about.get("source"):
         text.append(f"*Source.* {about['source']}.\n")
     if about.get("claims"):

@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
-from .program import BAD_INPUT, ProgramNotFound, find
+from .program import BAD_INPUT, ProgramNotFound, find, say
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         program = os.fspath(find())
     except ProgramNotFound as error:
-        print(f"draftproof: {error}", file=sys.stderr)
+        say("draftproof", error)
         return BAD_INPUT
     if given in (["-h"], ["--help"]):
         code = subprocess.run([program, *given], check=False).returncode

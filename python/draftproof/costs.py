@@ -222,10 +222,11 @@ def _filling(models: Models, length: int, texts: Any) -> list[int]:
 def _measure(given: argparse.Namespace) -> int:
     from .capture.command import DONE
     from .decode.command import listed, settings_given, show
+    from .program import say as say_of
 
     def say(line: str) -> None:
         if not given.quiet:
-            print(f"draftproof costs: {line}", file=sys.stderr, flush=True)
+            say_of("draftproof costs", line)
 
     shapes = listed(given.shape)
     result = costs(

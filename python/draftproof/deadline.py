@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from numbers import Real
 from typing import Any
 
 SILENCE = 60.0  # most seconds of a call if the check has no time limit
@@ -34,8 +35,8 @@ class Deadline:
         """seconds   limit of the whole check; None: no limit, but `silence` seconds for each call
         calls     returns the number of calls so far; when it changes, a new call has begun
         """
-        if seconds is not None and not 0 < seconds < float("inf"):
-            raise ValueError(f"time_limit: got {seconds}, expected a number of seconds above 0")
+        if seconds is not None and not (isinstance(seconds, Real) and 0 < float(seconds) < float("inf")):
+            raise ValueError(f"time_limit: got {seconds!r}, expected a number of seconds above 0")
         self.seconds = seconds
         self._calls, self._silence = calls, silence
         self.over = ""

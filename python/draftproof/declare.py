@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 from draftproof import intercept
 from draftproof.arrays import SETTINGS, kind_of
 from draftproof.intercept.torch_operators import may_compile, needs_every_operator
 from draftproof.models import EVERY_PREFIX, MOST_NODES, of_models
+from draftproof.program import printable
 from draftproof.selection import CUTS, Policy
 from draftproof.subject import Declaration, Subject, parameters_of
 
@@ -126,7 +130,14 @@ def adapter(
         raise ValueError(f"greedy: got {greedy!r}, expected no, first, last or any")
     if dtype not in _DTYPES:
         raise ValueError(f"dtype: got {dtype!r}, expected one of {', '.join(_DTYPES)}")
+    if not isinstance(settings, Iterable) or not isinstance(end_tokens, Iterable):
+        raise ValueError(f"settings, end_tokens: got {settings!r:.60} and {end_tokens!r:.60}, expected sequences")
     settings = (settings,) if isinstance(settings, str) else tuple(settings)
+    end_tokens = tuple(end_tokens)
+    if wrong := [token for token in end_tokens if not isinstance(token, Integral)]:
+        raise ValueError(f"end_tokens: got {wrong[0]!r:.60}, expected tokens, which are integers")
+    if not isinstance(tolerance, Real) or not math.isfinite(tolerance):
+        raise ValueError(f"tolerance: got {tolerance!r:.60}, expected a number of 0 to 1")
     if unknown := [name for name in settings if name not in SETTINGS]:
         raise ValueError(f"settings: got {', '.join(map(repr, unknown))}, expected some of {', '.join(SETTINGS)}")
     if settings and grammar:
@@ -154,7 +165,7 @@ def adapter(
         )
     names = parameters_of(fn)
     arrays = arrays or kind_of(fn)
-    declared = Declaration(
+    declaration = Declaration(
         name=name or name_of(fn),
         engine_version=version,
         level=level,
@@ -183,7 +194,7 @@ def adapter(
     compiled = any(map(may_compile, functions.values()))
     subject = Subject(
         fn,
-        declared,
+        declaration,
         arrays=arrays,
         batched=batched,
         compiled=compiled,
@@ -201,4 +212,20 @@ def adapter(
 def name_of(fn: Callable[..., Any]) -> str:
     while hasattr(fn, "func"):  # functools.partial
         fn = fn.func
-    return str(getattr(fn, "__name__", type(fn).__name__)).replace("<lambda>", "function")
+    name = str(getattr(fn, "__name__", type(fn).__name__)).replace("<lambda>", "function")
+    return printable(name, 100).replace("\n", "?")
+
+
+def subject_of(
+    caller: str, fn: Callable[..., Any] | Subject | None, drafts: str, arguments: Mapping[str, Any]
+) -> Subject:
+    """Returns `fn` if it is declared already, else `adapter(fn, drafts, **arguments)`.
+
+    Raises: TypeError with the name of the caller for an argument that `adapter` does not have.
+    """
+    if isinstance(fn, Subject):
+        return fn
+    known = list(inspect.signature(adapter).parameters)[2:]
+    if unknown := [name for name in arguments if name not in known]:
+        raise TypeError(f"{caller}: got the argument {unknown[0]!r}, expected one of {', '.join(known)}")
+    return adapter(fn, drafts, **arguments)

@@ -6,14 +6,16 @@ import contextlib
 import itertools
 import json
 import math
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from draftproof.deadline import Deadline
-from draftproof.declare import adapter
+from draftproof.declare import subject_of
 from draftproof.rehearsal import failed, rehearse
 from draftproof.results import Distribution, Outcome
 from draftproof.serve import ask
@@ -57,8 +59,8 @@ def distribution(
     FunctionFailed if fn raises on every input.
     """
     by_distribution = isinstance(drafts, str)
-    subject = fn if isinstance(fn, Subject) else adapter(fn, drafts if by_distribution else "iid", **declared)  # type: ignore[arg-type]
-    rows_p, rows_q = (np.atleast_2d(np.asarray(a, np.float64)) for a in (p, q))
+    subject = subject_of("distribution", fn, drafts if isinstance(drafts, str) else "iid", declared)
+    rows_p, rows_q = _rows("p", p), _rows("q", q)
     for name, rows in (("p", rows_p), ("q", rows_q)):
         for i, x in np.argwhere(~np.isfinite(rows))[:1].tolist():
             raise ValueError(f"{name}: row {i}, token {x}: got {rows[i, x]}, expected a probability")
@@ -77,7 +79,7 @@ def distribution(
         tuples = list(itertools.product(range(rows_q.shape[1]), repeat=length))
         weights = [float(np.prod([rows_q[i, x] for i, x in enumerate(t)])) for t in tuples]
     else:
-        tuples, weights = [tuple(int(x) for x in drafts)], [1.0]
+        tuples, weights = [_tokens(drafts)], [1.0]
     drawn = [(t, w) for t, w in zip(tuples, weights, strict=True) if w > 0]
     inputs = [{"p": rows_p.tolist(), "q": rows_q.tolist(), "drafts": list(t)} for t, _ in drawn]
     if parents is not None:
@@ -89,6 +91,24 @@ def distribution(
         inputs = [one | {"settings": dict(settings_of_request)} for one in inputs]
     explored = outcomes_of(subject, inputs, seed=seed, predictions=predictions, time_limit=time_limit)
     return _mixed(subject.declaration.name, explored, [w for _, w in drawn])
+
+
+def _rows(name: str, given: Any) -> NDArray[np.float64]:
+    try:
+        return np.atleast_2d(np.asarray(given, np.float64))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"{name}: got rows that are not numbers ({error}), expected probabilities [rows, V]"
+        ) from error
+
+
+def _tokens(drafts: Any) -> tuple[int, ...]:
+    try:
+        return tuple(operator.index(x) for x in drafts)
+    except TypeError as error:
+        raise ValueError(
+            f"drafts: got {drafts!r:.60} ({error}), expected tokens, or the name of a draft sampling"
+        ) from error
 
 
 def outcomes_of(

@@ -37,8 +37,13 @@ def replaceable(path: Path) -> Path:
 
 @contextmanager
 def written(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """Opens a new file that replaces `path` after it is complete and synced to disk. Raises: as `replaceable`."""
+    """Opens a new file that replaces `path` after it is complete and synced to disk.
+
+    Raises: as `replaceable`; FileNotFoundError without the folder of `path`.
+    """
     path = replaceable(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: got no folder {path.parent}, expected one")
     fresh = replaceable(path.with_name(path.name + ".new"))
     with fresh.open(mode, encoding=None if "b" in mode else "utf-8") as file:
         yield file

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from draftproof import store
 from draftproof.deadline import Deadline, Ended
-from draftproof.declare import adapter, name_of
+from draftproof.declare import name_of, subject_of
 from draftproof.intercept.torch_operators import compiled_by
 from draftproof.models import EVERY_PREFIX
 from draftproof.program import ProgramError
@@ -17,6 +17,7 @@ from draftproof.results import Interrupted, Refuted, Verdict, verdict_of
 from draftproof.serve import ask, tell
 from draftproof.subject import Declaration, Subject
 
+_LONGEST = 1 << 16  # letters of an instance; Linux takes arguments of at most 2^17 bytes
 _NEVER = 1_000_000  # seconds that the program waits for an answer; `Deadline` ends calls instead
 
 # Defaults for arguments of `check` that are None; the pytest plug-in sets them for a test run.
@@ -64,15 +65,14 @@ def check(
     FunctionFailed if fn raises, or returns no tokens, on every input; UnknownRandomness if fn draws by an operator that
     has no replacement; Interrupted with the results so far after Ctrl-C; ProgramError if the program gives no verdict.
     """
-    subject = fn if isinstance(fn, Subject) else adapter(fn, drafts, **declared)
+    subject = subject_of("check", fn, drafts, declared)
     declaration = subject.declaration
-    asked = [instance] if isinstance(instance, str) else list(instance)
+    asked = [instance] if isinstance(instance, str) or not isinstance(instance, Iterable) else list(instance)
     for text in asked:
-        if not isinstance(text, str) or not text.isprintable():
-            raise ValueError(f"instance: got {text!r:.60}, expected a text like 'L=1 K=1 [] p=(1 1)/2 q=(0 1)/1'")
+        _check_instance(text)
     known = store.failures(declaration.name) if keep else []
     seed = DEFAULTS["seed"] if seed is None else seed
-    tiers = [tier] if isinstance(tier, str) else list(tier or ())
+    tiers = [tier] if isinstance(tier, str) else [str(one) for one in tier or ()]
     options = {
         "--seed": seed,
         "--profile": profile or DEFAULTS["profile"],
@@ -130,6 +130,12 @@ def check(
     return verdict
 
 
+def _check_instance(text: object) -> None:
+    """Raises: ValueError for what is no text, or no argument of a program."""
+    if not isinstance(text, str) or not text.isprintable() or len(text) > _LONGEST:
+        raise ValueError(f"instance: got {text!r:.60}, expected a text like 'L=1 K=1 [] p=(1 1)/2 q=(0 1)/1'")
+
+
 def _instances(texts: Sequence[str]) -> list[str]:
     return [argument for text in dict.fromkeys(texts) for argument in ("--instance", text)]
 
@@ -153,7 +159,8 @@ def replay(
 
     Raises: FunctionFailed, UnknownRandomness; Ended after `time_limit` seconds; ProgramError.
     """
-    subject = fn if isinstance(fn, Subject) else adapter(fn, drafts, **declared)
+    _check_instance(instance)
+    subject = subject_of("replay", fn, drafts, declared)
     deadline = Deadline(time_limit, lambda: subject.calls)
     with deadline.watching(lambda: None):
         rehearse(subject, deadline)

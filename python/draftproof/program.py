@@ -22,11 +22,23 @@ _VARIABLE = "DRAFTPROOF_PROGRAM"
 _NAME = "draftproof"
 
 
+def printable(text: str, most: int = 10_000) -> str:
+    """Returns at most `most` letters of a text from outside, with `?` for control characters except line feeds and
+    tabs, so that a name or a message cannot control the terminal that shows it."""
+    kept = "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text[:most])
+    return kept + (".." if len(text) > most else "")
+
+
+def say(prog: str, words: object) -> None:
+    """Prints a line of a command to standard error."""
+    print(f"{prog}: {printable(str(words))}", file=sys.stderr, flush=True)
+
+
 class Parser(argparse.ArgumentParser):
     """Prints a usage error on one line and exits with code 2."""
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}", file=sys.stderr)
+        say(self.prog, message)
         raise SystemExit(BAD_INPUT)
 
 
@@ -143,7 +155,7 @@ def document_of(exit_code: int, output: str, errors: str) -> dict[str, Any]:
         return {}
     try:
         document = json.loads(output)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ProgramError(exit_code, f"standard output: got {output[:80]!r}, expected JSON ({error})") from error
     if not isinstance(document, dict):
         raise ProgramError(exit_code, f"standard output: got {output[:80]!r}, expected a JSON object")
@@ -189,5 +201,5 @@ def _what(path: Path) -> str:
     if not path.exists():
         return "nothing"
     if not path.is_file():
-        return "a folder"
+        return "a folder" if path.is_dir() else "a device or a pipe"
     return "a script" if _is_executable(path) else "a file that cannot be executed"

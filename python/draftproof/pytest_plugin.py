@@ -81,6 +81,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--draftproof-budget", type=float, metavar="SHARE",
         help="share of the false-alarm probability of 1e-9 that this run may spend (1); its sampled gates divide it",
     )  # fmt: skip
+    group.addoption("--draftproof-page", metavar="FILE", help="write the verdicts of all gates to this HTML page")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -119,7 +120,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     found = [value for report in reports for key, value in getattr(report, "user_properties", ()) if key == _MARKER]
     if not found:
         return
-    tiers = [one for text in found for one in json.loads(text).get("gates", ())]
+    documents = [json.loads(text) for text in found]
+    tiers = [one for document in documents for one in document.get("gates", ())]
     sampled = sum(1 for one in tiers if one["tier"] == "sampled")
     share = terminalreporter.config.getoption("--draftproof-budget") or 1.0
     statuses = ", ".join(
@@ -129,3 +131,28 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     )
     budget = f"; {sampled} sampled gates share a false-alarm probability of {share * 1e-9:g}" if sampled else ""
     terminalreporter.write_line(f"draftproof: {len(tiers)} gates: {statuses}{budget}")
+    if page := terminalreporter.config.getoption("--draftproof-page"):
+        terminalreporter.write_line(f"draftproof: {_write_page(documents, page)}")
+
+
+def _write_page(documents: Sequence[dict[str, Any]], page: str) -> str:
+    """Writes one page of the gates in all documents of `draftproof check`. Returns: its name, or why there is none."""
+    import subprocess
+    import tempfile
+    from pathlib import Path
+
+    from draftproof.program import ProgramNotFound, find
+
+    whole = [document for document in documents if "schema" in document]  # a time limit may leave none
+    if not whole:
+        return f"{page}: got no verdict, expected one"
+    gates = [gate for document in whole for gate in document["gates"]]
+    with tempfile.TemporaryDirectory(prefix="draftproof-") as folder:
+        result = Path(folder) / "gates.json"
+        result.write_text(json.dumps({**whole[0], "gates": gates}), encoding="utf-8")
+        try:
+            command = [str(find()), "-q", "report", str(result), "--output", page]
+            ended = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)
+        except (ProgramNotFound, OSError) as error:
+            return f"{page}: {error}"
+    return page if ended.returncode == 0 else ended.stderr.strip().removeprefix("draftproof: ")

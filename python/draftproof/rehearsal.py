@@ -16,7 +16,7 @@ import numpy as np
 from draftproof.arrays import UNCHANGED
 from draftproof.deadline import Deadline
 from draftproof.models import EVERY_PREFIX
-from draftproof.subject import FunctionFailed, Subject, words_of
+from draftproof.subject import FunctionFailed, Subject, text_of, words_of
 from draftproof.wire import Arrays, Fields
 
 
@@ -195,7 +195,7 @@ def _check_signature(fn: Callable[..., Any], given: list[str], subject: Subject)
 def _hint(subject: Subject) -> str:
     """Returns a hint at a wrong declaration, from the last exception."""
     error = subject.error
-    text = str(error)
+    text = text_of(error)
     if isinstance(error, AttributeError | TypeError) and "numpy.ndarray" in text and "torch" in sys.modules:
         return 'it gets numpy arrays; declare arrays="torch" if it takes tensors'
     if isinstance(error, AttributeError | TypeError) and "'Tensor'" in text:

@@ -20,6 +20,7 @@ from draftproof.arrays import SETTINGS, Argument, Arguments, Rows, tokens_of, to
 from draftproof.intercept import numpy_generators, torch_operators
 from draftproof.intercept._scalars import here, imports_here
 from draftproof.models import StateModel
+from draftproof.program import printable
 from draftproof.seeds import MOST_REHEARSALS, SeedBook
 from draftproof.selection import Policy, kept_of, view_of
 from draftproof.tape import DrawEntry, DrawLines, NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
@@ -94,9 +95,17 @@ def place_of(error: BaseException) -> str:
     return ""
 
 
+def text_of(error: BaseException | None) -> str:
+    """The message of an exception, without control characters; empty if its `__str__` raises."""
+    try:
+        return printable(str(error or ""), 2000)
+    except Exception:
+        return ""
+
+
 def words_of(error: BaseException) -> str:
     """Type, text and place of an exception."""
-    text, place = str(error), place_of(error)
+    text, place = text_of(error), place_of(error)
     return type(error).__name__ + (f": {text}" if text else "") + (f" ({place})" if place else "")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from draftproof.acceptance.measure import AcceptedLengths, of_counts, require
 from draftproof.capture.errors import CaptureError
 from draftproof.capture.layout import read_head
-from draftproof.declare import adapter
+from draftproof.declare import subject_of
 from draftproof.results import Table, axes_of
 from draftproof.serve import ask
 from draftproof.subject import Subject
@@ -102,7 +102,7 @@ def acceptance(
     Cost: `tuples` calls of fn for each k. Raises: TooFewAccepted, an AssertionError with both numbers; ValueError for
     `at_least` at level position; ProgramError, UnknownRandomness.
     """
-    subject = fn if isinstance(fn, Subject) else adapter(fn, drafts, **declared)
+    subject = subject_of("survey", fn, drafts, declared)
     says_count = subject.declaration.level != "position"
     if at_least is not None and not says_count:
         raise ValueError(

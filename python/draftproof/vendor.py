@@ -9,13 +9,12 @@ header.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
 from draftproof.files import written
-from draftproof.program import BAD_INPUT, ProgramError, ProgramNotFound, version
+from draftproof.program import BAD_INPUT, Parser, ProgramError, ProgramNotFound, printable, say, version
 
 MARK = "# Copied from draftproof"
 HEADER = """{mark} {version} (Apache-2.0), which has more checks. Do not edit it. A newer package updates it:
@@ -24,9 +23,7 @@ HEADER = """{mark} {version} (Apache-2.0), which has more checks. Do not edit it
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="draftproof vendor", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(prog="draftproof vendor", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path, help="the file to write, for example tests/draftproof_gate.py")
     path = parser.parse_args(argv).path
     try:
@@ -36,9 +33,9 @@ def main(argv: Sequence[str]) -> int:
         with written(path, "w") as file:
             file.write(text)
     except OSError as error:
-        print(f"draftproof: {error}", file=sys.stderr)
+        say("draftproof vendor", error)
         return BAD_INPUT
-    print(f"{path}: {len(text.splitlines())} lines of draftproof {_version()}")
+    print(f"{printable(str(path))}: {len(text.splitlines())} lines of draftproof {_version()}")
     return 0
 
 

@@ -71,6 +71,17 @@ def test_seed_and_profile_reach_the_gate(run: pytest.Pytester) -> None:
     assert seen == [{"seed": 7, "profile": "quick"}]
 
 
+def test_a_page_of_all_gates(run: pytest.Pytester) -> None:
+    result = run.runpytest_subprocess(*plugin(), "--draftproof-page", "gates.html", "-k", "not sampled")
+    result.stdout.fnmatch_lines(["draftproof: 3 gates: 2 passed, 1 failed", "draftproof: gates.html"])
+    page = (run.path / "gates.html").read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert all(words in page for words in ("right", "wrong", "exact_distribution", "p=("))
+    result = run.runpytest_subprocess(*plugin(), "--draftproof-page", "/nowhere/gates.html", "-k", "right and edge")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["draftproof: *nowhere*expected*"])
+
+
 def test_workers_share_the_budget(run: pytest.Pytester) -> None:
     pytest.importorskip("xdist")
     result = run.runpytest_subprocess(*plugin(), "-p", "xdist", "-n", "2", "-k", "right")

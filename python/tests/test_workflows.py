@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from draftproof import program
 
 yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,6 +66,24 @@ def test_workflow(path: Path) -> None:
 )
 def test_wrong_steps_are_found(run: str) -> None:
     assert faults({"run": run})
+
+
+def test_the_page_of_the_gates_is_an_artifact(tmp_path: Path) -> None:
+    """Runs the step of pytest on a verifier that passes; what it writes is what the artifact takes."""
+    path = ROOT / "examples/ci/gate_with_package.yml"
+    (run,) = (step["run"] for step in steps(path) if "--draftproof-page" in step.get("run", ""))
+    (kept,) = (step for step in steps(path) if "upload-artifact" in step.get("uses", ""))
+    assert kept["if"] == "always()"
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "mine.py").write_text((ROOT / "examples/ci/mine.py").read_text())
+    (tmp_path / "tests/test_gate.py").write_text(
+        "import draftproof\nfrom mine import verify\n\n"
+        "test_verify = draftproof.gates(verify, arrays='numpy', tiers=['edge'])\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "DRAFTPROOF_PROGRAM": str(program.find())}
+    words = [sys.executable, *shlex.split(run)[1:], "-p", "draftproof.pytest_plugin"]
+    subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, check=True)
+    assert sorted(file.name for file in tmp_path.glob(kept["with"]["path"])) == ["gate.html", "gate.xml"]
 
 
 def test_a_failed_gate_becomes_an_annotation(tmp_path: Path) -> None:

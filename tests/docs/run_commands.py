@@ -1,12 +1,11 @@
 """Runs the commands that README, CONTRIBUTING and docs show, and checks the exit codes that they state (commands.py).
 
-    run_commands.py quick|nightly PROGRAM CTEST BUILD [--own FOLDER] [PAGE...]     all pages if none is named
+    run_commands.py quick|nightly PROGRAM CTEST BUILD [PAGE...]     all pages if none is named
 
 Each page is run in a separate folder, with links to the source tree and with the files that pages use without making
 them: captures named run.npz and trees.npz, results named old.json and new.json, verifiers named mine and libmine.so.
 The last lines count the commands that ran and print why others did not. Commands of ./dev must be verbs of its help,
-and `./dev run` runs the program. FOLDER is the built project of docs/tutorial.md, linked as build/; that page is only
-run if it is named.
+and `./dev run` runs the program. typed.py runs tutorials.
 """
 import argparse
 import json
@@ -41,11 +40,8 @@ def has_numpy(python):
     return pathlib.Path(python).exists() and subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
 
-def prepare(folder, program, text, own):
+def prepare(folder, program, text):
     """Fills the folder of a page with this text."""
-    if own:
-        folder.mkdir(parents=True)
-        (folder / "build").symlink_to(pathlib.Path(own).resolve())
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "draftproof").symlink_to(program)
     for entry in ROOT.iterdir():
@@ -131,12 +127,11 @@ def main():
     parser.add_argument("set", choices=["quick", "nightly"])
     for name in ("program", "ctest", "build"):
         parser.add_argument(name)
-    parser.add_argument("--own")
     parser.add_argument("page", nargs="*")
     asked = parser.parse_intermixed_args()
     nightly = asked.set == "nightly"
     program, ctest, build = str(pathlib.Path(asked.program).resolve()), asked.ctest, asked.build
-    chosen = [ROOT / page for page in asked.page] or [page for page in pages() if page.name != "tutorial.md"]
+    chosen = [ROOT / page for page in asked.page] or pages()
     words = Words(program)
     listed = subprocess.run([ctest, "--test-dir", build, "-N"], capture_output=True, text=True, check=True).stdout
     tests = set(re.findall(r"Test +#\d+: (\S+)", listed))
@@ -170,7 +165,7 @@ def main():
                     left.setdefault(reason, []).append(f"{place}: {command.text}")
                     continue
                 if not folder.exists():
-                    prepare(folder, program, page.read_text(), asked.own)
+                    prepare(folder, program, page.read_text())
                 began = time.monotonic()
                 code, output = run(text, folder, 3600 if nightly else 300)
                 ran += 1

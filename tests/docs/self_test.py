@@ -8,6 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import check_links
 import commands
 import markdown
+import typed
 
 PAGE = """# A page
 
@@ -41,6 +42,50 @@ draftproof.check()
 ```
 
     a block of other things
+"""
+
+TUTORIAL = """# A tutorial
+
+    echo before the tutorial
+
+Write `a.txt`, in
+a folder named `in/a.txt`:
+
+```python
+one
+```
+
+To the end of `in/a.txt`:
+
+```python
+two
+```
+
+<!-- commands
+cat | with --number
+false | exit 1
+ls | by another test
+-->
+
+    $ echo x
+    shown
+
+```sh
+cat in/a.txt WHO
+false
+ls
+```
+
+It says:
+
+    o..
+    two
+
+## More
+
+```python
+no file
+```
 """
 
 
@@ -92,6 +137,34 @@ class Pages(unittest.TestCase):
             self.assertEqual(seen, 8)
             self.assertEqual([text.partition(": got")[0] for text in wrong],
                              ["README.md:3", "README.md:3", "README.md", "docs/b.md:3"])
+
+    def test_tables_of_tests(self):
+        table = ("| input | result | test |\n| --- | --- | --- |\n| a | b | `test_hostile.py::test_printable`, `Npy.HalfPrecisionIsExact` |\n"
+                 "| a | b | `cli.bad_rows`, `cli.outside.numbers` |\n| a | b | `cli.none`, `Npy.None` |\n"
+                 "| a | `b` | |\n\n"
+                 "| other | table |\n| --- | --- |\n| a | b |\n")
+        seen, wrong = check_links.without_tests(markdown.ROOT, markdown.split(table)[1])
+        self.assertEqual((seen, [line for line, _ in wrong]), (6, [5, 5, 6]))
+
+    def test_a_tutorial_is_typed(self):
+        text = TUTORIAL.replace("cat | with --number\n", "").replace("    $ echo x\n    shown\n\n", "")
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.md"
+
+            def typed_as(old="", new=""):
+                page.write_text(text.replace(old, new, 1))
+                return typed.type_page(page, {"WHO": ""}, pathlib.Path(folder), "mine")
+
+            self.assertEqual(typed_as(), (4, []))
+            self.assertEqual((pathlib.Path(folder) / "in/a.txt").read_text(), "one\ntwo\n")
+            for old, new, fault in (("    o..", "    o..x", "without the line 'o..x'"),
+                                    ("    two", "    twO", "without the line 'twO'"),
+                                    ("false | exit 1\n", "", "exit code 1, expected [0]: false"),
+                                    ("end of `in/a.txt`", "end of `b.txt`", "without the line 'two'")):
+                (_, [first, *_]) = typed_as(old, new)
+                self.assertIn(fault, first)
+            with self.assertRaises(commands.Mistake):
+                typed_as("To the end of `in/a.txt`:", "Then:")
 
     def test_named_blocks_are_code_on_the_site(self):
         sys.path.insert(0, str(markdown.ROOT / "docs" / "site"))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from draftproof.acceptance.engines import PRINTED, synthetic
 from draftproof.acceptance.lengths import Lengths, pooled
 from draftproof.acceptance.planning import Bound, between_steps, bound, steps_for
-from draftproof.program import BAD_INPUT, FAILED, PASSED, Parser
+from draftproof.program import BAD_INPUT, FAILED, PASSED, Parser, say
 
 T = TypeVar("T")
 
@@ -25,7 +24,7 @@ def run_command(arguments: Sequence[str]) -> int:
     except SystemExit as ended:
         return int(ended.code or 0)
     except ValueError as error:
-        print(f"draftproof acceptance: {error}", file=sys.stderr)
+        say("draftproof acceptance", error)
         return BAD_INPUT
 
 

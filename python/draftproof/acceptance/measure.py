@@ -18,7 +18,7 @@ from draftproof.acceptance.lengths import Lengths, Number
 from draftproof.acceptance.planning import check_error
 from draftproof.arrays import UNCHANGED
 from draftproof.deadline import Deadline
-from draftproof.declare import adapter
+from draftproof.declare import subject_of
 from draftproof.explore import outcomes_of
 from draftproof.rehearsal import rehearse
 from draftproof.results import Table
@@ -136,7 +136,7 @@ def accepted_lengths(
         raise ValueError(f"drafts: got {drafts!r}, expected iid, whose drafts are drawn from the proposal rows")
     if declared.get("level") == "tree":
         drafts = "iid_paths"  # iid at level tree
-    subject = fn if isinstance(fn, Subject) else adapter(fn, drafts, **declared)
+    subject = subject_of("acceptance", fn, drafts, declared)
     level = subject.declaration.level
     if level == "position" and count is None:
         raise ValueError(

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from draftproof.program import Parser
+from draftproof.program import Parser, say
 
 from .errors import CaptureError
+from .models import of_a_function
 from .options import DTYPES, VALUES, Filter, Options, Trees, skip_list
 from .run import Captured, capture
 
@@ -50,10 +51,15 @@ def run_command(arguments: Sequence[str]) -> int:
         return STOPPED
     except (CaptureError, OSError) as error:
         display.end()
-        print(f"draftproof capture: {error}", file=sys.stderr)
+        say("draftproof capture", error)
         return BAD_INPUT
-    except Exception:
+    except (Exception, SystemExit) as error:
         display.end()
+        if of_a_function(error):
+            from draftproof.subject import words_of
+
+            say("draftproof capture", f"model: got {words_of(error)}, expected rows of numbers")
+            return BAD_INPUT
         traceback.print_exc()
         return INTERNAL_ERROR
     display.say(f"wrote {done.path}: {_line(done)}")
@@ -82,7 +88,7 @@ class Display:
         """Prints a message on a new line."""
         self.end()
         if not self._quiet:
-            print(f"draftproof capture: {line}", file=sys.stderr, flush=True)
+            say("draftproof capture", line)
 
     def end(self) -> None:
         """Ends a line that is still being rewritten."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -87,7 +88,14 @@ class CallableModel(Model):
         return np.stack([last[j + 1] if j + 1 in last else self._call(ids[: j + 1]) for j in at])
 
     def _call(self, ids: Ids) -> NDArray[Any]:
-        rows = to_numpy(self._fn(ids.copy()))
+        given = self._fn(ids.copy())
+        try:
+            rows = to_numpy(given)
+        except (TypeError, ValueError, OverflowError) as error:
+            found = f"{type(given).__name__} ({error})"
+            raise CaptureError(self.name, found, f"rows [{len(ids)}, V] or [V] of numbers") from error
+        if rows.dtype.kind not in "fiu":
+            raise CaptureError(self.name, f"elements of type {rows.dtype}", "floating numbers or integers")
         if rows.ndim == 3 and rows.shape[0] == 1:
             rows = rows[0]
         good = rows.ndim == 1 or (rows.ndim == 2 and rows.shape[0] == len(ids))
@@ -95,6 +103,12 @@ class CallableModel(Model):
             wide = self._vocabulary or "V"
             raise CaptureError(self.name, f"shape {list(rows.shape)}", f"[{len(ids)}, {wide}] or [{wide}]")
         return rows
+
+
+def of_a_function(error: BaseException) -> bool:
+    """Whether the function of a CallableModel raised an exception."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return any(frame.filename == __file__ and frame.name == CallableModel._call.__name__ for frame in frames)
 
 
 def to_numpy(array: Any) -> NDArray[Any]:

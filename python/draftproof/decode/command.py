@@ -16,6 +16,7 @@ from ..capture.errors import CaptureError
 from ..capture.options import Filter, Options, skip_list
 from ..files import written
 from ..program import FAILED, Parser, ProgramError, ProgramNotFound
+from ..program import say as say_of
 from .settings import CLOCKS, DRAFTS, VERIFIERS, Settings
 
 
@@ -39,7 +40,7 @@ def guarded(parser: Parser, arguments: Sequence[str], work: Callable[[argparse.N
         print(f"{parser.prog}: stopped", file=sys.stderr)
         return STOPPED
     except (CaptureError, OSError, ProgramNotFound, ProgramError) as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        say_of(parser.prog, error)
         return BAD_INPUT
     except Exception:
         traceback.print_exc()
@@ -51,7 +52,7 @@ def _decode(given: argparse.Namespace) -> int:
 
     def say(line: str) -> None:
         if not given.quiet:
-            print(f"draftproof decode: {line}", file=sys.stderr, flush=True)
+            say_of("draftproof decode", line)
 
     result = decode(
         given.target,

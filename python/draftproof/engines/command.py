@@ -17,6 +17,7 @@ import draftproof.engines
 from draftproof.engines import census, pages, results
 from draftproof.engines.engine import Engine, Missing, discover, repository
 from draftproof.engines.install import install
+from draftproof.program import Parser, say
 
 PASSED, FAILED, BAD_INPUT, UNDECIDED, DIED, SKIPPED = 0, 1, 2, 3, 4, 77
 _CODES = {"passed": PASSED, "failed": FAILED, "undecided": UNDECIDED, "skipped": SKIPPED}
@@ -25,13 +26,19 @@ _WORST = (DIED, FAILED, UNDECIDED, PASSED, SKIPPED)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Returns the exit code."""
-    options = _parser().parse_args(argv)
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if not 0 < options.limit < float("inf"):
+        parser.error(f"--limit: got {options.limit}, expected a number of seconds above 0")
+    for name in ("seed", "repeat", "models"):
+        if getattr(options, name) < 0:
+            parser.error(f"--{name}: got {getattr(options, name)}, expected an integer of at least 0")
     try:
         base = repository()
         known = discover(base / "python" / "engines")
         chosen = _chosen(known, options.names)
     except Missing as error:
-        print(f"draftproof engines: {error}", file=sys.stderr)
+        say("draftproof engines", error)
         return BAD_INPUT
     if options.list:
         return _list([known[name] for name in chosen])
@@ -59,9 +66,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return next(code for code in (*_WORST, BAD_INPUT) if code in codes)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> Parser:
     words, _, rest = (draftproof.engines.__doc__ or "").partition("\n")
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         "draftproof engines", description=words, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", metavar="NAME[:ADAPTER]", help="engines to run [all]")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from draftproof.files import written
-from draftproof.program import BAD_INPUT, PASSED, Parser, ProgramError, ProgramNotFound
+from draftproof.program import BAD_INPUT, PASSED, Parser, ProgramError, ProgramNotFound, say
 from draftproof.tune.costs import HARDWARE, CostError, Costs, OutOfTable, derived_costs, parse_hardware, read_costs
 from draftproof.tune.ranking import Tuned, ranked
 from draftproof.tune.settings import Survey, survey
@@ -26,10 +25,10 @@ def run_command(arguments: Sequence[str]) -> int:
     except SystemExit as ended:
         return int(ended.code or 0)
     except ProgramError as error:
-        print(f"draftproof tune: {error.message}", file=sys.stderr)
+        say("draftproof tune", error.message)
         return error.exit_code if error.exit_code > 0 else BAD_INPUT
     except (CostError, OutOfTable, OSError, ProgramNotFound) as error:
-        print(f"draftproof tune: {error}", file=sys.stderr)
+        say("draftproof tune", error)
         return BAD_INPUT
 
 
@@ -77,6 +76,8 @@ def _run(given: argparse.Namespace) -> int:
         raise CostError(f"--confidence: got {given.confidence}, expected a level between 0 and 1")
     if given.samples < 1 or given.best < 1:
         raise CostError(f"--samples, --best: got {given.samples} and {given.best}, expected at least 1")
+    if given.vocabulary is not None and given.vocabulary < 1:
+        raise CostError(f"--vocabulary: got {given.vocabulary}, expected at least 1")
     costs = _costs(given)
     if given.write_costs:
         with written(given.write_costs, "w") as file:
@@ -95,7 +96,7 @@ def _run(given: argparse.Namespace) -> int:
         options=_options(given),
         verifiers=given.verifier.split(",") if given.verifier else (),
     )
-    if given.vocabulary:
+    if given.vocabulary is not None:
         found = replace(found, vocabulary=given.vocabulary)
     default = _default(given.default, found)
     tuned = [

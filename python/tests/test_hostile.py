@@ -1,0 +1,208 @@
+"""Hostile functions, arguments, files and environments: each error is the package's or the user's, and has a place."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import draftproof
+from draftproof import program
+from draftproof.capture import CaptureError
+from draftproof.capture.models import CallableModel
+from draftproof.program import ProgramError, document_of, printable
+
+ROW = [[0.5, 0.5], [0.5, 0.5]]
+ESCAPE = "\x1b[31m"
+
+
+def first(p: Any, q: Any, drafts: Any) -> list[int]:
+    return [0]
+
+
+def checked(**declared: Any) -> Callable[[], Any]:
+    return lambda: draftproof.check(first, arrays="numpy", keep=False, **declared)
+
+
+def distributed(p: Any = ROW, drafts: Any = (0,)) -> Callable[[], Any]:
+    return lambda: draftproof.distribution(first, p, ROW[:1], drafts, arrays="numpy")
+
+
+def replayed(instance: Any) -> Callable[[], Any]:
+    return lambda: draftproof.replay(first, instance, arrays="numpy")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (checked(time_limit="a"), "time_limit: got 'a'"),
+        (checked(settings=5), "settings, end_tokens: got 5"),
+        (checked(end_tokens=5), "settings, end_tokens: got () and 5"),
+        (checked(end_tokens=["a"]), "end_tokens: got 'a'"),
+        (checked(tolerance=float("nan")), "tolerance: got nan"),
+        (checked(instance=5), "instance: got 5"),
+        (distributed(("a", "b")), "p: got rows that are not numbers"),
+        (distributed([[0.5, 0.5], [1]]), "p: got rows that are not numbers"),
+        (distributed([[0.5j, 0.5]] * 2), "p: got rows that are not numbers"),
+        (distributed([[10**400, 1]] * 2), "p: got rows that are not numbers"),
+        (distributed(drafts=None), "drafts: got None"),
+        (distributed(drafts=[0.5]), "drafts: got [0.5]"),
+        (distributed(drafts=[[0]]), "drafts: got [[0]]"),
+        (replayed(None), "instance: got None"),
+        (replayed("L=1\0"), "instance: got 'L=1"),
+        (replayed("L=1 " * 50_000), "instance: got 'L=1 L=1"),
+    ],
+)
+def test_wrong_values_are_named(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        call()
+    assert words in str(caught.value) and "expected" in str(caught.value)
+
+
+def test_an_unknown_argument_is_one_of_the_called_function() -> None:
+    for name, call in (("check", checked(nope=1)), ("distribution", None), ("replay", None)):
+        with pytest.raises(TypeError, match=f"{name}: got the argument 'nope', expected one of level, batched"):
+            if call:
+                call()
+            else:
+                getattr(draftproof, name)(first, *((ROW, ROW[:1]) if name == "distribution" else ("L=1",)), nope=1)
+
+
+@pytest.mark.parametrize(
+    "name", [f"a{ESCAPE}\nb", "a\0b", "\ud800", "x" * 100_000], ids=["escape", "nul", "half", "long"]
+)
+def test_names_of_functions_are_printed_on_one_line(name: str) -> None:
+    def fn(p: Any, q: Any, drafts: Any) -> list[int]:
+        return [0]
+
+    fn.__name__ = name
+    verdict = draftproof.check(fn, arrays="numpy", tier="proof", keep=False, raises=False)
+    assert verdict.status == "failed"
+    assert str(verdict).splitlines()[0].isprintable() and len(str(verdict).splitlines()[0]) < 120
+
+
+class WithoutText(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize("error", [ValueError(ESCAPE + "z" * 100_000), WithoutText(), SystemExit(3), RecursionError()])
+def test_exceptions_of_functions_are_printed(error: BaseException) -> None:
+    def raises(p: Any, q: Any, drafts: Any) -> list[int]:
+        raise error
+
+    with pytest.raises(draftproof.FunctionFailed) as caught:
+        draftproof.check(raises, arrays="numpy", keep=False)
+    said = str(caught.value)
+    assert type(error).__name__ in said and "in raises" in said and len(said) < 3000 and "\x1b" not in said
+    assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda ids: "abc",
+        lambda ids: [[1, 2], [3]],
+        lambda ids: np.zeros((len(ids), 4), complex),
+        lambda ids: np.full((len(ids), 4), {}, object),
+        lambda ids: np.full((len(ids), 4), "a"),
+    ],
+)
+def test_a_captured_function_that_gives_no_rows(fn: Any) -> None:
+    with pytest.raises(CaptureError, match=r"^mine: got .*expected"):
+        CallableModel(fn, "logit", "mine").vocabulary()
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("def model(ids): raise RuntimeError('no\\x1b[31m model')", "model: got RuntimeError: no?[31m model ("),
+        ("def model(ids): raise SystemExit(9)", "model: got SystemExit: 9 ("),
+        ("def model(): pass", "model: got TypeError: model() takes 0 positional"),
+    ],
+)
+def test_a_captured_function_that_raises(source: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(source)
+    (tmp_path / "texts").write_text("many words of a text " * 9)
+    command = [sys.executable, "-m", "draftproof", "capture", "--tokenizer", "bytes", "-o", "a.npz", "--texts", "texts"]
+    command += ["--target", "python:mine:model", "--draft", "python:mine:model"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2 and words in ended.stderr and "Traceback" not in ended.stderr
+
+
+def test_documents_that_no_parser_takes() -> None:
+    for text in ("[" * 200_000, "\0", "{"):
+        with pytest.raises(ProgramError, match="standard output: got"):
+            document_of(0, text, "")
+
+
+def test_printable() -> None:
+    assert printable(f"a{ESCAPE}b\r\n\tc\x9b\ud800") == "a?[31mb?\n\tc??"
+    assert printable("abc", 2) == "ab.."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["vendor", "/dev/full"], "draftproof vendor: /dev/full: got a character device"),
+        (["vendor", "/nowhere/gate.py"], "draftproof vendor: /nowhere/gate.py: got no folder /nowhere"),
+        (["engines", f"a{ESCAPE}"], "draftproof engines: engine "),
+        (["engines", "--limit", "nan"], "--limit: got nan, expected"),
+        (["engines", "--seed", "-1"], "--seed: got -1, expected"),
+        (["engines", "--repeat", "-1"], "--repeat: got -1, expected"),
+        (["engines", "--models", "-4"], "--models: got -4, expected"),
+        (["capture", "--target", f"a{ESCAPE}", "--texts", "x", "-o", "y"], "draftproof capture: output: got 'y'"),
+        (["tune", f"a{ESCAPE}", "--hardware", "bandwidth=1"], "draftproof tune: hardware"),
+        (["tune", "--costs", "."], "draftproof tune: "),
+        (["tune", "x.npz", "--costs", "c", "--vocabulary", "0"], "--vocabulary: got 0, expected"),
+        (["acceptance", f"a{ESCAPE}"], "draftproof acceptance: "),
+    ],
+)
+def test_commands_of_the_package(arguments: list[str], words: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "DRAFTPROOF_PROGRAM": str(program.find())}
+    command = [sys.executable, "-m", "draftproof", *arguments]
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    said = ended.stdout + ended.stderr
+    assert ended.returncode == 2 and words in said and "Traceback" not in said and "\x1b" not in said
+
+
+@pytest.mark.parametrize("named", ["/nowhere", ".", "/dev/null", f"a{ESCAPE}\n", "/etc/passwd"])
+def test_the_variable_of_the_program(named: str) -> None:
+    environment = {**os.environ, "DRAFTPROOF_PROGRAM": named}
+    command = [sys.executable, "-m", "draftproof", "list"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2 and "expected the draftproof program" in ended.stderr and "\x1b" not in ended.stderr
+
+
+def test_two_writers_of_one_output(tmp_path: Path) -> None:
+    command = [program.find(), "prove", "k_seq", "--json", "-q", "-o", "result.json"]
+    runs = [subprocess.Popen([*command, "--instances", str(20 + n)], cwd=tmp_path) for n in range(2)]
+    assert [run.wait() for run in runs] == [0, 0]
+    assert json.loads((tmp_path / "result.json").read_text())["complete"] is True
+    assert [file.name for file in tmp_path.iterdir()] == ["result.json"]
+
+
+def test_a_capture_that_is_truncated_while_it_is_read(tmp_path: Path) -> None:
+    rows = np.full((1000, 4096), -np.log(4096), np.float32)
+    path = tmp_path / "a.npz"
+    ends = set()
+    for wait in (0.02, 0.05, 0.1, 0.2):
+        np.savez(path, target=rows, draft=rows)
+        command = [program.find(), "survey", path, "--verifier", "k_seq", "-K", "2", "--tuples", "2000", "-q"]
+        run = subprocess.Popen(
+            [*command, "--instances", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        time.sleep(wait)
+        os.truncate(path, 4096)
+        said = run.communicate(timeout=60)[1]
+        ends.add(run.returncode)
+        assert run.returncode == 0 or (run.returncode == 2 and str(path) in said and said.count("\n") == 1), said
+    assert 2 in ends
