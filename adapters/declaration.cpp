@@ -48,6 +48,8 @@ AdapterError refuse_field(std::string_view field, const std::string& found, std:
 
 std::string shown_value(const nlohmann::json& value) { return in_quotes(json_text(value)); }
 
+constexpr std::size_t longest_text = 100;  ///< of names, in bytes
+
 class HelloReader {
  public:
   explicit HelloReader(const nlohmann::json& hello) : hello_(hello) {}
@@ -60,7 +62,7 @@ class HelloReader {
   void text(const char* field, std::string& value) const {
     if (const nlohmann::json* found = optional(field)) {
       if (!found->is_string()) throw refuse_field(field, shown_value(*found), "a text");
-      value = found->get<std::string>();
+      value = one_line(found->get<std::string>(), longest_text);
     }
   }
   void flag(const char* field, bool& value) const {
@@ -178,6 +180,18 @@ bool Declaration::can(Randomness wanted) const {
 
 bool Declaration::has(std::string_view function) const {
   return std::find(functions.begin(), functions.end(), function) != functions.end();
+}
+
+std::string one_line(std::string_view text, std::size_t longest) {
+  std::string line(text.substr(0, longest));
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(line[i]),
+               before = static_cast<unsigned char>(i > 0 ? line[i - 1] : 0);
+    const bool second_of_c1 = before == 0xC2 && byte >= 0x80 && byte < 0xA0;  // U+0080 to U+009F in UTF-8
+    if (byte < 0x20 || byte == 0x7F) line[i] = ' ';
+    if (second_of_c1) line[i - 1] = line[i] = ' ';
+  }
+  return text.size() > longest ? line + "..." : line;
 }
 
 std::string json_text(const nlohmann::json& value) {

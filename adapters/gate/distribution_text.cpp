@@ -25,14 +25,6 @@ std::string_view to_text(DrawKind kind) {
   return "integer";
 }
 
-std::string one_line(std::string_view message) {
-  constexpr std::size_t longest = 300;
-  std::string line(message.substr(0, longest));
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c >= 0 && c < ' '; }, ' ');
-  return message.size() > longest ? line + "..." : line;
-}
-
 std::string_view to_text(RowStatus status) {
   switch (status) {
     case RowStatus::ok:

@@ -13,9 +13,6 @@ namespace draftproof::adapters {
 /// The name of a kind of draw in the protocol: "coin".
 std::string_view to_text(DrawKind kind);
 
-/// A message of a program on one line, cut at 300 bytes.
-std::string one_line(std::string_view message);
-
 /// The name of a status in the protocol: "no_mass".
 std::string_view to_text(RowStatus status);
 

@@ -43,8 +43,8 @@ std::string shown_tail(std::string_view tail) {
 /// The program ended, did not answer within the limit, or wrote bytes that do not parse as a message. Its processes
 /// have been killed, or its connection closed.
 struct Dialogue::Lost : std::runtime_error {
-  Lost(const std::string& why, bool silent) : std::runtime_error(why), late(silent) {}
-  bool late;
+  Lost(const std::string& why, How from) : std::runtime_error(why), how(from) {}
+  How how;
 };
 
 Dialogue::Dialogue(Address address, DialogueOptions options)
@@ -97,26 +97,28 @@ void Dialogue::say_goodbye() {
   }
 }
 
-void Dialogue::lose(const std::string& why, bool late) {
-  const std::string how = process_->end();
-  const std::string text = why.empty() ? how : how == Process::by_host ? why : why + ", then " + how;
-  throw Lost(text + shown_tail(process_->error_tail()), late);
+void Dialogue::lose(const std::string& why, How how) {
+  const std::string end = process_->end();
+  const std::string text = why.empty() ? end : end == Process::by_host ? why : why + ", then " + end;
+  throw Lost(text + shown_tail(process_->error_tail()), how);
 }
 
 Message Dialogue::receive(Process::Parts parts, ReplyLimit most, const std::string& place,
                           std::chrono::milliseconds limit) {
   std::string why;
+  How how = How::ended;
   try {
     reader_.expect(most, place);
     const auto exchanged = process_->exchange(parts, &reader_, Clock::now() + limit);
     if (exchanged == Process::Exchange::done) return reader_.take();
     if (exchanged == Process::Exchange::late)
-      lose(fmt::format("no answer in {} s (read so far: {})", seconds(limit), reader_.beginning()), true);
+      lose(fmt::format("no answer in {} s (read so far: {})", seconds(limit), reader_.beginning()), How::late);
     why = process_->ended(Clock::now() + std::chrono::milliseconds(100)) ? "" : "a closed pipe";
   } catch (const AdapterError& error) {
     why = fmt::format("no message ({})", error.what());
+    how = How::invalid;
   }
-  lose(why);
+  lose(why, how);
 }
 
 std::chrono::milliseconds Dialogue::limit_for(int rows, bool halved) const {
@@ -138,7 +140,8 @@ Message Dialogue::reply_to(Message& request, ReplyLimit most, std::chrono::milli
   Message reply = receive(encoded.parts(), most, "reply", limit);
   const nlohmann::json* const found = reply.field("id");
   if (!found || *found != id)
-    lose(fmt::format("a reply to request {} whose id is {}", id, found ? in_quotes(json_text(*found)) : "missing"));
+    lose(fmt::format("a reply to request {} whose id is {}", id, found ? in_quotes(json_text(*found)) : "missing"),
+         How::invalid);
   try {
     check_reply_type(reply);
   } catch (const ProgramSilent& silent) {
@@ -208,15 +211,24 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
       std::filesystem::copy_file(dump_file("request"), dump_file(fmt::format("crash-{}", crashed_rows_ + 1)),
                                  std::filesystem::copy_options::overwrite_existing, error);
     process_.reset();
-    late_ = lost.late;
+    late_ = lost.how == How::late;
     if (late_ && rows == 1)
       throw ProgramSilent(fmt::format("did not answer within {:g} s on drafts {} at V = {}; {}",
                                       seconds(options_.batch_limit), drafts_text(batch, 0), batch.vocabulary,
                                       more_time));
-    if (crashed_rows_ >= most_crashes)
-      throw AdapterError(fmt::format("{}: got {} rows that {}, drafts {}, and one more {}: {}", address_.name(),
-                                     crashed_rows_, address_.listens() ? "end the connection" : "kill the program",
-                                     fmt::join(killers_, ", "), address_.listens() ? "loss" : "death", why));
+    if (crashed_rows_ >= most_crashes) {
+      const bool invalid = lost.how == How::invalid, listens = address_.listens();
+      throw AdapterError(fmt::format("{}: got {} rows {}, drafts {}, and one more {}: {}", address_.name(),
+                                     crashed_rows_,
+                                     invalid   ? "without a valid answer"
+                                     : listens ? "that end the connection"
+                                               : "that kill the program",
+                                     fmt::join(killers_, ", "),
+                                     invalid   ? "answer"
+                                     : listens ? "loss"
+                                               : "death",
+                                     why));
+    }
   } catch (const BatchRefused& refused) {
     why = refused.what();
     status = RowStatus::failed;
@@ -239,7 +251,7 @@ Message Dialogue::ask(Message& request, ReplyLimit most) {
   } catch (const Lost& lost) {
     incidents_.emplace_back(lost.what());
     process_.reset();
-    if (lost.late)
+    if (lost.how == How::late)
       throw ProgramSilent(fmt::format("did not answer within {:g} s; {}", seconds(options_.batch_limit), more_time));
     throw AdapterError(fmt::format("{}: {}: {}", address_.name(), request.fields["type"].dump(), lost.what()));
   } catch (const BatchRefused& refused) {

@@ -56,7 +56,8 @@ class Dialogue {
   void connect();
   void start_again();
   void say_goodbye();
-  [[noreturn]] void lose(const std::string& why, bool late = false);
+  enum class How { ended, late, invalid };  ///< how a program is lost; invalid: its bytes are no valid message
+  [[noreturn]] void lose(const std::string& why, How how = How::ended);
   Message receive(Process::Parts parts, ReplyLimit most, const std::string& place, std::chrono::milliseconds limit);
   Message reply_to(Message& request, ReplyLimit most, std::chrono::milliseconds limit);
   void answer_part(const ServedBatch& all, int first, int rows, WireFunction ask, ServedResult& result, bool halved);

@@ -26,6 +26,17 @@ TEST(Declaration, EveryFieldIsOnThePageOfTheProtocol) {
     EXPECT_NE(hello.find("\n| `" + field + "` |"), std::string::npos) << field;
 }
 
+TEST(Declaration, TextsAreOfOneLineWithoutControlCharacters) {
+  json hello = least_hello();
+  hello["name"] =
+      "a\x1b[31mb\nc\x7f d\xc2\x9b"
+      "e\xc3\xa9" +
+      std::string(1000, 'x');
+  const std::string name = read_declaration(hello).name;
+  EXPECT_EQ(name.substr(0, 17), "a [31mb c  d  e\xc3\xa9");
+  EXPECT_EQ(name.size(), 103u);
+}
+
 TEST(Declaration, ComesBackAsItWas) {
   const Declaration all{.name = "engine",
                         .version = "0.9",
