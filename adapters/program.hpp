@@ -97,8 +97,8 @@ class Program {
   /// Runs all calls on `inputs`, in batches of any size. runs[i] is the result of calls[i].
   /// Throws: AdapterError if the program cannot be reached any more, or breaks the protocol.
   virtual void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) = 0;
-  /// The same in one batch, if the program takes that many rows and one batch can hold them. For a program whose draws
-  /// depend on the other rows of a batch, the results then do not depend on how fast the program is.
+  /// The same, but a batch ends only at the most rows that the program takes, at the limit of bytes or where the shape
+  /// changes. Batches of run() may adapt to the time of replies, which would change results that depend on other rows.
   virtual void run_together(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) {
     run(inputs, calls, runs);
   }

@@ -436,7 +436,8 @@ PathInstance external_path_instance(const Declaration& declaration, std::uint64_
   const auto affordable = [&](const PathInstance& instance) {
     const int entries =
         most_entries(instance.shape, instance.vocabulary(), tree_sampling(path_sampling(declaration)).info());
-    return std::pow(instance.vocabulary(), entries) <= sizes.most_trees &&
+    const bool few = declaration.draft_sampling == every_prefix;  // one tree
+    return (few || std::pow(instance.vocabulary(), entries) <= sizes.most_trees) &&
            (!declaration.stateful() || calls_of(instance) <= most_stateful_calls);
   };
   if (const auto edge = edge_rows(seed, n, declaration.dtypes.front())) {

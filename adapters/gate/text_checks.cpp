@@ -130,7 +130,8 @@ struct TablePair {
   TextGrammar grammar{};
 };
 
-/// Adds a grammar: all tokens are allowed in its first state, and of each two neighbours one in the others.
+/// Adds a grammar of three states. State 0 allows all tokens, state 1 those with an odd number and state 2 those with
+/// an even number. End tokens have no number and are always allowed.
 void put_under_grammar(TablePair& pair) {
   TextGrammar& grammar = pair.grammar;
   const TextTable& target = pair.target;
@@ -163,8 +164,8 @@ TablePair all_transitions(const Declaration& declaration, const TextCheckOptions
   return {table(0), table(1)};
 }
 
-/// Returns tables in which two tokens follow: the first 14 tokens that are not end tokens are numbered, and tokens of
-/// a layer have successors in the next layer. For several requests, a state has two tokens that no other state has.
+/// Returns tables in which two tokens follow: the first 14 tokens (26 for several requests) that are not end tokens
+/// are numbered, and tokens of a layer have successors in the next layer. For several requests, a state has two tokens that no other state has.
 /// Other tokens have probability 0 in the target and weight 1/4 in the proposal.
 TablePair two_successors(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
   const int groups = declaration.requests ? sparse_states : layers;
@@ -295,7 +296,9 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   const int ends = static_cast<int>(declaration.end_tokens.size()), most = declaration.most_vocabulary;
   const int of_sparse = std::max((declaration.requests ? sparse_states : layers) * of_a_layer + ends, beyond);
   const bool sparse = most == 0 || of_sparse <= most;
-  std::array<TablePair, 2> tables{all_transitions(declaration, options, std::max(options.vocabulary + ends, beyond)),
+  const int usual = std::max(options.vocabulary + ends, beyond);
+  const int dense = most == 0 ? usual : std::max({std::min(usual, most), beyond, 2});
+  std::array<TablePair, 2> tables{all_transitions(declaration, options, dense),
                                   two_successors(declaration, options, sparse ? of_sparse : beyond + 1)};
   const bool masked = declaration.grammar && declaration.requests;
   for (TablePair& pair : tables)
@@ -340,6 +343,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
       if (declaration.requests) {
         Requests drawn = draw_requests(pair.target, seed, static_cast<std::uint64_t>(number), length);
         models.prompts = std::move(drawn.prompts), models.lengths = std::move(drawn.lengths);
+        models.length = *std::max_element(models.lengths.begin(), models.lengths.end());
         answered = program.generate_requests(models);
         for (const TextStart& start : drawn.starts)
           of.starts.push_back({start.state * (masked ? grammar_states : 1), start.prompt_size});

@@ -14,21 +14,23 @@
 // Correctness: given the past each factor has mean 1 under p, so e is a test martingale: it ever reaches 1 / alpha
 // with probability at most alpha (Ville), for any length of the text and any dependence. The mean of the
 // martingales of both pairs is a martingale. Contexts longer than n detect faults at the ends of an engine's blocks.
-// Proofs of a fault are a token with p = 0, a token after an end token and a short text without an end token.
+// Proofs of a fault are a token with p = 0, a token after an end token, a short text without an end token and a text
+// that is too long.
 //
 // A program that serves several requests gets models with a state in place of Markov tables. The state is a function of
-// the whole prefix: a token that was lost, doubled or put into another request moves it for good. Eight requests with
+// the whole prefix: after a token that was lost, doubled or put into another request it is another state, and stays so
+// whatever follows, unless the token leads from its state to the same one. Eight requests with
 // prompts of 1 to 12 tokens arrive at once, for texts of 16 to 288 tokens, so that they end one after another. Prompts
 // are drawn from the target, and the first token of a text follows its prompt. Under a grammar the program gets models
 // without masks, and an automaton of three states that starts after the prompt; the texts are compared with the rows
 // whose forbidden tokens are removed.
 //
-// The engine generates several texts, the first of 1024 tokens. Each further text on the first pair is as long as all
-// texts before it, so that earlier results remain if a text takes too long; texts on the second pair have 1024
-// tokens. Each text has a separate seed and starts after n tokens 0; counts continue from one text to the next. A
-// lossless engine draws each text from p regardless of earlier texts, so each factor has mean 1 given all earlier
-// tokens, also of other texts: the product over the texts is one martingale. If a program declares end tokens, they
-// have total probability 1/32 in every row.
+// The engine generates several texts, the first of 1024 tokens. With several requests or end tokens all texts of a call
+// have that many together. Otherwise each further text on the first pair is as long as all texts before it, so that
+// earlier results remain if a text takes too long; texts on the second pair have 1024 tokens. Each text has a separate
+// seed and starts after n tokens 0; counts continue from one text to the next. A lossless engine draws each text from
+// p regardless of earlier texts, so each factor has mean 1 given all earlier tokens, also of other texts: the product
+// over the texts is one martingale. If a program declares end tokens, they have total probability 1/32 in every row.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +78,7 @@ struct TextStart {
 struct GeneratedTexts {
   std::vector<std::vector<std::int32_t>> texts{};
   std::vector<TextStart> starts{};  ///< empty: all texts start in state 0, without a prompt
-  std::vector<int> lengths{};       ///< wanted; a shorter text without an end token is a fault. Empty: any
+  std::vector<int> lengths{};       ///< wanted: another length without an end token is a fault. Empty: any
 };
 
 /// The evidence of texts against `target`.

@@ -40,8 +40,8 @@ std::string shown_tail(std::string_view tail) {
 
 }  // namespace
 
-/// The program ended, did not answer within the limit, or wrote bytes that do not parse as a message. Its processes
-/// have been killed, or its connection closed.
+/// The program ended, did not answer within the limit, or sent what is no message or a reply to another request. Its
+/// processes have been killed, or its connection closed.
 struct Dialogue::Lost : std::runtime_error {
   Lost(const std::string& why, How from) : std::runtime_error(why), how(from) {}
   How how;
@@ -182,11 +182,14 @@ void Dialogue::answer(const ServedBatch& batch, WireFunction ask, ServedResult& 
     const int crashed = crashed_rows_;
     answer_part(batch, first, std::min(most, batch.rows - first), ask, result, false);
     if (incidents_.size() == deaths || crashed_rows_ != crashed || ++unexplained_ < most_crashes) continue;
-    if (late_)
+    if (last_ == How::late)
       throw ProgramSilent(fmt::format("{} batches had no answer within {:g} s, though each of their rows had; {}",
                                       unexplained_, seconds(options_.batch_limit), more_time));
     throw AdapterError(fmt::format("{}: {} in {} batches, but on no row alone; the last time: {}", address_.name(),
-                                   address_.listens() ? "lost" : "died", unexplained_, incidents_.back()));
+                                   last_ == How::invalid ? "no valid answer"
+                                   : address_.listens()  ? "lost"
+                                                         : "died",
+                                   unexplained_, incidents_.back()));
   }
 }
 
@@ -211,18 +214,19 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
       std::filesystem::copy_file(dump_file("request"), dump_file(fmt::format("crash-{}", crashed_rows_ + 1)),
                                  std::filesystem::copy_options::overwrite_existing, error);
     process_.reset();
-    late_ = lost.how == How::late;
-    if (late_ && rows == 1)
+    last_ = lost.how;
+    if (last_ == How::late && rows == 1)
       throw ProgramSilent(fmt::format("did not answer within {:g} s on drafts {} at V = {}; {}",
                                       seconds(options_.batch_limit), drafts_text(batch, 0), batch.vocabulary,
                                       more_time));
     if (crashed_rows_ >= most_crashes) {
-      const bool invalid = lost.how == How::invalid, listens = address_.listens();
+      const bool invalid = last_ == How::invalid && invalid_rows_ == crashed_rows_, listens = address_.listens();
       throw AdapterError(fmt::format("{}: got {} rows {}, drafts {}, and one more {}: {}", address_.name(),
                                      crashed_rows_,
-                                     invalid   ? "without a valid answer"
-                                     : listens ? "that end the connection"
-                                               : "that kill the program",
+                                     invalid             ? "without a valid answer"
+                                     : invalid_rows_ > 0 ? "without an answer"
+                                     : listens           ? "that end the connection"
+                                                         : "that kill the program",
                                      fmt::join(killers_, ", "),
                                      invalid   ? "answer"
                                      : listens ? "loss"
@@ -236,6 +240,7 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
   if (rows == 1) {
     if (status == RowStatus::crashed) {
       ++crashed_rows_;
+      invalid_rows_ += last_ == How::invalid ? 1 : 0;
       killers_.push_back(drafts_text(batch, 0));
     }
     return result.set(first, status, why);

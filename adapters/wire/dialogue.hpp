@@ -74,8 +74,9 @@ class Dialogue {
   std::string stopped_;               // message of the reply that announced the end of answers
   std::vector<std::string> incidents_;
   int crashed_rows_ = 0, unexplained_ = 0;
-  bool late_ = false;                 // whether the last loss was a missing answer
-  std::vector<std::string> killers_;  // drafts of the rows on which the program died alone
+  How last_ = How::ended;             // the last loss
+  int invalid_rows_ = 0;              // of crashed_rows_, those whose answer was no valid message
+  std::vector<std::string> killers_;  // drafts of the rows that have no valid answer alone
   double slowest_row_ = 0;            // largest time per row so far, in seconds
 };
 

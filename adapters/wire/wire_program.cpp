@@ -134,7 +134,7 @@ void WireProgram::run_calls(std::span<const Input> inputs, std::span<const Call>
     for (std::size_t row = 0; row < chosen.size(); ++row)
       runs[chosen[row]] = take_run(result_, row, calls[chosen[row]].tape.size());
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-    keep_pace(chosen.size(), time.count());
+    if (!together) keep_pace(chosen.size(), time.count());
     left = left.subspan(chosen.size());
   }
 }

@@ -76,13 +76,13 @@ def adapter(
     scripted    False if random numbers of fn cannot be replaced: then it is only sampled
     draft       fn's own drafter: draft(q [V], K) -> at most K tokens; with `batched`, q [B, V] -> tokens [B, K]
     step        a step that drafts inside, with fn None: step(target, proposal, L) -> accepted drafts, then one more
-                token. Both models are `draftproof.models.StateModel` in state 0, and L is the number of drafts. It is
-                proved on small models: the draws of its drafter are scripted, too; it is not sampled
+                token. Both models are `draftproof.models.StateModel` in state 0, and L is the number of drafts. The
+                draws of its drafter are scripted, too: proof and edge tier, no sampled tier
     generate    a whole engine: generate(target [V, V], proposal [V, V], length, drafts) -> text of `length` tokens;
                 row t is the distribution after token t, and the text starts after token 0. With `memory=n` the
                 tables are [V, .., V], n + 1 times: target[a, b] is the row after the tokens a b, and the text starts
                 after n tokens 0, so that an engine that does not roll back its state emits other texts
-                If fn is None, a drafter or an engine is declared without a verifier, and only sampled
+                With draft or generate and fn None there is no verifier, and they are only sampled
     memory      number of last tokens that the tables of `generate` depend on
     requests    `generate` serves several requests, with models that depend on the whole prefix:
                 generate(target, proposal, prompts, lengths, drafts) -> a text for each prompt, without the prompt.
@@ -98,10 +98,10 @@ def adapter(
                 removed, divided by the rest of its mass. Such a function is proved on small models, and not sampled
     settings    names of settings that fn applies to p itself, of temperature, top_k, top_p and min_p: fn takes them
                 by name, numbers of the request (top_k an int), or with `batched` arrays [B], in torch of `dtype` and
-                int64. p is the distribution before them; the
-                target is p at that temperature, truncated by top-k, top-p or min-p (at most one in a request, because
-                engines differ in their order). 1, 0, 1 and 0 change nothing. q is the distribution that drew the
-                drafts. Such a function is proved on small models, and not sampled
+                int64. p is the distribution before them; the target is p at that temperature, truncated by top-k,
+                top-p or min-p (at most one in a request, because engines differ in their order). 1, 0, 1 and 0 change
+                nothing. q is the distribution that drew the drafts. Such a function is proved on small models, and
+                not sampled
     select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the
                 number of first drafts that are verified, or a flag for each draft. It is proved on small batches, with
                 token and block verification and sample-and-match (docs/selection.md); it must depend on its view alone
@@ -118,14 +118,20 @@ def adapter(
     Raises: ValueError if fn holds a random generator that cannot be replaced, or no function is given.
     """
     if step is not None:
-        if fn is not None or batched or grammar or settings or draft is not None:
-            raise ValueError("step: got fn, draft, batched, grammar or settings, too; expected the step alone")
+        usual = (level, drafts, fewest_drafts, most_drafts) == ("chain", "iid", 1, 0)
+        others = (fn, draft, generate, select)
+        if any(one is not None for one in others) or batched or grammar or settings or not usual:
+            raise ValueError("step: got another function or a shape of drafts, too; expected the step alone")
+        if not callable(step):
+            raise ValueError(f"step: got {step!r:.60}, expected a function")
         fn, level, drafts = of_models(step), "tree", EVERY_PREFIX
         arrays, most_drafts = arrays or kind_of(step), MOST_NODES
         if arrays == "list":
             raise ValueError("step: got arrays='list', expected 'numpy' or 'torch'")
     if requests and (generate is None or memory != 1):
-        raise ValueError("requests: got no `generate`, or a `memory`; expected an engine, whose models have a state")
+        raise ValueError("requests: got no generate, or a memory; expected generate alone, whose models have a state")
+    if grammar and generate is not None and not requests:
+        raise ValueError("grammar: got generate without requests=True, expected requests=True")
     if greedy not in ("no", "first", "last", "any"):
         raise ValueError(f"greedy: got {greedy!r}, expected no, first, last or any")
     if dtype not in _DTYPES:

@@ -23,8 +23,8 @@ def keyed(fn: Callable[..., int], keys: int = 2_147_483_648) -> Callable[..., in
     fn        fn(p [V], q [V], key) -> token. It draws its draft from q, and what it needs besides, by the key alone
     keys      number of keys
 
-    `check` gives drafts of its own, which are not used. The proof tier replaces the numbers of generators that are
-    seeded by the key, also by a part of it or with other numbers: numpy.random.default_rng([key, 1]). Two generators
+    `check` gives drafts of its own, which are not used. The proof tier replaces the numbers of generators
+    whose seed contains the key, as in numpy.random.default_rng([key, 1]). Two generators
     with one seed read the same numbers. Noise by other means, such as a hash, is judged by the sampled tier alone.
     The function calls `fn` twice, and raises NotDetermined if the tokens differ.
     """
@@ -32,10 +32,15 @@ def keyed(fn: Callable[..., int], keys: int = 2_147_483_648) -> Callable[..., in
     @functools.wraps(fn)
     def over_keys(p: Any, q: Any, drafts: Any) -> int:
         key = int(np.random.randint(keys))
-        first, second = (int(fn(p, q, key)) for _ in range(2))
+        first = int(fn(_copied(p), _copied(q), key))
+        second = int(fn(p, q, key))
         if first != second:
             raise NotDetermined(f"key {key}: got token {first}, then {second}")
         return first
 
     del over_keys.__wrapped__  # its parameters are p, q and drafts
     return over_keys
+
+
+def _copied(row: Any) -> Any:
+    return row.clone() if hasattr(row, "clone") else row.copy()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-EVERY_PREFIX = "every_prefix"  # the draft sampling whose trees are the rows of two models
+EVERY_PREFIX = "every_prefix"  # the draft sampling whose drafts are all sequences of 1 to L tokens
 MOST_NODES = 14  # drafts of such a tree: L = 3 with two tokens, 2 with three, 1 with four
 
 
@@ -48,10 +48,13 @@ class StateModel:
 def of_models(step: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a verifier of trees that calls step(target, proposal, L) with two models.
 
-    The trees have every prefix of at most L tokens, level by level: a node and its children in the order of tokens.
-    The rows of the tree are the models' rows. The drafter needs no row after L tokens; it has its first row there.
+    The drafts are all sequences of 1 to L tokens, level by level, children in the order of tokens, so that p and q are
+    the models' rows. No proposal row was sent after L tokens; the row of the empty sequence takes its place.
     """
     parameters = dict(inspect.signature(step).parameters)
+    inner_function = step
+    while hasattr(inner_function, "func"):  # functools.partial
+        inner_function = inner_function.func
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any, **generators: Any) -> Any:
         nodes, vocabulary = p.shape
@@ -61,7 +64,8 @@ def of_models(step: Callable[..., Any]) -> Callable[..., Any]:
         children, length = _every_prefix(nodes, vocabulary)
         return step(StateModel(p, children), StateModel(proposal, children), length, **generators)
 
-    verify.__name__ = str(getattr(step, "__name__", type(step).__name__))
+    verify.__name__ = str(getattr(inner_function, "__name__", type(step).__name__))
+    verify.__module__ = str(getattr(step, "__module__", ""))  # generators are not searched in functions of this package
     given = [
         inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("p", "q", "drafts", "parents")
     ]
@@ -73,9 +77,11 @@ def of_models(step: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def _every_prefix(nodes: int, vocabulary: int) -> tuple[NDArray[np.int32], int]:
-    """Returns the node after each token, [nodes, V], and the depth of the tree. The last level stays where it is."""
+    """Returns the node after each token, [nodes, V], and the depth. Nodes of the last level succeed themselves."""
     children = np.arange(nodes, dtype=np.int32)[:, None] * vocabulary + 1 + np.arange(vocabulary, dtype=np.int32)
     depth, first = 0, 1
     while first < nodes:
         depth, first = depth + 1, first * vocabulary + 1
-    return np.where(children < nodes, children, np.arange(nodes, dtype=np.int32)[:, None]), depth
+    table = np.where(children < nodes, children, np.arange(nodes, dtype=np.int32)[:, None])
+    table.flags.writeable = False  # all calls share it
+    return table, depth

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ WRONG = (
 
 def step(fault: str = "", drafter: str = "model") -> Callable[..., list[int]]:
     """Token verification of a chain that is drafted here: from the proposal, or the likeliest tokens of it. The chain
-    may end before a row that is flat, which no draft decides that it removes."""
+    may stop before a flat proposal row; this decision reads only drafts that are kept."""
 
     def fused(target: StateModel, proposal: StateModel, drafts: int) -> list[int]:
         every = range(target.vocabulary)
@@ -116,9 +117,34 @@ def test_the_models_are_every_prefix() -> None:
     assert (proposal.rows_after([1, 0])[:, 0] == [0, 2, 0]).all()
 
 
+GENERATOR = np.random.default_rng(0)
+
+
+def test_generators_of_a_step_are_found() -> None:
+    def drawn(target: StateModel, proposal: StateModel, drafts: int) -> list[int]:
+        return [int(GENERATOR.integers(2))]
+
+    with pytest.raises(ValueError, match="expected random numbers that can be replaced"):
+        draftproof.adapter(None, step=drawn)
+
+
+def test_steps_cannot_change_the_models_of_later_calls(in_a_folder: Path) -> None:
+    def writes(target: StateModel, proposal: StateModel, drafts: int) -> list[int]:
+        target.next[0, 0] = 0
+        return [0]
+
+    with pytest.raises(draftproof.FunctionFailed, match="read-only"):
+        draftproof.check(None, step=writes)
+
+
 def test_a_step_is_declared_alone() -> None:
     for asked in ({"batched": True}, {"grammar": True}, {"draft": lambda q, K: [0]}, {"arrays": "list"}):
         with pytest.raises(ValueError, match="step: got"):
             draftproof.adapter(None, step=step(), **asked)
-    with pytest.raises(ValueError, match="step: got"):
-        draftproof.adapter(lambda p, q, drafts: [0], step=step())
+    for asked in ({"generate": step()}, {"most_drafts": 2}, {"level": "position"}):
+        with pytest.raises(ValueError, match="step: got"):
+            draftproof.adapter(None, step=step(), **asked)
+    for wrong in ({"fn": lambda p, q, drafts: [0], "step": step()}, {"fn": None, "step": 5}):
+        with pytest.raises(ValueError, match="step: got"):
+            draftproof.adapter(**wrong)
+    assert draftproof.adapter(None, step=partial(step())).declaration.name == "fused"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 import random
@@ -16,6 +17,7 @@ import pytest
 from intercepted import kinds, run
 
 from draftproof import intercept
+from draftproof.arrays import kind_of
 from draftproof.tape import CLOCK, COIN, INTEGER, PICK, NoMass, RowsUnclear, UnknownRandomness
 
 P = [0.0, 0.25, 0.75]
@@ -424,3 +426,22 @@ def test_no_code_of_the_object_runs() -> None:
 
     loud = Loud()
     assert intercept.unreachable(lambda: loud.g) == []
+
+
+def test_functions_of_the_standard_library_are_not_searched() -> None:
+    def copies(p: Any, q: Any, drafts: Any) -> int:
+        return int(np.argmax(copy.deepcopy(p)))
+
+    assert kind_of(copies) == "numpy"
+    assert not intercept.unreachable(copies)
+    reached = [thing for _, thing in intercept.objects_of(copies)]
+    assert copy.deepcopy in reached and copy.copy not in reached and len(reached) < 8
+
+
+def test_an_assertion_that_pytest_has_rewritten_reaches_no_other_test() -> None:
+    def asserts(p: Any, q: Any, drafts: Any) -> int:
+        assert len(p) == len(q) + 1, "rows"
+        return int(drafts[0])
+
+    assert not intercept.unreachable(asserts)
+    assert len(list(intercept.objects_of(asserts))) < 8

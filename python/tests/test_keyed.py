@@ -83,3 +83,12 @@ def test_two_reads_of_long_clocks_are_equal():
 
     found = draftproof.distribution(draftproof.keyed(shared), [0, 1], [1, 0], drafts=[0], level="position")
     assert found.of(1) == pytest.approx(1)
+
+
+def test_a_function_that_overwrites_its_row_is_not_blamed_on_its_key():
+    def overwrites(p, q, key):
+        token = int(np.argmax(q))
+        q[token] = 0
+        return token
+
+    assert draftproof.keyed(overwrites)(np.array([0.5, 0.5]), np.array([0.6, 0.4]), None) == 0

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 MOST_OBJECTS = 10_000  # visited by a search; objects of libraries are not searched
-LIBRARIES = ("torch", "numpy", "random", "triton", "transformers", "scipy", "jax", "builtins", "draftproof")
+LIBRARIES = ("torch", "numpy", "random", "triton", "transformers", "scipy", "jax", "builtins", "draftproof", "_pytest")
 
 
 # Names of operations from Python 3.10 to 3.14.
@@ -91,7 +91,8 @@ def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
         yield f"{name}.self", thing.__self__
         yield name, thing.__func__
     elif isinstance(thing, types.FunctionType):
-        if thing.__module__ and thing.__module__.partition(".")[0] in LIBRARIES:
+        room = (thing.__module__ or "").partition(".")[0]
+        if room in LIBRARIES or room in sys.stdlib_module_names:  # copy.deepcopy reaches types of many modules
             return
         original = getattr(thing, "__wrapped__", None)
         if original is not None:
