@@ -15,7 +15,7 @@ FUNCTIONS = {
     "check": "gate",
     "adapter": "declare",
     "gates": "pytest_plugin",
-    "keyed": "keyed",
+    "keyed": "keys",
     "distribution": "explore",
     "replay": "gate",
     "acceptance": "survey",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from draftproof.declare import adapter
     from draftproof.explore import distribution
     from draftproof.gate import check, replay
-    from draftproof.keyed import NotDetermined, keyed
+    from draftproof.keys import NotDetermined, keyed
     from draftproof.program import ProgramError, ProgramNotFound
     from draftproof.pytest_plugin import gates
     from draftproof.results import Distribution, Finding, Interrupted, Outcome, Refuted, TierResult, Verdict
@@ -30,7 +30,7 @@ _PLACES = {
     "declare": ("adapter",),
     "explore": ("distribution",),
     "gate": ("check", "replay"),
-    "keyed": ("NotDetermined", "keyed"),
+    "keys": ("NotDetermined", "keyed"),
     "pytest_plugin": ("gates",),
     "results": ("Finding", "Interrupted", "Distribution", "Outcome", "Refuted", "TierResult", "Verdict"),
     "subject": ("FunctionFailed",),

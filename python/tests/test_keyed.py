@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -92,3 +94,10 @@ def test_a_function_that_overwrites_its_row_is_not_blamed_on_its_key():
         return token
 
     assert draftproof.keyed(overwrites)(np.array([0.5, 0.5]), np.array([0.6, 0.4]), None) == 0
+
+
+def test_no_module_hides_a_name_of_the_package():
+    """The import of a module sets an attribute of the package: a function of that name would be gone."""
+    folder = Path(draftproof.__file__).parent
+    modules = {path.stem for path in folder.iterdir() if path.suffix in ("", ".py")}
+    assert set(draftproof.__all__) & modules == {"acceptance", "capture", "decode"}  # modules that can be called

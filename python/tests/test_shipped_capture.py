@@ -47,7 +47,7 @@ def test_the_metadata_name_models_and_no_folder_of_a_machine(file: Path) -> None
     assert metadata["schema"] == "draftproof.capture/1" and metadata["values"] == "probability"
     assert metadata["target"] == metadata["tokenizer"] == "SmolLM2-135M-Instruct.Q4_1.gguf"
     assert "/tmp" not in file.with_suffix(".json").read_text()
-    assert "Apache License" in (DATA / "smollm2_LICENSE").read_text()
+    assert "Apache License" in (DATA / "licences" / "smollm2.txt").read_text()
 
 
 def test_the_program_reads_the_acceptance_of_one_draft() -> None:

@@ -165,7 +165,7 @@ def _notes(found: Survey, costs: Costs) -> list[str]:
     notes = ["intervals cover the simulated steps and the timings, not the choice of texts in the capture"]
     if found.approximate:
         notes.append("the capture has single positions: tokens of L > 1 are products of their rates, an approximation")
-    if found.truncated and found.approximate:  # truncated trees have a rest with q = 0, which changes no acceptance
+    if found.truncated:
         notes.append("the capture is truncated: its rest counts as one token, so that tokens per step are too high")
     if not costs.verifiers:
         notes.append("the table has no verifier: their time counts as 0")

@@ -8,7 +8,7 @@ import numpy as np
 
 from draftproof.declare import adapter
 from draftproof.engines import Engine, judged, module_of
-from draftproof.keyed import keyed
+from draftproof.keys import keyed
 
 
 def pick() -> Any:
