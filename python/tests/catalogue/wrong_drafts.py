@@ -196,7 +196,6 @@ def target_after_children(p, q, drafts, parents):
 @tree(
     "The drafts of a level are all taken for children of the accepted one.",
     "L=2 K=2 [] p=(1 1)/2 q=(1 1)/2 [0] p=(1 1)/2 q=(0 1)/1 [1] p=(1 0)/1 q=(1 0)/1",
-    gap="it shows on four drafts, and models of the profile quick have two",
 )
 def cousins_taken_for_children(p, q, drafts, parents):
     depth = []
