@@ -92,17 +92,17 @@ def _without_fallback(p: Any, q: Any, drafts: Any, pick: Any = by_weights, rest:
     return verified(p, q, drafts, lambda: float(torch.rand(())), pick, rest)
 
 
-@enter("failed", "answers", "mass")
+@enter("failed", "answers", "weights that are all zero")
 def divides_by_the_residual(p, q, drafts):
     return _without_fallback(p, q, drafts, rest=lambda a, b: _clipped(a, b) / _clipped(a, b).sum())
 
 
-@enter("failed", "answers", "mass")
+@enter("failed", "answers", "weights that are all zero")
 def weights_of_zero(p, q, drafts):
     return _without_fallback(p, q, drafts)
 
 
-@enter("failed", "answers", "mass|NaN|probabilities", arrays="numpy")
+@enter("failed", "answers", "weights that are all zero|NaN|probabilities", arrays="numpy")
 def choice_of_nothing(p, q, drafts):
     def pick(w):
         w = w.astype(np.float64)
