@@ -253,8 +253,12 @@ Declaration read_declaration(const nlohmann::json& hello) {
   reader.flag("requests", result.requests);
   if (result.requests && result.memory != 1)
     throw refuse_field("memory", std::to_string(result.memory), "no memory with requests, whose models have a state");
+  if (result.requests && !result.has("generate"))
+    throw refuse_field("requests", "true", "generate among the functions");
   reader.name("greedy", greedy_names, result.greedy);
   reader.flag("grammar", result.grammar);
+  if (result.grammar && result.has("generate") && !result.requests)
+    throw refuse_field("grammar", "true with generate", "requests: true, whose messages have the automaton");
   reader.list("settings", setting_names, result.settings);
   if (result.grammar && !result.settings.empty())
     throw refuse_field("settings", shown_value(hello["settings"]), "no settings with grammar");

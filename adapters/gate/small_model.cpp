@@ -217,6 +217,7 @@ bool coarse(const std::vector<int>& weights) {
   return std::ranges::all_of(weights, [](int weight) { return weight <= 1000; });
 }
 
+// The tree of every_prefix. It is no drafter of the registry, because its drafts are the rows of two models.
 struct EveryPrefix {
   static constexpr TreeDrafterInfo info{.name = every_prefix,
                                         .summary = "every prefix of at most L tokens: the rows of two models"};
@@ -430,14 +431,13 @@ PathInstance external_path_instance(const Declaration& declaration, std::uint64_
   const int longest = declaration.level == Level::chain ? 4 : 3;
   const int most_length = std::clamp(most, std::min(std::max(1, declaration.fewest_drafts), longest), longest);
   if (declaration.level == Level::tree) sizes = sizes_of(tree_sampling(declaration.draft_sampling).info());
-  const bool one = declaration.level == Level::chain || declaration.draft_sampling == every_prefix;
-  sizes.most_drafts = one ? 1 : 2;
+  const bool drafts_inside = declaration.draft_sampling == every_prefix;  // one tree, whatever K is
+  sizes.most_drafts = declaration.level == Level::chain || drafts_inside ? 1 : 2;
   sizes.most_trees = 64;
   const auto affordable = [&](const PathInstance& instance) {
     const int entries =
         most_entries(instance.shape, instance.vocabulary(), tree_sampling(path_sampling(declaration)).info());
-    const bool few = declaration.draft_sampling == every_prefix;  // one tree
-    return (few || std::pow(instance.vocabulary(), entries) <= sizes.most_trees) &&
+    return (drafts_inside || std::pow(instance.vocabulary(), entries) <= sizes.most_trees) &&
            (!declaration.stateful() || calls_of(instance) <= most_stateful_calls);
   };
   if (const auto edge = edge_rows(seed, n, declaration.dtypes.front())) {

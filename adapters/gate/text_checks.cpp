@@ -8,7 +8,6 @@
 #include <iterator>
 #include <limits>
 #include <numbers>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -16,8 +15,8 @@
 
 #include <draftproof/properties/statistics/error_budget.hpp>
 #include <draftproof/properties/statistics/sample_size.hpp>
+#include <draftproof/sim/components/inverse_cdf.hpp>
 #include <draftproof/sim/random/philox.hpp>
-#include <draftproof/sim/random/uniform_source.hpp>
 
 namespace draftproof::adapters {
 
@@ -164,9 +163,9 @@ TablePair all_transitions(const Declaration& declaration, const TextCheckOptions
   return {table(0), table(1)};
 }
 
-/// Returns tables in which two tokens follow: the first 14 tokens (26 for several requests) that are not end tokens
-/// are numbered, and tokens of a layer have successors in the next layer. For several requests, a state has two tokens that no other state has.
-/// Other tokens have probability 0 in the target and weight 1/4 in the proposal.
+/// Returns tables in which two tokens follow. The first 14 tokens that are not end tokens are numbered, and tokens of a
+/// layer have successors in the next layer. For several requests the first 26 are, and a state has two tokens that no
+/// other state has. Other tokens have probability 0 in the target and weight 1/4 in the proposal.
 TablePair two_successors(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
   const int groups = declaration.requests ? sparse_states : layers;
   std::vector<int> group_of(static_cast<std::size_t>(vocabulary), -1);
@@ -189,7 +188,7 @@ TablePair two_successors(const Declaration& declaration, const TextCheckOptions&
   return {table(2, 0), table(3, 0.25)};
 }
 
-/// Eight requests that want `tokens` tokens in all. Prompts are drawn from the target's rows without end tokens.
+/// Eight requests for `tokens` tokens in all. Prompts are drawn from the target's rows without end tokens.
 struct Requests {
   std::vector<std::vector<std::int32_t>> prompts{};
   std::vector<TextStart> starts{};
@@ -210,11 +209,7 @@ Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_
     for (; prompt.size() < length; state = target.after(state, prompt.back())) {
       std::vector<double> row(target.row(state).begin(), target.row(state).end());
       for (const std::int32_t end : target.ends) row[static_cast<std::size_t>(end)] = 0;
-      double left = unit_interval(random.next(Purpose::flip)) * std::accumulate(row.begin(), row.end(), 0.0);
-      std::int32_t token = 0;
-      for (std::size_t x = 0; x < row.size() && left >= 0; left -= row[x++])
-        if (row[x] > 0) token = static_cast<std::int32_t>(x);
-      prompt.push_back(token);
+      prompt.push_back(InverseCdfTable<InverseCdfSteps>(row).draw(random.next(Purpose::flip)));
     }
     requests.starts.push_back({state, prompt.size()});
   }

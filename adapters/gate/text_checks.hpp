@@ -19,11 +19,11 @@
 //
 // A program that serves several requests gets models with a state in place of Markov tables. The state is a function of
 // the whole prefix: after a token that was lost, doubled or put into another request it is another state, and stays so
-// whatever follows, unless the token leads from its state to the same one. Eight requests with
-// prompts of 1 to 12 tokens arrive at once, for texts of 16 to 288 tokens, so that they end one after another. Prompts
-// are drawn from the target, and the first token of a text follows its prompt. Under a grammar the program gets models
-// without masks, and an automaton of three states that starts after the prompt; the texts are compared with the rows
-// whose forbidden tokens are removed.
+// whatever follows, unless the token leads from its state to the same one. Eight requests with prompts of 1 to 12
+// tokens arrive at once, for texts of 16 to 288 tokens, so that they end one after another. Prompts are drawn from the
+// target, and the first token of a text follows its prompt. Under a grammar the program gets models without masks, and
+// an automaton of three states that starts after the prompt; the texts are compared with the rows whose forbidden
+// tokens are removed.
 //
 // The engine generates several texts, the first of 1024 tokens. With several requests or end tokens all texts of a call
 // have that many together. Otherwise each further text on the first pair is as long as all texts before it, so that

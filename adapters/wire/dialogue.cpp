@@ -221,16 +221,16 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
                                       more_time));
     if (crashed_rows_ >= most_crashes) {
       const bool invalid = last_ == How::invalid && invalid_rows_ == crashed_rows_, listens = address_.listens();
-      throw AdapterError(fmt::format("{}: got {} rows {}, drafts {}, and one more {}: {}", address_.name(),
+      throw AdapterError(fmt::format("{}: got {} rows {}, drafts {}, and one more{}: {}", address_.name(),
                                      crashed_rows_,
                                      invalid             ? "without a valid answer"
                                      : invalid_rows_ > 0 ? "without an answer"
                                      : listens           ? "that end the connection"
                                                          : "that kill the program",
                                      fmt::join(killers_, ", "),
-                                     invalid   ? "answer"
-                                     : listens ? "loss"
-                                               : "death",
+                                     invalid   ? ""
+                                     : listens ? " loss"
+                                               : " death",
                                      why));
     }
   } catch (const BatchRefused& refused) {

@@ -124,7 +124,7 @@ def adapter(
             raise ValueError("step: got another function or a shape of drafts, too; expected the step alone")
         if not callable(step):
             raise ValueError(f"step: got {step!r:.60}, expected a function")
-        fn, level, drafts = of_models(step), "tree", EVERY_PREFIX
+        fn, level, drafts = of_models(step, name_of(step)), "tree", EVERY_PREFIX
         arrays, most_drafts = arrays or kind_of(step), MOST_NODES
         if arrays == "list":
             raise ValueError("step: got arrays='list', expected 'numpy' or 'torch'")
@@ -223,14 +223,24 @@ def name_of(fn: Callable[..., Any]) -> str:
 
 
 def subject_of(
-    caller: str, fn: Callable[..., Any] | Subject | None, drafts: str, arguments: Mapping[str, Any]
+    caller: str,
+    fn: Callable[..., Any] | Subject | None,
+    drafts: str,
+    arguments: Mapping[str, Any],
+    steps: bool = False,
 ) -> Subject:
     """Returns `fn` if it is declared already, else `adapter(fn, drafts, **arguments)`.
 
-    Raises: TypeError with the name of the caller for an argument that `adapter` does not have.
+    steps   whether the caller takes steps that draft inside
+    Raises: TypeError with the name of the caller for an argument that `adapter` does not have; ValueError for a step.
     """
-    if isinstance(fn, Subject):
-        return fn
+    subject = fn if isinstance(fn, Subject) else _declared(caller, fn, drafts, arguments)
+    if subject.declaration.draft_sampling == EVERY_PREFIX and not steps:
+        raise ValueError(f"{caller}: got a step that drafts inside, expected a function of drafts")
+    return subject
+
+
+def _declared(caller: str, fn: Callable[..., Any] | None, drafts: str, arguments: Mapping[str, Any]) -> Subject:
     known = list(inspect.signature(adapter).parameters)[2:]
     if unknown := [name for name in arguments if name not in known]:
         raise TypeError(f"{caller}: got the argument {unknown[0]!r}, expected one of {', '.join(known)}")

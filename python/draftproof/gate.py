@@ -65,7 +65,7 @@ def check(
     FunctionFailed if fn raises, or returns no tokens, on every input; UnknownRandomness if fn draws by an operator that
     has no replacement; Interrupted with the results so far after Ctrl-C; ProgramError if the program gives no verdict.
     """
-    subject = subject_of("check", fn, drafts, declared)
+    subject = subject_of("check", fn, drafts, declared, steps=True)
     declaration = subject.declaration
     asked = [instance] if isinstance(instance, str) or not isinstance(instance, Iterable) else list(instance)
     for text in asked:
@@ -117,7 +117,7 @@ def check(
         name=declaration.name,
         calls=subject.calls,
         seed=seed,
-        again=f"draftproof.replay({_fn_of(subject)}, {{}}{_told(declaration)})",
+        again=_again(subject),
     )
     if keep:
         failing = [f.counterexample for f in verdict.failures if f.counterexample and f.tier == "proof"]
@@ -160,29 +160,26 @@ def replay(
     Raises: FunctionFailed, UnknownRandomness; Ended after `time_limit` seconds; ProgramError.
     """
     _check_instance(instance)
-    subject = subject_of("replay", fn, drafts, declared)
+    subject = subject_of("replay", fn, drafts, declared, steps=True)
     deadline = Deadline(time_limit, lambda: subject.calls)
     with deadline.watching(lambda: None):
         rehearse(subject, deadline)
     return tell(subject, ["replay", "--seed", str(seed), "--instance", instance], deadline=deadline)
 
 
-def _fn_of(subject: Subject) -> str:
-    return "None" if subject.declaration.draft_sampling == EVERY_PREFIX else name_of(subject.fn)
-
-
-def _told(declaration: Declaration) -> str:
-    usual = Declaration("")
-    shown = {"level": "level", "draft_sampling": "drafts", "dtype": "dtype"}
-    if declaration.draft_sampling == EVERY_PREFIX:
-        return f", step={declaration.name}" + (
-            "" if declaration.dtype == usual.dtype else f", dtype={declaration.dtype!r}"
-        )
-    return "".join(
-        f", {argument}={getattr(declaration, key)!r}"
+def _again(subject: Subject) -> str:
+    """The call of `replay` for a counterexample, which stands for `{}`."""
+    declaration, usual = subject.declaration, Declaration("")
+    inside = declaration.draft_sampling == EVERY_PREFIX
+    shown = {"dtype": "dtype"} if inside else {"level": "level", "draft_sampling": "drafts", "dtype": "dtype"}
+    arguments = [f"step={name_of(subject.fn)}"] if inside else []
+    arguments += [
+        f"{argument}={getattr(declaration, key)!r}"
         for key, argument in shown.items()
         if getattr(declaration, key) != getattr(usual, key)
-    ) + (", logits=True" if declaration.rows == "logits" else "")
+    ]
+    arguments += ["logits=True"] if declaration.rows == "logits" else []
+    return f"draftproof.replay({', '.join(['None' if inside else name_of(subject.fn), '{}', *arguments])})"
 
 
 def _notes(subject: Subject) -> list[str]:

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -33,28 +34,23 @@ class StateModel:
 
     def state(self, tokens: Iterable[int], state: int = 0) -> int:
         """Returns the state after reading `tokens` from `state` on. Cost: one look-up for each token."""
-        for token in tokens:
-            state = int(self.next[state, token])
-        return state
+        return self._states(tokens, state)[-1]
 
     def rows_after(self, tokens: Iterable[int], state: int = 0) -> Any:
         """Returns the rows before and after each of n tokens, [n + 1, V], as one pass of a model over them."""
-        states = [state]
-        for token in tokens:
-            states.append(int(self.next[states[-1], token]))
-        return self.rows[states]
+        return self.rows[self._states(tokens, state)]
+
+    def _states(self, tokens: Iterable[int], state: int) -> list[int]:
+        return list(accumulate(tokens, lambda before, token: int(self.next[before, token]), initial=state))
 
 
-def of_models(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a verifier of trees that calls step(target, proposal, L) with two models.
+def of_models(step: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """Returns a verifier of trees with this name that calls step(target, proposal, L) with two models.
 
     The drafts are all sequences of 1 to L tokens, level by level, children in the order of tokens, so that p and q are
     the models' rows. No proposal row was sent after L tokens; the row of the empty sequence takes its place.
     """
     parameters = dict(inspect.signature(step).parameters)
-    inner_function = step
-    while hasattr(inner_function, "func"):  # functools.partial
-        inner_function = inner_function.func
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any, **generators: Any) -> Any:
         nodes, vocabulary = p.shape
@@ -64,7 +60,7 @@ def of_models(step: Callable[..., Any]) -> Callable[..., Any]:
         children, length = _every_prefix(nodes, vocabulary)
         return step(StateModel(p, children), StateModel(proposal, children), length, **generators)
 
-    verify.__name__ = str(getattr(inner_function, "__name__", type(step).__name__))
+    verify.__name__ = name
     verify.__module__ = str(getattr(step, "__module__", ""))  # generators are not searched in functions of this package
     given = [
         inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("p", "q", "drafts", "parents")

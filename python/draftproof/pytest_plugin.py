@@ -50,7 +50,7 @@ def gates(
         if verdict.status != "passed":
             raise Refuted(verdict)
 
-    judged = fn or options.get("draft") or options.get("generate")
+    judged = next(filter(None, (fn, *(options.get(name) for name in ("draft", "step", "generate", "select")))), None)
     gate.__doc__ = f"{getattr(judged, '__name__', judged)} at each tier of the gate."
     return gate
 

@@ -102,7 +102,7 @@ def acceptance(
     Cost: `tuples` calls of fn for each k. Raises: TooFewAccepted, an AssertionError with both numbers; ValueError for
     `at_least` at level position; ProgramError, UnknownRandomness.
     """
-    subject = subject_of("survey", fn, drafts, declared)
+    subject = subject_of("acceptance", fn, drafts, declared)
     says_count = subject.declaration.level != "position"
     if at_least is not None and not says_count:
         raise ValueError(

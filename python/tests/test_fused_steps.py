@@ -106,10 +106,10 @@ def test_steps_in_torch_and_with_generators(in_a_folder: Path) -> None:
 
 def test_the_models_are_every_prefix() -> None:
     seen: list[tuple[StateModel, StateModel, int]] = []
-    of_models(lambda *given: seen.append(given))(np.ones((15, 2)), np.ones((14, 2)), None, None)
+    of_models(lambda *given: seen.append(given), "seen")(np.ones((15, 2)), np.ones((14, 2)), None, None)
     assert seen[0][2] == 3
     p, q = np.arange(39.0).reshape(13, 3), np.repeat(np.arange(4.0), 3)[:, None] * np.ones(3)
-    of_models(lambda *given: seen.append(given))(p, q, None, None)
+    of_models(lambda *given: seen.append(given), "seen")(p, q, None, None)
     target, proposal, drafts = seen[1]
     assert drafts == 2 and target.vocabulary == 3
     assert target.state([1]) == 2 and target.state([1, 2]) == 9
@@ -135,6 +135,17 @@ def test_steps_cannot_change_the_models_of_later_calls(in_a_folder: Path) -> Non
 
     with pytest.raises(draftproof.FunctionFailed, match="read-only"):
         draftproof.check(None, step=writes)
+
+
+def test_functions_of_given_drafts_refuse_a_step() -> None:
+    with pytest.raises(ValueError, match="distribution: got a step"):
+        draftproof.distribution(None, np.ones((2, 2)) / 2, [0.5, 0.5], [0], step=step())
+    with pytest.raises(ValueError, match="acceptance: got a step"):
+        draftproof.acceptance(draftproof.adapter(None, step=step()), "zipf:V=8")
+
+
+def test_the_case_of_a_step_has_its_name() -> None:
+    assert "fused" in str(draftproof.gates(None, step=step()).__doc__)
 
 
 def test_a_step_is_declared_alone() -> None:

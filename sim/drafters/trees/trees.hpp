@@ -11,6 +11,23 @@
 
 namespace draftproof::tree_drafters {
 
+namespace detail {
+
+/// Draws children of node u without replacement, after its `count` children in `seen`, until it has `wanted` or q has
+/// no other token.
+template <class L, class R>
+void draw_distinct(const ConditionalModel<L>& conditionals, int u, int wanted, Token* seen, int count, R& random,
+                   DraftTree& out) {
+  const int context = out.context(u);
+  const L& distributions = conditionals.distributions(context);
+  for (; count < wanted && distributions.mass_without(0, seen, count) > distributions.zero(); ++count) {
+    seen[count] = random.pick(distributions.row_without(0, seen, count));
+    out.draw(u, seen[count], conditionals.next(context, seen[count]));
+  }
+}
+
+}  // namespace detail
+
 // A tree in which the children of a node are drawn without replacement and stay in draw order, level by level. A node
 // has fewer children if q has fewer tokens.
 //
@@ -27,14 +44,9 @@ struct WithoutReplacementTree {
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     for (int u = 0; u < out.size(); ++u) {  // nodes are appended level by level
       if (out.depth(u) == shape.length) break;
-      const int context = out.context(u);
-      const L& distributions = conditionals.distributions(context);
       Token seen[max_drafts];
-      const int wanted = std::min(shape.children_at(out.depth(u)), max_drafts);
-      for (int k = 0; k < wanted && distributions.mass_without(0, seen, k) > distributions.zero(); ++k) {
-        seen[k] = random.pick(distributions.row_without(0, seen, k));
-        out.draw(u, seen[k], conditionals.next(context, seen[k]));
-      }
+      detail::draw_distinct(conditionals, u, std::min(shape.children_at(out.depth(u)), max_drafts), seen, 0, random,
+                            out);
     }
   }
 };
@@ -93,17 +105,10 @@ struct HybridTree {
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     for (int u = 0; u < out.size(); ++u) {  // nodes are appended level by level
       if (out.depth(u) == shape.length) break;
-      const int context = out.context(u);
-      const L& distributions = conditionals.distributions(context);
-      const int wanted = std::min(shape.children_at(out.depth(u)), max_drafts);
-      FixedTokens seen(distributions, std::min(shape.fixed, wanted));
+      const int context = out.context(u), wanted = std::min(shape.children_at(out.depth(u)), max_drafts);
+      FixedTokens seen(conditionals.distributions(context), std::min(shape.fixed, wanted));
       for (int k = 0; k < seen.count; ++k) out.draw(u, seen.tokens[k], conditionals.next(context, seen.tokens[k]));
-      for (int drawn = std::min(shape.fixed, wanted); drawn < wanted; ++drawn) {
-        if (!(distributions.mass_without(0, seen.tokens, seen.count) > distributions.zero())) break;
-        const Token x = random.pick(distributions.row_without(0, seen.tokens, seen.count));
-        seen.tokens[seen.count++] = x;
-        out.draw(u, x, conditionals.next(context, x));
-      }
+      detail::draw_distinct(conditionals, u, wanted, seen.tokens, seen.count, random, out);
     }
   }
 };

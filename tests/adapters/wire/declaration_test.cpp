@@ -104,6 +104,21 @@ TEST(Declaration, FaultsHaveFieldFoundAndWanted) {
   refused("coin_bits", 54, "1 to 53");
   refused("fewest_drafts", -1, "0 to");
   refused("tolerance", -0.5, "tolerance");
+  refused("requests", true, "expected generate among the functions");
+  const auto fault = [](const json& fields) {
+    json hello = least_hello();
+    hello.update(fields);
+    return error_of([&] { read_declaration(hello); });
+  };
+  const json generates = {{"functions", {"generate"}}};
+  EXPECT_EQ(fault(generates), "none");
+  json asked = generates;
+  asked["grammar"] = true;
+  expect_parts(fault(asked), {"grammar", "expected requests: true"});
+  asked["requests"] = true;
+  EXPECT_EQ(fault(asked), "none");
+  asked["memory"] = 2;
+  expect_parts(fault(asked), {"memory", "expected no memory with requests"});
 }
 
 }  // namespace
