@@ -204,7 +204,7 @@ def adapter(
         arrays=arrays,
         batched=batched,
         compiled=compiled,
-        every_operator=compiled or "generator" in names or any(map(needs_every_operator, functions.values())),
+        every_operator=compiled or any(map(needs_every_operator, functions.values())),
         draft=draft,
         generate=generate,
         select=select,

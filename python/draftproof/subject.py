@@ -139,17 +139,21 @@ class _Numbers:
             with intercept.seeded_call(seed, self._subject.every_operator):
                 return fn(*given, **named, **self._generators(names, seed))
         tape = self._next_tape(rows)
+        made: dict[str, Any] = {}
         before, here.tape, here.imports = (here.tape, here.imports), tape, self._imports
         try:
             contexts = [context for source in self._sources if (context := source.scripted(tape)) is not None]
+            made = self._generators(names, None)
             if not contexts:
-                return fn(*given, **named, **self._generators(names, None))
+                return fn(*given, **named, **made)
             with ExitStack() as stack:
                 for context in contexts:
                     stack.enter_context(context)
-                return fn(*given, **named, **self._generators(names, None))
+                return fn(*given, **named, **made)
         finally:
             here.tape, here.imports = before
+            if not tape.every_operator and "generator" in made:
+                self._subject.drew_unseen |= torch_operators.advanced(made["generator"])
 
     def _next_tape(self, rows: int | Ints) -> Tape:
         subject = self._subject
@@ -258,6 +262,7 @@ class Subject:
     calls: int = 0
     alone: str = ""  # why rows of a batch were run one at a time; empty if they were not
     every_operator: bool = True
+    drew_unseen: bool = False  # the generator given in a call drew in an operator that was not replaced
     book: SeedBook = field(default_factory=SeedBook)
     rows: int = 0
     answered: int = 0
@@ -277,8 +282,9 @@ class Subject:
         given = bool(arrays.keys() & {"tape", "seeds"}) or fields["type"] == "generate"
         with intercept.replaced() if given else nullcontext():
             calls, before = self.calls, None if self.every_operator or not given else torch_operators.state()
+            self.drew_unseen = False
             reply = self._answer(fields, arrays)
-            if before is not None and torch_operators.drew(before):
+            if before is not None and (torch_operators.drew(before) or self.drew_unseen):
                 self.every_operator, self.calls = True, calls
                 reply = self._answer(fields, arrays)
             fields, result, draw_log, answers = reply

@@ -158,6 +158,26 @@ def test_a_generator_that_outlives_its_call_is_of_the_tape() -> None:
     assert reply["tokens"][:, 0].tolist() == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("draw", "every"),
+    [
+        (lambda g: torch.rand((), generator=g), False),
+        (lambda g: 1 - (-torch.empty(1, dtype=torch.float64).exponential_(generator=g)).exp(), False),
+        (lambda g: torch.multinomial(torch.tensor([0.5, 0.5]), 1, generator=g) * 0.5, False),
+        (lambda g: torch.rand((), generator=g.manual_seed(int(g.initial_seed()) ^ 1)), False),
+        (lambda g: torch.ops.aten.rand.generator([], generator=g), True),  # not a function that is replaced
+    ],
+)
+def test_draws_from_the_generator_of_a_call_are_of_the_tape(draw: Any, every: bool) -> None:
+    def verify(p: Any, q: Any, drafts: Any, generator: Any) -> list[int]:
+        return [int(draw(generator) * 2)]
+
+    subject = adapter(verify, arrays="numpy")
+    _, reply = subject.answer(*request(2, [[0.25] * 9, [0.75] * 9]))
+    assert reply["tokens"][:, 0].tolist() == [0, 1]
+    assert subject.every_operator == every
+
+
 def test_generators_of_the_process_are_as_they_were() -> None:
     def verify(p: Any, q: Any, drafts: Any) -> list[int]:
         torch.manual_seed(7)

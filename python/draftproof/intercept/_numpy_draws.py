@@ -113,7 +113,8 @@ def exponential(call: Call, scale: Any = 1.0, size: Any = None) -> Any:
 
 @draws("gumbel")
 def gumbel(call: Call, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-    return loc - scale * np.log(_clocks(call, _shape(size, loc, scale)))
+    # numpy computes -log(u) with u < 1 on a grid of 2^-53, so at least 2^-53
+    return loc - scale * np.log(np.maximum(_clocks(call, _shape(size, loc, scale)), 2.0**-53))
 
 
 @draws("integers")

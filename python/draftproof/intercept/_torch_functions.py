@@ -19,7 +19,8 @@ from draftproof.intercept import _elements as elements
 from draftproof.intercept._elements import note
 from draftproof.intercept._scalars import Patches, own, running
 from draftproof.intercept._torch_generators import default_of, device_of
-from draftproof.intercept._torch_mode import PlainTapeMode
+from draftproof.intercept._torch_handlers import exponential
+from draftproof.intercept._torch_mode import PlainTapeMode, answer
 from draftproof.intercept._torch_numbers import drawn, dtype_name, placed, source_at, uniform_bits
 from draftproof.seeds import SeededSource
 from draftproof.tape import Tape
@@ -66,10 +67,15 @@ def _stand_in(original: Any, direct: _Direct | None) -> Any:
     return function
 
 
+def _seeded_in_call(tape: Tape, generator: Any) -> bool:
+    """Whether the running call seeded the generator, whose numbers then depend on the seed."""
+    return generator is not None and source_at(tape, generator) is not None
+
+
 def _rand(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """torch.rand(sizes) on the CPU."""
-    dtype = kwargs.get("dtype")
-    if (kwargs and (len(kwargs) > 1 or dtype is None)) or _usual_device() != _CPU:
+    dtype, generator = kwargs.get("dtype"), kwargs.get("generator")
+    if kwargs.keys() - {"dtype", "generator"} or _usual_device() != _CPU or _seeded_in_call(tape, generator):
         return NotImplemented
     shape = tuple(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else args
     if not all(type(size) is int and size >= 0 for size in shape):
@@ -77,21 +83,32 @@ def _rand(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     dtype = dtype or torch.get_default_dtype()
     if elements.is_race(tape, shape) or dtype not in (torch.float32, torch.float64):
         return NotImplemented
-    note(tape, "aten::rand", dtype_name(dtype), shape, False, "coin")
+    note(tape, "aten::rand", dtype_name(dtype), shape, generator is not None, "coin")
     tape.source = None
     return placed(elements.coins(tape, "aten::rand", shape, uniform_bits(dtype, _CPU), "rand"), shape, dtype, _CPU)
 
 
 def _multinomial(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """One sample by weights [n] on the CPU, as a tensor method or a function."""
-    if kwargs or len(args) != 2 or args[1] != 1 or tape.one is None:
+    generator = kwargs.get("generator")
+    if kwargs.keys() - {"generator"} or len(args) != 2 or args[1] != 1 or tape.one is None:
         return NotImplemented
     weights = args[0]
+    if _seeded_in_call(tape, generator):
+        return NotImplemented
     if weights.dim() != 1 or not weights.is_floating_point() or weights.device != _CPU or not len(weights):
         return NotImplemented
-    note(tape, "aten::multinomial", dtype_name(weights.dtype), tuple(weights.shape), False, "pick")
+    given = generator is not None
+    note(tape, "aten::multinomial", dtype_name(weights.dtype), tuple(weights.shape), given, "pick")
     tape.source = None
     return torch.tensor([tape.one.pick(weights.tolist(), "multinomial")])
+
+
+def _exponential(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """tensor.exponential_(lambd) on the CPU."""
+    if args[0].device != _CPU:
+        return NotImplemented
+    return answer(tape, torch.ops.aten.exponential_.default, args, kwargs, exponential)
 
 
 def _mark_state(device: torch.device) -> torch.Tensor:
@@ -120,10 +137,9 @@ def patches() -> Patches:
     functions = {"rand": _rand, "multinomial": _multinomial} | dict.fromkeys(
         ("bernoulli", "rand_like", "randint", "randint_like", "randperm", "normal", "randn", "randn_like", "poisson")
     )
-    methods = {"multinomial": _multinomial} | dict.fromkeys(
-        ("bernoulli", "bernoulli_", "exponential_", "uniform_", "random_", "normal_", "geometric_", "cauchy_",
-         "log_normal_")
-    )  # fmt: skip
+    methods = {"multinomial": _multinomial, "exponential_": _exponential} | dict.fromkeys(
+        ("bernoulli", "bernoulli_", "uniform_", "random_", "normal_", "geometric_", "cauchy_", "log_normal_")
+    )
     changes: list[tuple[Any, str, Any]] = [(owner, "get_rng_state", _get_rng_state) for owner in (torch, torch.random)]
     changes += [(owner, "get_rng_state", _get_cuda_rng_state) for owner in (torch.cuda, torch.cuda.random)]
     for owner, names in ((torch, functions), (torch.Tensor, methods)):

@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Any
 
 from draftproof.intercept._elements import note, refuse
-from draftproof.intercept._scalars import LikeBase, Patches, hashable, lone_clock, own, running, source_of
+from draftproof.intercept._scalars import LikeBase, Patches, hashable, here, lone_clock, own, running, source_of
 from draftproof.seeds import SeededSource
 from draftproof.tape import Tape
 from draftproof.tape_row import RowTape
@@ -83,6 +83,8 @@ class StandIn(Plain, metaclass=LikeBase):
             self._seed(tape, ("random state", hash(state)), self._plain())
 
     def random(self) -> float:
+        if here.tape is None:
+            return Plain.random(self._plain())
         one = self._row("random", "coin")
         return Plain.random(self._plain()) if one is None else one.coins(1, GRID, "random")[0]
 
@@ -134,6 +136,8 @@ class StandIn(Plain, metaclass=LikeBase):
         return drawn
 
     def expovariate(self, lambd: float = 1.0) -> float:
+        if here.tape is None:  # a sampled call draws V numbers at once by it
+            return Plain.expovariate(self._plain(), lambd)
         if self._row("expovariate", "clock") is None:
             return float(Plain.expovariate(self._plain(), lambd))
         tape = running()
@@ -175,6 +179,8 @@ class ModuleStandIn(StandIn):
         return NAME
 
     def _plain(self) -> Any:
+        if here.tape is None and here.made and NAME in here.made:
+            return here.made[NAME]
         tape = running()
         fixed = tape.seeded.get(NAME) if tape is not None else None
         return fixed or own(NAME, Plain) or random._inst

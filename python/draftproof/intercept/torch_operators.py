@@ -2,7 +2,7 @@
 
 A mode makes every operator slower, so calls begin without it: the random functions of torch that usual verifiers call
 are replaced instead (`_torch_functions.py`). If the states of torch's default generators, on the CPU or a CUDA device,
-show that anything else drew, the function runs under the mode from then on.
+or of the generator given to the function show that anything else drew, the function runs under the mode from then on.
 
 A compiled function (torch.compile) is run as the function it was made from, because torch does not enter compiled code
 while a dispatch mode is active. The check then judges its operators, not the code that the compiler made of them.
@@ -87,6 +87,14 @@ def drew(before: Any) -> bool:
     from draftproof.intercept import _torch_generators
 
     return _torch_generators.changed(before, _first_seed)
+
+
+def advanced(generator: Any) -> bool:
+    """Whether a torch.Generator drew since it was last seeded. Replaced functions leave it newly seeded."""
+    import torch
+
+    fresh = torch.Generator(generator.device).manual_seed(generator.initial_seed())
+    return not torch.equal(generator.get_state(), fresh.get_state())
 
 
 def needs_every_operator(fn: Callable[..., Any]) -> bool:
