@@ -25,10 +25,16 @@ constexpr Names<Dtype, 4> dtype_names{{{Dtype::float32, "float32"},
                                        {Dtype::float64, "float64"},
                                        {Dtype::float16, "float16"},
                                        {Dtype::bfloat16, "bfloat16"}}};
-constexpr Names<Setting, setting_count> setting_names{{{Setting::temperature, "temperature"},
-                                                       {Setting::top_k, "top_k"},
-                                                       {Setting::top_p, "top_p"},
-                                                       {Setting::min_p, "min_p"}}};
+constexpr Names<Setting, text_setting_count> setting_names{{{Setting::temperature, "temperature"},
+                                                            {Setting::top_k, "top_k"},
+                                                            {Setting::top_p, "top_p"},
+                                                            {Setting::min_p, "min_p"},
+                                                            {Setting::repetition_penalty, "repetition_penalty"},
+                                                            {Setting::presence_penalty, "presence_penalty"},
+                                                            {Setting::frequency_penalty, "frequency_penalty"},
+                                                            {Setting::logit_bias, "logit_bias"},
+                                                            {Setting::min_tokens, "min_tokens"},
+                                                            {Setting::stop, "stop"}}};
 constexpr Names<RowKind, 2> kind_names{{{RowKind::probabilities, "probabilities"}, {RowKind::logits, "logits"}}};
 
 constexpr Names<Greedy, 4> greedy_names{
@@ -159,7 +165,12 @@ void check_settings(const Declaration& declaration) {
   const auto refuse = [](std::string_view found, std::string_view wanted) {
     return AdapterError(fmt::format("settings: got {}, expected {}", found, wanted));
   };
-  if (!declaration.has("verify")) throw refuse("settings without a verify function", "verify");
+  if (!declaration.has("verify") && !declaration.requests)
+    throw refuse("settings without a verify function", "verify, or generate with requests");
+  const bool of_texts = std::any_of(settings.begin(), settings.end(),
+                                    [](Setting setting) { return static_cast<int>(setting) >= setting_count; });
+  if (declaration.has("verify") && of_texts)
+    throw refuse("a penalty, bias, min_tokens or stop for verify", "temperature, top_k, top_p and min_p alone");
   if (std::set<Setting>(settings.begin(), settings.end()).size() != settings.size())
     throw refuse("a setting twice", "each once");
   if (!declaration.takes(Setting::temperature)) return;

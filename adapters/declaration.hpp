@@ -26,9 +26,22 @@ enum class RowKind { probabilities, logits };
 /// Whether a program emits the likeliest token of each row instead of a draw, and which of equally likely tokens.
 enum class Greedy { no, first, last, any };
 
-/// A setting of a request that changes the target's rows.
-enum class Setting { temperature, top_k, top_p, min_p };
-inline constexpr int setting_count = 4;
+/// A setting of a request. The first four change a row whatever came before it, and are settings of `verify`, too; all
+/// are settings of `generate` for several requests.
+enum class Setting {
+  temperature,
+  top_k,
+  top_p,
+  min_p,
+  repetition_penalty,
+  presence_penalty,
+  frequency_penalty,
+  logit_bias,
+  min_tokens,
+  stop
+};
+inline constexpr int setting_count = 4;  ///< of `verify`
+inline constexpr int text_setting_count = 10;
 
 /// Declarations of a selection policy (sim/components/selection_view.hpp).
 struct DeclaredSelection {
@@ -63,7 +76,7 @@ struct Declaration {
   bool requests = false;  ///< `generate` takes several requests with prompts, and models with a state
   /// `verify` gets the mask of the grammar for each row of p, and rows of p without it.
   bool grammar = false;
-  /// `verify` gets these settings of each request, and rows of p to which they have not been applied.
+  /// `verify`, or `generate` for several requests, gets these settings of each request, and rows without them.
   std::vector<Setting> settings{};
   bool ragged = true;            ///< rows of a batch may have different numbers of drafts
   bool deterministic = true;     ///< equal calls have equal results
@@ -80,8 +93,9 @@ struct Declaration {
   bool stateful() const { return state_size > 0; }
 };
 
-/// Throws: AdapterError if the settings do not fit the other fields: settings without `verify`, twice, or a temperature
-/// for a greedy program or for rows of 16 bits, whose rounding would exceed its effect.
+/// Throws: AdapterError if the settings do not fit the other fields: settings without `verify` or `requests`, twice, a
+/// setting of texts alone for `verify`, or a temperature for a greedy program or for rows of 16 bits, whose rounding
+/// would exceed its effect.
 void check_settings(const Declaration& declaration);
 
 /// A program that cannot be started or reached, or that broke the protocol. The command line exits with code 2, or 1

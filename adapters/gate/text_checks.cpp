@@ -26,6 +26,7 @@ constexpr int further_contexts = 2, concentrations = 7;
 constexpr int layers = 7, of_a_layer = 2;             ///< layers of a sparse table, and tokens per layer
 constexpr int dense_states = 11, sparse_states = 13;  ///< of models for several requests; both are odd
 constexpr int grammar_states = 3;
+constexpr std::size_t requests_at_once = 8;
 constexpr std::uint32_t purpose = 0x202, purpose_of_texts = 0x203;
 
 /// Counts of tokens after contexts, and the logarithms of the bets on them.
@@ -47,12 +48,72 @@ class ContextBets {
   }
 
   const std::array<double, concentrations>& logs() const { return log_e_; }
-  std::uint64_t count(std::size_t context, std::size_t token) const { return counts_[context * vocabulary_ + token]; }
-  std::uint64_t total(std::size_t context) const { return totals_[context]; }
 
  private:
   std::size_t vocabulary_;
   std::vector<std::uint64_t> counts_, totals_;
+  std::array<double, concentrations> log_e_{};
+};
+
+/// How often tokens of a class were emitted in a context, how often that was expected, and a bet that weighs a token's
+/// probability by the ratio of both.
+//
+//   n, m     times that a token of the class was emitted in the context, and the sum of the probabilities p_i of that
+//   bet      p_i(x) (c + n(class of x)) / (c + m(class of x)), normalised over x
+class ClassBets {
+ public:
+  ClassBets(std::uint64_t contexts, std::size_t classes)
+      : classes_{classes}, cells_(contexts * classes), totals_(contexts) {}
+
+  /// `class_of`: the class of each token. `bets`: whether the token counts in the bets, too.
+  template <class ClassOf>
+  void add(std::uint64_t context, std::int32_t token, std::span<const double> p, const ClassOf& class_of, bool bets) {
+    Cell* cells = &cells_[context * classes_];
+    Cell& at = cells[class_of(static_cast<std::size_t>(token))];
+    shares_.assign(classes_, 0);
+    for (std::size_t x = 0; x < p.size(); ++x) shares_[class_of(x)] += p[x];
+    double c = 1;
+    for (double& log_e : log_e_) {
+      double mass = 0;
+      for (std::size_t k = 0; k < classes_ && bets; ++k)
+        mass += shares_[k] * (c + cells[k].seen) / (c + cells[k].mean);
+      if (bets) log_e += std::log((c + at.seen) / (c + at.mean) / mass);
+      c *= 10;
+    }
+    for (std::size_t k = 0; k < classes_; ++k) {
+      cells[k].mean += shares_[k];
+      cells[k].variance += shares_[k] * (1 - shares_[k]);
+    }
+    ++at.seen;
+    ++totals_[context];
+  }
+
+  const std::array<double, concentrations>& logs() const { return log_e_; }
+  /// "token x in a state: n of the tokens there, expected m", for the cell that departs most; empty if there is none.
+  /// Requires that each token is a class.
+  template <class ContextText>
+  std::string worst(const ContextText& text) const {
+    double farthest = 0;
+    std::size_t worst = cells_.size();
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      const double standard = std::sqrt(cells_[i].variance), distance = std::abs(cells_[i].seen - cells_[i].mean);
+      if (!(standard > 0) || distance / standard <= farthest) continue;
+      farthest = distance / standard;
+      worst = i;
+    }
+    if (worst == cells_.size()) return "";
+    return fmt::format("token {} {}: {:.0f} of {}, expected {:.0f}", worst % classes_, text(worst / classes_),
+                       cells_[worst].seen, totals_[worst / classes_], cells_[worst].mean);
+  }
+
+ private:
+  struct Cell {
+    double seen = 0, mean = 0, variance = 0;
+  };
+  std::size_t classes_;
+  std::vector<Cell> cells_;
+  std::vector<std::uint64_t> totals_;
+  std::vector<double> shares_{};
   std::array<double, concentrations> log_e_{};
 };
 
@@ -66,28 +127,13 @@ std::string state_text(std::uint64_t state, const TextTable& target) {
   return target.memory == 1 ? "after " + text : "after (" + text + ")";
 }
 
-std::string worst_transition(const ContextBets& bets, const TextTable& target) {
-  const auto size = static_cast<std::size_t>(target.vocabulary);
-  double farthest = 0;
-  std::string worst;
-  for (std::size_t t = 0; t < target.states(); ++t)
-    for (std::size_t x = 0; x < size; ++x) {
-      const auto n = static_cast<double>(bets.total(t));
-      const double p = target.rows[t * size + x], expected = n * p, seen = static_cast<double>(bets.count(t, x));
-      const double standard = std::sqrt(expected * (1 - p));
-      if (!(standard > 0) || std::abs(seen - expected) / standard <= farthest) continue;
-      farthest = std::abs(seen - expected) / standard;
-      worst = fmt::format("token {} {}: {} of {}, expected {:.0f}", x, state_text(t, target), seen, n, expected);
-    }
-  return worst;
-}
-
 /// Returns a weight 1 .. 9 by counter-based random numbers.
 double weight_at(std::uint64_t seed, std::uint32_t which, std::size_t cell) {
   return static_cast<double>(1 + philox_pair(seed, which, static_cast<std::uint32_t>(cell), purpose).first % 9);
 }
 
-/// Returns a model of weights(cell, state, x) with normalised rows; end tokens have total probability 1/32.
+/// Returns a model of weights(cell, state, x) with normalised rows; end tokens have total probability 1/32, or 1/128
+/// where the program has penalties, which show in longer texts.
 /// `states`: of a model whose state is a function of the whole prefix; 0: the state is the last tokens.
 template <class Weight>
 TextTable table_of(int vocabulary, const Declaration& declaration, int states, const Weight& weight) {
@@ -98,7 +144,10 @@ TextTable table_of(int vocabulary, const Declaration& declaration, int states, c
     count = 1;
     for (int i = 0; i < table.memory; ++i) count *= size;
   }
-  const double rest = table.ends.empty() ? 1 : 1 - 1.0 / 32;
+  const bool penalties = declaration.takes(Setting::presence_penalty) ||
+                         declaration.takes(Setting::frequency_penalty) ||
+                         declaration.takes(Setting::repetition_penalty);
+  const double rest = table.ends.empty() ? 1 : 1 - 1.0 / (penalties ? 128 : 32);
   for (std::size_t t = 0; t < count; ++t) {
     std::vector<double> row(size);
     double total = 0;
@@ -196,7 +245,7 @@ struct Requests {
 };
 
 Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_t number, std::int64_t tokens) {
-  constexpr std::array<std::int64_t, 8> shares{16, 288, 32, 64, 256, 48, 128, 192};  // of 1024
+  constexpr std::array<std::int64_t, requests_at_once> shares{16, 288, 32, 64, 256, 48, 128, 192};  // of 1024
   constexpr int longest_prompt = 12;
   Requests requests;
   for (std::size_t r = 0; r < shares.size(); ++r) {
@@ -211,7 +260,7 @@ Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_
       for (const std::int32_t end : target.ends) row[static_cast<std::size_t>(end)] = 0;
       prompt.push_back(InverseCdfTable<InverseCdfSteps>(row).draw(random.next(Purpose::flip)));
     }
-    requests.starts.push_back({state, prompt.size()});
+    requests.starts.push_back({state, prompt});
   }
   return requests;
 }
@@ -220,6 +269,7 @@ Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_
 
 TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target) {
   const auto size = static_cast<std::uint64_t>(target.vocabulary), states = target.states();
+  const bool settings = !of.settings.empty();
   const auto impossible = [](std::string what) {
     return TextEvidence{std::numeric_limits<double>::infinity(), std::move(what)};
   };
@@ -229,47 +279,62 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
   std::uint64_t contexts = states;
   for (int more = 0; more == 0 || (more <= further_contexts && contexts * size <= 1u << 24); ++more, contexts *= size)
     bets.emplace_back(contexts, target.vocabulary);
+  ClassBets by_state(of.requests * states, size);
+  ClassBets by_history(4, RowsUnderSettings::classes);
   const std::uint64_t longest = (target.next.empty() ? states : 1) * size * size;
   for (std::size_t number = 0; number < of.texts.size(); ++number) {
     const std::vector<std::int32_t>& text = of.texts[number];
-    std::uint64_t state = 0, history = 0;  // the last tokens as digits, the last one lowest
-    const auto read = [&](std::int32_t token) {
-      state = target.after(state, token);
-      history = (history * size + static_cast<std::uint64_t>(token)) % longest;
-    };
-    std::string prompt;
-    if (!of.starts.empty()) {
-      state = of.starts[number].state;
-      prompt = fmt::format(" after a prompt of {} tokens", of.starts[number].prompt_size);
-    }
-    bool ended = false;
+    const TextStart start = of.starts.empty() ? TextStart{} : of.starts[number];
+    std::optional<RowsUnderSettings> under;
+    if (settings) under.emplace(of.settings[number], start.prompt, target);
+    std::string what = start.prompt.empty() ? "" : fmt::format(" after a prompt of {} tokens", start.prompt.size());
+    if (settings) what += to_text(of.settings[number]);
+    std::uint64_t state = start.state, history = 0;  // the last tokens as digits, the last one lowest
+    std::string ended;
     for (std::size_t i = 0; i < text.size(); ++i) {
-      if (ended) return impossible(fmt::format("token {} of the text follows the end token {}", i, text[i - 1]));
-      const double p = target.row(state)[static_cast<std::size_t>(text[i])];
+      if (!ended.empty()) return impossible(fmt::format("token {} of the text{} follows {}", i, what, ended));
+      const std::int32_t token = text[i];
+      std::vector<double> changed;
+      if (under) changed = under->row(target.row(state));
+      const std::span<const double> row = under ? std::span<const double>(changed) : target.row(state);
+      const double p = row[static_cast<std::size_t>(token)];
       if (!(p > 0))
-        return impossible(fmt::format("token {} of the text{} is {} {}, which has p = 0", i, prompt, text[i],
+        return impossible(fmt::format("token {} of the text{} is {} {}, which has p = 0", i, what, token,
                                       state_text(state, target)));
       std::uint64_t further = 1;
       for (ContextBets& one : bets) {
-        one.add(target.next.empty() ? history % (states * further) : state + states * (history % further), text[i],
-                p);
+        one.add(target.next.empty() ? history % (states * further) : state + states * (history % further), token, p);
         further *= size;
       }
-      read(text[i]);
-      ended = std::find(target.ends.begin(), target.ends.end(), text[i]) != target.ends.end();
+      by_state.add(
+          number % of.requests * states + state, token, row, [](std::size_t x) { return x; }, settings);
+      if (under && under->penalty() > 0)
+        by_history.add(
+            under->penalty(), token, row, [&](std::size_t x) { return under->class_of(x); }, true);
+      state = target.after(state, token);
+      history = (history * size + static_cast<std::uint64_t>(token)) % longest;
+      if (under) under->read(token);
+      if (std::find(target.ends.begin(), target.ends.end(), token) != target.ends.end())
+        ended = fmt::format("the end token {}", token);
+      else if (under && under->stopped())
+        ended = fmt::format("the stop sequence ({})", fmt::join(of.settings[number].stop, " "));
     }
     if (number >= of.lengths.size()) continue;
-    if (!ended && std::ssize(text) < of.lengths[number])
-      return impossible(fmt::format("a text{} has {} tokens and no end token, expected {} tokens", prompt,
-                                    text.size(), of.lengths[number]));
+    if (ended.empty() && std::ssize(text) < of.lengths[number])
+      return impossible(fmt::format("a text{} has {} tokens and no end token{}, expected {} tokens", what,
+                                    text.size(), settings ? " or stop sequence" : "", of.lengths[number]));
     if (std::ssize(text) > of.lengths[number])
       return impossible(
-          fmt::format("a text{} has {} tokens, expected at most {}", prompt, text.size(), of.lengths[number]));
+          fmt::format("a text{} has {} tokens, expected at most {}", what, text.size(), of.lengths[number]));
   }
   std::vector<double> logs;
   for (const ContextBets& one : bets) logs.insert(logs.end(), one.logs().begin(), one.logs().end());
+  for (const ClassBets* one : {&by_state, &by_history})
+    if (settings) logs.insert(logs.end(), one->logs().begin(), one->logs().end());
   const std::vector<double> weights(logs.size(), 1.0 / static_cast<double>(logs.size()));
-  return {log_weighted_mean_exp(logs, weights), worst_transition(bets.front(), target)};
+  return {log_weighted_mean_exp(logs, weights), by_state.worst([&](std::size_t context) {
+            return state_text(context % states, target) + (settings ? to_text(of.settings[context / states]) : "");
+          })};
 }
 
 double text_distance(double tokens, double contexts, int vocabulary, double log_threshold) {
@@ -302,6 +367,9 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
     return masked ? tables[at].judged : tables[at].target;
   };
   const bool many = ends > 0 || declaration.requests;
+  std::array<std::vector<TextSettings>, 2> settings;
+  for (std::size_t at = 0; at < tables.size(); ++at)
+    settings[at] = draw_settings(declaration, tables[at].target, requests_at_once, options.seed);
   const std::int64_t planned = std::int64_t{1} << options.log2_tokens;
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
   Finding finding{.property = "generated_text", .tier = Tier::sampled, .status = Status::passed};
@@ -339,9 +407,18 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
         Requests drawn = draw_requests(pair.target, seed, static_cast<std::uint64_t>(number), length);
         models.prompts = std::move(drawn.prompts), models.lengths = std::move(drawn.lengths);
         models.length = *std::max_element(models.lengths.begin(), models.lengths.end());
+        if (!declaration.settings.empty()) {
+          of.requests = requests_at_once;
+          for (std::size_t r = 0; r < requests_at_once; ++r) {
+            TextSettings& given = of.settings.emplace_back(settings[at][r]);
+            // Engines differ in whether a stop sequence may begin in the prompt.
+            if (!given.stop.empty() && given.stop.front() == models.prompts[r].back()) given.stop.clear();
+            models.settings.push_back(to_json(given, declaration));
+          }
+        }
         answered = program.generate_requests(models);
         for (const TextStart& start : drawn.starts)
-          of.starts.push_back({start.state * (masked ? grammar_states : 1), start.prompt_size});
+          of.starts.push_back({start.state * (masked ? grammar_states : 1), start.prompt});
       } else {
         models.lengths = {length};
         answered.push_back(program.generate(models));
@@ -369,7 +446,8 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
       return sum;
     };
     const TextTable& target = judged(0);
-    const double mixture = std::log(2.0 * concentrations * (1 + further_contexts));
+    const double mixture =
+        std::log(2.0 * concentrations * (1 + further_contexts + (declaration.settings.empty() ? 0 : 2)));
     finding.sensitivity =
         sensitivity_of(text_distance(tokens_on(0), static_cast<double>(target.rows.size()) / target.vocabulary,
                                      target.vocabulary, threshold + mixture),

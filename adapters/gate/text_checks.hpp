@@ -23,14 +23,20 @@
 // tokens arrive at once, for texts of 16 to 288 tokens, so that they end one after another. Prompts are drawn from the
 // target, and the first token of a text follows its prompt. Under a grammar the program gets models without masks, and
 // an automaton of three states that starts after the prompt; the texts are compared with the rows whose forbidden
-// tokens are removed.
+// tokens are removed. With settings (text_settings.hpp) each request has other ones, p is the row under them, and
+// there are two further bets, on tokens after a state of a request, and on tokens by their occurrences in the text:
+//
+//   k          the token, or its class by occurrences
+//   bet        each token is predicted by p(x) (c + n(k)) / (c + m(k)), normalised, where n and m are the number of
+//              tokens of class k so far and the sum of their probabilities
 //
 // The engine generates several texts, the first of 1024 tokens. With several requests or end tokens all texts of a call
 // have that many together. Otherwise each further text on the first pair is as long as all texts before it, so that
 // earlier results remain if a text takes too long; texts on the second pair have 1024 tokens. Each text has a separate
 // seed and starts after n tokens 0; counts continue from one text to the next. A lossless engine draws each text from
 // p regardless of earlier texts, so each factor has mean 1 given all earlier tokens, also of other texts: the product
-// over the texts is one martingale. If a program declares end tokens, they have total probability 1/32 in every row.
+// over the texts is one martingale. If a program declares end tokens, they have total probability 1/32 in every row, or
+// 1/128 with penalties, which show in longer texts.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +45,7 @@
 #include <string>
 #include <vector>
 
+#include <draftproof/adapters/gate/text_settings.hpp>
 #include <draftproof/adapters/wire/served.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 
@@ -68,10 +75,10 @@ struct TextTable {
   }
 };
 
-/// The state in which a text starts.
+/// The prompt of a text, and the state of the model after it.
 struct TextStart {
-  std::uint64_t state = 0;      ///< of the model, after the prompt
-  std::size_t prompt_size = 0;  ///< for messages
+  std::uint64_t state = 0;
+  std::vector<std::int32_t> prompt{};
 };
 
 /// Texts of one model.
@@ -79,6 +86,9 @@ struct GeneratedTexts {
   std::vector<std::vector<std::int32_t>> texts{};
   std::vector<TextStart> starts{};  ///< empty: all texts start in state 0, without a prompt
   std::vector<int> lengths{};       ///< wanted: another length without an end token is a fault. Empty: any
+  /// Of each text; empty: no settings. Every text of number i modulo `requests` has the same.
+  std::vector<TextSettings> settings{};
+  std::size_t requests = 1;
 };
 
 /// The evidence of texts against `target`.

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include <draftproof/adapters/declaration.hpp>
 #include <draftproof/adapters/program.hpp>
 
@@ -110,6 +112,7 @@ struct ServedModels {
   std::span<const std::int32_t> legal{}, legal_next{};
   std::vector<std::vector<std::int32_t>> prompts{};  ///< of each request, at least one token
   std::vector<int> lengths{};                        ///< number of tokens of each request; `length` is their limit
+  std::vector<nlohmann::json> settings{};            ///< of each request: an object of the declared settings by name
 };
 
 /// A request to choose drafts; sim/components/selection_view.hpp defines the terms. A request has n drafts, and its

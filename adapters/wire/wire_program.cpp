@@ -210,6 +210,7 @@ std::vector<std::vector<Token>> WireProgram::generate_requests(const ServedModel
         "entries each and a length for each prompt",
         entries, models.proposal.size(), models.next.size(), models.prompts.size(), models.lengths.size()));
   Message request{.fields = {{"prompts", models.prompts}, {"lengths", models.lengths}}};
+  if (!models.settings.empty()) request.fields["settings"] = models.settings;
   const std::vector<std::uint64_t> shape{entries / v, v};
   request.tensors = {tensor_of("target", shape, models.target), tensor_of("proposal", shape, models.proposal),
                      tensor_of("next", shape, models.next)};

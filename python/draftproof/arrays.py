@@ -17,6 +17,10 @@ Ints = NDArray[np.int64]
 
 
 SETTINGS = ("temperature", "top_k", "top_p", "min_p")  # of a request, in the order of the protocol
+# Settings of a request for a text, with the values that change nothing.
+TEXT_SETTINGS: dict[str, Any] = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "repetition_penalty": 1.0,
+                                 "presence_penalty": 0.0, "frequency_penalty": 0.0, "logit_bias": {}, "min_tokens": 0,
+                                 "stop": []}  # fmt: skip
 UNCHANGED = (1.0, 0.0, 1.0, 0.0)  # they change nothing
 
 

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from draftproof import intercept
-from draftproof.arrays import SETTINGS, kind_of
+from draftproof.arrays import SETTINGS, TEXT_SETTINGS, kind_of
 from draftproof.intercept.torch_operators import may_compile, needs_every_operator
 from draftproof.models import EVERY_PREFIX, MOST_NODES, of_models
 from draftproof.program import printable
@@ -88,7 +88,8 @@ def adapter(
                 generate(target, proposal, prompts, lengths, drafts) -> a text for each prompt, without the prompt.
                 target and proposal are `draftproof.models.StateModel`, prompts are lists of tokens, and lengths the
                 wanted numbers of tokens of their texts. With `grammar=True` a sixth argument is a StateModel whose
-                rows are flags, the tokens that are allowed; its state 0 is that of the first token of a text
+                rows are flags, the tokens that are allowed; its state 0 is that of the first token of a text. With
+                `settings` the sixth argument is a list of dicts, the settings of each request by name
     end_tokens  tokens below 32 that end a text of `generate` or a step of fn: no token follows them. Steps are
                 compared on vocabularies of at most 4 tokens, so end tokens from 4 on do not occur there
     greedy      `first`, `last` or `any`: fn emits the likeliest token of each row instead of a draw, of equally
@@ -101,7 +102,10 @@ def adapter(
                 int64. p is the distribution before them; the target is p at that temperature, truncated by top-k,
                 top-p or min-p (at most one in a request, because engines differ in their order). 1, 0, 1 and 0 change
                 nothing. q is the distribution that drew the drafts. Such a function is proved on small models, and
-                not sampled
+                not sampled. With `requests` also repetition_penalty, presence_penalty, frequency_penalty, logit_bias
+                ({token: bias}), min_tokens and stop (a list of tokens with whose first occurrence the text ends);
+                logits are log p, and a repetition penalty counts the prompt, too. A request has at most one of
+                top_k, top_p, min_p, penalties and bias
     select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the
                 number of first drafts that are verified, or a flag for each draft. It is proved on small batches, with
                 token and block verification and sample-and-match (docs/selection.md); it must depend on its view alone
@@ -144,12 +148,15 @@ def adapter(
         raise ValueError(f"end_tokens: got {wrong[0]!r:.60}, expected tokens, which are integers")
     if not isinstance(tolerance, Real) or not math.isfinite(tolerance):
         raise ValueError(f"tolerance: got {tolerance!r:.60}, expected a number of 0 to 1")
-    if unknown := [name for name in settings if name not in SETTINGS]:
-        raise ValueError(f"settings: got {', '.join(map(repr, unknown))}, expected some of {', '.join(SETTINGS)}")
+    known = tuple(TEXT_SETTINGS) if requests else SETTINGS
+    if unknown := [name for name in settings if name not in known]:
+        raise ValueError(f"settings: got {', '.join(map(repr, unknown))}, expected some of {', '.join(known)}")
     if settings and grammar:
         raise ValueError("settings: got settings with grammar=True, expected one of the two")
-    if settings and fn is None:
-        raise ValueError("settings: got settings without fn, expected a verifier that applies them")
+    if settings and fn is None and not requests:
+        raise ValueError("settings: got no fn, expected a verifier that applies them, or generate with requests=True")
+    if settings and fn is not None and requests:
+        raise ValueError("settings: got fn and requests=True, expected one check of the verifier and one of the engine")
     if "temperature" in settings and (greedy != "no" or dtype not in ("float32", "float64")):
         raise ValueError(
             "settings: got a temperature for a greedy function or rows of 16 bits, expected float32 or float64 draws"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from draftproof.arrays import UNCHANGED
+from draftproof.arrays import TEXT_SETTINGS, UNCHANGED
 from draftproof.deadline import Deadline
 from draftproof.models import EVERY_PREFIX
 from draftproof.subject import FunctionFailed, Subject, text_of, words_of
@@ -126,6 +126,9 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
             if declared.grammar:
                 models["legal"], models["legal_next"] = np.ones((1, vocabulary), np.int32), models["next"][:1] * 0
                 names.append("grammar")
+            if declared.settings:
+                asked["settings"] = [{name: TEXT_SETTINGS[name] for name in declared.settings}] * 2
+                names.append("settings")
         requests.append((fields | asked, models, subject.generate, names))
     if subject.select is not None:
         chain = {"drafts": [0], "parents": [-1], "q": [rows[1][0]], "legal": [[1] * vocabulary],

@@ -66,7 +66,7 @@ class Declaration:
         own["dtypes"], own["rows"] = [own.pop("dtype")], [own["rows"]]
         if self.selection is None:
             del own["selection"]
-        return {"type": "hello", "protocol": "draftproof-adapter", "version": [1, 7], **own}
+        return {"type": "hello", "protocol": "draftproof-adapter", "version": [1, 8], **own}
 
 
 @dataclass
@@ -227,6 +227,12 @@ class _Numbers:
         }
 
 
+def _settings_of_request(fields: Fields) -> Fields:
+    """The settings of a request, with the tokens of a bias as integers."""
+    bias = {int(token): value for token, value in fields.get("logit_bias", {}).items()}
+    return {name: bias if name == "logit_bias" else value for name, value in fields.items()}
+
+
 def parameters_of(fn: Callable[..., Any]) -> frozenset[str]:
     """Names of the parameters of `fn`; empty if Python has no signature of it."""
     try:
@@ -335,8 +341,12 @@ class Subject:
             return [tokens_of(self.generate(arrays["target"], arrays["proposal"], length, drafts))]
         models = (StateModel(arrays[name], arrays["next"]) for name in ("target", "proposal"))
         prompts = [list(prompt) for prompt in fields["prompts"]]
-        grammar = [StateModel(arrays["legal"] != 0, arrays["legal_next"])] if self.declaration.grammar else []
-        texts = list(self.generate(*models, prompts, list(fields["lengths"]), drafts, *grammar))
+        more: list[Any] = []
+        if self.declaration.grammar:
+            more.append(StateModel(arrays["legal"] != 0, arrays["legal_next"]))
+        if self.declaration.settings:
+            more.append([_settings_of_request(one) for one in fields["settings"]])
+        texts = list(self.generate(*models, prompts, list(fields["lengths"]), drafts, *more))
         if len(texts) != len(fields["prompts"]):
             raise TypeError(f"returned {len(texts)} texts, expected one for each of {len(fields['prompts'])} prompts")
         return [tokens_of(text) for text in texts]

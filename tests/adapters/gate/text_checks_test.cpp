@@ -238,7 +238,7 @@ TEST(TextChecks, TheEvidenceOfModelsWithAStateHasMeanOne) {
   const TextTable target{.vocabulary = 2, .rows = {0.25, 0.75, 0.5, 0.5}, .next = {0, 1, 1, 0}};
   double mean = 0;
   for (unsigned bits = 0; bits < 1024; ++bits) {
-    GeneratedTexts of{.texts = {{}}, .starts = {{.state = 1, .prompt_size = 2}}};
+    GeneratedTexts of{.texts = {{}}, .starts = {{.state = 1, .prompt = {0, 1}}}};
     double probability = 1;
     std::uint64_t state = 1;
     for (std::size_t i = 0; i < 10; ++i) {
@@ -251,7 +251,7 @@ TEST(TextChecks, TheEvidenceOfModelsWithAStateHasMeanOne) {
   }
   EXPECT_NEAR(mean, 1, 1e-12) << "1,024 terms, each with some 200 roundings of 2^-53";
   const TextEvidence over =
-      evidence_of_texts({.texts = {{0, 1}}, .starts = {{.state = 0, .prompt_size = 1}}, .lengths = {1}}, target);
+      evidence_of_texts({.texts = {{0, 1}}, .starts = {{.state = 0, .prompt = {1}}}, .lengths = {1}}, target);
   EXPECT_TRUE(std::isinf(over.log_e));
   EXPECT_EQ(over.worst, "a text after a prompt of 1 tokens has 2 tokens, expected at most 1");
 }

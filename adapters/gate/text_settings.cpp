@@ -1,0 +1,186 @@
+#include <draftproof/adapters/gate/text_settings.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <draftproof/adapters/gate/text_checks.hpp>
+#include <draftproof/sim/random/philox.hpp>
+
+namespace draftproof::adapters {
+
+namespace {
+
+constexpr std::uint32_t purpose_of_settings = 0x204;
+
+/// Whether the filter keeps the same tokens of `row` where its entries change by up to a thousandth in two ways, one of
+/// which reverses the order of equal entries.
+bool clear_cut(std::span<const double> row, const Filter& filter) {
+  std::array<std::vector<double>, 3> rows;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t x = 0; x < row.size(); ++x) {
+      const double share = static_cast<double>(x + 1) / static_cast<double>(row.size());
+      rows[i].push_back(row[x] * (1 + std::array{0.0, 1e-3, -1e-3}[i] * share));
+    }
+    rows[i] = filtered_distribution(rows[i], filter);
+  }
+  for (std::size_t x = 0; x < row.size(); ++x)
+    if ((rows[0][x] > 0) != (rows[1][x] > 0) || (rows[0][x] > 0) != (rows[2][x] > 0)) return false;
+  return true;
+}
+
+/// Returns the first of some limits of `setting` that are clear in all rows of the table and change one of them; the
+/// default of the setting if there is no such limit.
+Filter truncation(Setting setting, const TextTable& table, double temperature) {
+  const auto limits = setting == Setting::top_k   ? std::vector{2.0, 3.0, 1.0, 4.0}
+                      : setting == Setting::top_p ? std::vector{0.75, 0.7, 0.8, 0.65, 0.85, 0.6, 0.9, 0.55}
+                                                  : std::vector{0.3, 0.4, 0.25, 0.45, 0.2, 0.55, 0.15, 0.6, 0.1};
+  for (const double limit : limits) {
+    Filter filter{.temperature = temperature};
+    if (setting == Setting::top_k) filter.top_k = static_cast<std::size_t>(limit);
+    if (setting == Setting::top_p) filter.top_p = limit;
+    if (setting == Setting::min_p) filter.min_p = limit;
+    bool clear = true, changes = false;
+    for (std::uint64_t state = 0; state < table.states() && clear; ++state) {
+      const std::vector<double> row(table.row(state).begin(), table.row(state).end());
+      clear = clear_cut(row, filter);
+      const std::vector<double> cut = filtered_distribution(row, filter);
+      for (std::size_t x = 0; x < row.size(); ++x) changes = changes || (row[x] > 0 && !(cut[x] > 0));
+    }
+    if (clear && changes) return filter;
+  }
+  return {.temperature = temperature};
+}
+
+/// Returns two tokens that can follow each other in the model, from the state with this number on.
+std::vector<std::int32_t> possible_pair(const TextTable& table, std::uint64_t from) {
+  const std::uint64_t state = from % table.states();
+  const auto possible = [&](std::uint64_t at, std::uint64_t which) {
+    std::vector<std::int32_t> tokens;
+    for (std::int32_t x = 0; x < table.vocabulary; ++x)
+      if (table.row(at)[static_cast<std::size_t>(x)] > 0 &&
+          std::find(table.ends.begin(), table.ends.end(), x) == table.ends.end())
+        tokens.push_back(x);
+    return tokens[which % tokens.size()];
+  };
+  const std::int32_t first = possible(state, from / 64), second = possible(table.after(state, first), from / 1024);
+  return {first, second};
+}
+
+}  // namespace
+
+nlohmann::json to_json(const TextSettings& settings, const Declaration& declaration) {
+  nlohmann::json fields = nlohmann::json::object(), bias = nlohmann::json::object();
+  for (const auto& [token, value] : settings.logit_bias) bias[std::to_string(token)] = value;
+  const auto add = [&](Setting setting, auto value) {
+    if (declaration.takes(setting)) fields[std::string(to_text(setting))] = std::move(value);
+  };
+  add(Setting::temperature, settings.filter.temperature);
+  add(Setting::top_k, settings.filter.top_k);
+  add(Setting::top_p, settings.filter.top_p);
+  add(Setting::min_p, settings.filter.min_p);
+  add(Setting::repetition_penalty, settings.repetition_penalty);
+  add(Setting::presence_penalty, settings.presence_penalty);
+  add(Setting::frequency_penalty, settings.frequency_penalty);
+  add(Setting::logit_bias, std::move(bias));
+  add(Setting::min_tokens, settings.min_tokens);
+  add(Setting::stop, settings.stop);
+  return fields;
+}
+
+std::string to_text(const TextSettings& settings) {
+  std::vector<std::string> texts;
+  if (!settings.filter.changes_nothing()) texts.push_back(to_text(settings.filter));
+  const auto add = [&texts](Setting setting, double value, double usual) {
+    if (value != usual) texts.push_back(fmt::format("{} {}", to_text(setting), value));
+  };
+  add(Setting::repetition_penalty, settings.repetition_penalty, 1);
+  add(Setting::presence_penalty, settings.presence_penalty, 0);
+  add(Setting::frequency_penalty, settings.frequency_penalty, 0);
+  add(Setting::min_tokens, settings.min_tokens, 0);
+  for (const auto& [token, value] : settings.logit_bias)
+    texts.push_back(fmt::format("logit_bias {} on token {}", value, token));
+  if (!settings.stop.empty()) texts.push_back(fmt::format("stop ({})", fmt::join(settings.stop, " ")));
+  return texts.empty() ? "" : fmt::format(" with {}", fmt::join(texts, ", "));
+}
+
+std::vector<TextSettings> draw_settings(const Declaration& declaration, const TextTable& table, std::size_t requests,
+                                        std::uint64_t seed) {
+  const auto declared = [&declaration](std::initializer_list<Setting> settings) {
+    std::vector<Setting> taken;
+    for (const Setting setting : settings)
+      if (declaration.takes(setting)) taken.push_back(setting);
+    return taken;
+  };
+  const std::vector<Setting> rows =
+      declared({Setting::top_k, Setting::frequency_penalty, Setting::top_p, Setting::presence_penalty, Setting::min_p,
+                Setting::repetition_penalty, Setting::logit_bias});
+  const std::vector<Setting> ends = declared({Setting::min_tokens, Setting::stop});
+  std::vector<TextSettings> drawn(requests);
+  for (std::size_t r = 0; r < requests; ++r) {
+    TextSettings& settings = drawn[r];
+    const auto random = philox_pair(seed, r, 0, purpose_of_settings);
+    const std::size_t turn = r + seed % requests;
+    if (declaration.takes(Setting::temperature)) settings.filter.temperature = std::array{0.5, 1.0, 2.0}[turn % 3];
+    // A setting that is declared alone is given to every other request, so that their rows differ.
+    if (const std::size_t which = turn % std::max<std::size_t>(rows.size(), 2); which < rows.size()) {
+      const Setting setting = rows[which];
+      if (setting == Setting::repetition_penalty) settings.repetition_penalty = 1.5;
+      if (setting == Setting::presence_penalty) settings.presence_penalty = 1;
+      if (setting == Setting::frequency_penalty) settings.frequency_penalty = 1;
+      if (setting == Setting::logit_bias)
+        settings.logit_bias = {{possible_pair(table, random.first).front(), random.second % 2 == 0 ? 1.0 : -1.0}};
+      if (setting == Setting::top_k || setting == Setting::top_p || setting == Setting::min_p)
+        settings.filter = truncation(setting, table, settings.filter.temperature);
+    }
+    if (const std::size_t which = turn / 2 % (ends.size() + 1); which < ends.size()) {
+      const bool truncates = settings.filter != Filter{.temperature = settings.filter.temperature};
+      // Without end tokens the masses of a row change, so that a limit of it may no longer be clear.
+      if (ends[which] == Setting::min_tokens && !truncates)
+        settings.min_tokens = 12 + static_cast<int>(random.first % 8);
+      if (ends[which] == Setting::stop) settings.stop = possible_pair(table, random.second);
+    }
+  }
+  return drawn;
+}
+
+RowsUnderSettings::RowsUnderSettings(const TextSettings& settings, std::span<const std::int32_t> prompt,
+                                     const TextTable& table)
+    : settings_{&settings},
+      table_{&table},
+      in_prompt_(static_cast<std::size_t>(table.vocabulary)),
+      counts_(static_cast<std::size_t>(table.vocabulary)),
+      last_at_(static_cast<std::size_t>(table.vocabulary)) {
+  for (const std::int32_t token : prompt) in_prompt_[static_cast<std::size_t>(token)] = true;
+}
+
+std::vector<double> RowsUnderSettings::row(std::span<const double> p) const {
+  std::vector<double> weights(p.begin(), p.end());
+  for (std::size_t x = 0; x < weights.size(); ++x) {
+    if ((in_prompt_[x] || counts_[x] > 0) && settings_->repetition_penalty != 1)
+      weights[x] = std::pow(weights[x], settings_->repetition_penalty);
+    if (counts_[x] > 0)
+      weights[x] *= std::exp(-settings_->presence_penalty - settings_->frequency_penalty * counts_[x]);
+  }
+  for (const auto& [token, bias] : settings_->logit_bias) weights[static_cast<std::size_t>(token)] *= std::exp(bias);
+  if (tokens_ < settings_->min_tokens)
+    for (const std::int32_t end : table_->ends) weights[static_cast<std::size_t>(end)] = 0;
+  const double mass = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= mass;
+  return filtered_distribution(std::move(weights), settings_->filter);
+}
+
+void RowsUnderSettings::read(std::int32_t token) {
+  ++counts_[static_cast<std::size_t>(token)];
+  last_at_[static_cast<std::size_t>(token)] = tokens_++;
+  last_.push_back(token);
+  if (last_.size() > settings_->stop.size()) last_.erase(last_.begin());
+}
+
+bool RowsUnderSettings::stopped() const { return !settings_->stop.empty() && last_ == settings_->stop; }
+
+}  // namespace draftproof::adapters

@@ -1,0 +1,170 @@
+"""Whole engines that serve requests with settings of their own: temperature, truncations, penalties, bias, stops."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import draftproof
+
+EVERY = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty",
+         "logit_bias", "min_tokens", "stop")  # fmt: skip
+END = 5
+# Faults and the settings that show each of them.
+WRONG = {
+    "counts keep rejected drafts": ("frequency_penalty",),
+    "drafts of a step do not count": ("presence_penalty", "frequency_penalty"),
+    "counts of the slot before": ("frequency_penalty",),
+    "counts have the prompt": ("presence_penalty",),
+    "repetition without the prompt": ("repetition_penalty",),
+    "settings of the first request": ("temperature",),
+    "settings of a neighbour": ("temperature", "top_k"),
+    "bonus without settings": ("min_p",),
+    "temperature after the truncation": ("temperature", "top_p"),
+    "bias of the draft alone": ("logit_bias",),
+    "least length at the end of a step": ("min_tokens",),
+    "end is the last token of a step": ("stop",),
+    "stop within a step alone": ("stop",),
+}
+
+
+@dataclass
+class Request:
+    number: int
+    prompt: list[int]
+    length: int
+    settings: dict[str, Any]
+    text: list[int] = field(default_factory=list)
+    counts: Counter[int] = field(default_factory=Counter)
+
+
+def target_row(row: list[float], request: Request, counts: Counter[int], written: int, fault: str) -> list[float]:
+    """The row under the settings of a request, whose text so far has `counts`."""
+    given = request.settings
+    seen = set(counts) | (set() if fault == "repetition without the prompt" else set(request.prompt))
+    logits = [math.log(p) if p > 0 else -math.inf for p in row]
+    for x in range(len(row)):
+        if x in seen:
+            logits[x] *= given.get("repetition_penalty", 1.0)
+        if counts[x]:
+            logits[x] -= given.get("presence_penalty", 0.0) + given.get("frequency_penalty", 0.0) * counts[x]
+    for x, bias in given.get("logit_bias", {}).items() if fault != "bias of the draft alone" else ():
+        logits[x] += bias
+    if written < given.get("min_tokens", 0):
+        logits[END] = -math.inf
+    cold = [logit / (1.0 if fault == "temperature after the truncation" else given.get("temperature", 1.0))
+            for logit in logits]  # fmt: skip
+    weights = [math.exp(logit) for logit in cold]
+    order = sorted(range(len(row)), key=lambda x: -weights[x])
+    kept = order[: given.get("top_k", 0) or None]
+    mass, total = 0.0, sum(weights)
+    for n, x in enumerate(order):
+        if mass >= given.get("top_p", 1.0) * total and given.get("top_p", 1.0) < 1:
+            kept = [y for y in kept if y in order[:n]]
+            break
+        mass += weights[x]
+    kept = [x for x in kept if weights[x] >= given.get("min_p", 0.0) * max(weights)]
+    if fault == "temperature after the truncation":
+        weights = [weight ** (1 / given.get("temperature", 1.0)) for weight in weights]
+    weights = [weight if x in kept else 0.0 for x, weight in enumerate(weights)]
+    return [weight / sum(weights) for weight in weights]
+
+
+def engine(slots: int, fault: str = "", preempts: bool = False) -> Callable[..., list[list[int]]]:
+    """Token verification of chains by rows under settings; counts of tokens are kept from step to step."""
+
+    def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, settings: Any) -> list[list[int]]:
+        p_of, q_of, every = target.rows.tolist(), proposal.rows.tolist(), range(target.vocabulary)
+        given = [settings[0]] * len(prompts) if fault == "settings of the first request" else settings
+        waiting = [Request(i, *of) for i, of in enumerate(zip(prompts, lengths, given, strict=True))]
+        running: list[Request] = []
+        done: dict[int, list[int]] = {}
+        preempted, left = preempts, Counter[int]()
+        while waiting or running:
+            while waiting and len(running) < slots:
+                running.append(waiting.pop(0))
+                request = running[-1]
+                if fault == "counts have the prompt":
+                    request.counts = Counter(request.prompt)
+                if fault == "counts of the slot before":
+                    request.counts = left.copy()
+            for at, request in enumerate(list(running)):
+                rules = running[at - 1] if fault == "settings of a neighbour" and at < len(running) else request
+                state = target.state(request.prompt + request.text)
+                counts, step, found = request.counts.copy(), [], []
+                for _ in range(drafts):
+                    found += random.choices(every, q_of[proposal.state(found, state)])
+                start = len(request.text)
+                for i, x in enumerate([*found, -1]):
+                    at_end = fault == "least length at the end of a step"
+                    rows = Request(0, request.prompt, 0, rules.settings)
+                    p = target_row(p_of[state], rows, counts, start + (len(found) if at_end else i), fault)
+                    if x < 0:
+                        p = p_of[state] if fault == "bonus without settings" else p
+                        step += random.choices(every, p)
+                        break
+                    q = q_of[proposal.state(found[:i], target.state(request.prompt + request.text))]
+                    if not random.random() * q[x] < p[x]:
+                        rest = [max(a - b, 0.0) for a, b in zip(p, q, strict=True)]
+                        step += random.choices(every, rest if any(rest) else p)
+                        break
+                    step.append(x)
+                    state = target.state([x], state)
+                    if fault != "drafts of a step do not count":
+                        counts[x] += 1
+                request.counts += Counter(found + step[-1:] if fault == "counts keep rejected drafts" else step)
+                stop, before = list(request.settings.get("stop", [])), len(request.text)
+                for i, x in enumerate(step):
+                    request.text.append(x)
+                    tail = request.text[before if fault == "stop within a step alone" else 0 :][-len(stop) :]
+                    ended = x == END or (bool(stop) and tail == stop)
+                    late = fault == "end is the last token of a step" and x != END and i + 1 < len(step)
+                    if (ended and not late) or len(request.text) == request.length:
+                        done[request.number] = request.text
+                        running.remove(request)
+                        left = request.counts
+                        break
+            if preempted and len(done) == 1 and running:
+                waiting.append(running.pop())
+                preempted = False
+        return [done[i] for i in range(len(prompts))]
+
+    return generate
+
+
+def check(fn: Any, settings: Any, **given: Any) -> Any:
+    return draftproof.check(
+        None, generate=fn, requests=True, settings=settings, end_tokens=[END], raises=False, **given
+    )
+
+
+@pytest.mark.parametrize(("slots", "preempts"), [(1, False), (3, True), (8, False)])
+def test_right_engines_pass(slots: int, preempts: bool, in_a_folder: Path) -> None:
+    verdict = check(engine(slots, preempts=preempts), EVERY)
+    assert verdict.status == "passed", str(verdict)
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_wrong_engines_are_found(fault: str, in_a_folder: Path) -> None:
+    verdict = check(engine(3, fault), WRONG[fault])
+    assert verdict.status == "failed", str(verdict)
+
+
+def test_findings_name_the_settings_of_the_request(in_a_folder: Path) -> None:
+    said = str(check(engine(3, "end is the last token of a step"), "stop"))
+    assert "follows the stop sequence (" in said and "with stop (" in said
+    assert "with frequency_penalty 1" in str(check(engine(3, "drafts of a step do not count"), "frequency_penalty"))
+
+
+def test_wrong_settings_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"settings: got 'stop', expected some of temperature, top_k, top_p, min_p$"):
+        draftproof.check(lambda p, q, drafts: [0], settings="stop")
+    with pytest.raises(ValueError, match=r"got no fn, expected a verifier that applies them, or"):
+        draftproof.check(None, generate=lambda *_: [], settings="temperature")

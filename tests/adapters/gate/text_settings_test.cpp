@@ -1,0 +1,117 @@
+// Settings of requests for texts: the rows that they make, by hand, the evidence of texts under them, and which are drawn.
+#include <cmath>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <draftproof/adapters/gate/text_checks.hpp>
+#include <draftproof/adapters/gate/text_settings.hpp>
+#include <draftproof/tests/support/adapters_messages.hpp>
+
+namespace draftproof::adapters {
+namespace {
+
+using Tokens32 = std::vector<std::int32_t>;
+
+void expect_row(const std::vector<double>& found, const std::vector<double>& weights) {
+  double mass = 0;
+  for (const double weight : weights) mass += weight;
+  ASSERT_EQ(found.size(), weights.size());
+  for (std::size_t x = 0; x < found.size(); ++x) EXPECT_NEAR(found[x], weights[x] / mass, 1e-15) << "token " << x;
+}
+
+TEST(TextSettings, RowsAreThoseByHand) {
+  const std::vector<double> p{0.5, 0.25, 0.25};
+  const TextTable table{.vocabulary = 3, .rows = p, .ends = {2}};
+  const Tokens32 prompt{0};
+  const auto after = [&](const TextSettings& settings, const Tokens32& text) {
+    RowsUnderSettings rows(settings, prompt, table);
+    for (const std::int32_t token : text) rows.read(token);
+    return rows.row(p);
+  };
+  expect_row(after({}, {0, 1}), p);
+  expect_row(after({.filter = {.temperature = 0.5}}, {}), {0.25, 0.0625, 0.0625});
+  expect_row(after({.filter = {.top_k = 1}}, {}), {1, 0, 0});
+  // The repetition penalty counts the prompt, and multiplies a logit once.
+  expect_row(after({.repetition_penalty = 2}, {}), {0.25, 0.25, 0.25});
+  expect_row(after({.repetition_penalty = 2}, {1, 1}), {0.25, 0.0625, 0.25});
+  expect_row(after({.presence_penalty = 1}, {}), p);
+  expect_row(after({.presence_penalty = 1}, {1, 1}), {0.5, 0.25 * std::exp(-1.0), 0.25});
+  expect_row(after({.frequency_penalty = 1}, {1, 1}), {0.5, 0.25 * std::exp(-2.0), 0.25});
+  expect_row(after({.logit_bias = {{1, 1.0}}}, {}), {0.5, 0.25 * std::exp(1.0), 0.25});
+  expect_row(after({.min_tokens = 2}, {1}), {0.5, 0.25, 0});
+  expect_row(after({.min_tokens = 2}, {1, 1}), p);
+
+  const TextSettings stops{.stop = {1, 0}};
+  RowsUnderSettings rows(stops, prompt, table);
+  std::vector<bool> stopped;
+  for (const std::int32_t token : {0, 1, 1, 0}) {
+    rows.read(token);
+    stopped.push_back(rows.stopped());
+  }
+  EXPECT_EQ(stopped, (std::vector<bool>{false, false, false, true}));
+}
+
+/// All texts of ten tokens from two states, weighted by their probability.
+TEST(TextSettings, TheEvidenceHasMeanOne) {
+  const TextTable target{.vocabulary = 2, .rows = {0.25, 0.75, 0.5, 0.5}, .next = {0, 1, 1, 0}};
+  for (const TextSettings& settings :
+       {TextSettings{.frequency_penalty = 0.5}, TextSettings{.repetition_penalty = 1.5},
+        TextSettings{.filter = {.temperature = 0.5}, .presence_penalty = 1},
+        TextSettings{.logit_bias = {{0, 1.0}}}}) {
+    double mean = 0;
+    for (unsigned bits = 0; bits < 1024; ++bits) {
+      GeneratedTexts of{.texts = {{}}, .starts = {{.state = 1, .prompt = {1}}}, .settings = {settings}};
+      RowsUnderSettings rows(settings, of.starts.front().prompt, target);
+      double probability = 1;
+      std::uint64_t state = 1;
+      for (std::size_t i = 0; i < 10; ++i) {
+        const auto token = static_cast<std::int32_t>((bits >> i) & 1u);
+        probability *= rows.row(target.row(state))[static_cast<std::size_t>(token)];
+        rows.read(token);
+        state = target.after(state, token);
+        of.texts.front().push_back(token);
+      }
+      mean += probability * std::exp(evidence_of_texts(of, target).log_e);
+    }
+    EXPECT_NEAR(mean, 1, 1e-12) << "1,024 terms, each with some 300 roundings of 2^-53" << to_text(settings);
+  }
+}
+
+TEST(TextSettings, WhatFollowsAStopSequenceIsImpossible) {
+  const TextTable target{.vocabulary = 2, .rows = {0.5, 0.5}, .ends = {}, .next = {0, 0}};
+  const auto worst = [&](const Tokens32& text, int length) {
+    return evidence_of_texts({.texts = {text},
+                              .starts = {{.state = 0, .prompt = {1}}},
+                              .lengths = {length},
+                              .settings = {TextSettings{.stop = {0, 1}}}},
+                             target);
+  };
+  EXPECT_TRUE(std::isfinite(worst({1, 0, 1}, 9).log_e)) << "a text may end with its stop sequence";
+  EXPECT_EQ(worst({0, 1, 1}, 9).worst,
+            "token 2 of the text after a prompt of 1 tokens with stop (0 1) follows the stop sequence (0 1)");
+  expect_words(worst({1, 0}, 9).worst, "no end token or stop sequence, expected 9 tokens");
+}
+
+TEST(TextSettings, EachDeclaredOneIsGivenToSomeRequest) {
+  Declaration declaration{.name = "engine", .functions = {"generate"}, .requests = true};
+  for (int i = 0; i < text_setting_count; ++i) declaration.settings.push_back(static_cast<Setting>(i));
+  const TextTable table{.vocabulary = 4,
+                        .rows = {0.1, 0.2, 0.3, 0.4, 0.45, 0.35, 0.15, 0.05},
+                        .ends = {3},
+                        .next = {1, 0, 1, 0, 0, 1, 0, 1}};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::set<std::string> given;
+    const nlohmann::json usual = to_json(TextSettings{}, declaration);
+    for (const TextSettings& settings : draw_settings(declaration, table, 8, seed)) {
+      const nlohmann::json fields = to_json(settings, declaration);
+      for (const auto& [name, value] : fields.items())
+        if (value != usual.at(name)) given.insert(name);
+    }
+    EXPECT_EQ(given.size(), static_cast<std::size_t>(text_setting_count)) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace draftproof::adapters
