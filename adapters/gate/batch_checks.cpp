@@ -199,6 +199,7 @@ class Batches {
     judge_differences(round);
     judge_short_row(whole, round);
     judge_one_number(whole);
+    judge_small_batches(whole, alone, round);
   }
 
   std::vector<Finding> findings() const {
@@ -355,6 +356,28 @@ class Batches {
           few(whole, slot, 1), 1, Difference::none, round);
   }
 
+  /// Judges a row that differs in a batch of two or three rows, where all rows may reject, or end, at once, so that a
+  /// program may take a short cut. Cost: as many rows as two batches, and once the distributions of a row.
+  void judge_small_batches(const BatchRows& whole, const std::vector<Run>& alone, int round) {
+    const std::size_t count = whole.calls.size();
+    for (const std::size_t size : {2u, 3u})
+      for (std::size_t first = 0; first + size <= count && failed_.empty() && !small_batch_; first += size) {
+        const auto rows = whole.calls.begin() + static_cast<std::ptrdiff_t>(first);
+        BatchRows batch{.inputs = whole.inputs, .calls = {rows, rows + static_cast<std::ptrdiff_t>(size)}};
+        batch.runs = run(batch.inputs, batch.calls);
+        for (std::size_t i = 0; i < size && !small_batch_; ++i) {
+          const Difference kind = difference(batch.runs[i], alone[first + i]);
+          if (same_answer(batch.runs[i], alone[first + i]) || kind == Difference::none) continue;
+          small_batch_ = true;
+          judge("neighbours",
+                fmt::format("row {} of {}, drafts ({}): emits ({}), but in a batch of one row ({})", i, size,
+                            fmt::join(batch.input(i).drafts, " "), fmt::join(batch.runs[i].tokens, " "),
+                            fmt::join(alone[first + i].tokens, " ")),
+                batch, i, kind, round);
+        }
+      }
+  }
+
   /// Runs the row alone and among other rows with one number v as every random number of all rows. Tokens then do not
   /// depend on which row a number was drawn for, so this also judges programs whose draws in a batch do not name
   /// their row. The values of v lie 2^-8 beside the thresholds of the row alone.
@@ -430,6 +453,7 @@ class Batches {
   std::set<std::string> judged_;                              // checks of which the distribution of a row was found
   std::vector<Suspect> suspects_;                             // of this round
   int short_rows_ = 0, one_numbers_ = 0;
+  bool small_batch_ = false;  // whether a row of a small batch was judged
   std::uint64_t runs_ = 0;
 };
 

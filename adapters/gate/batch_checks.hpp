@@ -5,7 +5,8 @@
 //   row_alone       each row in a batch of one row
 //   slots_permuted  the same rows in another order
 //   neighbours      the same row among rows with other inputs, of other lengths if the program takes ragged batches;
-//                   and the distribution of a short row before and beside a long one
+//                   the distribution of a short row before and beside a long one; rows of batches of two and three
+//                   rows, alone
 //   repetition      the same batch again, after the others
 //   number_grid     nothing: uniforms are multiples of 2^-23 or finer, as in float32
 //   answers         nothing: every row has an answer, unless its tape was short

@@ -200,7 +200,7 @@ std::string ExternalGate::refusal(Tier tier) const {
   }
   if (declaration.functions == std::vector<std::string>{"select"})
     return "a selection policy has no trials: it is proved";
-  if (declaration.greedy != Greedy::no && !declaration.has("draft"))
+  if (declaration.greedy != Greedy::no && !declaration.has("draft") && !declaration.has("generate"))
     return "a greedy program draws no tokens: its output is compared in the proof tier";
   if (declaration.draft_sampling == every_prefix)
     return "a program that drafts inside its step gets no drafts: it is proved on small models";
@@ -319,7 +319,7 @@ void ExternalGate::examine_selection(GateResult& result, const GateOptions& opti
 
 void ExternalGate::examine_trials(GateResult& result, const GateOptions& options) const {
   const Declaration& declaration = served_->declaration();
-  // A greedy program draws no token: its tokens are compared in the proof tier, and only its drafts are sampled here.
+  // A greedy verifier draws no token: its tokens are compared in the proof tier, and only its drafts are sampled here.
   const bool draws = declaration.greedy == Greedy::no,
              decides = draws && !declaration.grammar && declaration.settings.empty();
   const bool positions = decides && decides_positions(declaration),
@@ -367,7 +367,7 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
                                 .alpha = alpha,
                                 .seed = options.seed,
                                 .adapter = adapter_}));
-  if (draws && declaration.has("generate"))
+  if (declaration.has("generate"))
     add(check_text(*served_, {.log2_tokens = options.profile.adapter_log2_tokens,
                               .alpha = alpha,
                               .seed = options.seed,

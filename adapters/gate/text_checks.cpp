@@ -26,7 +26,7 @@ constexpr int further_contexts = 2, concentrations = 7;
 constexpr int layers = 7, of_a_layer = 2;             ///< layers of a sparse table, and tokens per layer
 constexpr int dense_states = 11, sparse_states = 13;  ///< of models for several requests; both are odd
 constexpr int grammar_states = 3;
-constexpr std::size_t requests_at_once = 8;
+constexpr std::size_t requests_at_once = 8, longest_prompt = 40;
 constexpr std::uint32_t purpose = 0x202, purpose_of_texts = 0x203;
 
 /// Counts of tokens after contexts, and the logarithms of the bets on them.
@@ -133,10 +133,11 @@ double weight_at(std::uint64_t seed, std::uint32_t which, std::size_t cell) {
 }
 
 /// Returns a model of weights(cell, state, x) with normalised rows; end tokens have total probability 1/32, or 1/128
-/// where the program has penalties, which show in longer texts.
+/// where the program has penalties, which show in longer texts. In a proposal they have four times that in every
+/// second state, and half of it in the others, so that end tokens are drafted and rejected, or replace a draft.
 /// `states`: of a model whose state is a function of the whole prefix; 0: the state is the last tokens.
 template <class Weight>
-TextTable table_of(int vocabulary, const Declaration& declaration, int states, const Weight& weight) {
+TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal, int states, const Weight& weight) {
   TextTable table{.vocabulary = vocabulary, .memory = declaration.memory, .ends = declaration.end_tokens};
   const auto size = static_cast<std::size_t>(vocabulary);
   auto count = static_cast<std::size_t>(states);
@@ -147,9 +148,11 @@ TextTable table_of(int vocabulary, const Declaration& declaration, int states, c
   const bool penalties = declaration.takes(Setting::presence_penalty) ||
                          declaration.takes(Setting::frequency_penalty) ||
                          declaration.takes(Setting::repetition_penalty);
-  const double rest = table.ends.empty() ? 1 : 1 - 1.0 / (penalties ? 128 : 32);
+  const double usual = penalties ? 1.0 / 128 : 1.0 / 32;
   for (std::size_t t = 0; t < count; ++t) {
     std::vector<double> row(size);
+    const double of_ends = !proposal ? usual : t % 2 == 0 ? 4 * usual : usual / 2;
+    const double rest = table.ends.empty() ? 1 : 1 - of_ends;
     double total = 0;
     for (std::size_t x = 0; x < size; ++x) {
       const bool ends = std::find(table.ends.begin(), table.ends.end(), static_cast<int>(x)) != table.ends.end();
@@ -179,14 +182,14 @@ struct TablePair {
 };
 
 /// Adds a grammar of three states. State 0 allows all tokens, state 1 those with an odd number and state 2 those with
-/// an even number. End tokens have no number and are always allowed.
+/// an even number. End tokens have no number and are allowed in states 0 and 1.
 void put_under_grammar(TablePair& pair) {
   TextGrammar& grammar = pair.grammar;
   const TextTable& target = pair.target;
   for (int g = 0; g < grammar_states; ++g)
     for (int x = 0, number = 0; x < target.vocabulary; ++x) {
       const bool end = std::find(target.ends.begin(), target.ends.end(), x) != target.ends.end();
-      grammar.legal.push_back(end || g == 0 || number % 2 == g % 2 ? 1 : 0);
+      grammar.legal.push_back((end ? g < 2 : g == 0 || number % 2 == g % 2) ? 1 : 0);
       grammar.next.push_back((2 * g + x + 1) % grammar_states);
       if (!end) ++number;
     }
@@ -206,14 +209,15 @@ void put_under_grammar(TablePair& pair) {
 
 TablePair all_transitions(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
   const auto table = [&](std::uint32_t which) {
-    return table_of(vocabulary, declaration, declaration.requests ? dense_states : 0,
+    return table_of(vocabulary, declaration, which == 1, declaration.requests ? dense_states : 0,
                     [&](std::size_t cell, std::size_t, int) { return weight_at(options.seed, which, cell); });
   };
   return {table(0), table(1)};
 }
 
 /// Returns tables in which two tokens follow. The first 14 tokens that are not end tokens are numbered, and tokens of a
-/// layer have successors in the next layer. For several requests the first 26 are, and a state has two tokens that no
+/// layer have successors in the next layer; with a longer memory the layer after the sum of the layers of the last
+/// tokens. For several requests the first 26 are, and a state has two tokens that no
 /// other state has. Other tokens have probability 0 in the target and weight 1/4 in the proposal.
 TablePair two_successors(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
   const int groups = declaration.requests ? sparse_states : layers;
@@ -225,11 +229,13 @@ TablePair two_successors(const Declaration& declaration, const TextCheckOptions&
       group_of[static_cast<std::size_t>(x)] = number++ / of_a_layer;
   const auto follows = [&](std::size_t state, int x) {
     if (declaration.requests) return group_of[static_cast<std::size_t>(x)] == static_cast<int>(state);
-    const int from = std::max(group_of[state % static_cast<std::size_t>(vocabulary)], 0);
+    int from = 0;  // of all tokens of the state, so that a wrong older token shows, too
+    for (int i = 0; i < declaration.memory; ++i, state /= static_cast<std::size_t>(vocabulary))
+      from += std::max(group_of[state % static_cast<std::size_t>(vocabulary)], 0);
     return group_of[static_cast<std::size_t>(x)] == (from + 1) % layers;
   };
   const auto table = [&](std::uint32_t which, double elsewhere) {
-    return table_of(vocabulary, declaration, declaration.requests ? sparse_states : 0,
+    return table_of(vocabulary, declaration, which == 3, declaration.requests ? sparse_states : 0,
                     [&, which, elsewhere](std::size_t cell, std::size_t state, int x) {
                       return follows(state, x) ? weight_at(options.seed, which, cell) : elsewhere;
                     });
@@ -246,23 +252,47 @@ struct Requests {
 
 Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_t number, std::int64_t tokens) {
   constexpr std::array<std::int64_t, requests_at_once> shares{16, 288, 32, 64, 256, 48, 128, 192};  // of 1024
-  constexpr int longest_prompt = 12;
   Requests requests;
   for (std::size_t r = 0; r < shares.size(); ++r) {
     const std::size_t which = (r + number) % shares.size();
     requests.lengths.push_back(static_cast<int>(std::max<std::int64_t>(1, tokens * shares[which] / 1024)));
     Philox random(seed, number * shares.size() + r, Philox::Role::verify);
-    const auto length = 1 + random.next(Purpose::flip) % longest_prompt;
-    std::vector<std::int32_t>& prompt = requests.prompts.emplace_back();
+    std::vector<std::int32_t> prompt;
     std::uint64_t state = 0;
-    for (; prompt.size() < length; state = target.after(state, prompt.back())) {
-      std::vector<double> row(target.row(state).begin(), target.row(state).end());
-      for (const std::int32_t end : target.ends) row[static_cast<std::size_t>(end)] = 0;
-      prompt.push_back(InverseCdfTable<InverseCdfSteps>(row).draw(random.next(Purpose::flip)));
-    }
+    const auto read = [&](std::int32_t token) {
+      prompt.push_back(token);
+      state = target.after(state, token);
+    };
+    const auto draw_until = [&](std::size_t length) {
+      while (prompt.size() < length) {
+        std::vector<double> row(target.row(state).begin(), target.row(state).end());
+        for (const std::int32_t end : target.ends) row[static_cast<std::size_t>(end)] = 0;
+        read(InverseCdfTable<InverseCdfSteps>(row).draw(random.next(Purpose::flip)));
+      }
+    };
+    // Of four prompts the second and fourth begin as the prompt before, and the third has the tokens of the second but
+    // for the first four, so that a cache of blocks of tokens has right blocks and wrong ones.
+    const std::vector<std::int32_t> before = r > 0 ? requests.prompts.back() : std::vector<std::int32_t>();
+    const std::size_t length = 1 + random.next(Purpose::flip) % (r % 4 == 0 ? longest_prompt : 12);
+    if (r % 4 == 2) draw_until(4);
+    const std::size_t taken = r % 4 == 2 ? before.size() : r % 2 == 1 ? before.size() / 2 : 0;
+    for (std::size_t i = prompt.size(); i < taken; ++i) read(before[i]);
+    draw_until(r % 4 == 1 ? 32 : length);
+    requests.prompts.push_back(prompt);
     requests.starts.push_back({state, prompt});
   }
   return requests;
+}
+
+/// Whether `token` is the likeliest of a row, or the declared one of equally likely tokens.
+bool is_greedy(std::span<const double> row, std::int32_t token, Greedy greedy) {
+  const double most = *std::max_element(row.begin(), row.end());
+  const auto likeliest = [&](std::size_t x) { return !(row[x] < most); };
+  const auto at = static_cast<std::size_t>(token);
+  if (!likeliest(at)) return false;
+  for (std::size_t x = 0; x < row.size(); ++x)
+    if (likeliest(x) && ((greedy == Greedy::first && x < at) || (greedy == Greedy::last && x > at))) return false;
+  return true;
 }
 
 }  // namespace
@@ -281,6 +311,15 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
     bets.emplace_back(contexts, target.vocabulary);
   ClassBets by_state(of.requests * states, size);
   ClassBets by_history(4, RowsUnderSettings::classes);
+  // The first tokens after a prompt, and the last ones before the limit, are few among all tokens.
+  constexpr std::size_t near = 7;
+  const bool draws = of.greedy == Greedy::no, many = draws && (of.requests > 1 || !target.ends.empty());
+  ClassBets by_start(near + 1, size), by_end(near + 1, size), by_request(of.requests, size);
+  ClassBets ends_by_start(near + 1, 2), ends_by_end(near + 1, 2);
+  const auto same = [](std::size_t x) { return x; };
+  const auto is_end = [&target](std::size_t x) {
+    return std::find(target.ends.begin(), target.ends.end(), static_cast<std::int32_t>(x)) != target.ends.end();
+  };
   const std::uint64_t longest = (target.next.empty() ? states : 1) * size * size;
   for (std::size_t number = 0; number < of.texts.size(); ++number) {
     const std::vector<std::int32_t>& text = of.texts[number];
@@ -301,14 +340,26 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
       if (!(p > 0))
         return impossible(fmt::format("token {} of the text{} is {} {}, which has p = 0", i, what, token,
                                       state_text(state, target)));
+      if (of.greedy != Greedy::no && !is_greedy(row, token, of.greedy))
+        return impossible(fmt::format("token {} of the text{} is {} {}, which is not the likeliest", i, what, token,
+                                      state_text(state, target)));
       std::uint64_t further = 1;
       for (ContextBets& one : bets) {
+        if (of.greedy != Greedy::no) break;
         one.add(target.next.empty() ? history % (states * further) : state + states * (history % further), token, p);
         further *= size;
       }
-      by_state.add(
-          number % of.requests * states + state, token, row, [](std::size_t x) { return x; }, settings);
-      if (under && under->penalty() > 0)
+      by_state.add(number % of.requests * states + state, token, row, same, settings && draws);
+      const std::size_t place = std::min(i, near);
+      by_start.add(place, token, row, same, many);
+      ends_by_start.add(place, token, row, is_end, many);
+      if (many && number < of.lengths.size()) {
+        const auto left = static_cast<std::size_t>(std::max(of.lengths[number] - 1 - static_cast<int>(i), 0));
+        by_end.add(std::min(left, near), token, row, same, true);
+        ends_by_end.add(std::min(left, near), token, row, is_end, true);
+      }
+      by_request.add(number % of.requests, token, row, same, draws && of.requests > 1);
+      if (under && under->penalty() > 0 && draws)
         by_history.add(
             under->penalty(), token, row, [&](std::size_t x) { return under->class_of(x); }, true);
       state = target.after(state, token);
@@ -329,8 +380,8 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
   }
   std::vector<double> logs;
   for (const ContextBets& one : bets) logs.insert(logs.end(), one.logs().begin(), one.logs().end());
-  for (const ClassBets* one : {&by_state, &by_history})
-    if (settings) logs.insert(logs.end(), one->logs().begin(), one->logs().end());
+  for (const ClassBets* one : {&by_start, &by_end, &ends_by_start, &ends_by_end, &by_request, &by_state, &by_history})
+    logs.insert(logs.end(), one->logs().begin(), one->logs().end());
   const std::vector<double> weights(logs.size(), 1.0 / static_cast<double>(logs.size()));
   return {log_weighted_mean_exp(logs, weights), by_state.worst([&](std::size_t context) {
             return state_text(context % states, target) + (settings ? to_text(of.settings[context / states]) : "");
@@ -374,6 +425,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
   Finding finding{.property = "generated_text", .tier = Tier::sampled, .status = Status::passed};
   std::array<GeneratedTexts, 2> texts;
+  for (GeneratedTexts& of : texts) of.greedy = declaration.greedy;
   std::array<TextEvidence, 2> evidence;
   const std::array<double, 2> halves{0.5, 0.5};
   double log_e = 0;
@@ -404,11 +456,11 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
     std::vector<std::vector<std::int32_t>> answered;
     try {
       if (declaration.requests) {
+        of.requests = requests_at_once;
         Requests drawn = draw_requests(pair.target, seed, static_cast<std::uint64_t>(number), length);
         models.prompts = std::move(drawn.prompts), models.lengths = std::move(drawn.lengths);
         models.length = *std::max_element(models.lengths.begin(), models.lengths.end());
         if (!declaration.settings.empty()) {
-          of.requests = requests_at_once;
           for (std::size_t r = 0; r < requests_at_once; ++r) {
             TextSettings& given = of.settings.emplace_back(settings[at][r]);
             // Engines differ in whether a stop sequence may begin in the prompt.
@@ -446,16 +498,17 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
       return sum;
     };
     const TextTable& target = judged(0);
-    const double mixture =
-        std::log(2.0 * concentrations * (1 + further_contexts + (declaration.settings.empty() ? 0 : 2)));
-    finding.sensitivity =
-        sensitivity_of(text_distance(tokens_on(0), static_cast<double>(target.rows.size()) / target.vocabulary,
-                                     target.vocabulary, threshold + mixture),
-                       " in every row");
+    const double mixture = std::log(2.0 * concentrations * (1 + further_contexts + 7));
+    if (declaration.greedy == Greedy::no)
+      finding.sensitivity =
+          sensitivity_of(text_distance(tokens_on(0), static_cast<double>(target.rows.size()) / target.vocabulary,
+                                       target.vocabulary, threshold + mixture),
+                         " in every row");
     // A fault of rate r is missed with probability (1 - r)^tokens.
     if (const double sparse_tokens = tokens_on(1); sparse_tokens > 0)
       finding.sensitivity += fmt::format("{}a token lost, doubled or displaced once in {:.0f} tokens",
                                          finding.sensitivity.empty() ? "" : "; ", sparse_tokens / std::log(100.0));
+    if (declaration.requests) finding.sensitivity += ", in texts of up to 288 tokens";
   }
   const TextEvidence& stronger = evidence[evidence[1].log_e > evidence[0].log_e];
   finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", log_e / std::log(10.0), finding.work,

@@ -8,20 +8,22 @@
 //   e          the mean over s and c of the product over tokens of prediction / p(x | last n)
 //
 // The engine generates texts from two pairs of tables in turn. The first pair has all transitions. In the second pair
-// each token has two successors: tokens of layer i are followed by tokens of layer i + 1, of 7 layers in a ring. A
-// lost, doubled or displaced token is an impossible transition there, unless a multiple of 7 tokens is lost.
+// each token has two successors: tokens of layer i are followed by tokens of layer i + 1, of 7 layers in a ring, and
+// with order n, tokens of layers i, j, .. by tokens of layer i + j + .. + 1. A lost, doubled or displaced token is an
+// impossible transition there, unless a multiple of 7 tokens is lost.
 //
 // Correctness: given the past each factor has mean 1 under p, so e is a test martingale: it ever reaches 1 / alpha
 // with probability at most alpha (Ville), for any length of the text and any dependence. The mean of the
 // martingales of both pairs is a martingale. Contexts longer than n detect faults at the ends of an engine's blocks.
-// Proofs of a fault are a token with p = 0, a token after an end token, a short text without an end token and a text
-// that is too long.
+// Proofs of a fault are a token with p = 0, or, of a greedy program, one that is not the likeliest, a token after an end
+// token, a short text without an end token and a text that is too long.
 //
 // A program that serves several requests gets models with a state in place of Markov tables. The state is a function of
 // the whole prefix: after a token that was lost, doubled or put into another request it is another state, and stays so
-// whatever follows, unless the token leads from its state to the same one. Eight requests with prompts of 1 to 12
-// tokens arrive at once, for texts of 16 to 288 tokens, so that they end one after another. Prompts are drawn from the
-// target, and the first token of a text follows its prompt. Under a grammar the program gets models without masks, and
+// whatever follows, unless the token leads from its state to the same one. Eight requests with prompts of 1 to 40
+// tokens, which have tokens in common, arrive at once, for texts of 16 to 288 tokens, so that they end one after
+// another. Prompts are drawn from the target, and the first token of a text follows its prompt. Texts that end are also
+// predicted by the frequencies of their first and of their last tokens, and of each request. Under a grammar the program gets models without masks, and
 // an automaton of three states that starts after the prompt; the texts are compared with the rows whose forbidden
 // tokens are removed. With settings (text_settings.hpp) each request has other ones, p is the row under them, and
 // there are two further bets, on tokens after a state of a request, and on tokens by their occurrences in the text:
@@ -89,6 +91,7 @@ struct GeneratedTexts {
   /// Of each text; empty: no settings. Every text of number i modulo `requests` has the same.
   std::vector<TextSettings> settings{};
   std::size_t requests = 1;
+  Greedy greedy = Greedy::no;  ///< otherwise each token must be a likeliest one
 };
 
 /// The evidence of texts against `target`.

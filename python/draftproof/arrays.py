@@ -59,14 +59,17 @@ class Rows:
 class Argument:
     """An array as a function takes it, and whether the function changed it."""
 
-    __slots__ = ("_before", "_memory", "key", "name", "value")
+    __slots__ = ("_before", "_form", "_memory", "key", "name", "value")
 
     def __init__(self, name: str, array: NDArray[Any], value: Any, memory: Any, before: Any) -> None:
         """memory: the elements of `value`; before: a copy of them from before the call, to find changes."""
         self.name, self.value, self._memory, self._before = name, value, memory, before
         self.key = array.tobytes()
+        self._form = _form_of(value)
 
     def changed(self) -> bool:
+        if _form_of(self.value) != self._form:
+            return True
         if isinstance(self._before, bytes):
             return bool(self._memory.tobytes() != self._before)
         if isinstance(self._before, list):
@@ -75,6 +78,12 @@ class Argument:
 
     def restore(self) -> None:
         """Undoes the changes, for calls that share the object."""
+        if _form_of(self.value) != self._form:
+            one = self.value is self._memory
+            self.value = self.value.reshape(self._form[0])
+            if hasattr(self.value, "detach"):
+                self.value = self.value.detach()
+            self._memory = self.value if one else self._memory.reshape(self._form[0])
         if isinstance(self._before, bytes):
             self._memory[...] = np.frombuffer(self._before, self._memory.dtype).reshape(self._memory.shape)
         elif isinstance(self._before, list):
@@ -83,13 +92,20 @@ class Argument:
             self._memory.copy_(self._before)
 
     def changed_rows(self) -> NDArray[np.bool_]:
-        """Which entries of the first dimension the function changed."""
+        """Which entries of the first dimension the function changed; all, if it changed the shape."""
+        if _form_of(self.value) != self._form:
+            return np.ones(self._form[0][0], np.bool_)
         count = len(self._memory)
         if isinstance(self._before, bytes):
             before = np.frombuffer(self._before, self._memory.dtype).reshape(self._memory.shape)
             return np.array([a.tobytes() != b.tobytes() for a, b in zip(self._memory, before, strict=True)], np.bool_)
         return np.array([bool(np.any(np.asarray(a != b))) for a, b in zip(self._memory, self._before, strict=True)],
                         np.bool_).reshape(count)  # fmt: skip
+
+
+def _form_of(value: Any) -> Any:
+    """Shape and need of a gradient, which functions can change in place, too; None for a list."""
+    return None if isinstance(value, list) else (tuple(value.shape), getattr(value, "requires_grad", False))
 
 
 class Arguments:

@@ -93,7 +93,8 @@ def adapter(
     end_tokens  tokens below 32 that end a text of `generate` or a step of fn: no token follows them. Steps are
                 compared on vocabularies of at most 4 tokens, so end tokens from 4 on do not occur there
     greedy      `first`, `last` or `any`: fn emits the likeliest token of each row instead of a draw, of equally
-                likely ones the first, the last or any of them; its tokens are compared in the proof tier
+                likely ones the first, the last or any of them; its tokens are compared in the proof tier, texts of
+                `generate` in the sampled tier
     grammar     fn takes one more argument, legal, of bool and the shape of p: the tokens that a grammar allows after
                 the context and after each draft. p does not have this mask; the target is p with the forbidden tokens
                 removed, divided by the rest of its mass. Such a function is proved on small models, and not sampled
@@ -124,7 +125,9 @@ def adapter(
     if step is not None:
         usual = (level, drafts, fewest_drafts, most_drafts) == ("chain", "iid", 1, 0)
         others = (fn, draft, generate, select)
-        if any(one is not None for one in others) or batched or grammar or settings or not usual:
+        if batched or grammar or settings:
+            raise ValueError("step: got batched, grammar or settings, expected a step of one text without them")
+        if any(one is not None for one in others) or not usual:
             raise ValueError("step: got another function or a shape of drafts, too; expected the step alone")
         if not callable(step):
             raise ValueError(f"step: got {step!r:.60}, expected a function")

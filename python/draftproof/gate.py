@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from draftproof import store
+from draftproof.arrays import kind_of
 from draftproof.deadline import Deadline, Ended
 from draftproof.declare import name_of, subject_of
 from draftproof.intercept.torch_operators import compiled_by
@@ -171,7 +172,8 @@ def _again(subject: Subject) -> str:
     """The call of `replay` for a counterexample, which stands for `{}`."""
     declaration, usual = subject.declaration, Declaration("")
     inside = declaration.draft_sampling == EVERY_PREFIX
-    shown = {"dtype": "dtype"} if inside else {"level": "level", "draft_sampling": "drafts", "dtype": "dtype"}
+    shown = {} if inside else {"level": "level", "draft_sampling": "drafts"}
+    shown |= {name: name for name in ("dtype", "greedy", "grammar", "settings", "end_tokens", "tolerance")}
     arguments = [f"step={name_of(subject.fn)}"] if inside else []
     arguments += [
         f"{argument}={getattr(declaration, key)!r}"
@@ -179,6 +181,8 @@ def _again(subject: Subject) -> str:
         if getattr(declaration, key) != getattr(usual, key)
     ]
     arguments += ["logits=True"] if declaration.rows == "logits" else []
+    arguments += ["batched=True"] if subject.batched else []
+    arguments += [f"arrays={subject.arrays!r}"] if subject.arrays != kind_of(subject.fn) else []
     return f"draftproof.replay({', '.join(['None' if inside else name_of(subject.fn), '{}', *arguments])})"
 
 
@@ -189,7 +193,10 @@ def _notes(subject: Subject) -> list[str]:
     if compiled := compiled_by(subject.fn):
         notes.append(f"{compiled} is made by torch.compile: its original was run, not the compiled code")
     if subject.races:
-        notes.append("arrays of V uniforms were drawn as races: the ends of their grid were not tested")
+        notes.append(
+            "arrays of V uniforms were drawn as races, -log u as exponentials: the ends of their grid were not tested; "
+            "races=False draws each number by itself"
+        )
     if fixed := subject.book.fixed():
         notes.append(f"constant seeds, whose numbers are the same in every call: {', '.join(fixed[:4])}")
     return notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from draftproof import intercept
 from draftproof.arrays import SETTINGS, Argument, Arguments, Rows, tokens_of, tokens_of_batch
+from draftproof.deadline import Ended
 from draftproof.intercept import numpy_generators, torch_operators
 from draftproof.intercept._scalars import here, imports_here
 from draftproof.models import StateModel
@@ -346,7 +347,10 @@ class Subject:
             more.append(StateModel(arrays["legal"] != 0, arrays["legal_next"]))
         if self.declaration.settings:
             more.append([_settings_of_request(one) for one in fields["settings"]])
-        texts = list(self.generate(*models, prompts, list(fields["lengths"]), drafts, *more))
+        answer = self.generate(*models, prompts, list(fields["lengths"]), drafts, *more)
+        if isinstance(answer, Mapping):
+            raise TypeError("returned a dict, expected a list with a text for each prompt, in their order")
+        texts = list(answer)
         if len(texts) != len(fields["prompts"]):
             raise TypeError(f"returned {len(texts)} texts, expected one for each of {len(fields['prompts'])} prompts")
         return [tokens_of(text) for text in texts]
@@ -448,9 +452,9 @@ class Subject:
                 if tape.one is not None and tape.one.short:  # the function caught TapeShort
                     return Answer(status=TAPE_SHORT)
             return Answer(tokens_of(output))
-        except UnknownRandomness:
+        except (UnknownRandomness, KeyboardInterrupt, Ended):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # asyncio.CancelledError and GeneratorExit are no Exception
             return self._failure(error, numbers)
         finally:
             changed = [argument.name for argument in given if argument.changed()]
@@ -580,9 +584,9 @@ class Subject:
                     row = int(part[changed])
                     self._overwrote[row] = ", ".join(filter(None, (self._overwrote.get(row), argument.name)))
             return answers
-        except UnknownRandomness:
+        except (UnknownRandomness, KeyboardInterrupt, Ended):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # asyncio.CancelledError and GeneratorExit are no Exception
             if len(part) == 1:
                 return [self._failure(error, numbers)]
             if isinstance(intercept.reason_of(error, None), UnknownRandomness):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -10,15 +12,23 @@ import numpy as np
 CHUNK = 1024  # tokens of one call of generate; the next call continues from its last token
 
 
-def table_model(torch: Any, rows: Any) -> Any:
-    """A causal model of the engine whose logits after token t are log(rows[t]): embedding and head, no layers between.
+def table_model(torch: Any, rows: Any, successors: Any = None) -> Any:
+    """A causal model of the engine whose logits after token t are log(rows[t]).
 
-    Its cache has the right length and no content.
+    successors  [S, V]: the state after a token, from state 0 on. Then logits are log(rows[state]), and the cache has
+                the state after each token as its content; without it the cache has the right length and no content
     """
     from transformers import GenerationConfig, GenerationMixin, PretrainedConfig, PreTrainedModel
     from transformers.modeling_outputs import CausalLMOutputWithPast
 
     size, width = np.asarray(rows).shape
+    # The cache is named `cache` from transformers 5.24 on.
+    cache_field = "cache" if "cache" in CausalLMOutputWithPast.__dataclass_fields__ else "past_key_values"
+
+    def states_of(tokens: list[int], cache: Any) -> list[int]:
+        read = cache is not None and cache.get_seq_length() > 0
+        state = int(cache.layers[0].keys[0, 0, -1, 0]) if read else 0
+        return list(accumulate(tokens, lambda before, x: int(successors[before, x]), initial=state))[1:]
 
     class TableModel(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
         config_class = PretrainedConfig
@@ -41,12 +51,19 @@ def table_model(torch: Any, rows: Any) -> Any:
         def set_output_embeddings(self, value: Any) -> None:
             self.head = value
 
-        def forward(self, input_ids: Any, past_key_values: Any = None, logits_to_keep: int = 0, **_: Any) -> Any:
-            if past_key_values is not None:
-                empty = torch.zeros(1, 1, input_ids.shape[1], 1)
-                past_key_values.update(empty, empty, 0)
-            logits = self.head(self.embedding(input_ids))
-            return CausalLMOutputWithPast(logits=logits[:, -logits_to_keep:], past_key_values=past_key_values)
+        def forward(
+            self, input_ids: Any, past_key_values: Any = None, cache: Any = None, logits_to_keep: int = 0, **_: Any
+        ) -> Any:
+            cache = past_key_values if cache is None else cache
+            states = torch.zeros(input_ids.shape[1])
+            if successors is not None:
+                states = torch.tensor(states_of(input_ids[0].tolist(), cache))
+            if cache is not None:
+                content = states.float()[None, None, :, None]
+                cache.update(content, content, 0)
+            # A product of embedding and head would be 0 * -inf, NaN, at tokens with probability 0.
+            logits = self.head.weight.T[input_ids if successors is None else states[None]]
+            return CausalLMOutputWithPast(logits=logits[:, -logits_to_keep:], **{cache_field: cache})
 
     config = PretrainedConfig(vocab_size=width, hidden_size=size, num_hidden_layers=1, num_attention_heads=1)
     model = TableModel(config).eval().requires_grad_(False)
@@ -59,15 +76,26 @@ def table_model(torch: Any, rows: Any) -> Any:
 def written(torch: Any, target: Any, assistant: Any, length: int, drafts: int, **given: Any) -> list[int]:
     """A text of `length` tokens after token 0."""
     torch.manual_seed(random.randrange(2**31))  # the host seeds `random`
-    assistant.generation_config.num_assistant_tokens = drafts
-    assistant.generation_config.num_assistant_tokens_schedule = "constant"
-    assistant.generation_config.assistant_confidence_threshold = 0.0
+    drafts_of(assistant, drafts)
     text = [0]
     while len(text) <= length:
         wanted = min(CHUNK, length + 1 - len(text))
-        prompt = torch.tensor([text[-1:]])
-        options = {"do_sample": True, "top_k": 0, "max_new_tokens": wanted, "use_cache": True} | given
-        with torch.no_grad():
-            out = target.generate(prompt, attention_mask=torch.ones_like(prompt), assistant_model=assistant, **options)
-        text += out[0, 1:].tolist()
+        text += answered(torch, target, assistant, text[-1:], wanted, **{"top_k": 0} | given)
     return text[1:]
+
+
+def answered(torch: Any, target: Any, assistant: Any, prompt: Sequence[int], length: int, **given: Any) -> list[int]:
+    """A text of at most `length` tokens after a prompt, without it."""
+    read = torch.tensor([list(prompt)])
+    options = {"do_sample": True, "max_new_tokens": length, "use_cache": True} | given
+    with torch.no_grad():
+        out = target.generate(read, attention_mask=torch.ones_like(read), assistant_model=assistant, **options)
+    text: list[int] = out[0, len(prompt) :].tolist()
+    return text
+
+
+def drafts_of(assistant: Any, drafts: int) -> None:
+    """Lets the assistant draft a constant number of tokens."""
+    assistant.generation_config.num_assistant_tokens = drafts
+    assistant.generation_config.num_assistant_tokens_schedule = "constant"
+    assistant.generation_config.assistant_confidence_threshold = 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from draftproof.engines import Engine, EngineAdapter, beside
 
 TABLES = beside(__file__, "_transformers_tables.py")
 table_model, written = TABLES.table_model, TABLES.written
+END = 5
+SETTINGS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "logit_bias", "min_tokens")
 
 
 def whole(name: str, generate: Callable[..., Any]) -> Any:
@@ -54,6 +57,30 @@ def processed() -> Any:
     return whole("transformers_generate_processed", generate)
 
 
+def requests(settings: tuple[str, ...] = ()) -> Any:
+    """Requests with prompts, one after another, by models whose state is in the cache."""
+    import torch
+
+    torch.set_num_threads(1)
+
+    def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, given: Any = None) -> Any:
+        torch.manual_seed(random.randrange(2**31))  # the host seeds `random`
+        models = [table_model(torch, model.rows, model.next) for model in (target, proposal)]
+        TABLES.drafts_of(models[1], drafts)
+        texts = []
+        for prompt, length, of in zip(prompts, lengths, given or [{}] * len(prompts), strict=True):
+            options: dict[str, Any] = {"top_k": 0, "eos_token_id": END, "pad_token_id": END} | dict(of)
+            options["min_new_tokens"] = options.pop("min_tokens", 0)
+            if bias := options.pop("logit_bias", {}):
+                options["sequence_bias"] = [[[token], value] for token, value in bias.items()]
+            texts.append(TABLES.answered(torch, *models, prompt, length, **options))
+        return texts
+
+    name = "transformers_generate_requests" + ("_with_settings" if settings else "")
+    return adapter(None, name=name, arrays="torch", generate=generate, requests=True, settings=settings,
+                   end_tokens=[END])  # fmt: skip
+
+
 def tokenizer_of(words: list[str]) -> Any:
     """A tokenizer of whole words, numbered in their order."""
     from tokenizers import Tokenizer, models, pre_tokenizers
@@ -92,7 +119,7 @@ def other_tokens() -> Any:
 
 
 ENGINE = Engine(
-    packages=("transformers==5.23.0",),
+    packages=("transformers==5.24.0",),
     needs=tuple((Path(__file__).parent / "transformers_needs.txt").read_text().split()),
     replaces="the two models, by tables of next-token distributions",
     adapters=(
@@ -104,6 +131,15 @@ ENGINE = Engine(
             processed,
             tiers=("sampled",),
             note="with a bias and a bad word that depend on the token before, and min-p",
+        ),
+        EngineAdapter(
+            "requests", requests, tiers=("sampled",), note="prompts, end tokens, the state of the models in the cache"
+        ),
+        EngineAdapter(
+            "requests_settings",
+            lambda: requests(SETTINGS),
+            tiers=("sampled",),
+            note="and temperature, truncations, a repetition penalty, a bias and a least length of each request",
         ),
         EngineAdapter(
             "other_tokenizer",

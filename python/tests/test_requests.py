@@ -13,6 +13,7 @@ import pytest
 import draftproof
 from draftproof.models import StateModel
 
+END = 2
 WRONG_MASKS = (
     "no mask for the bonus",
     "mask of the start of the step",
@@ -195,3 +196,100 @@ def test_requests_need_an_engine() -> None:
             draftproof.check(lambda p, q, drafts: [0], **asked)
     with pytest.raises(ValueError, match="grammar: got"):
         draftproof.check(None, generate=engine(1), grammar=True)
+
+
+def short(fault: str) -> Callable[..., list[list[int]]]:
+    """Draws from the target without drafts, with faults at the start or the end of a text or by the number of it."""
+
+    def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int) -> list[list[int]]:
+        texts = []
+        for number, (prompt, length) in enumerate(zip(prompts, lengths, strict=True)):
+            state, text = target.state(prompt), []
+            while len(text) < length and END not in text:
+                row = target.rows[state].copy()
+                first, last = len(text) < 4, len(text) >= length - 3
+                if (fault == "no early end" and first) or (fault == "no late end" and last):
+                    row[END] = 0
+                if fault == "wrong first tokens" and len(text) == 0:
+                    row = proposal.rows[proposal.state(prompt)]
+                if fault == "one request" and number == 5:
+                    row = row**2
+                text += random.choices(range(len(row)), row)
+                state = target.state(text[-1:], state)
+            texts.append(text)
+        return texts
+
+    return generate
+
+
+@pytest.mark.parametrize("fault", ["no early end", "wrong first tokens", "one request"])
+def test_rare_places_of_a_text_are_seen(fault: str, in_a_folder: Path) -> None:
+    given = {"requests": True, "end_tokens": [END], "raises": False}
+    assert draftproof.check(None, generate=short(""), **given).status == "passed"
+    assert draftproof.check(None, generate=short(fault), **given).status == "failed"
+
+
+def cached(blocks_have_parents: bool, size: int = 4) -> Callable[..., list[list[int]]]:
+    """Reads prompts by a cache of states after blocks of tokens, which other requests share."""
+
+    def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int) -> list[list[int]]:
+        cache: dict[Any, int] = {}
+        texts = []
+        for prompt, length in zip(prompts, lengths, strict=True):
+            state, text, at = 0, [], 0
+            for at in range(size, len(prompt) + 1, size):
+                key = tuple(prompt[:at]) if blocks_have_parents else (at, *prompt[at - size : at])
+                state = cache.setdefault(key, target.state(prompt[at - size : at], state))
+            state = target.state(prompt[at:], state)
+            for _ in range(length):
+                text += random.choices(range(target.vocabulary), target.rows[state])
+                state = target.state(text[-1:], state)
+            texts.append(text)
+        return texts
+
+    return generate
+
+
+@pytest.mark.parametrize("size", [4, 16])
+def test_a_cache_of_blocks_needs_what_came_before(size: int, in_a_folder: Path) -> None:
+    verdicts = [draftproof.check(None, generate=cached(parents, size), requests=True, raises=False, keep=False)
+                for parents in (True, False)]  # fmt: skip
+    assert [verdict.status for verdict in verdicts] == ["passed", "failed"]
+
+
+def greedy(pick: Callable[[Any], int]) -> Callable[..., list[list[int]]]:
+    def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int) -> list[list[int]]:
+        texts = []
+        for prompt, length in zip(prompts, lengths, strict=True):
+            state, text = target.state(prompt), []
+            while len(text) < length:
+                text.append(pick(target.rows[state]))
+                state = target.state(text[-1:], state)
+            texts.append(text)
+        return texts
+
+    return generate
+
+
+def test_greedy_texts_are_of_the_likeliest_tokens(in_a_folder: Path) -> None:
+    first, last = (lambda row: int(row.argmax())), (lambda row: len(row) - 1 - int(row[::-1].argmax()))
+    statuses = {
+        (name, declared): draftproof.check(
+            None, generate=greedy(pick), requests=True, greedy=declared, raises=False, keep=False
+        ).status
+        for name, pick in (("first", first), ("last", last))
+        for declared in ("first", "last", "any")
+    }
+    assert {key: status for key, status in statuses.items() if status == "passed"}.keys() == {
+        ("first", "first"), ("first", "any"), ("last", "last"), ("last", "any")
+    }  # fmt: skip
+    wrong = draftproof.check(None, generate=greedy(lambda row: 0), requests=True, greedy="any", raises=False)
+    assert wrong.status == "failed" and "which is not the likeliest" in str(wrong)
+
+
+def test_a_dict_of_texts_is_refused(in_a_folder: Path) -> None:
+    def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int) -> Any:
+        return dict(enumerate(prompts))
+
+    with pytest.raises(draftproof.FunctionFailed, match="returned a dict, expected a list with a text"):
+        draftproof.check(None, generate=generate, requests=True)

@@ -247,3 +247,47 @@ def test_a_call_within_an_import_draws_from_its_tape(tmp_path: Any, monkeypatch:
     found = importlib.import_module("checks_itself").reply
     assert found["tokens"][:, 0].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
     assert found["draw_counts"].tolist() == [1] * 8
+
+
+def test_equal_numbers_by_two_routes_have_one_source() -> None:
+    """Generators of one seed and one algorithm are equal; of two algorithms, or of one bit generator, they are not."""
+
+    def drawn(make: Any) -> list[int]:
+        def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+            a, b = make(int(np.random.default_rng().integers(2**31)))
+            return [int(a() * 2) * 2 + int(b() * 2)]
+
+        tapes = [[0.5, *numbers, *[0.5] * 6] for numbers in ((0.25, 0.75), (0.75, 0.25))]
+        _, reply = adapter(verify, arrays="numpy").answer(*request(2, tapes))
+        return [int(token) for token in reply["tokens"][:, 0]]
+
+    def legacy(seed: int) -> Any:
+        np.random.seed(seed)
+        return np.random.random, np.random.RandomState(seed).random_sample
+
+    def module(seed: int) -> Any:
+        random.seed(seed)
+        return random.random, random.Random(seed).random
+
+    def shared(seed: int) -> Any:
+        bits = np.random.PCG64(seed)
+        return np.random.Generator(bits).random, np.random.Generator(bits).random
+
+    equal = [
+        legacy,
+        module,
+        lambda seed: (np.random.default_rng(seed).random, np.random.default_rng(np.random.SeedSequence(seed)).random),
+        lambda seed: (np.random.default_rng(seed).random, np.random.Generator(np.random.PCG64(seed)).random),
+    ]
+    assert [drawn(make) for make in equal] == [[0, 3]] * len(equal)
+    others = [shared, lambda seed: (np.random.default_rng(seed).random, np.random.RandomState(seed).random_sample)]
+    assert [drawn(make) for make in others] == [[1, 2]] * len(others)
+
+
+def test_seeds_of_wide_ranges_are_drawn() -> None:
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        seeds = [int(torch.randint(2**62, ())) >> 61, random.getrandbits(64) >> 63, random.randrange(2**63 - 1) >> 62]
+        return [seeds[0] * 4 + seeds[1] * 2 + seeds[2]]
+
+    _, reply = adapter(verify, arrays="numpy").answer(*request(2, [[0.25] * 9, [0.75] * 9]))
+    assert reply["tokens"][:, 0].tolist() == [0, 7]

@@ -199,7 +199,8 @@ def kind_of_integers(tape: Tape, shape: Shape, n: int) -> str:
 
 
 def integers(tape: Tape, operator: str, shape: Shape, n: int, stream: str) -> list[int] | Ints:
-    """Integers 0 .. n - 1, flat. From 2^31 on, n is a power of two up to 2^53, drawn as a coin of log2(n) bits.
+    """Integers 0 .. n - 1, flat. From 2^31 on, n is a power of two or more than 2^53, drawn as a coin of at most 53
+    bits, which is enough for a seed.
 
     Bits of a hash for each token of the vocabulary are drawn as a race, like uniforms.
     """
@@ -210,11 +211,11 @@ def integers(tape: Tape, operator: str, shape: Shape, n: int, stream: str) -> li
         bits = n.bit_length() - 1
         return [int(u * n) for u in raced_uniforms(tape, operator, shape, bits, bits, stream)]
     if n >= 2**31:
-        bits = n.bit_length() - 1
-        if n != 2**bits or bits > 53:
-            refuse(tape, operator, f"got an integer below {n}, expected less than 2^31 or a power of two up to 2^53")
+        bits = min(n.bit_length() - 1, 53)
+        if n < 2**53 and n != 2**bits:
+            refuse(tape, operator, f"the range is {n} integers, expected less than 2^31, a power of two or over 2^53")
         drawn = coins(tape, operator, shape, bits, stream)
-        return [int(u * n) for u in drawn]
+        return [int(u * 2**bits) * n >> bits for u in drawn]
     if n < 1:
         raise ValueError(f"{operator}: got an integer below {n}, expected at least 1")
     if tape.one is not None:

@@ -86,15 +86,21 @@ def _copied(self: Any, memo: Any = None) -> Any:
     return made
 
 
-def _begin(self: Any, seed: Any = None) -> None:
-    """Notes the seed of a stand-in that is made in a call."""
+def _begin(self: Any, key: Hashable, bits: Any = None) -> None:
+    """Notes the seed of a stand-in that is made in a call. Stand-ins of the same `bits`, a bit generator, draw from one
+    source."""
     tape = running()
     if tape is None:
         return
     tape.seeded.pop(id(self), None)
-    key = _seed_of(seed)
-    if key is not None:
-        tape.seeded[id(self)] = source_of(tape, key, self)
+    if key is None:
+        return
+    source, of = tape.seeded.get(("bits of", id(bits)), (None, None))
+    if bits is None or of is not bits:
+        source = source_of(tape, key, self)
+        if bits is not None:
+            tape.seeded["bits of", id(bits)] = source, bits
+    tape.seeded[id(self)] = source
 
 
 def _seed_of(seed: Any) -> Hashable:
@@ -102,20 +108,32 @@ def _seed_of(seed: Any) -> Hashable:
     if seed is None or seed is _any_bits():
         return None
     if isinstance(seed, np.random.SeedSequence):
-        return "numpy seed", hashable(seed.entropy), tuple(seed.spawn_key)
+        return "numpy seed", hashable(seed.entropy), *seed.spawn_key
     if hasattr(seed, "state"):  # a bit generator; without a seed it never has the same state twice
+        sequence = getattr(seed, "seed_seq", None)
+        kind: Any = type(seed)
+        if isinstance(sequence, np.random.SeedSequence) and repr(kind(sequence).state) == repr(seed.state):
+            key = _seed_of(sequence)
+            return key if kind is np.random.PCG64 else (kind.__name__, key)  # default_rng makes a PCG64
         return "numpy bits", repr(seed.state)
     return "numpy seed", hashable(np.asarray(seed) if isinstance(seed, list | tuple) else seed)
 
 
+def _legacy_key(seed: Any) -> Hashable:
+    """Returns a seed of RandomState and of numpy.random.seed as a key; None as `_seed_of`."""
+    if seed is None or hasattr(seed, "state"):
+        return _seed_of(seed)
+    return "numpy.random.seed", hashable(np.asarray(seed) if isinstance(seed, list | tuple) else seed)
+
+
 def _generator(self: Any, bit_generator: Any) -> None:
     Plain.__init__(self, bit_generator)
-    _begin(self, bit_generator)
+    _begin(self, _seed_of(bit_generator), bit_generator)
 
 
 def _legacy(self: Any, seed: Any = None) -> None:
     PlainLegacy.__init__(self, seed)
-    _begin(self, seed)
+    _begin(self, _legacy_key(seed))
 
 
 def _legacy_seed(self: Any, seed: Any = None) -> None:
@@ -125,8 +143,7 @@ def _legacy_seed(self: Any, seed: Any = None) -> None:
     elif seed is None:
         tape.seeded.pop(self.key(), None)
     else:
-        key = ("numpy.random.seed", hashable(np.asarray(seed) if isinstance(seed, list | tuple) else seed))
-        tape.seeded[self.key()] = source_of(tape, key, PlainLegacy(seed))
+        tape.seeded[self.key()] = source_of(tape, _legacy_key(seed), PlainLegacy(seed))
 
 
 def _get_state(self: Any, legacy: bool = True) -> Any:
@@ -187,7 +204,7 @@ def default_rng(seed: Any = None) -> Any:
         bits = _original_default_rng(seed).bit_generator
     made = StandIn.__new__(StandIn)
     Plain.__init__(made, bits)
-    _begin(made, seed)
+    _begin(made, _seed_of(seed))
     return made
 
 

@@ -28,6 +28,12 @@ QUIET = frozenset({"getstate", "setstate", "seed"})
 DERIVED = frozenset({"choice", "randint", "randrange", "sample", "shuffle", "uniform", "triangular"})
 
 
+def _of_coin(one: RowTape, n: int, stream: str) -> int:
+    """An integer below n, a power of two or more than 2^53, by a coin of at most 53 bits: enough for a seed."""
+    bits = min(n.bit_length() - 1, 53)
+    return int(one.coins(1, bits, stream)[0] * 2**bits) * n >> bits
+
+
 class StandIn(Plain, metaclass=LikeBase):
     """A generator whose numbers come from the tape of the running call. Outside of a call it is a plain one."""
 
@@ -62,7 +68,7 @@ class StandIn(Plain, metaclass=LikeBase):
         if (tape := running()) is not None:
             tape.seeded.pop(self._key(), None)
             if a is not None:
-                self._seed(tape, ("random.Random", hashable(abs(a) if isinstance(a, int) else a)), self)
+                self._seed(tape, ("random.seed", hashable(abs(a) if isinstance(a, int) else a)), self)
 
     def getstate(self) -> Any:
         """The state of a plain generator, or the position in the numbers of the running call."""
@@ -92,11 +98,9 @@ class StandIn(Plain, metaclass=LikeBase):
         one = self._row("getrandbits", "integer", "int")
         if one is None:
             return int(Plain.getrandbits(self._plain(), k))
-        if not 1 <= k <= 53:
-            tape = running()
-            assert tape is not None
-            refuse(tape, "random.getrandbits", f"got {k} bits, expected 1 to 53")
-        return one.integer(2**k, "getrandbits") if k < 31 else int(one.coins(1, k, "getrandbits")[0] * 2**k)
+        if k < 1:
+            raise ValueError(f"getrandbits: got {k} bits, expected at least 1")
+        return one.integer(2**k, "getrandbits") if k < 31 else _of_coin(one, 2**k, "getrandbits")
 
     def _randbelow(self, n: int) -> int:
         """The draw behind choice, randint, randrange, sample and shuffle."""
@@ -105,12 +109,11 @@ class StandIn(Plain, metaclass=LikeBase):
             return int(Plain._randbelow(self._plain(), n))  # type: ignore[attr-defined]
         if n < 2**31:
             return one.integer(n, "randbelow")
-        bits = n.bit_length() - 1
-        if n != 2**bits or bits > 53:
+        if n < 2**53 and n & (n - 1):
             tape = running()
             assert tape is not None
-            refuse(tape, "random._randbelow", f"got {n}, expected less than 2^31 or a power of two up to 2^53")
-        return int(one.coins(1, bits, "randbelow")[0] * n)
+            refuse(tape, "random._randbelow", f"got {n}, expected less than 2^31, a power of two or more than 2^53")
+        return _of_coin(one, n, "randbelow")
 
     def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> list[Any]:
         tape = running()

@@ -110,7 +110,7 @@ TEST(BatchChecks, RightProgramsHold) {
     });
   };
   EXPECT_TRUE(failing(watched(true)).empty());
-  EXPECT_EQ(sizes, (std::set<std::size_t>{1, 7, 64}));
+  EXPECT_EQ(sizes, (std::set<std::size_t>{1, 2, 3, 7, 64}));
   EXPECT_EQ(vocabularies, (std::set{2, 3, 4}));
   EXPECT_GE(lengths.size(), 3u);
   EXPECT_TRUE(failing(watched(false), {.name = "batched", .ragged = false}).empty());
