@@ -21,6 +21,14 @@ def batch_minimum(p, q, drafts):
     return batch(p, q, drafts, count=lambda n: n.min().expand_as(n))
 
 
+@wrong("Where no row of the batch accepts a draft, all tokens are drawn from p.", "neighbours", batched=True)
+def short_cut_where_all_reject(p, q, drafts):
+    tokens = batch(p, q, drafts)
+    if len(p) > 1 and bool((tokens[:, 1:] < 0).all()):
+        tokens[:, 0] = torch.multinomial(p[:, 0], 1)[:, 0]
+    return tokens
+
+
 @wrong("All rows are tested with the coins of the first row.", "row_alone", batched=True)
 def coins_of_first_row(p, q, drafts):
     return batch(p, q, drafts, coins=torch.rand(drafts.shape)[0])
