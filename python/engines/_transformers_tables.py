@@ -61,14 +61,14 @@ def table_model(torch: Any, rows: Any, successors: Any = None) -> Any:
             if cache is not None:
                 content = states.float()[None, None, :, None]
                 cache.update(content, content, 0)
-            # A product of embedding and head would be 0 * -inf, NaN, at tokens with probability 0.
-            logits = self.head.weight.T[input_ids if successors is None else states[None]]
+            logits = self.head(self.embedding(input_ids if successors is None else states[None]))
             return CausalLMOutputWithPast(logits=logits[:, -logits_to_keep:], **{cache_field: cache})
 
     config = PretrainedConfig(vocab_size=width, hidden_size=size, num_hidden_layers=1, num_attention_heads=1)
     model = TableModel(config).eval().requires_grad_(False)
     model.embedding.weight.copy_(torch.eye(size))
-    model.head.weight.copy_(torch.log(torch.tensor(np.asarray(rows), dtype=torch.float64)).T.float())
+    # The product of embedding and head would be 0 * -inf, NaN, at tokens with probability 0.
+    model.head.weight.copy_(torch.log(torch.tensor(np.maximum(rows, 1e-35), dtype=torch.float64)).T.float())
     model.generation_config = GenerationConfig(pad_token_id=None, bos_token_id=None, eos_token_id=None)
     return model
 
