@@ -95,7 +95,8 @@ struct GeneratedTexts {
 };
 
 /// The evidence of texts against `target`.
-/// Cost: S V^3 counts, and 21 logarithms per token.
+/// Cost: S V^3 counts; 21 logarithms for each token, and up to 49 more with 49 V products for texts that end, of several
+/// requests, or under settings.
 TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target);
 
 /// Returns the total variation by which all rows of an engine must differ from the target's, so that texts of this many
