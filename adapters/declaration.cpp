@@ -169,6 +169,8 @@ void check_settings(const Declaration& declaration) {
     throw refuse("settings without a verify function", "verify, or generate with requests");
   const bool of_texts = std::any_of(settings.begin(), settings.end(),
                                     [](Setting setting) { return static_cast<int>(setting) >= setting_count; });
+  if (declaration.has("verify") && declaration.requests)
+    throw refuse("verify and requests", "settings of one of the two");
   if (declaration.has("verify") && of_texts)
     throw refuse("a penalty, bias, min_tokens or stop for verify", "temperature, top_k, top_p and min_p alone");
   if (std::set<Setting>(settings.begin(), settings.end()).size() != settings.size())

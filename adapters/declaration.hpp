@@ -76,7 +76,8 @@ struct Declaration {
   bool requests = false;  ///< `generate` takes several requests with prompts, and models with a state
   /// `verify` gets the mask of the grammar for each row of p, and rows of p without it.
   bool grammar = false;
-  /// `verify`, or `generate` for several requests, gets these settings of each request, and rows without them.
+  /// `verify`, or `generate` for several requests, gets these settings of each request, and rows to which they were not
+  /// applied.
   std::vector<Setting> settings{};
   bool ragged = true;            ///< rows of a batch may have different numbers of drafts
   bool deterministic = true;     ///< equal calls have equal results
@@ -93,7 +94,8 @@ struct Declaration {
   bool stateful() const { return state_size > 0; }
 };
 
-/// Throws: AdapterError if the settings do not fit the other fields: settings without `verify` or `requests`, twice, a
+/// Throws: AdapterError if the settings do not fit the other fields: settings without `verify` or `requests`, or with
+/// both, twice, a
 /// setting of texts alone for `verify`, or a temperature for a greedy program or for rows of 16 bits, whose rounding
 /// would exceed its effect.
 void check_settings(const Declaration& declaration);

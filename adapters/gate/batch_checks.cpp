@@ -356,8 +356,9 @@ class Batches {
           few(whole, slot, 1), 1, Difference::none, round);
   }
 
-  /// Judges a row that differs in a batch of two or three rows, where all rows may reject, or end, at once, so that a
-  /// program may take a short cut. Cost: as many rows as two batches, and once the distributions of a row.
+  /// Compares rows of batches of two and three with batches of one. In small batches all rows often reject or end
+  /// together, and programs have shortcuts for that case. Cost: as many rows as two batches, and once the distributions
+  /// of a row.
   void judge_small_batches(const BatchRows& whole, const std::vector<Run>& alone, int round) {
     const std::size_t count = whole.calls.size();
     for (const std::size_t size : {2u, 3u})
@@ -453,7 +454,7 @@ class Batches {
   std::set<std::string> judged_;                              // checks of which the distribution of a row was found
   std::vector<Suspect> suspects_;                             // of this round
   int short_rows_ = 0, one_numbers_ = 0;
-  bool small_batch_ = false;  // whether a row of a small batch was judged
+  bool small_batch_ = false;  // stops that check after the first row that differs
   std::uint64_t runs_ = 0;
 };
 

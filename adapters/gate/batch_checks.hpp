@@ -5,8 +5,8 @@
 //   row_alone       each row in a batch of one row
 //   slots_permuted  the same rows in another order
 //   neighbours      the same row among rows with other inputs, of other lengths if the program takes ragged batches;
-//                   the distribution of a short row before and beside a long one; rows of batches of two and three
-//                   rows, alone
+//                   the distribution of a short row before and beside a long one; and each row of batches of two or
+//                   three rows with its batch of one row
 //   repetition      the same batch again, after the others
 //   number_grid     nothing: uniforms are multiples of 2^-23 or finer, as in float32
 //   answers         nothing: every row has an answer, unless its tape was short

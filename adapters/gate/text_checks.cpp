@@ -58,14 +58,15 @@ class ContextBets {
 /// How often tokens of a class were emitted in a context, how often that was expected, and a bet that weighs a token's
 /// probability by the ratio of both.
 //
-//   n, m     times that a token of the class was emitted in the context, and the sum of the probabilities p_i of that
+//   n, m     times that a token of the class was emitted in the context, and the sum over steps i of the probability
+//            p_i that a token of the class is emitted
 //   bet      p_i(x) (c + n(class of x)) / (c + m(class of x)), normalised over x
 class ClassBets {
  public:
   ClassBets(std::uint64_t contexts, std::size_t classes)
       : classes_{classes}, cells_(contexts * classes), totals_(contexts) {}
 
-  /// `class_of`: the class of each token. `bets`: whether the token counts in the bets, too.
+  /// `class_of`: the class of each token. `bets`: whether the token also multiplies e; otherwise it is only counted.
   template <class ClassOf>
   void add(std::uint64_t context, std::int32_t token, std::span<const double> p, const ClassOf& class_of, bool bets) {
     Cell* cells = &cells_[context * classes_];
@@ -133,7 +134,7 @@ double weight_at(std::uint64_t seed, std::uint32_t which, std::size_t cell) {
 }
 
 /// Returns a model of weights(cell, state, x) with normalised rows; end tokens have total probability 1/32, or 1/128
-/// where the program has penalties, which show in longer texts. In a proposal they have four times that in every
+/// if penalties are declared, because faults of penalties show in longer texts. In a proposal they have four times that in every
 /// second state, and half of it in the others, so that end tokens are drafted and rejected, or replace a draft.
 /// `states`: of a model whose state is a function of the whole prefix; 0: the state is the last tokens.
 template <class Weight>
@@ -148,6 +149,10 @@ TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal
   const bool penalties = declaration.takes(Setting::presence_penalty) ||
                          declaration.takes(Setting::frequency_penalty) ||
                          declaration.takes(Setting::repetition_penalty);
+  // Equal entries would leave the order of tokens, and so what is truncated, to the engine.
+  const bool truncates =
+      declaration.requests &&
+      (declaration.takes(Setting::top_k) || declaration.takes(Setting::top_p) || declaration.takes(Setting::min_p));
   const double usual = penalties ? 1.0 / 128 : 1.0 / 32;
   for (std::size_t t = 0; t < count; ++t) {
     std::vector<double> row(size);
@@ -155,8 +160,9 @@ TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal
     const double rest = table.ends.empty() ? 1 : 1 - of_ends;
     double total = 0;
     for (std::size_t x = 0; x < size; ++x) {
-      const bool ends = std::find(table.ends.begin(), table.ends.end(), static_cast<int>(x)) != table.ends.end();
-      row[x] = ends ? 0 : weight(t * size + x, t, static_cast<int>(x));
+      const bool end = std::find(table.ends.begin(), table.ends.end(), static_cast<int>(x)) != table.ends.end();
+      const double spread = truncates ? 1 + 0.01 * static_cast<double>(x) : 1;
+      row[x] = end ? 0 : spread * weight(t * size + x, t, static_cast<int>(x));
       total += row[x];
       // Two states stay different whatever tokens follow, because 2 has an inverse modulo an odd number.
       if (states > 0) table.next.push_back(static_cast<std::int32_t>((2 * t + x + 1) % count));
@@ -217,8 +223,8 @@ TablePair all_transitions(const Declaration& declaration, const TextCheckOptions
 
 /// Returns tables in which two tokens follow. The first 14 tokens that are not end tokens are numbered, and tokens of a
 /// layer have successors in the next layer; with a longer memory the layer after the sum of the layers of the last
-/// tokens. For several requests the first 26 are, and a state has two tokens that no
-/// other state has. Other tokens have probability 0 in the target and weight 1/4 in the proposal.
+/// tokens. For several requests the first 26 tokens are numbered, and each state has two tokens that no other state has.
+/// Other tokens have probability 0 in the target and weight 1/4 in the proposal.
 TablePair two_successors(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
   const int groups = declaration.requests ? sparse_states : layers;
   std::vector<int> group_of(static_cast<std::size_t>(vocabulary), -1);
@@ -384,7 +390,9 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
     logs.insert(logs.end(), one->logs().begin(), one->logs().end());
   const std::vector<double> weights(logs.size(), 1.0 / static_cast<double>(logs.size()));
   return {log_weighted_mean_exp(logs, weights), by_state.worst([&](std::size_t context) {
-            return state_text(context % states, target) + (settings ? to_text(of.settings[context / states]) : "");
+            return state_text(context % states, target) +
+                   (of.requests > 1 ? fmt::format(" of request {}", context / states) : "") +
+                   (settings ? to_text(of.settings[context / states]) : "");
           })};
 }
 
@@ -419,7 +427,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   };
   const bool many = ends > 0 || declaration.requests;
   std::array<std::vector<TextSettings>, 2> settings;
-  for (std::size_t at = 0; at < tables.size(); ++at)
+  for (std::size_t at = 0; at < (sparse ? tables.size() : 1); ++at)
     settings[at] = draw_settings(declaration, tables[at].target, requests_at_once, options.seed);
   const std::int64_t planned = std::int64_t{1} << options.log2_tokens;
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
@@ -499,16 +507,22 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
     };
     const TextTable& target = judged(0);
     const double mixture = std::log(2.0 * concentrations * (1 + further_contexts + 7));
-    if (declaration.greedy == Greedy::no)
-      finding.sensitivity =
+    std::vector<std::string> shown;
+    // Rows under settings differ from request to request.
+    if (declaration.greedy == Greedy::no && declaration.settings.empty())
+      shown.push_back(
           sensitivity_of(text_distance(tokens_on(0), static_cast<double>(target.rows.size()) / target.vocabulary,
                                        target.vocabulary, threshold + mixture),
-                         " in every row");
+                         " in every row"));
     // A fault of rate r is missed with probability (1 - r)^tokens.
-    if (const double sparse_tokens = tokens_on(1); sparse_tokens > 0)
-      finding.sensitivity += fmt::format("{}a token lost, doubled or displaced once in {:.0f} tokens",
-                                         finding.sensitivity.empty() ? "" : "; ", sparse_tokens / std::log(100.0));
-    if (declaration.requests) finding.sensitivity += ", in texts of up to 288 tokens";
+    if (const double all = tokens_on(0) + tokens_on(1); declaration.greedy != Greedy::no)
+      shown.push_back(fmt::format("a token that is not the likeliest once in {:.0f} tokens", all / std::log(100.0)));
+    else if (tokens_on(1) > 0)
+      shown.push_back(
+          fmt::format("a token lost, doubled or displaced once in {:.0f} tokens", tokens_on(1) / std::log(100.0)));
+    std::erase(shown, "");
+    finding.sensitivity = fmt::format("{}{}", fmt::join(shown, "; "),
+                                      declaration.requests && !shown.empty() ? ", in texts of up to 288 tokens" : "");
   }
   const TextEvidence& stronger = evidence[evidence[1].log_e > evidence[0].log_e];
   finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", log_e / std::log(10.0), finding.work,

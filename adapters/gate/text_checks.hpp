@@ -25,7 +25,7 @@
 // another. Prompts are drawn from the target, and the first token of a text follows its prompt. Texts that end are also
 // predicted by the frequencies of their first and of their last tokens, and of each request. Under a grammar the program gets models without masks, and
 // an automaton of three states that starts after the prompt; the texts are compared with the rows whose forbidden
-// tokens are removed. With settings (text_settings.hpp) each request has other ones, p is the row under them, and
+// tokens are removed. With settings (text_settings.hpp) each request has different settings, p is the row under them, and
 // there are two further bets, on tokens after a state of a request, and on tokens by their occurrences in the text:
 //
 //   k          the token, or its class by occurrences
@@ -38,7 +38,7 @@
 // seed and starts after n tokens 0; counts continue from one text to the next. A lossless engine draws each text from
 // p regardless of earlier texts, so each factor has mean 1 given all earlier tokens, also of other texts: the product
 // over the texts is one martingale. If a program declares end tokens, they have total probability 1/32 in every row, or
-// 1/128 with penalties, which show in longer texts.
+// 1/128 if penalties are declared, because faults of penalties show in longer texts.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +88,7 @@ struct GeneratedTexts {
   std::vector<std::vector<std::int32_t>> texts{};
   std::vector<TextStart> starts{};  ///< empty: all texts start in state 0, without a prompt
   std::vector<int> lengths{};       ///< wanted: another length without an end token is a fault. Empty: any
-  /// Of each text; empty: no settings. Every text of number i modulo `requests` has the same.
+  /// Of each text; empty: no settings. Texts whose numbers are equal modulo `requests` have equal rows.
   std::vector<TextSettings> settings{};
   std::size_t requests = 1;
   Greedy greedy = Greedy::no;  ///< otherwise each token must be a likeliest one

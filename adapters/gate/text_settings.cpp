@@ -17,19 +17,24 @@ namespace {
 
 constexpr std::uint32_t purpose_of_settings = 0x204;
 
-/// Whether the filter keeps the same tokens of `row` where its entries change by up to a thousandth in two ways, one of
-/// which reverses the order of equal entries.
+/// Whether the filter keeps the same tokens of `row` where its entries change by up to 1e-3, rising with the index and
+/// then falling, so that ties break both ways, and where its limits change by 1e-3.
 bool clear_cut(std::span<const double> row, const Filter& filter) {
-  std::array<std::vector<double>, 3> rows;
+  std::array<std::vector<double>, 5> rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::size_t x = 0; x < row.size(); ++x) {
       const double share = static_cast<double>(x + 1) / static_cast<double>(row.size());
-      rows[i].push_back(row[x] * (1 + std::array{0.0, 1e-3, -1e-3}[i] * share));
+      rows[i].push_back(row[x] * (1 + std::array{0.0, 1e-3, -1e-3, 0.0, 0.0}[i] * share));
     }
-    rows[i] = filtered_distribution(rows[i], filter);
+    Filter shifted = filter;
+    const double limit = std::array{1.0, 1.0, 1.0, 1 + 1e-3, 1 - 1e-3}[i];
+    if (filter.top_p < 1) shifted.top_p *= limit;
+    shifted.min_p *= limit;
+    rows[i] = filtered_distribution(rows[i], shifted);
   }
   for (std::size_t x = 0; x < row.size(); ++x)
-    if ((rows[0][x] > 0) != (rows[1][x] > 0) || (rows[0][x] > 0) != (rows[2][x] > 0)) return false;
+    for (const std::vector<double>& changed : rows)
+      if ((rows[0][x] > 0) != (changed[x] > 0)) return false;
   return true;
 }
 
@@ -47,7 +52,9 @@ Filter truncation(Setting setting, const TextTable& table, double temperature) {
     bool clear = true, changes = false;
     for (std::uint64_t state = 0; state < table.states() && clear; ++state) {
       const std::vector<double> row(table.row(state).begin(), table.row(state).end());
-      clear = clear_cut(row, filter);
+      std::vector<double> without_ends = row;  // as min_tokens makes it
+      for (const std::int32_t end : table.ends) without_ends[static_cast<std::size_t>(end)] = 0;
+      clear = clear_cut(row, filter) && clear_cut(without_ends, filter);
       const std::vector<double> cut = filtered_distribution(row, filter);
       for (std::size_t x = 0; x < row.size(); ++x) changes = changes || (row[x] > 0 && !(cut[x] > 0));
     }
@@ -56,7 +63,8 @@ Filter truncation(Setting setting, const TextTable& table, double temperature) {
   return {.temperature = temperature};
 }
 
-/// Returns two tokens that can follow each other in the model, from the state with this number on.
+/// Returns two tokens that can follow each other in the model, from the state with this number on; empty if every token
+/// is an end token.
 std::vector<std::int32_t> possible_pair(const TextTable& table, std::uint64_t from) {
   const std::uint64_t state = from % table.states();
   const auto possible = [&](std::uint64_t at, std::uint64_t which) {
@@ -65,10 +73,12 @@ std::vector<std::int32_t> possible_pair(const TextTable& table, std::uint64_t fr
       if (table.row(at)[static_cast<std::size_t>(x)] > 0 &&
           std::find(table.ends.begin(), table.ends.end(), x) == table.ends.end())
         tokens.push_back(x);
-    return tokens[which % tokens.size()];
+    return tokens.empty() ? -1 : tokens[which % tokens.size()];
   };
-  const std::int32_t first = possible(state, from / 64), second = possible(table.after(state, first), from / 1024);
-  return {first, second};
+  const std::int32_t first = possible(state, from / 64);
+  if (first < 0) return {};
+  const std::int32_t second = possible(table.after(state, first), from / 1024);
+  return second < 0 ? std::vector<std::int32_t>() : std::vector{first, second};
 }
 
 }  // namespace
@@ -129,18 +139,17 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
     // A setting that is declared alone is given to every other request, so that their rows differ.
     if (const std::size_t which = turn % std::max<std::size_t>(rows.size(), 2); which < rows.size()) {
       const Setting setting = rows[which];
-      if (setting == Setting::repetition_penalty) settings.repetition_penalty = 1.5;
+      if (setting == Setting::repetition_penalty) settings.repetition_penalty = 1.7;
       if (setting == Setting::presence_penalty) settings.presence_penalty = 1;
       if (setting == Setting::frequency_penalty) settings.frequency_penalty = 1;
       if (setting == Setting::logit_bias)
-        settings.logit_bias = {{possible_pair(table, random.first).front(), random.second % 2 == 0 ? 1.0 : -1.0}};
+        for (const std::int32_t token : possible_pair(table, random.first))
+          settings.logit_bias = {{token, random.second % 2 == 0 ? 1.0 : -1.0}};
       if (setting == Setting::top_k || setting == Setting::top_p || setting == Setting::min_p)
         settings.filter = truncation(setting, table, settings.filter.temperature);
     }
     if (const std::size_t which = turn / 2 % (ends.size() + 1); which < ends.size()) {
-      const bool truncates = settings.filter != Filter{.temperature = settings.filter.temperature};
-      // Without end tokens the masses of a row change, so that a limit of it may no longer be clear.
-      if (ends[which] == Setting::min_tokens && !truncates)
+      if (ends[which] == Setting::min_tokens && !table.ends.empty())
         settings.min_tokens = 12 + static_cast<int>(random.first % 8);
       if (ends[which] == Setting::stop) settings.stop = possible_pair(table, random.second);
     }

@@ -79,11 +79,13 @@ class Argument:
     def restore(self) -> None:
         """Undoes the changes, for calls that share the object."""
         if _form_of(self.value) != self._form:
-            one = self.value is self._memory
-            self.value = self.value.reshape(self._form[0])
-            if hasattr(self.value, "detach"):
-                self.value = self.value.detach()
-            self._memory = self.value if one else self._memory.reshape(self._form[0])
+            shape, one = self._form[0], self.value is self._memory
+            if not isinstance(self._before, bytes):
+                self._memory = self._before.clone()
+            elif one:
+                self._memory = np.frombuffer(self._before, self._memory.dtype).reshape(shape).copy()
+            self.value = self._memory if one else _tensor_on(self._memory)
+            self._form = _form_of(self.value)
         if isinstance(self._before, bytes):
             self._memory[...] = np.frombuffer(self._before, self._memory.dtype).reshape(self._memory.shape)
         elif isinstance(self._before, list):
@@ -103,9 +105,20 @@ class Argument:
                         np.bool_).reshape(count)  # fmt: skip
 
 
+def _tensor_on(memory: NDArray[Any]) -> Any:
+    """A tensor whose elements are those of an array."""
+    import torch
+
+    return torch.from_numpy(memory)
+
+
 def _form_of(value: Any) -> Any:
-    """Shape and need of a gradient, which functions can change in place, too; None for a list."""
-    return None if isinstance(value, list) else (tuple(value.shape), getattr(value, "requires_grad", False))
+    """Returns shape, strides, memory and `requires_grad`, which a function can change in place; None for a list."""
+    if isinstance(value, list):
+        return None
+    if isinstance(value, np.ndarray):
+        return value.shape, value.strides
+    return tuple(value.shape), value.stride(), value.data_ptr(), value.requires_grad
 
 
 class Arguments:

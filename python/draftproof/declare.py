@@ -104,9 +104,9 @@ def adapter(
                 top-p or min-p (at most one in a request, because engines differ in their order). 1, 0, 1 and 0 change
                 nothing. q is the distribution that drew the drafts. Such a function is proved on small models, and
                 not sampled. With `requests` also repetition_penalty, presence_penalty, frequency_penalty, logit_bias
-                ({token: bias}), min_tokens and stop (a list of tokens with whose first occurrence the text ends);
-                logits are log p, and a repetition penalty counts the prompt, too. A request has at most one of
-                top_k, top_p, min_p, penalties and bias
+                ({token: bias}), min_tokens and stop (tokens; the text ends after their first occurrence); logits are
+                log p, and a repetition penalty counts the prompt, too. A request has at most one of top_k, top_p,
+                min_p, penalties and bias. Texts are tested in the sampled tier
     select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the
                 number of first drafts that are verified, or a flag for each draft. It is proved on small batches, with
                 token and block verification and sample-and-match (docs/selection.md); it must depend on its view alone
@@ -126,7 +126,7 @@ def adapter(
         usual = (level, drafts, fewest_drafts, most_drafts) == ("chain", "iid", 1, 0)
         others = (fn, draft, generate, select)
         if batched or grammar or settings:
-            raise ValueError("step: got batched, grammar or settings, expected a step of one text without them")
+            raise ValueError("step: got batched, grammar or settings, which a step does not take")
         if any(one is not None for one in others) or not usual:
             raise ValueError("step: got another function or a shape of drafts, too; expected the step alone")
         if not callable(step):
@@ -159,7 +159,7 @@ def adapter(
     if settings and fn is None and not requests:
         raise ValueError("settings: got no fn, expected a verifier that applies them, or generate with requests=True")
     if settings and fn is not None and requests:
-        raise ValueError("settings: got fn and requests=True, expected one check of the verifier and one of the engine")
+        raise ValueError("settings: got fn and requests=True, expected two calls of check")
     if "temperature" in settings and (greedy != "no" or dtype not in ("float32", "float64")):
         raise ValueError(
             "settings: got a temperature for a greedy function or rows of 16 bits, expected float32 or float64 draws"

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from draftproof import intercept
 from draftproof.arrays import SETTINGS, Argument, Arguments, Rows, tokens_of, tokens_of_batch
-from draftproof.deadline import Ended
 from draftproof.intercept import numpy_generators, torch_operators
 from draftproof.intercept._scalars import here, imports_here
 from draftproof.models import StateModel
@@ -269,7 +268,7 @@ class Subject:
     calls: int = 0
     alone: str = ""  # why rows of a batch were run one at a time; empty if they were not
     every_operator: bool = True
-    drew_unseen: bool = False  # the generator given in a call drew in an operator that was not replaced
+    drew_unseen: bool = False  # whether an operator that is not replaced drew from the generator given to the call
     book: SeedBook = field(default_factory=SeedBook)
     rows: int = 0
     answered: int = 0
@@ -452,9 +451,9 @@ class Subject:
                 if tape.one is not None and tape.one.short:  # the function caught TapeShort
                     return Answer(status=TAPE_SHORT)
             return Answer(tokens_of(output))
-        except (UnknownRandomness, KeyboardInterrupt, Ended):
+        except UnknownRandomness:
             raise
-        except BaseException as error:  # asyncio.CancelledError and GeneratorExit are no Exception
+        except (Exception, SystemExit, GeneratorExit) as error:
             return self._failure(error, numbers)
         finally:
             changed = [argument.name for argument in given if argument.changed()]
@@ -584,9 +583,9 @@ class Subject:
                     row = int(part[changed])
                     self._overwrote[row] = ", ".join(filter(None, (self._overwrote.get(row), argument.name)))
             return answers
-        except (UnknownRandomness, KeyboardInterrupt, Ended):
+        except UnknownRandomness:
             raise
-        except BaseException as error:  # asyncio.CancelledError and GeneratorExit are no Exception
+        except (Exception, SystemExit, GeneratorExit) as error:
             if len(part) == 1:
                 return [self._failure(error, numbers)]
             if isinstance(intercept.reason_of(error, None), UnknownRandomness):

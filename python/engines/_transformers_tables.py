@@ -67,7 +67,7 @@ def table_model(torch: Any, rows: Any, successors: Any = None) -> Any:
     config = PretrainedConfig(vocab_size=width, hidden_size=size, num_hidden_layers=1, num_attention_heads=1)
     model = TableModel(config).eval().requires_grad_(False)
     model.embedding.weight.copy_(torch.eye(size))
-    # The product of embedding and head would be 0 * -inf, NaN, at tokens with probability 0.
+    # Because 0 * -inf is NaN in the product of embedding and head, probabilities are at least 1e-35.
     model.head.weight.copy_(torch.log(torch.tensor(np.maximum(rows, 1e-35), dtype=torch.float64)).T.float())
     model.generation_config = GenerationConfig(pad_token_id=None, bos_token_id=None, eos_token_id=None)
     return model
@@ -95,7 +95,7 @@ def answered(torch: Any, target: Any, assistant: Any, prompt: Sequence[int], len
 
 
 def drafts_of(assistant: Any, drafts: int) -> None:
-    """Lets the assistant draft a constant number of tokens."""
+    """Sets a constant number of drafts."""
     assistant.generation_config.num_assistant_tokens = drafts
     assistant.generation_config.num_assistant_tokens_schedule = "constant"
     assistant.generation_config.assistant_confidence_threshold = 0.0

@@ -199,7 +199,7 @@ def test_requests_need_an_engine() -> None:
 
 
 def short(fault: str) -> Callable[..., list[list[int]]]:
-    """Draws from the target without drafts, with faults at the start or the end of a text or by the number of it."""
+    """Draws from the target without drafts, with faults in the first tokens of texts or in one of them."""
 
     def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int) -> list[list[int]]:
         texts = []
@@ -207,8 +207,7 @@ def short(fault: str) -> Callable[..., list[list[int]]]:
             state, text = target.state(prompt), []
             while len(text) < length and END not in text:
                 row = target.rows[state].copy()
-                first, last = len(text) < 4, len(text) >= length - 3
-                if (fault == "no early end" and first) or (fault == "no late end" and last):
+                if fault == "no early end" and len(text) < 4:
                     row[END] = 0
                 if fault == "wrong first tokens" and len(text) == 0:
                     row = proposal.rows[proposal.state(prompt)]

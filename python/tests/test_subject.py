@@ -369,3 +369,15 @@ def test_a_call_that_caught_the_end_of_its_tape_is_asked_again() -> None:
 
     _, reply = adapter(verify).answer(*request(1, [[0.25]]))
     assert reply["status"].tolist() == [TAPE_SHORT]
+
+
+def test_a_shape_that_was_changed_in_place_is_a_change_and_is_undone() -> None:
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        assert q.ndim == 2, "the rows of the call before"
+        q.shape = (q.size,)
+        return [0]
+
+    subject = adapter(verify, arrays="numpy")
+    for _ in range(2):
+        fields, reply = subject.answer(*request(2, [[0.5] * 9, [0.5] * 9]))
+        assert fields["overwrote"] == {"0": "q", "1": "q"} and reply["tokens"][:, 0].tolist() == [0, 0]

@@ -199,8 +199,8 @@ def kind_of_integers(tape: Tape, shape: Shape, n: int) -> str:
 
 
 def integers(tape: Tape, operator: str, shape: Shape, n: int, stream: str) -> list[int] | Ints:
-    """Integers 0 .. n - 1, flat. From 2^31 on, n is a power of two or more than 2^53, drawn as a coin of at most 53
-    bits, which is enough for a seed.
+    """Integers 0 .. n - 1, flat. From 2^31 on, n is a power of two or at least 2^53, and drawn from one uniform of at
+    most 53 bits, so that not every integer of a larger range can occur; that suffices for seeds.
 
     Bits of a hash for each token of the vocabulary are drawn as a race, like uniforms.
     """
@@ -213,7 +213,9 @@ def integers(tape: Tape, operator: str, shape: Shape, n: int, stream: str) -> li
     if n >= 2**31:
         bits = min(n.bit_length() - 1, 53)
         if n < 2**53 and n != 2**bits:
-            refuse(tape, operator, f"the range is {n} integers, expected less than 2^31, a power of two or over 2^53")
+            refuse(
+                tape, operator, f"the range is {n} integers, expected less than 2^31, a power of two, or 2^53 and more"
+            )
         drawn = coins(tape, operator, shape, bits, stream)
         return [int(u * 2**bits) * n >> bits for u in drawn]
     if n < 1:

@@ -133,7 +133,7 @@ def _generator(self: Any, bit_generator: Any) -> None:
 
 def _legacy(self: Any, seed: Any = None) -> None:
     PlainLegacy.__init__(self, seed)
-    _begin(self, _legacy_key(seed))
+    _begin(self, _legacy_key(seed), seed if hasattr(seed, "state") else None)
 
 
 def _legacy_seed(self: Any, seed: Any = None) -> None:
@@ -204,7 +204,7 @@ def default_rng(seed: Any = None) -> Any:
         bits = _original_default_rng(seed).bit_generator
     made = StandIn.__new__(StandIn)
     Plain.__init__(made, bits)
-    _begin(made, _seed_of(seed))
+    _begin(made, _seed_of(seed), seed if hasattr(seed, "state") else None)
     return made
 
 

@@ -29,7 +29,8 @@ DERIVED = frozenset({"choice", "randint", "randrange", "sample", "shuffle", "uni
 
 
 def _of_coin(one: RowTape, n: int, stream: str) -> int:
-    """An integer below n, a power of two or more than 2^53, by a coin of at most 53 bits: enough for a seed."""
+    """Returns an integer below n, a power of two or at least 2^53, from one uniform of at most 53 bits. Not every
+    integer of a larger range can occur, which suffices for seeds."""
     bits = min(n.bit_length() - 1, 53)
     return int(one.coins(1, bits, stream)[0] * 2**bits) * n >> bits
 
@@ -95,11 +96,13 @@ class StandIn(Plain, metaclass=LikeBase):
         return Plain.random(self._plain()) if one is None else one.coins(1, GRID, "random")[0]
 
     def getrandbits(self, k: int, /) -> int:
+        if k == 0:
+            return 0
         one = self._row("getrandbits", "integer", "int")
         if one is None:
             return int(Plain.getrandbits(self._plain(), k))
         if k < 1:
-            raise ValueError(f"getrandbits: got {k} bits, expected at least 1")
+            raise ValueError(f"getrandbits: got {k} bits, expected at least 0")
         return one.integer(2**k, "getrandbits") if k < 31 else _of_coin(one, 2**k, "getrandbits")
 
     def _randbelow(self, n: int) -> int:
@@ -112,7 +115,7 @@ class StandIn(Plain, metaclass=LikeBase):
         if n < 2**53 and n & (n - 1):
             tape = running()
             assert tape is not None
-            refuse(tape, "random._randbelow", f"got {n}, expected less than 2^31, a power of two or more than 2^53")
+            refuse(tape, "random._randbelow", f"got {n}, expected less than 2^31, a power of two or at least 2^53")
         return _of_coin(one, n, "randbelow")
 
     def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> list[Any]:
@@ -139,7 +142,7 @@ class StandIn(Plain, metaclass=LikeBase):
         return drawn
 
     def expovariate(self, lambd: float = 1.0) -> float:
-        if here.tape is None:  # a sampled call draws V numbers at once by it
+        if here.tape is None:  # functions in sampled calls often draw V exponentials one by one
             return Plain.expovariate(self._plain(), lambd)
         if self._row("expovariate", "clock") is None:
             return float(Plain.expovariate(self._plain(), lambd))
