@@ -95,9 +95,8 @@ struct Declaration {
 };
 
 /// Throws: AdapterError if the settings do not fit the other fields: settings without `verify` or `requests`, or with
-/// both, twice, a
-/// setting of texts alone for `verify`, or a temperature for a greedy program or for rows of 16 bits, whose rounding
-/// would exceed its effect.
+/// both; a setting twice; a setting of texts alone for `verify`; a temperature for a greedy program, or for rows of 16
+/// bits, whose rounding would exceed its effect.
 void check_settings(const Declaration& declaration);
 
 /// A program that cannot be started or reached, or that broke the protocol. The command line exits with code 2, or 1

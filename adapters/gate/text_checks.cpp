@@ -23,6 +23,7 @@ namespace draftproof::adapters {
 namespace {
 
 constexpr int further_contexts = 2, concentrations = 7;
+constexpr int class_bets = 7;                         ///< of evidence_of_texts
 constexpr int layers = 7, of_a_layer = 2;             ///< layers of a sparse table, and tokens per layer
 constexpr int dense_states = 11, sparse_states = 13;  ///< of models for several requests; both are odd
 constexpr int grammar_states = 3;
@@ -133,9 +134,9 @@ double weight_at(std::uint64_t seed, std::uint32_t which, std::size_t cell) {
   return static_cast<double>(1 + philox_pair(seed, which, static_cast<std::uint32_t>(cell), purpose).first % 9);
 }
 
-/// Returns a model of weights(cell, state, x) with normalised rows; end tokens have total probability 1/32, or 1/128
-/// if penalties are declared, because faults of penalties show in longer texts. In a proposal they have four times that in every
-/// second state, and half of it in the others, so that end tokens are drafted and rejected, or replace a draft.
+/// Returns a model of weights(cell, state, x) with normalised rows. End tokens have total probability 1/32, or 1/128 if
+/// penalties are declared, because faults of penalties show in longer texts. In a proposal they have four times that in
+/// every second state, and half of it in the others, so that end tokens are drafted and rejected, or replace a draft.
 /// `states`: of a model whose state is a function of the whole prefix; 0: the state is the last tokens.
 template <class Weight>
 TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal, int states, const Weight& weight) {
@@ -160,7 +161,7 @@ TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal
     const double rest = table.ends.empty() ? 1 : 1 - of_ends;
     double total = 0;
     for (std::size_t x = 0; x < size; ++x) {
-      const bool end = std::find(table.ends.begin(), table.ends.end(), static_cast<int>(x)) != table.ends.end();
+      const bool end = table.is_end(static_cast<std::int32_t>(x));
       const double spread = truncates ? 1 + 0.01 * static_cast<double>(x) : 1;
       row[x] = end ? 0 : spread * weight(t * size + x, t, static_cast<int>(x));
       total += row[x];
@@ -194,7 +195,7 @@ void put_under_grammar(TablePair& pair) {
   const TextTable& target = pair.target;
   for (int g = 0; g < grammar_states; ++g)
     for (int x = 0, number = 0; x < target.vocabulary; ++x) {
-      const bool end = std::find(target.ends.begin(), target.ends.end(), x) != target.ends.end();
+      const bool end = target.is_end(x);
       grammar.legal.push_back((end ? g < 2 : g == 0 || number % 2 == g % 2) ? 1 : 0);
       grammar.next.push_back((2 * g + x + 1) % grammar_states);
       if (!end) ++number;
@@ -223,8 +224,8 @@ TablePair all_transitions(const Declaration& declaration, const TextCheckOptions
 
 /// Returns tables in which two tokens follow. The first 14 tokens that are not end tokens are numbered, and tokens of a
 /// layer have successors in the next layer; with a longer memory the layer after the sum of the layers of the last
-/// tokens. For several requests the first 26 tokens are numbered, and each state has two tokens that no other state has.
-/// Other tokens have probability 0 in the target and weight 1/4 in the proposal.
+/// tokens. For several requests the first 26 tokens are numbered, and each state has two tokens that no other state
+/// has. Other tokens have probability 0 in the target and weight 1/4 in the proposal.
 TablePair two_successors(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
   const int groups = declaration.requests ? sparse_states : layers;
   std::vector<int> group_of(static_cast<std::size_t>(vocabulary), -1);
@@ -316,16 +317,14 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
   for (int more = 0; more == 0 || (more <= further_contexts && contexts * size <= 1u << 24); ++more, contexts *= size)
     bets.emplace_back(contexts, target.vocabulary);
   ClassBets by_state(of.requests * states, size);
-  ClassBets by_history(4, RowsUnderSettings::classes);
+  ClassBets by_history(RowsUnderSettings::penalties, RowsUnderSettings::classes);
   // The first tokens after a prompt, and the last ones before the limit, are few among all tokens.
   constexpr std::size_t near = 7;
   const bool draws = of.greedy == Greedy::no, many = draws && (of.requests > 1 || !target.ends.empty());
   ClassBets by_start(near + 1, size), by_end(near + 1, size), by_request(of.requests, size);
   ClassBets ends_by_start(near + 1, 2), ends_by_end(near + 1, 2);
   const auto same = [](std::size_t x) { return x; };
-  const auto is_end = [&target](std::size_t x) {
-    return std::find(target.ends.begin(), target.ends.end(), static_cast<std::int32_t>(x)) != target.ends.end();
-  };
+  const auto is_end = [&target](std::size_t x) { return target.is_end(static_cast<std::int32_t>(x)) ? 1u : 0u; };
   const std::uint64_t longest = (target.next.empty() ? states : 1) * size * size;
   for (std::size_t number = 0; number < of.texts.size(); ++number) {
     const std::vector<std::int32_t>& text = of.texts[number];
@@ -371,7 +370,7 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
       state = target.after(state, token);
       history = (history * size + static_cast<std::uint64_t>(token)) % longest;
       if (under) under->read(token);
-      if (std::find(target.ends.begin(), target.ends.end(), token) != target.ends.end())
+      if (target.is_end(token))
         ended = fmt::format("the end token {}", token);
       else if (under && under->stopped())
         ended = fmt::format("the stop sequence ({})", fmt::join(of.settings[number].stop, " "));
@@ -386,8 +385,9 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
   }
   std::vector<double> logs;
   for (const ContextBets& one : bets) logs.insert(logs.end(), one.logs().begin(), one.logs().end());
-  for (const ClassBets* one : {&by_start, &by_end, &ends_by_start, &ends_by_end, &by_request, &by_state, &by_history})
-    logs.insert(logs.end(), one->logs().begin(), one->logs().end());
+  const std::array<const ClassBets*, class_bets> of_classes{&by_start,   &by_end,   &ends_by_start, &ends_by_end,
+                                                            &by_request, &by_state, &by_history};
+  for (const ClassBets* one : of_classes) logs.insert(logs.end(), one->logs().begin(), one->logs().end());
   const std::vector<double> weights(logs.size(), 1.0 / static_cast<double>(logs.size()));
   return {log_weighted_mean_exp(logs, weights), by_state.worst([&](std::size_t context) {
             return state_text(context % states, target) +
@@ -506,7 +506,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
       return sum;
     };
     const TextTable& target = judged(0);
-    const double mixture = std::log(2.0 * concentrations * (1 + further_contexts + 7));
+    const double mixture = std::log(2.0 * concentrations * (1 + further_contexts + class_bets));
     std::vector<std::string> shown;
     // Rows under settings differ from request to request.
     if (declaration.greedy == Greedy::no && declaration.settings.empty())
@@ -521,8 +521,10 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
       shown.push_back(
           fmt::format("a token lost, doubled or displaced once in {:.0f} tokens", tokens_on(1) / std::log(100.0)));
     std::erase(shown, "");
-    finding.sensitivity = fmt::format("{}{}", fmt::join(shown, "; "),
-                                      declaration.requests && !shown.empty() ? ", in texts of up to 288 tokens" : "");
+    finding.sensitivity = fmt::format("{}", fmt::join(shown, "; "));
+    if (declaration.requests && !shown.empty())
+      finding.sensitivity += fmt::format(", in texts of up to {} tokens",
+                                         *std::max_element(texts[0].lengths.begin(), texts[0].lengths.end()));
   }
   const TextEvidence& stronger = evidence[evidence[1].log_e > evidence[0].log_e];
   finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", log_e / std::log(10.0), finding.work,

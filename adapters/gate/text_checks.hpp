@@ -15,20 +15,24 @@
 // Correctness: given the past each factor has mean 1 under p, so e is a test martingale: it ever reaches 1 / alpha
 // with probability at most alpha (Ville), for any length of the text and any dependence. The mean of the
 // martingales of both pairs is a martingale. Contexts longer than n detect faults at the ends of an engine's blocks.
-// Proofs of a fault are a token with p = 0, or, of a greedy program, one that is not the likeliest, a token after an end
-// token, a short text without an end token and a text that is too long.
+// Proofs of a fault are a token with p = 0, a token of a greedy program that is not the likeliest, a token after an end
+// token or a stop sequence, a short text that ends with neither, and a text that is too long.
 //
 // A program that serves several requests gets models with a state in place of Markov tables. The state is a function of
 // the whole prefix: after a token that was lost, doubled or put into another request it is another state, and stays so
 // whatever follows, unless the token leads from its state to the same one. Eight requests with prompts of 1 to 40
 // tokens, which have tokens in common, arrive at once, for texts of 16 to 288 tokens, so that they end one after
-// another. Prompts are drawn from the target, and the first token of a text follows its prompt. Texts that end are also
-// predicted by the frequencies of their first and of their last tokens, and of each request. Under a grammar the program gets models without masks, and
-// an automaton of three states that starts after the prompt; the texts are compared with the rows whose forbidden
-// tokens are removed. With settings (text_settings.hpp) each request has different settings, p is the row under them, and
-// there are two further bets, on tokens after a state of a request, and on tokens by their occurrences in the text:
+// another. Prompts are drawn from the target, and the first token of a text follows its prompt. Under a grammar the
+// program gets models without masks, and an automaton of three states that starts after the prompt; the texts are
+// compared with the rows whose forbidden tokens are removed. With settings (text_settings.hpp) each request has
+// different settings, and p is the row under them; a factor then has mean at most 1, because tokens that have p = 0 at
+// one step may have been counted at others.
 //
-//   k          the token, or its class by occurrences
+// Few tokens are the first after a prompt or the last before a limit, belong to one request, or follow a rare state of
+// it. Texts that end, of several requests or under settings have separate bets on these, and on tokens by their
+// occurrences in the text:
+//
+//   k          the token, whether it is an end token, or its class by occurrences
 //   bet        each token is predicted by p(x) (c + n(k)) / (c + m(k)), normalised, where n and m are the number of
 //              tokens of class k so far and the sum of their probabilities
 //
@@ -41,6 +45,7 @@
 // 1/128 if penalties are declared, because faults of penalties show in longer texts.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -66,6 +71,7 @@ struct TextTable {
   std::vector<std::int32_t> ends{};  ///< end tokens
   std::vector<std::int32_t> next{};  ///< [S, V]: the state after a token; empty: by `memory`
 
+  bool is_end(std::int32_t token) const { return std::find(ends.begin(), ends.end(), token) != ends.end(); }
   std::uint64_t states() const { return rows.size() / static_cast<std::size_t>(vocabulary); }
   std::span<const double> row(std::uint64_t state) const {
     const auto size = static_cast<std::size_t>(vocabulary);
@@ -95,8 +101,8 @@ struct GeneratedTexts {
 };
 
 /// The evidence of texts against `target`.
-/// Cost: S V^3 counts; 21 logarithms for each token, and up to 49 more with 49 V products for texts that end, of several
-/// requests, or under settings.
+/// Cost: S V^3 counts; 21 logarithms for each token, and up to 49 more with 49 V products for texts that end, of
+/// several requests, or under settings.
 TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target);
 
 /// Returns the total variation by which all rows of an engine must differ from the target's, so that texts of this many

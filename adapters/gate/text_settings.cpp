@@ -70,9 +70,7 @@ std::vector<std::int32_t> possible_pair(const TextTable& table, std::uint64_t fr
   const auto possible = [&](std::uint64_t at, std::uint64_t which) {
     std::vector<std::int32_t> tokens;
     for (std::int32_t x = 0; x < table.vocabulary; ++x)
-      if (table.row(at)[static_cast<std::size_t>(x)] > 0 &&
-          std::find(table.ends.begin(), table.ends.end(), x) == table.ends.end())
-        tokens.push_back(x);
+      if (table.row(at)[static_cast<std::size_t>(x)] > 0 && !table.is_end(x)) tokens.push_back(x);
     return tokens.empty() ? -1 : tokens[which % tokens.size()];
   };
   const std::int32_t first = possible(state, from / 64);

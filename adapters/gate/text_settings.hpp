@@ -66,6 +66,7 @@ class RowsUnderSettings {
     return static_cast<std::size_t>(std::min(counts_[token], 3)) * 6 + recent * 2 + (in_prompt_[token] ? 1 : 0);
   }
   static constexpr std::size_t classes = 24;
+  static constexpr std::size_t penalties = 4;
   /// 0 without a penalty, 1 for repetition, 2 for presence, 3 for frequency.
   std::size_t penalty() const {
     return settings_->repetition_penalty != 1  ? 1

@@ -16,12 +16,12 @@ from draftproof.intercept import objects_of
 Ints = NDArray[np.int64]
 
 
-SETTINGS = ("temperature", "top_k", "top_p", "min_p")  # of a request, in the order of the protocol
-# Settings of a request for a text, with the values that change nothing.
+# Settings of a request for a text, with the values that change nothing, in the order of the protocol.
 TEXT_SETTINGS: dict[str, Any] = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "repetition_penalty": 1.0,
                                  "presence_penalty": 0.0, "frequency_penalty": 0.0, "logit_bias": {}, "min_tokens": 0,
                                  "stop": []}  # fmt: skip
-UNCHANGED = (1.0, 0.0, 1.0, 0.0)  # they change nothing
+SETTINGS = tuple(TEXT_SETTINGS)[:4]  # those that `verify` may take
+UNCHANGED = tuple(float(TEXT_SETTINGS[name]) for name in SETTINGS)
 
 
 @dataclass(frozen=True)
