@@ -45,9 +45,15 @@ void add_distribution(const ProgramDistribution& distribution, const Input& inpu
       answers.failure = one_line(each.outcome.message);
   std::string drafts = fmt::format("on drafts ({})", fmt::join(input.drafts, " "));
   if (!input.settings.changes_nothing()) drafts += " with " + to_text(input.settings);
-  if (distribution.state == DistributionState::not_a_function)
-    answers.failed[distribution_check::function] = Answer::failed(fmt::format(
-        "{}: equal calls have different results on the tape ({:.9g})", drafts, fmt::join(distribution.tape, " ")));
+  if (distribution.state == DistributionState::not_a_function) {
+    const std::string numbers =
+        distribution.tape.empty() ? ""
+                                  : fmt::format(" on the random numbers ({:.9g})", fmt::join(distribution.tape, " "));
+    answers.failed[distribution_check::function] =
+        Answer::failed(fmt::format("{}: equal calls have different results{}: something is kept between calls, or "
+                                   "random numbers come from a source that is not replaced",
+                                   drafts, numbers));
+  }
   answers.unsettled |= distribution.state == DistributionState::unsettled ||
                        std::find(distribution.remarks.begin(), distribution.remarks.end(), race_undecided) !=
                            distribution.remarks.end();

@@ -10,7 +10,7 @@ namespace draftproof::adapters {
 
 namespace {
 
-constexpr int period = 20, equal_at = 3, short_at = 13;
+constexpr int period = 20, equal_at = 3, short_at = 13, short_over_sum_at = 16;
 constexpr std::uint64_t apart = 1 << 30;  // distinct from the addresses of generated instances
 
 WeightPair equal_rows(InstanceRng& dice, int turn) {
@@ -19,17 +19,16 @@ WeightPair equal_rows(InstanceRng& dice, int turn) {
   return {weights, weights};
 }
 
-std::optional<WeightPair> short_rows(InstanceRng& dice, int turn, Dtype dtype) {
+std::optional<WeightPair> short_rows(InstanceRng& dice, int turn, Dtype dtype, bool normalised) {
   // 1 in 30 triples has a short sum in float, 1 in 1,500 has one in double after normalisation.
   constexpr int attempts = 20'000, largest = 30;
-  const bool normalised = turn % 2 == 1;
   for (int i = 0; i < attempts; ++i) {
     const int a = dice.between(1, largest), b = dice.between(1, largest), c = dice.between(1, largest);
     const std::vector<int> weights{a, b, c, 0};
     // Programs add rows of 16-bit numbers in float.
     if (!(dtype == Dtype::float64 ? ends_short<double>(weights, normalised) : ends_short<float>(weights, normalised)))
       continue;
-    if (turn / 2 % 2 == 1) return WeightPair{weights, {a, b, c, a + b + c}};
+    if (turn % 2 == 1) return WeightPair{weights, {a, b, c, a + b + c}};
     return WeightPair{weights, {0, 0, 0, 1}};
   }
   return std::nullopt;
@@ -140,14 +139,14 @@ std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype) {
   InstanceRng dice(seed, apart + static_cast<std::uint64_t>(n));
   if (has_near_rows(n)) return near_rows(dice, n / near_every, dtype);
   if (n % period == equal_at) return EdgeRows{equal_rows(dice, turn)};
-  if (n % period == short_at)
-    if (auto rows = short_rows(dice, turn, dtype)) return EdgeRows{std::move(*rows)};
+  if (const int at = n % period; at == short_at || at == short_over_sum_at)
+    if (auto rows = short_rows(dice, turn, dtype, at == short_over_sum_at)) return EdgeRows{std::move(*rows)};
   return std::nullopt;
 }
 
 int number_without_edges(int n) {
   const auto before = [n](int at) { return (n + period - 1 - at) / period; };
-  return n - before(equal_at) - before(short_at);
+  return n - before(equal_at) - before(short_at) - before(short_over_sum_at);
 }
 
 }  // namespace draftproof::adapters

@@ -1,6 +1,8 @@
 // Shrinking steps for rows of weights, used by all kinds of instances.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -35,7 +37,9 @@ class Candidates {
     for (std::size_t r = 0; r < rows_of(copy).size(); ++r)
       add([&](Instance& candidate) { edit(*rows_of(candidate)[r]); });
   }
-  /// Adds: one row made uniform on its support, all weights halved, one row halved, a single weight lowered.
+  /// Adds: one row made uniform on its support, all weights halved, one row halved, a single weight lowered to 0, to 1,
+  /// and by half of it, a quarter, .., 1. By halves the least failing weight is found in a number of steps that is
+  /// logarithmic in the weight.
   void add_smaller_weights(std::size_t vocabulary) {
     add_to_each_row([](std::vector<int>& row) {
       for (int& weight : row) weight = weight > 0;
@@ -45,17 +49,26 @@ class Candidates {
     };
     add_to_all_rows(halve);
     add_to_each_row(halve);
-    for (std::size_t x = 0; x < vocabulary; ++x)
-      for (const auto& lower : {+[](int) { return 0; }, +[](int) { return 1; }, +[](int w) { return w / 2; },
-                                +[](int w) { return w - 1; }})
-        add_to_each_row([x, lower](std::vector<int>& row) {
-          if (row[x] > lower(row[x])) row[x] = lower(row[x]);
-        });
+    const int halvings = std::bit_width(static_cast<unsigned>(largest_weight()));
+    for (std::size_t x = 0; x < vocabulary; ++x) {
+      for (const int least : {0, 1})
+        add_to_each_row([=](std::vector<int>& row) { row[x] = std::min(row[x], least); });
+      for (int k = 0; k < halvings; ++k)
+        add_to_each_row([=](std::vector<int>& row) { row[x] -= (row[x] - row[x] / 2) >> k; });
+    }
   }
   /// Returns the candidates in the order of their addition; empties the collection.
   std::vector<Instance> take() { return std::move(found_); }
 
  private:
+  int largest_weight() const {
+    Instance copy = origin_;
+    int largest = 0;
+    for (const std::vector<int>* row : rows_of(copy))
+      for (const int weight : *row) largest = std::max(largest, weight);
+    return largest;
+  }
+
   const Instance& origin_;
   std::vector<Instance> found_;
 };

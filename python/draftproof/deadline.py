@@ -51,6 +51,12 @@ class Deadline:
         """Seconds that are left; None without a limit."""
         return None if self.seconds is None else max(0.0, self._start + self.seconds - time.monotonic())
 
+    def end_if_over(self) -> None:
+        """Raises: Ended in a call after the time is over, which no signal ended because the function has replaced the
+        handler of SIGALRM."""
+        if self.over and self._calling:
+            raise Ended(self.over)
+
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Returns the result of the function. Raises: Ended if the time is over, or the user interrupts."""
         if self.over:
@@ -172,3 +178,10 @@ class Deadline:
         stop()
         while self._main and not done.wait(AGAIN):
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
+
+
+def deadline_of(subject: Any, seconds: float | None) -> Deadline:
+    """Returns the deadline of the calls of a `Subject`."""
+    deadline = Deadline(seconds, lambda: subject.calls)
+    subject.after_call = deadline.end_if_over
+    return deadline

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from draftproof.deadline import Deadline
+from draftproof.deadline import deadline_of
 from draftproof.declare import subject_of
 from draftproof.rehearsal import failed, rehearse
 from draftproof.results import Distribution, Outcome
@@ -126,7 +126,7 @@ def outcomes_of(
     question: dict[str, Any] = {"inputs": list(inputs), "seed": seed}
     if predictions is not None:
         question["predictions"] = predictions
-    deadline = Deadline(time_limit, lambda: subject.calls)
+    deadline = deadline_of(subject, time_limit)
     # A function that fails in the rehearsal is called nevertheless, because it may only accept rows of these sizes.
     with deadline.watching(lambda: None), contextlib.suppress(FunctionFailed):
         rehearse(subject, deadline)

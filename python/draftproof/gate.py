@@ -8,18 +8,21 @@ from typing import Any
 
 from draftproof import store
 from draftproof.arrays import kind_of
-from draftproof.deadline import Deadline, Ended
+from draftproof.deadline import Ended, deadline_of
 from draftproof.declare import name_of, subject_of
 from draftproof.intercept.torch_operators import compiled_by
 from draftproof.models import EVERY_PREFIX
 from draftproof.program import ProgramError
-from draftproof.rehearsal import failed, rehearse
-from draftproof.results import Interrupted, Refuted, Verdict, verdict_of
+from draftproof.rehearsal import check_equal_calls, failed, rehearse
+from draftproof.results import FAILED, Interrupted, Refuted, Verdict, verdict_of
 from draftproof.serve import ask, tell
 from draftproof.subject import Declaration, Subject
 
 _LONGEST = 1 << 16  # letters of an instance; Linux takes arguments of at most 2^17 bytes
 _NEVER = 1_000_000  # seconds that the program waits for an answer; `Deadline` ends calls instead
+
+# Checks that fail where equal calls have different results.
+_EQUAL_CALLS = {"function", "row_alone", "slots_permuted", "neighbours", "repetition"}
 
 # Defaults for arguments of `check` that are None; the pytest plug-in sets them for a test run.
 DEFAULTS: dict[str, Any] = {"profile": "quick", "seed": 1, "share": None, "gates": None}
@@ -85,7 +88,7 @@ def check(
         "--gates": DEFAULTS["gates"] if gates is None else gates,
     }
     arguments = ["check", *(text for key, value in options.items() if value is not None for text in (key, str(value)))]
-    deadline = Deadline(time_limit, lambda: subject.calls)
+    deadline = deadline_of(subject, time_limit)
     notes: list[str] = []
 
     def verdict_in(instances: Sequence[str]) -> dict[str, Any]:
@@ -107,6 +110,9 @@ def check(
         if subject.error is not None and "fails on every input" in error.message:
             raise failed(subject, subject.fn) from subject.error
         raise
+    findings = [finding for gate in document["gates"] for finding in gate.get("findings", ())]
+    if any(finding["check"] in _EQUAL_CALLS and finding["status"] == FAILED for finding in findings):
+        check_equal_calls(subject)
     if deadline.over:  # tiers that did not start are undecided
         begun = [gate["tier"] for gate in document["gates"]]
         unasked = [one for one in tiers or ("proof", "edge", "sampled") if one not in begun]
@@ -162,7 +168,7 @@ def replay(
     """
     _check_instance(instance)
     subject = subject_of("replay", fn, drafts, declared, steps=True)
-    deadline = Deadline(time_limit, lambda: subject.calls)
+    deadline = deadline_of(subject, time_limit)
     with deadline.watching(lambda: None):
         rehearse(subject, deadline)
     return tell(subject, ["replay", "--seed", str(seed), "--instance", instance], deadline=deadline)
@@ -193,9 +199,10 @@ def _notes(subject: Subject) -> list[str]:
     if compiled := compiled_by(subject.fn):
         notes.append(f"{compiled} is made by torch.compile: its original was run, not the compiled code")
     if subject.races:
+        clock = "-log(1 - u)" if subject.of_rest else "-log u"
         notes.append(
-            "arrays of V uniforms were drawn as races, -log u as exponentials: the ends of their grid were not tested; "
-            "races=False draws each number by itself"
+            f"arrays of V uniforms were drawn as races, {clock} as exponentials: the ends of their grid were not "
+            "tested; races=False draws each number by itself"
         )
     if fixed := subject.book.fixed():
         notes.append(f"constant seeds, whose numbers are the same in every call: {', '.join(fixed[:4])}")

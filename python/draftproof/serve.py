@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from draftproof import program
-from draftproof.deadline import Deadline, Ended
+from draftproof.deadline import Deadline, Ended, deadline_of
 from draftproof.subject import Subject
 from draftproof.wire import Arrays, Fields, WireError, frame, read_frame
 
@@ -53,7 +53,7 @@ def _served(
     subject: Subject, arguments: Sequence[str], input: str, deadline: Deadline | None, progress: bool | None
 ) -> tuple[int, str, str]:
     """Exit code, output and errors of the program."""
-    deadline = deadline or Deadline(None, lambda: subject.calls)
+    deadline = deadline or deadline_of(subject, None)
     with tempfile.TemporaryDirectory(prefix="draftproof-") as folder, contextlib.ExitStack() as open_things:
         place = Path(folder) / "adapter"
         listener = open_things.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))

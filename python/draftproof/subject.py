@@ -168,6 +168,7 @@ class _Numbers:
             if tape.one is None:
                 tape.constant = self._constant
         tape.every_operator, tape.compiled, tape.lines = subject.every_operator, subject.compiled, subject.lines
+        tape.of_rest = subject.of_rest
         self.tapes.append(tape)
         return tape
 
@@ -247,7 +248,7 @@ class Subject:
 
     arrays          what fn takes: `torch`, `numpy` or `list`
     batched         fn takes and gives a leading batch dimension
-    races           uniform arrays of V entries are drawn as races (tape.py)
+    races           uniform arrays of V entries are drawn as races (tape.py); with `of_rest` u = 1 - exp(-clock)
     every_operator  torch runs under the dispatch mode that sees every operator (intercept/torch_operators.py)
     answered        how many of `rows` rows had tokens; `error` is the last exception of the others
     """
@@ -257,7 +258,8 @@ class Subject:
     arrays: str = "numpy"
     batched: bool = False
     races: bool = False
-    finds_races: bool = False  # the rehearsal determines `races` and `lines`
+    of_rest: bool = False
+    finds_races: bool = False  # the rehearsal determines `races`, `of_rest` and `lines`
     lines: DrawLines = field(default_factory=DrawLines)
     compiled: bool = True  # fn may call code of torch.compile
     draft: Callable[..., Any] | None = None
@@ -273,6 +275,7 @@ class Subject:
     rows: int = 0
     answered: int = 0
     error: BaseException | None = None
+    after_call: Callable[[], None] = lambda: None  # raises Ended if the time of the check is over
 
     def __post_init__(self) -> None:
         self._names = {id(fn): parameters_of(fn) for fn in (self.fn, self.draft) if fn is not None}
@@ -315,6 +318,7 @@ class Subject:
             try:
                 with intercept.seeded_call(int(fields["seed"]), True):
                     texts = self._texts(fields, arrays)
+                self.after_call()
             except (Exception, SystemExit) as error:
                 said = f"{self.declaration.name} fails on a text of {fields['length']} tokens: {words_of(error)}"
                 raise FunctionFailed(said) from error
@@ -359,9 +363,10 @@ class Subject:
     ) -> tuple[Fields, Arrays, list[DrawEntry], list[Answer]]:
         tokens = np.full((len(answers), width), -1, np.int32)
         for i, answer in enumerate(answers):
-            if answer.status == OK and not 0 < len(answer.tokens) <= width:
-                answers[i] = Answer([], FAILED, f"returned {len(answer.tokens)} tokens, expected 1 to {width}")
-                self.error = ValueError(answers[i].message)
+            fault = self._fault_of(answer.tokens, width, numbers.vocabulary) if answer.status == OK else ""
+            if fault:
+                answers[i] = Answer([], FAILED, fault)
+                self.error = ValueError(fault)
             tokens[i, : len(answers[i].tokens)] = answers[i].tokens
         result: Fields = {"type": "result", "id": fields["id"]}
         reply: Arrays = {
@@ -378,6 +383,15 @@ class Subject:
             result["streams"], log = numbers.log()
             reply |= log
         return result, reply, numbers.draw_log, answers
+
+    @staticmethod
+    def _fault_of(tokens: list[int], most: int, vocabulary: int) -> str:
+        """Returns what is wrong with the tokens of a row; empty if nothing is."""
+        if not 0 < len(tokens) <= most:
+            return f"a result of {len(tokens)} tokens, expected 1 to {most}"
+        if min(tokens) < 0 or max(tokens) >= vocabulary:
+            return f"the tokens {tokens}, expected tokens 0 .. {vocabulary - 1}"
+        return ""
 
     # One row a call.
 
@@ -444,6 +458,7 @@ class Subject:
         self.calls += 1
         try:
             output = numbers.run(i, fn, [*[argument.value for argument in given], *more], named)
+            self.after_call()
             tape = numbers.tape if numbers.scripted else None
             if tape is not None:
                 if tape.refused is not None:
@@ -571,6 +586,7 @@ class Subject:
         values = [*[argument.value for argument in given], *more]
         try:
             output = numbers.run(part, fn, values, {name: argument.value for name, argument in named.items()})
+            self.after_call()
             self.calls += len(part)
             if numbers.tape is not None and numbers.scripted and numbers.tape.refused is not None:
                 raise numbers.tape.refused

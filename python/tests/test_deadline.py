@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import draftproof
 from draftproof.deadline import Deadline, Ended
 
 
@@ -90,6 +91,17 @@ def test_a_second_part_of_a_check_has_the_rest_of_the_time() -> None:
     deadline = Deadline(0.3)
     assert ended(deadline, lambda: time.sleep(0.1)) == ""
     assert "0.3 s was over" in ended(deadline, lambda: time.sleep(30))
+
+
+def test_a_function_that_ignores_alarms_ends_after_a_call() -> None:
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        time.sleep(0.3)
+        return [0]
+
+    verdict = draftproof.check(verify, raises=False, keep=False, time_limit=0.2)
+    assert verdict.status == "undecided"
+    assert verdict.calls <= 2
 
 
 def test_an_interrupt_ends_the_call_and_handlers_are_as_they_were() -> None:

@@ -59,7 +59,10 @@ def test_an_exception_is_told_with_type_text_place_and_input() -> None:
         ([np.nan, 1.0], "returned list"),
         ([2**70], "the token 1180591620717411303424"),
         ([2**40], "the token 1099511627776"),
-        ([], "returned 0 tokens"),
+        ([], "a result of 0 tokens"),
+        ([7], "the tokens [7], expected tokens 0 .. 2"),
+        ([-3], "the tokens [-3], expected tokens 0 .. 2"),
+        ([-1, 0], "the tokens [-1, 0], expected tokens 0 .. 2"),
         ([[0, 1], [1, 0]], "shape"),
     ],
 )
@@ -88,7 +91,11 @@ def test_a_forgotten_declaration_is_named() -> None:
         rows, _ = drafts.shape
         return np.zeros((rows, 1), np.int64)
 
+    def loop(p: Any, q: Any, drafts: Any) -> Any:
+        return [list(row) for row in drafts]
+
     assert "declare batched=True" in said(batch)
+    assert "declare batched=True" in said(loop)
     assert 'declare arrays="torch"' in said(lambda p, q, drafts: [int(p.clamp(min=0).argmax())], arrays="numpy")
     assert 'declare arrays="numpy"' in said(lambda p, q, drafts: [int(p.astype(float).argmax())], arrays="torch")
     assert torch

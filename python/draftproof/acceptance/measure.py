@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from draftproof.acceptance.lengths import Lengths, Number
 from draftproof.acceptance.planning import check_error
 from draftproof.arrays import UNCHANGED
-from draftproof.deadline import Deadline
+from draftproof.deadline import deadline_of
 from draftproof.declare import subject_of
 from draftproof.explore import outcomes_of
 from draftproof.rehearsal import rehearse
@@ -315,7 +315,7 @@ def _simulated(question: _Question, steps: int, false_alarm: float, seed: int) -
     subject = question.subject
     if steps < 1:
         raise ValueError(f"steps: got {steps}, expected at least 1")
-    deadline = Deadline(None, lambda: subject.calls)
+    deadline = deadline_of(subject, None)
     with contextlib.suppress(FunctionFailed):  # fn may only accept rows of the sizes below
         rehearse(subject, deadline)
     random = np.random.default_rng(seed)

@@ -16,18 +16,21 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import pkgutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Protocol, cast
 
-from draftproof.intercept import torch_operators
+import numpy as np
+
+from draftproof.intercept import _scalars, torch_operators
 from draftproof.intercept._reach import objects_of
-from draftproof.intercept._scalars import drawing_from, here
+from draftproof.intercept._scalars import Patches, drawing_from, here
 from draftproof.tape import NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
 
-__all__ = ["Source", "calling", "intercepting", "objects_of", "reason_of", "replaced", "scripted", "seeded",
-           "seeded_call", "sources", "unreachable"]  # fmt: skip
+__all__ = ["Source", "calling", "draws_beside", "intercepting", "objects_of", "reason_of", "replaced", "scripted",
+           "seeded", "seeded_call", "sources", "unreachable"]  # fmt: skip
 
 REASONS = TapeShort, NoMass, RowsUnclear, UnknownRandomness
 
@@ -122,6 +125,34 @@ def seeded(value: int) -> Iterator[None]:
     """`seeded_call` with every operator, within `replaced`."""
     with replaced(), seeded_call(value, True):
         yield
+
+
+def draws_beside(call: Callable[[], Any]) -> list[str]:
+    """Returns the random sources that `call` draws from and that no tape replaces: the operating system, bits of a
+    generator, and the libraries' functions in other threads. To be used for a call with a tape."""
+    found: set[str] = set()
+
+    def noting(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        def stand_in(*args: Any, **kwargs: Any) -> Any:
+            found.add(name)
+            return original(*args, **kwargs)
+
+        return stand_in
+
+    bits = [getattr(np.random, name) for name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")]
+    changes: list[tuple[Any, str, Any]] = [
+        (np.random, of.__name__, type(of.__name__, (of,), {"random_raw": noting("random_raw", of.random_raw)}))
+        for of in bits
+    ]
+    changes += [(os, name, noting(f"os.{name}", getattr(os, name))) for name in ("urandom", "getrandom")
+                if hasattr(os, name)]  # fmt: skip
+    with replaced(), Patches(changes).on():
+        _scalars.beside = found
+        try:
+            call()
+        finally:
+            _scalars.beside = None
+    return sorted(found)
 
 
 def unreachable(fn: Callable[..., Any]) -> list[str]:

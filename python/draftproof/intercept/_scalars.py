@@ -33,6 +33,9 @@ class _Here(threading.local):
 
 here = _Here()
 
+# While `intercept.draws_beside` runs a call: the random sources that it drew from and that no tape replaces.
+beside: set[str] | None = None
+
 
 def imports_here() -> int:
     """Modules that this thread is importing."""
@@ -46,6 +49,8 @@ def imports_here() -> int:
 def running() -> Tape | None:
     """The tape of the call that this thread runs; None outside of one, and in a module that the call imports."""
     tape = here.tape
+    if tape is None and beside is not None:
+        beside.add("random or numpy.random in another thread")
     return tape if tape is None or not _importing or imports_here() <= here.imports else None
 
 

@@ -1,4 +1,5 @@
 // Instances print and parse without loss, report what is wrong with a text, and shrink to strictly smaller ones.
+#include <algorithm>
 #include <numeric>
 #include <stdexcept>
 #include <tuple>
@@ -82,6 +83,24 @@ TEST(Simpler, ReachesTheSimplestInstanceFromAnywhere) {
     instance = candidates.front();
   }
   EXPECT_EQ(instance.text(), "p=(1)/1 q=(1)/1 K=1");
+}
+
+TEST(Simpler, FindsTheLeastLargeWeightInFewSteps) {
+  constexpr int least = 9'999;
+  const auto fails = [](const Instance& one) { return std::ranges::max(one.proposals.front()) >= least; };
+  Instance instance = Instance::parse("p=(0 1) q=(1 15535) K=1");
+  int asked = 0;
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (const Instance& candidate : shrinks(instance))
+      if (++asked; fails(candidate)) {
+        instance = candidate;
+        smaller = true;
+        break;
+      }
+  }
+  EXPECT_EQ(instance.text(), "p=(1)/1 q=(9999)/9999 K=1");
+  EXPECT_LT(asked, 400) << "by steps of 1 there would be some ten thousand";
 }
 
 TEST(Simpler, OffersTheMostDrasticStepsFirst) {
