@@ -119,6 +119,7 @@ class PlaceSearch {
   void share_by(std::span<const double> weights, const std::vector<int>& of);
   void step_race(const std::vector<int>& of, std::vector<Ask>& asks);
   void ask_ends(int fixed, int moved, double clock, std::vector<Ask>& asks);
+  void ask_others(const std::vector<int>& of, std::vector<Ask>& asks);
   void ask_reference(const std::vector<int>& of, std::vector<Ask>& asks);
   void take_pair(Pair& pair, std::uint64_t value, RunStore::Chain after);
   bool bisect_pairs(std::vector<Ask>& asks);
@@ -132,9 +133,8 @@ class PlaceSearch {
   bool leaf_ = false, function_ = true, resolved_ = true, given_up_ = false;
 
   Race race_ = Race::classes;
-  double reference_clock_ = 1;  // 1, then early_clock() if no race is decided with 1
+  double reference_clock_ = 1;  // 1; early_clock() if no race is decided with 1, until the heaviest entry is known
   int reference_ = 0;           // entry that the others are measured against
-  double other_clock_ = 1;      // of `other_`, where it ties with the reference
   int other_ = -1;              // entry of another class, which the reference's own class is measured against
   std::vector<Pair> pairs_;
 };

@@ -1,6 +1,10 @@
 // Picks and races in the search at one node. A pick's weights are in its log. The weights of a race are measured on
 // pairs of entries: one clock is 1, the other is moved until the winner changes, all others are late; the clock where
 // that happens is the ratio of the weights.
+//
+// A program may make its clocks from uniforms u = exp(-clock). These have few digits for long clocks, and on a grid of
+// 2^-24 a clock above 16 is u = 0, which never wins. So all entries are measured against one of the heaviest, and no
+// moved clock at which the winner changes is above `longest_clock`.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -15,6 +19,7 @@ namespace {
 constexpr double steps_of_one = 0x1p26;  // of the logarithm to base 2
 constexpr double lowest = -60;
 constexpr std::uint64_t top = 120ull << 26;
+constexpr double longest_clock = 4;
 constexpr double near_hint = 32;  // steps: several roundings of a float, so that both sides of the change are tested
 
 }  // namespace
@@ -95,9 +100,16 @@ void PlaceSearch::ask_ends(int fixed, int moved, double clock, std::vector<Ask>&
   asks.push_back({.scan = number, .pair = true, .value = top});
 }
 
+/// Requests runs of the reference against the entries of other classes.
+void PlaceSearch::ask_others(const std::vector<int>& of, std::vector<Ask>& asks) {
+  pairs_.clear();
+  for (int x = 0; x < node_.draw.size; ++x)
+    if (of[static_cast<std::size_t>(x)] != of[static_cast<std::size_t>(reference_)])
+      ask_ends(reference_, x, reference_clock_, asks);
+}
+
 /// Requests runs of the next possible reference against the entries of other classes, or gives up.
 void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& asks) {
-  pairs_.clear();
   // An entry of weight 0 wins against no other: its run shows what happens where all entries are late. It is no
   // reference, also in a program whose late clocks are finite, where another entry wins that run.
   const auto wins = [&](int x) {
@@ -119,9 +131,7 @@ void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& as
     resolved_ = false;
     return;
   }
-  for (int x = 0; x < node_.draw.size; ++x)
-    if (of[static_cast<std::size_t>(x)] != of[static_cast<std::size_t>(reference_)])
-      ask_ends(reference_, x, reference_clock_, asks);
+  ask_others(of, asks);
 }
 
 void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) {
@@ -148,27 +158,21 @@ void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) 
     const auto heaviest = std::max_element(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) {
       return std::pair(a.races(), a.low) < std::pair(b.races(), b.low);
     });
+    const double clock = reference_clock_ * std::exp2(static_cast<double>(heaviest->low) / steps_of_one + lowest);
+    if (clock > longest_clock) {  // the entry weighs more than the reference, perhaps more than this clock says
+      reference_ = heaviest->moved;
+      reference_clock_ = 1;  // no late clock of a lighter entry wins against it
+      return ask_others(of, asks);
+    }
     other_ = heaviest->moved;
-    other_clock_ =
-        std::min(1.0, reference_clock_ * std::exp2(static_cast<double>(heaviest->low) / steps_of_one + lowest));
     race_ = Race::rest;
     for (int x = 0; x < node_.draw.size; ++x)
       if (x != reference_ && of[static_cast<std::size_t>(x)] == of[static_cast<std::size_t>(reference_)])
-        ask_ends(other_, x, 1, asks);
+        ask_ends(other_, x, std::min(1.0, longest_clock * clock), asks);
     if (!asks.empty()) return;
   }
   if (race_ == Race::rest) {
     if (bisect_pairs(asks)) return;
-    // A light entry may lose to finite late clocks unless its clock is early, so its pair is run again with early
-    // clocks.
-    std::vector<int> lost;
-    std::erase_if(pairs_, [&](const Pair& pair) {
-      const bool again = pair.fixed == other_ && pair.clock == 1 && other_clock_ < 1 && !pair.decided();
-      if (again) lost.push_back(pair.moved);
-      return again;
-    });
-    for (const int x : lost) ask_ends(other_, x, other_clock_, asks);
-    if (!asks.empty()) return;
     // An entry that neither wins nor loses against another entry is not part of a race.
     resolved_ = std::all_of(pairs_.begin(), pairs_.end(), [](const Pair& pair) { return pair.decided(); });
     if (!resolved_) return;

@@ -308,13 +308,18 @@ def test_operators_that_draw_by_a_key_are_refused() -> None:
         lambda: torch.poisson(torch.ones(2)),
         lambda: torch.distributions.Gamma(1.0, 1.0).sample(),
         lambda: torch.randint(3 * 2**40, (1,)),
-        lambda: torch.empty(1, dtype=torch.int64).random_(),
         lambda: torch.nn.functional.rrelu(torch.ones(2), training=True),
     ],
 )
 def test_what_the_tape_cannot_give_is_refused(fn: Any) -> None:
     with pytest.raises(UnknownRandomness), intercept.intercepting(Tape([[0.5] * 9], 3)):
         fn()
+
+
+def test_integers_of_63_bits_are_drawn_from_one_uniform() -> None:
+    drawn, tape = run(lambda: torch.empty(1, dtype=torch.int64).random_(), [0.5])
+    assert drawn.tolist() == [2**62]
+    assert kinds(tape) == [(COIN, 0, 53)]
 
 
 def test_a_refusal_that_the_function_caught_is_raised_at_the_end() -> None:

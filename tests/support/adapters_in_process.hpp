@@ -57,10 +57,10 @@ class TapeDraws final : public Draws {
       if (v * total < (sum += weights[x])) return static_cast<int>(x);
     return static_cast<int>(weights.size()) - 1;
   }
-  std::vector<double> race(int n) {
+  std::vector<double> race(int n, int bits = 0) {
     std::vector<double> clocks;
     for (int x = 0; x < n; ++x) {
-      const double v = next({.kind = DrawKind::clock, .size = x == 0 ? n : 0});
+      const double v = next({.kind = DrawKind::clock, .size = x == 0 ? n : 0, .bits = bits});
       clocks.push_back(v < 0 ? -v : -std::log1p(-v));
     }
     return clocks;

@@ -176,11 +176,10 @@ def raced_uniforms(
     A uniform of that grid has an absolute error of 2^-bits. A clock of 2^-8 or more, enough for weights with ratios up
     to 256, thus has a relative error of 2^(8 - bits), so the log declares bits - 8 bits to the host.
 
-    Only ratios of clocks decide a race. Uniforms of 32-bit integers are not 0, so no clock exceeds about 23; 1 - u is
-    at least 2^-24 or 2^-53, so no clock exceeds 16 or 36. Therefore clocks that the host forces are divided by 2^8,
-    which leaves ratios of some thousand and costs 8 bits; by 2^4 where 24 bits of 1 - u have no 8 to spare.
+    Only ratios of clocks decide a race. Uniforms of 32-bit integers are not 0, so no clock exceeds about 23. Therefore
+    clocks that the host forces are divided by 2^8, which leaves ratios up to 5,000 and costs 8 bits.
     """
-    scale, earlier = 2.0**bits, 8 if bits == 32 else bits // 6 if tape.of_rest else 0
+    scale, earlier = 2.0**bits, 8 if bits == 32 else 0
     told = max(1, min(bits, significand) - 8 - earlier)
     forced = earlier > 0 and tape.one is not None and tape.one.at < tape.one.places and tape.one.values[tape.one.at] < 0
     drawn = clocks(tape, operator, shape, told, stream)

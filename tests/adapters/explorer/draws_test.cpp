@@ -132,6 +132,27 @@ TEST(ExploreDraws, RaceWhoseLateClocksAreClampedGivesItsWeights) {
   }
 }
 
+TEST(ExploreDraws, RaceOfUniformsGivesTheWeightsInAnyOrder) {
+  // u = exp(-clock) in multiples of 2^-24 below 1: a clock above 16.6 becomes u = 0 and never wins. From 2^-8 on clocks have 16
+  // bits.
+  std::vector<double> weights{1 / 10'000.0, 200 / 10'000.0, 9'799 / 10'000.0};
+  do {
+    for (const bool paired : {false, true}) {
+      InProcess program([&](const Input&, TapeDraws& draws) {
+        std::vector<double> clocks = draws.race(3, 16);
+        for (double& clock : clocks)
+          clock = -std::log(std::min(std::floor(std::exp(-clock) * 0x1p24) / 0x1p24, 1 - 0x1p-24));
+        const Token won = winner(weights, clocks, false);
+        return std::vector<Token>{paired && draws.coin() < .5 ? std::min(won, 1) : won};  // 1 and 2 behave alike
+      });
+      const ProgramDistribution distribution = distribution_of(program, drawing_input);
+      EXPECT_EQ(distribution.state, DistributionState::settled);
+      EXPECT_NEAR(distribution.of({0}), weights[0], 1e-6);
+      EXPECT_NEAR(distribution.of({2}), weights[2] * (paired ? .5 : 1), 1e-6);
+    }
+  } while (std::next_permutation(weights.begin(), weights.end()));
+}
+
 TEST(ExploreDraws, RaceWhoseDrawsAnotherRowChangesIsUndecided) {
   // Near the tie, calls that compare two entries see a third outcome, which random clocks hardly ever meet. So the
   // ratio at which an entry stops winning is not the ratio of the weights.
