@@ -1,6 +1,7 @@
-"""Runs right functions, or the wrong ones, through draftproof.check and prints what is not as wanted.
+"""Runs right functions, right engines, or wrong functions through draftproof.check and prints what is not as wanted.
 
 python python/tests/catalogue/run.py right 1000 --seed 3
+python python/tests/catalogue/run.py texts 1000
 python python/tests/catalogue/run.py wrong
 """
 
@@ -23,6 +24,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 import draftproof  # noqa: E402
 from catalogue import Entry, entries, judge  # noqa: E402
+from catalogue.right_texts import RightText, right_texts  # noqa: E402
 from catalogue.written import Written, right_functions  # noqa: E402
 
 
@@ -64,14 +66,16 @@ def in_processes(work: Callable[[Any], Any], items: Iterable[Any], processes: in
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("right", "wrong"))
-    parser.add_argument("count", nargs="?", type=int, default=1000, help="right functions")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("table", choices=("right", "texts", "wrong"))
+    parser.add_argument("count", nargs="?", type=int, default=1000, help="right functions, or checks of right engines")
+    parser.add_argument("--seed", type=int, default=1, help="of the functions; of the first check of each engine")
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for one function")
     asked = parser.parse_args()
     if asked.table == "wrong":
         return wrong(asked)
+    if asked.table == "texts":
+        return texts(asked)
     functions = list(itertools.islice(right_functions(asked.seed), asked.count))
     failed: Counter[str] = Counter()
     asked_functions = [(written, asked.seed) for written in functions]
@@ -87,6 +91,24 @@ def main() -> int:
 
 def _held(given: tuple[Written, int]) -> str:
     return held(*given)
+
+
+def _held_text(given: tuple[RightText, int]) -> str:
+    text, seed = given
+    verdict = draftproof.check(None, generate=text.generate, seed=seed, keep=False, raises=False, **text.declared)
+    return "" if verdict.status == "passed" else str(verdict)
+
+
+def texts(asked: argparse.Namespace) -> int:
+    engines = right_texts()
+    checks = [(engines[i % len(engines)], asked.seed + i // len(engines)) for i in range(asked.count)]
+    failed = 0
+    for (text, seed), said in in_processes(_held_text, checks, asked.processes, asked.limit):
+        failed += bool(said)
+        if said:
+            print(f"=== {text.style}, seed {seed}\n{said}\n", flush=True)
+    print(f"{asked.count - failed} of {asked.count} held")
+    return 1 if failed else 0
 
 
 def _amiss(entry: Entry) -> str:
