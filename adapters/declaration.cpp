@@ -179,8 +179,6 @@ void check_settings(const Declaration& declaration) {
   const Dtype dtype = declaration.dtypes.front();
   if (dtype != Dtype::float32 && dtype != Dtype::float64)
     throw refuse(fmt::format("a temperature for rows of {}", to_text(dtype)), "rows of float32 or float64 first");
-  if (declaration.greedy != Greedy::no)
-    throw refuse("a temperature for a greedy program", "no temperature, which does not change the likeliest token");
 }
 
 bool Declaration::takes(Setting setting) const {

@@ -90,13 +90,16 @@ struct Declaration {
   bool can(Randomness wanted) const;
   bool has(std::string_view function) const;
   bool takes(Setting setting) const;
+  /// Whether requests are greedy: all of them, or those of temperature 0, if requests have a temperature.
+  bool always_greedy() const { return greedy != Greedy::no && !takes(Setting::temperature); }
+  bool greedy_at_zero() const { return greedy != Greedy::no && takes(Setting::temperature); }
   /// Whether results carry a state to the next call.
   bool stateful() const { return state_size > 0; }
 };
 
 /// Throws: AdapterError if the settings do not fit the other fields: settings without `verify` or `requests`, or with
-/// both; a setting twice; a setting of texts alone for `verify`; a temperature for a greedy program, or for rows of 16
-/// bits, whose rounding would exceed its effect.
+/// both; a setting twice; a setting of texts alone for `verify`; a temperature for rows of 16 bits, whose rounding
+/// would exceed its effect.
 void check_settings(const Declaration& declaration);
 
 /// A program that cannot be started or reached, or that broke the protocol. The command line exits with code 2, or 1

@@ -126,7 +126,7 @@ Answers answers_of(Program& program, const SmallModel& model, const Declaration&
   if (answers.failed[distribution_check::function]) return answers;  // there is no distribution to judge
   Judgement& judgement = answers.judgement;
   // With any of equally likely tokens the distribution is free; zero_support finds a token that is not among them.
-  if (declaration.greedy == Greedy::any) judgement.distance = 0;
+  if (model.greedy && declaration.greedy == Greedy::any) judgement.distance = 0;
   // A tree that predictions still refute is not a distribution.
   if (!answers.undecided && answers.departure() > judgement.limit)
     answers.failed[distribution_check::exact_distribution] =

@@ -43,7 +43,7 @@ class Checker {
 
   SmallModel small_model(const I& instance) const {
     SmallModel model = small_model_of(instance, declaration_);
-    if (declaration_.greedy != Greedy::no) make_greedy(model, declaration_);
+    if (declaration_.always_greedy()) make_greedy(model, declaration_);
     return model;
   }
 
@@ -193,7 +193,7 @@ class Checker {
           finding_of(names[i], Tier::proof, std::move(answer), result.calls, std::move(on), std::move(replay)));
       if (i == distribution_check::exact_distribution && result.findings.back().status == Status::passed)
         result.findings.back().sensitivity =
-            declaration_.greedy != Greedy::no
+            declaration_.always_greedy()
                 ? fmt::format("another token on one of {} models", result.instances)
                 : fmt::format(
                       "a total variation above {:.2g} on one of {} models, unless it lies in random numbers "

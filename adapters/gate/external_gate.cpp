@@ -156,7 +156,7 @@ std::optional<Finding> near_fault(Served& program, std::uint64_t seed, int draft
 /// The first fault of a program in half precision on a long row of 64 possible tokens whose drafts are impossible: its
 /// last token is drawn from that row. Noise of 16 bits is 0 now and then, and lets an impossible token win.
 /// Noise of float16 is 0 once in 2^25: `calls` calls meet it calls / 2^8 times in the mean.
-/// Cost: `calls` calls on rows of 128,256 tokens, in a type of 16 bits alone, and not if all random numbers are doubles.
+/// Cost: `calls` calls on rows of 128,256 tokens, in a type of 16 bits alone; none if all random numbers are doubles.
 std::optional<Finding> half_precision_fault(Served& program, std::uint64_t seed, int drafts, int calls) {
   constexpr int possible = 64, usual = 128'256;
   const Declaration& declaration = program.declaration();
@@ -200,7 +200,7 @@ std::string ExternalGate::refusal(Tier tier) const {
   }
   if (declaration.functions == std::vector<std::string>{"select"})
     return "a selection policy has no trials: it is proved";
-  if (declaration.greedy != Greedy::no && !declaration.has("draft") && !declaration.has("generate"))
+  if (declaration.always_greedy() && !declaration.has("draft") && !declaration.has("generate"))
     return "a greedy program draws no tokens: its output is compared in the proof tier";
   if (declaration.draft_sampling == every_prefix)
     return "a program that drafts inside its step gets no drafts: it is proved on small models";
@@ -320,7 +320,7 @@ void ExternalGate::examine_selection(GateResult& result, const GateOptions& opti
 void ExternalGate::examine_trials(GateResult& result, const GateOptions& options) const {
   const Declaration& declaration = served_->declaration();
   // A greedy verifier draws no token: its tokens are compared in the proof tier, and only its drafts are sampled here.
-  const bool draws = declaration.greedy == Greedy::no,
+  const bool draws = !declaration.always_greedy(),
              decides = draws && !declaration.grammar && declaration.settings.empty();
   const bool positions = decides && decides_positions(declaration),
              paths = decides && decides_paths(declaration, options.drafts);

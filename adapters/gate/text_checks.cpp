@@ -320,7 +320,8 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
   ClassBets by_history(RowsUnderSettings::penalties, RowsUnderSettings::classes);
   // The first tokens after a prompt, and the last ones before the limit, are few among all tokens.
   constexpr std::size_t near = 7;
-  const bool draws = of.greedy == Greedy::no, many = draws && (of.requests > 1 || !target.ends.empty());
+  const bool some_draw = of.greedy == Greedy::no || of.greedy_at_zero;
+  const bool several = some_draw && (of.requests > 1 || !target.ends.empty());
   ClassBets by_start(near + 1, size), by_end(near + 1, size), by_request(of.requests, size);
   ClassBets ends_by_start(near + 1, 2), ends_by_end(near + 1, 2);
   const auto same = [](std::size_t x) { return x; };
@@ -331,6 +332,8 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
     const TextStart start = of.starts.empty() ? TextStart{} : of.starts[number];
     std::optional<RowsUnderSettings> under;
     if (settings) under.emplace(of.settings[number], start.prompt, target);
+    const bool draws = of.greedy == Greedy::no || (of.greedy_at_zero && !of.settings[number].is_greedy());
+    const bool many = several && draws;
     std::string what = start.prompt.empty() ? "" : fmt::format(" after a prompt of {} tokens", start.prompt.size());
     if (settings) what += to_text(of.settings[number]);
     std::uint64_t state = start.state, history = 0;  // the last tokens as digits, the last one lowest
@@ -345,12 +348,12 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
       if (!(p > 0))
         return impossible(fmt::format("token {} of the text{} is {} {}, which has p = 0", i, what, token,
                                       state_text(state, target)));
-      if (of.greedy != Greedy::no && !is_greedy(row, token, of.greedy))
+      if (!draws && !is_greedy(row, token, of.greedy))
         return impossible(fmt::format("token {} of the text{} is {} {}, which is not the likeliest", i, what, token,
                                       state_text(state, target)));
       std::uint64_t further = 1;
       for (ContextBets& one : bets) {
-        if (of.greedy != Greedy::no) break;
+        if (!draws) break;
         one.add(target.next.empty() ? history % (states * further) : state + states * (history % further), token, p);
         further *= size;
       }
@@ -433,7 +436,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
   Finding finding{.property = "generated_text", .tier = Tier::sampled, .status = Status::passed};
   std::array<GeneratedTexts, 2> texts;
-  for (GeneratedTexts& of : texts) of.greedy = declaration.greedy;
+  for (GeneratedTexts& of : texts) of.greedy = declaration.greedy, of.greedy_at_zero = declaration.greedy_at_zero();
   std::array<TextEvidence, 2> evidence;
   const std::array<double, 2> halves{0.5, 0.5};
   double log_e = 0;
@@ -515,7 +518,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
                                        target.vocabulary, threshold + mixture),
                          " in every row"));
     // A fault of rate r is missed with probability (1 - r)^tokens.
-    if (const double all = tokens_on(0) + tokens_on(1); declaration.greedy != Greedy::no)
+    if (const double all = tokens_on(0) + tokens_on(1); declaration.always_greedy())
       shown.push_back(fmt::format("a token that is not the likeliest once in {:.0f} tokens", all / std::log(100.0)));
     else if (tokens_on(1) > 0)
       shown.push_back(

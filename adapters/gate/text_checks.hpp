@@ -97,7 +97,8 @@ struct GeneratedTexts {
   /// Of each text; empty: no settings. Texts whose numbers are equal modulo `requests` have equal rows.
   std::vector<TextSettings> settings{};
   std::size_t requests = 1;
-  Greedy greedy = Greedy::no;  ///< otherwise each token must be a likeliest one
+  Greedy greedy = Greedy::no;   ///< otherwise each token must be a likeliest one
+  bool greedy_at_zero = false;  ///< only if the text's temperature is 0
 };
 
 /// The evidence of texts against `target`.

@@ -133,7 +133,10 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
     TextSettings& settings = drawn[r];
     const auto random = philox_pair(seed, r, 0, purpose_of_settings);
     const std::size_t turn = r + seed % requests;
-    if (declaration.takes(Setting::temperature)) settings.filter.temperature = std::array{0.5, 1.0, 2.0}[turn % 3];
+    if (declaration.greedy_at_zero())
+      settings.filter.temperature = std::array{0.0, 0.5, 1.0, 2.0}[turn % 4];
+    else if (declaration.takes(Setting::temperature))
+      settings.filter.temperature = std::array{0.5, 1.0, 2.0}[turn % 3];
     // A setting that is declared alone is given to every other request, so that their rows differ.
     if (const std::size_t which = turn % std::max<std::size_t>(rows.size(), 2); which < rows.size()) {
       const Setting setting = rows[which];
@@ -143,7 +146,8 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
       if (setting == Setting::logit_bias)
         for (const std::int32_t token : possible_pair(table, random.first))
           settings.logit_bias = {{token, random.second % 2 == 0 ? 1.0 : -1.0}};
-      if (setting == Setting::top_k || setting == Setting::top_p || setting == Setting::min_p)
+      const bool truncates = setting == Setting::top_k || setting == Setting::top_p || setting == Setting::min_p;
+      if (truncates && !settings.is_greedy())
         settings.filter = truncation(setting, table, settings.filter.temperature);
     }
     if (const std::size_t which = turn / 2 % (ends.size() + 1); which < ends.size()) {
@@ -178,7 +182,7 @@ std::vector<double> RowsUnderSettings::row(std::span<const double> p) const {
     for (const std::int32_t end : table_->ends) weights[static_cast<std::size_t>(end)] = 0;
   const double mass = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& weight : weights) weight /= mass;
-  return filtered_distribution(std::move(weights), settings_->filter);
+  return settings_->is_greedy() ? weights : filtered_distribution(std::move(weights), settings_->filter);
 }
 
 void RowsUnderSettings::read(std::int32_t token) {

@@ -7,8 +7,9 @@
 //   b(x)       bias
 //   w(x)       p(x)^r exp(b(x) - a [n(x) > 0] - f n(x)), and 0 for end tokens among the first `min_tokens` tokens
 //
-// The target is w, normalised, at the request's temperature, truncated by its top-k, top-p or min-p. Logits are log p
-// and never positive, so that the repetition penalty multiplies them. A text also ends with its stop sequence.
+// The target is w, normalised, at the request's temperature, truncated by its top-k, top-p or min-p; at temperature 0
+// its likeliest token, as `greedy` declares. Logits are log p and never positive, so that the repetition penalty
+// multiplies them. A text also ends with its stop sequence.
 //
 // Correctness: penalties depend only on emitted tokens, so that a count which keeps a rejected draft, or which belongs
 // to another request, gives another row. A request has at most one of penalties, bias and truncations, since engines
@@ -38,6 +39,8 @@ struct TextSettings {
   double repetition_penalty = 1, presence_penalty = 0, frequency_penalty = 0;
   std::map<std::int32_t, double> logit_bias{};
   int min_tokens = 0;
+  /// Whether its tokens are the likeliest ones of its rows.
+  bool is_greedy() const { return filter.temperature == 0; }
   std::vector<std::int32_t> stop{};  ///< the text ends after the first occurrence of these tokens; empty: none
 };
 
@@ -55,7 +58,7 @@ class RowsUnderSettings {
  public:
   RowsUnderSettings(const TextSettings& settings, std::span<const std::int32_t> prompt, const TextTable& table);
 
-  /// The distribution of the next token where the model has row `p`.
+  /// The distribution of the next token where the model has row `p`; for a greedy request w, normalised.
   std::vector<double> row(std::span<const double> p) const;
   void read(std::int32_t token);
   /// The class of a token by three features: in the prompt or not; the last token, among the two before it, or neither;

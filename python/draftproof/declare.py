@@ -94,7 +94,8 @@ def adapter(
                 compared on vocabularies of at most 4 tokens, so end tokens from 4 on do not occur there
     greedy      `first`, `last` or `any`: fn emits the likeliest token of each row instead of a draw, of equally
                 likely ones the first, the last or any of them; its tokens are compared in the proof tier, texts of
-                `generate` in the sampled tier
+                `generate` in the sampled tier. With a temperature among `settings` only requests of temperature 0 are
+                greedy, and others draw
     grammar     fn takes one more argument, legal, of bool and the shape of p: the tokens that a grammar allows after
                 the context and after each draft. p does not have this mask; the target is p with the forbidden tokens
                 removed, divided by the rest of its mass. Such a function is proved on small models, and not sampled
@@ -161,10 +162,8 @@ def adapter(
         raise ValueError("settings: got no fn, expected a verifier that applies them, or generate with requests=True")
     if settings and fn is not None and requests:
         raise ValueError("settings: got fn and requests=True, expected two calls of check")
-    if "temperature" in settings and (greedy != "no" or dtype not in ("float32", "float64")):
-        raise ValueError(
-            "settings: got a temperature for a greedy function or rows of 16 bits, expected float32 or float64 draws"
-        )
+    if "temperature" in settings and dtype not in ("float32", "float64"):
+        raise ValueError(f"settings: got a temperature for rows of {dtype}, expected float32 or float64")
     if select_cut not in CUTS:
         raise ValueError(f"select_cut: got {select_cut!r}, expected one of {', '.join(CUTS)}")
     given = {"verify": fn, "draft": draft, "generate": generate, "select": select}

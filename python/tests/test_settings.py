@@ -168,8 +168,8 @@ def test_declarations_are_checked():
         verdict(right, settings=("top_q",))
     with pytest.raises(ValueError, match="expected one of the two"):
         verdict(right, grammar=True)
-    with pytest.raises(ValueError, match="a temperature for a greedy function"):
-        verdict(right, greedy="first")
+    with pytest.raises(ValueError, match="a temperature for rows of float16"):
+        verdict(right, dtype="float16")
     with pytest.raises(ValueError, match="expected a verifier"):
         draftproof.check(None, draft=lambda q, k: [0] * k, settings=("top_k",))
     with pytest.raises(draftproof.FunctionFailed, match="temperature"):

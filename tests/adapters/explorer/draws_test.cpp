@@ -133,8 +133,8 @@ TEST(ExploreDraws, RaceWhoseLateClocksAreClampedGivesItsWeights) {
 }
 
 TEST(ExploreDraws, RaceOfUniformsGivesTheWeightsInAnyOrder) {
-  // u = exp(-clock) in multiples of 2^-24 below 1: a clock above 16.6 becomes u = 0 and never wins. Clocks above 2^-8 have 16
-  // bits.
+  // u = exp(-clock) in multiples of 2^-24 below 1: a clock above 16.6 becomes u = 0 and never wins. Clocks above 2^-8
+  // have 16 bits.
   std::vector<double> weights{1 / 10'000.0, 200 / 10'000.0, 9'799 / 10'000.0};
   do {
     for (const bool paired : {false, true}) {

@@ -101,7 +101,6 @@ TEST(RequestSettings, DeclarationsThatDoNotFitAreRefused) {
   refused({.name = "a", .functions = {"draft"}, .settings = {Setting::top_k}}, "settings without a verify function");
   refused({.name = "a", .settings = {Setting::top_k, Setting::top_k}}, "a setting twice");
   refused({.name = "a", .dtypes = {Dtype::bfloat16}, .settings = {Setting::temperature}}, "rows of bfloat16");
-  refused({.name = "a", .greedy = Greedy::first, .settings = {Setting::temperature}}, "greedy");
   check_settings({.name = "a", .dtypes = {Dtype::bfloat16}, .settings = {Setting::top_k}});
 }
 

@@ -1,4 +1,5 @@
-// Settings of requests for texts: the rows that they make, by hand, the evidence of texts under them, and which are drawn.
+// Settings of requests for texts: the rows that they make, by hand, the evidence of texts under them, and which are
+// drawn.
 #include <cmath>
 #include <set>
 
@@ -77,6 +78,24 @@ TEST(TextSettings, TheEvidenceHasMeanOne) {
     }
     EXPECT_NEAR(mean, 1, 1e-12) << "1,024 terms, each with some 300 roundings of 2^-53" << to_text(settings);
   }
+}
+
+TEST(TextSettings, TemperatureZeroIsGreedyAndOthersDraw) {
+  const TextTable target{.vocabulary = 3, .rows = {0.25, 0.375, 0.375}};
+  const auto possible = [&](const TextSettings& settings, std::int32_t token) {
+    return std::isfinite(
+        evidence_of_texts(
+            {.texts = {{token}}, .settings = {settings}, .greedy = Greedy::first, .greedy_at_zero = true}, target)
+            .log_e);
+  };
+  const TextSettings zero{.filter = {.temperature = 0}},
+      biased{.filter = {.temperature = 0}, .logit_bias = {{0, 1.0}}};
+  const auto which = [&](const TextSettings& settings) {
+    return std::vector<bool>{possible(settings, 0), possible(settings, 1), possible(settings, 2)};
+  };
+  EXPECT_EQ(which(zero), (std::vector<bool>{false, true, false})) << "the first of equally likely tokens";
+  EXPECT_EQ(which(biased), (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(which({.filter = {.temperature = 0.5}}), (std::vector<bool>{true, true, true}));
 }
 
 TEST(TextSettings, WhatFollowsAStopSequenceIsImpossible) {

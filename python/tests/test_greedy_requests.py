@@ -1,0 +1,126 @@
+"""Requests of temperature 0 beside requests that draw: right and wrong verifiers, batches and whole engines."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import draftproof
+
+Row = Sequence[float]
+FEW: dict[str, Any] = {"settings": ("temperature",), "greedy": "first", "keep": False, "raises": False}
+
+
+def likeliest(row: Row, last: bool = False) -> list[float]:
+    at = [x for x, p in enumerate(row) if p == max(row)][-1 if last else 0]
+    return [float(x == at) for x in range(len(row))]
+
+
+def at_temperature(row: Row, temperature: float, fault: str = "") -> list[float]:
+    if temperature == 0 and fault != "a low temperature":
+        return likeliest(row, last=fault == "last of equal ones")
+    weights = [p ** (1 / (temperature or 0.1)) for p in row]
+    return [weight / sum(weights) for weight in weights]
+
+
+def drawn(weights: Row, u: float) -> int:
+    return int(np.searchsorted(np.cumsum(weights), u * sum(weights), side="right"))
+
+
+def verified(
+    found: Sequence[int], p_of: Callable[[int], Row], q_of: Callable[[int], Row], t: float, uniforms: Row, fault: str
+) -> list[int]:
+    """Token verification of one request: p_of(i) is the target's row after i drafts, uniforms [L + 1]."""
+    for i, x in enumerate(found):
+        p, q = at_temperature(p_of(i), t, fault), q_of(i)
+        tested = p_of(i) if fault == "drafts tested as drawn" and t == 0 else p
+        if uniforms[i] * q[x] < tested[x]:
+            continue
+        rest = [max(a - b, 0.0) for a, b in zip(p, q, strict=True)]
+        return [*found[:i], drawn(rest if any(rest) else p, uniforms[-1])]
+    row = p_of(len(found))
+    return [*found, drawn(row if fault == "bonus is drawn" else at_temperature(row, t, fault), uniforms[-1])]
+
+
+def chain(fault: str = "") -> Callable[..., list[int]]:
+    def verify(p: Any, q: Any, drafts: Any, temperature: float) -> list[int]:
+        u = np.random.random(len(p)).tolist()
+        return verified(drafts.tolist(), lambda i: p[i].tolist(), lambda i: q[i].tolist(), temperature, u, fault)
+
+    return verify
+
+
+def batch(fault: str = "") -> Callable[..., list[list[int]]]:
+    def verify(p: Any, q: Any, drafts: Any, lengths: Any, temperature: Any) -> list[list[int]]:
+        given = temperature.copy()
+        if fault == "greedy if all are":
+            given[temperature == 0] = 0 if (temperature == 0).all() else 1
+        if fault == "greedy if the first is":
+            given = np.where(temperature[0] == 0, 0, np.where(temperature == 0, 1, temperature))
+        coins, last = np.random.random(drafts.shape).tolist(), np.random.random(len(p)).tolist()
+        return [
+            verified(x[:n].tolist(), lambda i, a=a: a[i].tolist(), lambda i, b=b: b[i].tolist(), t, [*u[:n], v], "")
+            for a, b, x, n, t, u, v in zip(p, q, drafts, lengths.tolist(), given.tolist(), coins, last, strict=True)
+        ]
+
+    return verify
+
+
+def engine(fault: str = "") -> Callable[..., list[list[int]]]:
+    def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, settings: Any) -> list[list[int]]:
+        temperatures = [one["temperature"] for one in settings]
+        if fault == "greedy if the first is":
+            temperatures = [0 if temperatures[0] == 0 else t or 1 for t in temperatures]
+        texts = []
+        for prompt, length, t in zip(prompts, lengths, temperatures, strict=True):
+            text: list[int] = []
+            while len(text) < length:
+                state, found = target.state(prompt + text), list[int]()
+                for _ in range(drafts):
+                    found += random.choices(range(target.vocabulary), proposal.rows[proposal.state(found, state)])
+                rows = [(model.rows[model.state(found[:i], state)]).tolist()
+                        for model in (target, proposal) for i in range(drafts + 1)]  # fmt: skip
+                u = [random.random() for _ in range(drafts + 1)]
+                text += verified(found, rows.__getitem__, lambda i, rows=rows: rows[drafts + 1 + i], t, u, fault)
+            texts.append(text[:length])
+        return texts
+
+    return generate
+
+
+@pytest.mark.parametrize(("fn", "batched"), [(chain(), False), (batch(), True)])
+def test_right_verifiers_pass(fn: Any, batched: bool) -> None:
+    verdict = draftproof.check(fn, batched=batched, arrays="numpy", **FEW)
+    assert verdict.status == "passed", str(verdict)
+
+
+WRONG = ["a low temperature", "last of equal ones", "drafts tested as drawn", "bonus is drawn"]
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_wrong_verifiers_fail(fault: str) -> None:
+    verdict = draftproof.check(chain(fault), arrays="numpy", tier="proof", **FEW)
+    assert verdict.status == "failed"
+    assert "temperature 0" in str(verdict)
+
+
+@pytest.mark.parametrize("fault", ["greedy if all are", "greedy if the first is"])
+def test_a_neighbour_does_not_decide_who_is_greedy(fault: str) -> None:
+    verdict = draftproof.check(batch(fault), arrays="numpy", batched=True, tier="edge", **FEW)
+    assert verdict.status == "failed", str(verdict)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_right_engine_passes(seed: int) -> None:
+    verdict = draftproof.check(None, generate=engine(), requests=True, seed=seed, **FEW)
+    assert verdict.status == "passed", str(verdict)
+
+
+@pytest.mark.parametrize("fault", [*(w for w in WRONG if w != "last of equal ones"), "greedy if the first is"])
+def test_wrong_engines_fail(fault: str) -> None:
+    verdict = draftproof.check(None, generate=engine(fault), requests=True, **FEW)
+    assert verdict.status == "failed", str(verdict)
