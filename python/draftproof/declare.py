@@ -121,7 +121,7 @@ def adapter(
     races       whether an array of V uniforms u is drawn as a race of exponentials -log u; None: if fn draws some, as
                 -log u, as -log(1 - u) or each number by itself, as the distribution can be enumerated
 
-    Parameters `rng` and `generator` of fn get a numpy Generator and a torch.Generator.
+    Parameters `rng` and `generator` of fn, draft and generate get a numpy Generator and a torch.Generator.
     Raises: ValueError if fn holds a random generator that cannot be replaced, or no function is given.
     """
     if step is not None:

@@ -173,21 +173,7 @@ class _Numbers:
         return tape
 
     def _generators(self, names: frozenset[str], seed: int | None) -> dict[str, Any]:
-        """Generators for the parameters `rng` and `generator` of a function."""
-        made: dict[str, Any] = {}
-        if "rng" in names:
-            made["rng"] = numpy_generators.default_rng(seed)  # draws from the tape, if there is one
-        if "generator" in names:
-            import torch
-
-            from draftproof.intercept import _torch_numbers
-
-            made["generator"] = torch.Generator(self._subject.device)
-            if self.scripted:
-                _torch_numbers.mark(made["generator"])
-            else:  # torch gives every new generator the same seed
-                made["generator"].manual_seed(int(torch.randint(2**62, ())) if seed is None else seed)
-        return made
+        return _generators_for(names, seed, self._subject.device, self.scripted)
 
     @property
     def tape(self) -> Tape | None:
@@ -226,6 +212,24 @@ class _Numbers:
             "draws": np.array([draw for one in ones for draw in one.draws], np.int32).reshape(-1, 4),
             "weights": np.array([weight for one in ones for weight in one.weights], np.float64),
         }
+
+
+def _generators_for(names: frozenset[str], seed: int | None, device: str, scripted: bool) -> dict[str, Any]:
+    """Generators for the parameters `rng` and `generator` of a function."""
+    made: dict[str, Any] = {}
+    if "rng" in names:
+        made["rng"] = numpy_generators.default_rng(seed)  # draws from the tape, if there is one
+    if "generator" in names:
+        import torch
+
+        from draftproof.intercept import _torch_numbers
+
+        made["generator"] = torch.Generator(device)
+        if scripted:
+            _torch_numbers.mark(made["generator"])
+        else:  # torch gives every new generator the same seed
+            made["generator"].manual_seed(int(torch.randint(2**62, ())) if seed is None else seed)
+    return made
 
 
 def _settings_of_request(fields: Fields) -> Fields:
@@ -278,7 +282,7 @@ class Subject:
     after_call: Callable[[], None] = lambda: None  # raises Ended if the time of the check is over
 
     def __post_init__(self) -> None:
-        self._names = {id(fn): parameters_of(fn) for fn in (self.fn, self.draft) if fn is not None}
+        self._names = {id(fn): parameters_of(fn) for fn in (self.fn, self.draft, self.generate) if fn is not None}
         self._arguments = Arguments(self.arrays, self.declaration.dtype, self.device)
         self._rehearsed: set[tuple[bytes, ...]] = set()
         self._overwrote: dict[int, str] = {}
@@ -341,8 +345,9 @@ class Subject:
         """The texts of an engine, one for each request. Raises: what the engine raises, and TypeError for no texts."""
         assert self.generate is not None
         length, drafts = int(fields["length"]), int(fields["drafts"])
+        named = _generators_for(self.names_of(self.generate), int(fields["seed"]), self.device, scripted=False)
         if not self.declaration.requests:
-            return [tokens_of(self.generate(arrays["target"], arrays["proposal"], length, drafts))]
+            return [tokens_of(self.generate(arrays["target"], arrays["proposal"], length, drafts, **named))]
         models = (StateModel(arrays[name], arrays["next"]) for name in ("target", "proposal"))
         prompts = [list(prompt) for prompt in fields["prompts"]]
         more: list[Any] = []
@@ -350,7 +355,7 @@ class Subject:
             more.append(StateModel(arrays["legal"] != 0, arrays["legal_next"]))
         if self.declaration.settings:
             more.append([_settings_of_request(one) for one in fields["settings"]])
-        answer = self.generate(*models, prompts, list(fields["lengths"]), drafts, *more)
+        answer = self.generate(*models, prompts, list(fields["lengths"]), drafts, *more, **named)
         if isinstance(answer, Mapping):
             raise TypeError("returned a dict, expected a list with a text for each prompt, in their order")
         texts = list(answer)

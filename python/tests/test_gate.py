@@ -290,6 +290,20 @@ def test_a_text_ends_with_its_first_end_token(in_a_folder: Path) -> None:
     assert verdict.status == "failed" and "follows the end token 1" in str(verdict)
 
 
+def test_an_engine_draws_from_a_given_generator(in_a_folder: Path) -> None:
+    seeds = set()
+
+    def generate(target: Any, proposal: Any, length: int, drafts: int, rng: Any) -> list[int]:
+        seeds.add(repr(rng.bit_generator.state))
+        text = [0]
+        for _ in range(length):
+            text.append(int(rng.choice(len(target), p=target[text[-1]])))
+        return text[1:]
+
+    assert draftproof.check(None, generate=generate, keep=False).status == "passed"
+    assert len(seeds) > 1
+
+
 def test_lost_tokens_are_impossible_transitions(in_a_folder: Path) -> None:
     def loses(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
         tokens = whole_text()(target, proposal, length + length // 16 + 8, drafts)
