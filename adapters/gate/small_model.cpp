@@ -106,6 +106,13 @@ double smallest_positive(const Row& row) {
   return smallest;
 }
 
+/// Whether min-p keeps every token with p > 0, with more than half of its limit to spare.
+bool can_keep_by(double min_p, const std::vector<Row>& rows) {
+  return std::all_of(rows.begin(), rows.end(), [min_p](const Row& row) {
+    return smallest_positive(row) > 1.6 * min_p * *std::max_element(row.begin(), row.end());
+  });
+}
+
 /// Whether rows with mass on every token exist that this setting truncates to these rows, at least 3 % away from its
 /// limits, so that neither rounding nor the order of equal tokens decides.
 bool can_truncate(const std::vector<Row>& rows, Setting setting) {
@@ -114,11 +121,10 @@ bool can_truncate(const std::vector<Row>& rows, Setting setting) {
   };
   if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return kept(row) == std::ssize(row); }))
     return false;
+  if (setting == Setting::min_p) return can_keep_by(0.0625, rows);
   return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
-    const double least = smallest_positive(row);
     if (setting == Setting::top_k) return kept(row) == kept(rows.front());
-    if (setting == Setting::top_p) return least > 0.15;
-    return setting == Setting::min_p && least > 0.1 * *std::max_element(row.begin(), row.end());
+    return setting == Setting::top_p && smallest_positive(row) > 0.15;
   });
 }
 
@@ -145,11 +151,13 @@ void take_settings_from_target(Input& input, const Declaration& declaration) {
       settings.top_k = static_cast<std::size_t>(
           std::count_if(input.p.front().begin(), input.p.front().end(), [](double x) { return x > 0; }));
     if (setting == Setting::top_p) settings.top_p = 0.875;
-    if (setting == Setting::min_p) settings.min_p = 0.0625;
+    // A large min-p can keep tokens with p below it, which a comparison of p with min-p itself would remove.
+    if (setting == Setting::min_p)
+      settings.min_p = can_keep_by(0.5, input.p) ? 0.5 : can_keep_by(0.25, input.p) ? 0.25 : 0.0625;
     for (Row& row : input.p) {
       const auto zeros = static_cast<double>(std::count(row.begin(), row.end(), 0.0));
       const double least = smallest_positive(row), most = *std::max_element(row.begin(), row.end());
-      const double each = setting == Setting::min_p ? most / 32 : std::min(removed / std::max(zeros, 1.0), least / 2);
+      const double each = setting == Setting::min_p ? 0.9 * most * settings.min_p : std::min(removed / std::max(zeros, 1.0), least / 2);
       for (double& share : row) share = (share > 0 ? share : each) / (1 + zeros * each);
     }
   }

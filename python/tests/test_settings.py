@@ -99,6 +99,16 @@ class KeepsSettings:
         return right(p, q, drafts, **(self.before or settings))
 
 
+def min_p_of_all(p, q, drafts, *, min_p):
+    """Compares p with min-p itself, not with min-p times the largest p."""
+
+    def target(i):
+        row = np.where(p[i] >= min_p, p[i], 0).astype(np.float64)
+        return row / row.sum() if row.any() else processed(p[i], top_k=1)
+
+    return chain(p, q, drafts, target)
+
+
 def half_of_top_p(p, q, drafts, *, top_p):
     """Truncates at half of top-p."""
     return right(p, q, drafts, top_p=top_p / (2 if top_p < 1 else 1))
@@ -127,6 +137,7 @@ def test_right_ones_pass(fn, declared):
         (top_k_before_temperature_with_mass, {}),
         (KeepsSettings(), {"name": "keeps_settings"}),
         (half_of_top_p, {"settings": ("top_p",), "models": 30, "tier": "proof"}),
+        (min_p_of_all, {"settings": ("min_p",), "models": 60, "tier": "proof"}),
     ],
 )
 def test_wrong_ones_are_refuted(fn, declared):
