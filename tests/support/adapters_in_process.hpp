@@ -57,7 +57,7 @@ class TapeDraws final : public Draws {
       if (v * total < (sum += weights[x])) return static_cast<int>(x);
     return static_cast<int>(weights.size()) - 1;
   }
-  std::vector<double> race(int n, int bits = 0) {
+  std::vector<double> race(int n, int bits = Draw{}.bits) {
     std::vector<double> clocks;
     for (int x = 0; x < n; ++x) {
       const double v = next({.kind = DrawKind::clock, .size = x == 0 ? n : 0, .bits = bits});
