@@ -134,6 +134,7 @@ class PlaceSearch {
 
   Race race_ = Race::classes;
   double reference_clock_ = 1;  // 1; early_clock() if no race is decided with 1, until the heaviest entry is known
+  int heavier_ = 0;             // times that a heavier entry became the reference
   int reference_ = 0;           // entry that the others are measured against
   int other_ = -1;              // entry of another class, which the reference's own class is measured against
   std::vector<Pair> pairs_;

@@ -4,7 +4,7 @@
 //
 // A program may make its clocks from uniforms u = exp(-clock). These have few digits for long clocks, and on a grid of
 // 2^-24 a clock above 16 is u = 0, which never wins. So all entries are measured against one of the heaviest, and no
-// moved clock at which the winner changes is above `longest_clock`.
+// moved clock at which the winner changes is above `longest_clock`: exp(-4) has 18 bits of such a grid.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -160,6 +160,8 @@ void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) 
     });
     const double clock = reference_clock_ * std::exp2(static_cast<double>(heaviest->low) / steps_of_one + lowest);
     if (clock > longest_clock) {  // the entry weighs more than the reference, perhaps more than this clock says
+      resolved_ = ++heavier_ < node_.draw.size;  // else the entries have no order by weight
+      if (!resolved_) return;
       reference_ = heaviest->moved;
       reference_clock_ = 1;  // no late clock of a lighter entry wins against it
       return ask_others(of, asks);

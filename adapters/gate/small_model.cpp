@@ -157,7 +157,8 @@ void take_settings_from_target(Input& input, const Declaration& declaration) {
     for (Row& row : input.p) {
       const auto zeros = static_cast<double>(std::count(row.begin(), row.end(), 0.0));
       const double least = smallest_positive(row), most = *std::max_element(row.begin(), row.end());
-      const double each = setting == Setting::min_p ? 0.9 * most * settings.min_p : std::min(removed / std::max(zeros, 1.0), least / 2);
+      const double each = setting == Setting::min_p ? 0.9 * most * settings.min_p
+                                                    : std::min(removed / std::max(zeros, 1.0), least / 2);
       for (double& share : row) share = (share > 0 ? share : each) / (1 + zeros * each);
     }
   }
@@ -178,8 +179,8 @@ void take_from_target(Input& input, const Declaration& declaration) {
   if (!declaration.settings.empty()) take_settings_from_target(input, declaration);
 }
 
-/// Whether all requests of this model have temperature 0: one model in three, chosen by its text; two in three of those
-/// with equally likely tokens in the first row.
+/// Whether all requests of this model have temperature 0. One model in three, chosen by its text; where the first row has
+/// equally likely tokens, two in three.
 bool at_zero(const SmallModel& model, const Declaration& declaration) {
   if (!declaration.greedy_at_zero()) return false;
   constexpr std::uint64_t key = 0x7a65726fu;

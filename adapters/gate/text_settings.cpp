@@ -133,12 +133,14 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
     TextSettings& settings = drawn[r];
     const auto random = philox_pair(seed, r, 0, purpose_of_settings);
     const std::size_t turn = r + seed % requests;
-    if (declaration.greedy_at_zero())
-      settings.filter.temperature = std::array{0.0, 0.5, 1.0, 2.0}[turn % 4];
-    else if (declaration.takes(Setting::temperature))
-      settings.filter.temperature = std::array{0.5, 1.0, 2.0}[turn % 3];
-    // A setting that is declared alone is given to every other request, so that their rows differ.
-    if (const std::size_t which = turn % std::max<std::size_t>(rows.size(), 2); which < rows.size()) {
+    // A setting that is declared alone is given to every other request, so that their rows differ. Each temperature comes
+    // with each setting: the requests of a round have other settings, and the next round starts with the next temperature.
+    const std::size_t round = std::max<std::size_t>(rows.size(), 2), which = turn % round;
+    const auto temperatures =
+        declaration.greedy_at_zero() ? std::vector{0.0, 0.5, 1.0, 2.0} : std::vector{0.5, 1.0, 2.0};
+    if (declaration.takes(Setting::temperature))
+      settings.filter.temperature = temperatures[(turn / round + which) % temperatures.size()];
+    if (which < rows.size()) {
       const Setting setting = rows[which];
       if (setting == Setting::repetition_penalty) settings.repetition_penalty = 1.7;
       if (setting == Setting::presence_penalty) settings.presence_penalty = 1;
@@ -150,10 +152,10 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
       if (truncates && !settings.is_greedy())
         settings.filter = truncation(setting, table, settings.filter.temperature);
     }
-    if (const std::size_t which = turn / 2 % (ends.size() + 1); which < ends.size()) {
-      if (ends[which] == Setting::min_tokens && !table.ends.empty())
+    if (const std::size_t end = turn / 2 % (ends.size() + 1); end < ends.size()) {
+      if (ends[end] == Setting::min_tokens && !table.ends.empty())
         settings.min_tokens = 12 + static_cast<int>(random.first % 8);
-      if (ends[which] == Setting::stop) settings.stop = possible_pair(table, random.second);
+      if (ends[end] == Setting::stop) settings.stop = possible_pair(table, random.second);
     }
   }
   return drawn;

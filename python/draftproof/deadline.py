@@ -94,6 +94,7 @@ class Deadline:
                 break
             if not self.over:
                 continue
+            self._calling = False
             if self._worker.ident is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._worker.ident), ctypes.py_object(Ended))
             raise Ended(self.over)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from draftproof.deadline import deadline_of
+from draftproof.deadline import Ended, deadline_of
 from draftproof.declare import subject_of
 from draftproof.rehearsal import failed, rehearse
 from draftproof.results import Distribution, Outcome
@@ -121,7 +121,7 @@ def outcomes_of(
 ) -> list[dict[str, Any]]:
     """Returns the exact distribution on each input, in the form of docs/json.md: rows p and q, drafts, parents.
 
-    Raises: FunctionFailed if the function raises on every input; ProgramError, UnknownRandomness.
+    Raises: FunctionFailed if the function raises on every input; ProgramError, UnknownRandomness; Ended.
     """
     question: dict[str, Any] = {"inputs": list(inputs), "seed": seed}
     if predictions is not None:
@@ -133,6 +133,8 @@ def outcomes_of(
     subject.rows = subject.answered = 0
     subject.error = None
     document = ask(subject, ["distribution", "-"], input=json.dumps(question), deadline=deadline)
+    if "inputs" not in document:
+        raise Ended(deadline.over)
     if not subject.answered and subject.error is not None:
         raise failed(subject, subject.fn) from subject.error
     return list(document["inputs"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -21,7 +22,7 @@ from draftproof.subject import Declaration, Subject
 _LONGEST = 1 << 16  # letters of an instance; Linux takes arguments of at most 2^17 bytes
 _NEVER = 1_000_000  # seconds that the program waits for an answer; `Deadline` ends calls instead
 
-# Checks that fail where equal calls have different results.
+# Checks that fail where the result of a row depends on more than its input and its random numbers.
 _EQUAL_CALLS = {"function", "row_alone", "slots_permuted", "neighbours", "repetition"}
 
 # Defaults for arguments of `check` that are None; the pytest plug-in sets them for a test run.
@@ -112,7 +113,8 @@ def check(
         raise
     findings = [finding for gate in document["gates"] for finding in gate.get("findings", ())]
     if any(finding["check"] in _EQUAL_CALLS and finding["status"] == FAILED for finding in findings):
-        check_equal_calls(subject)
+        with contextlib.suppress(Ended), deadline.watching(lambda: None):
+            check_equal_calls(subject, deadline)
     if deadline.over:  # tiers that did not start are undecided
         begun = [gate["tier"] for gate in document["gates"]]
         unasked = [one for one in tiers or ("proof", "edge", "sampled") if one not in begun]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from draftproof.arrays import TEXT_SETTINGS, UNCHANGED
-from draftproof.deadline import Deadline
+from draftproof.deadline import Deadline, Ended
 from draftproof.intercept import draws_beside
 from draftproof.models import EVERY_PREFIX
 from draftproof.program import ProgramError
@@ -24,6 +24,8 @@ from draftproof.serve import ask
 from draftproof.subject import FunctionFailed, Subject, text_of, words_of
 from draftproof.tape import UnknownRandomness
 from draftproof.wire import Arrays, Fields
+
+_REPEATED = 8  # calls on equal numbers, and on other ones
 
 
 def rehearse(subject: Subject, deadline: Deadline) -> None:
@@ -55,12 +57,24 @@ def rehearse(subject: Subject, deadline: Deadline) -> None:
     subject.error = None
 
 
-def check_equal_calls(subject: Subject) -> None:
-    """To be called if equal calls had different results. Raises: UnknownRandomness if the function draws from a source
-    that no tape replaces."""
+def check_equal_calls(subject: Subject, deadline: Deadline) -> None:
+    """To be called if equal calls had different results.
+
+    Raises: UnknownRandomness if calls are equal with equal numbers of the sources that no tape replaces, and differ
+    with other numbers of these: then nothing but these sources makes them differ. Ended.
+    """
     for fields, arrays, _, _ in _requests(subject):
-        found = draws_beside(partial(subject.answer, fields, arrays)) if "tape" in arrays else []
-        if found:
+        if "tape" not in arrays:
+            continue
+
+        def answer(seed: int, fields: Fields = fields, arrays: Arrays = arrays) -> tuple[bytes, list[str]]:
+            (_, reply), found = draws_beside(partial(subject.answer, fields, arrays), seed)
+            return b"".join(reply[name].tobytes() for name in ("tokens", "counts", "status")), found
+
+        first, found = deadline.call(answer, 0)
+        if not found or any(deadline.call(answer, 0)[0] != first for _ in range(_REPEATED)):
+            continue
+        if any(deadline.call(answer, seed)[0] != first for seed in range(1, 1 + _REPEATED)):
             remedy = "draw by functions of random, numpy or torch in the thread of the call, or give tier='sampled'"
             raise UnknownRandomness(", ".join(found), remedy)
 
@@ -206,25 +220,34 @@ def _choose_form(subject: Subject, deadline: Deadline) -> None:
     """Sets how arrays of V uniforms are drawn: as races of -log u, as races of -log(1 - u), or each number by itself.
 
     Chooses the first form by which the distribution on a small input can be enumerated, or else the one that leaves the
-    least probability unexplored. Cost: about 150 calls for each form that is tried.
+    least probability unexplored. A step that drafts inside has the first form. Cost: some hundred calls for each form.
     """
-    forms = [(True, False), (True, True), (False, False)]
-    if subject.declaration.draft_sampling == EVERY_PREFIX:  # its requests have trees
+    subject.races, subject.of_rest = True, False
+    if subject.declaration.draft_sampling == EVERY_PREFIX:
         return
-    _, arrays = _small_request(subject, [0.5, 0.3, 0.2], [0.2, 0.3, 0.5])
+    drafts = max(1, subject.declaration.fewest_drafts)
+    v = 6 if 4 in (drafts, drafts + 1) else 4  # no other dimension has this size
+    row = [2 * (v - x) / (v * (v + 1)) for x in range(v)]  # the residual p - q has v / 2 tokens
+    _, arrays = _small_request(subject, row, row[::-1])
     given = ("p", "q", "drafts", "parents", "legal")
     one: dict[str, Any] = {name: arrays[name][0].tolist() for name in given if name in arrays}
     if subject.declaration.settings:
         one["settings"] = {}
-    one["drafts"] = [2 - i % 3 for i in range(len(one["drafts"]))]
+    one["drafts"] = [v - 1 - i % v for i in range(len(one["drafts"]))]
     question = json.dumps({"inputs": [one], "predictions": 64})
+    forms = [(True, False), (True, True), (False, False)]
     left = []
-    for subject.races, subject.of_rest in forms:
+    for races, of_rest in forms:
+        subject.races, subject.of_rest = races, of_rest
         try:
-            answer = ask(subject, ["distribution", "-"], input=question, deadline=deadline)["inputs"][0]
+            document = ask(subject, ["distribution", "-"], input=question, deadline=deadline)
         except ProgramError:  # the function is not declared for such an input
+            subject.races, subject.of_rest = forms[0]
             return
-        left.append(answer["unexplored"])
+        if deadline.over:
+            raise Ended(deadline.over)
+        answer = document["inputs"][0]
+        left.append(1.0 if answer["state"] == "unsettled" else answer["unexplored"])
         if left[-1] == 0 or answer["state"] == "not_a_function":
             return
     subject.races, subject.of_rest = forms[left.index(min(left))]
@@ -265,5 +288,5 @@ def _hint(subject: Subject) -> str:
 
 
 def _unpacks(text: str) -> bool:
-    said = ("to unpack", "too many indices", "out of range", "dimension", "not iterable", "0-d")
+    said = ("to unpack", "too many indices", "out of range", "dimension", "not iterable", "a 0-d")
     return any(words in text for words in said)

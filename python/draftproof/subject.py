@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from draftproof import intercept
 from draftproof.arrays import SETTINGS, Argument, Arguments, Rows, tokens_of, tokens_of_batch
 from draftproof.intercept import numpy_generators, torch_operators
-from draftproof.intercept._scalars import here, imports_here
+from draftproof.intercept._scalars import here, imports_here, seed_for
 from draftproof.models import StateModel
 from draftproof.program import printable
 from draftproof.seeds import MOST_REHEARSALS, SeedBook
@@ -218,7 +218,8 @@ def _generators_for(names: frozenset[str], seed: int | None, device: str, script
     """Generators for the parameters `rng` and `generator` of a function."""
     made: dict[str, Any] = {}
     if "rng" in names:
-        made["rng"] = numpy_generators.default_rng(seed)  # draws from the tape, if there is one
+        # Draws from the tape, if there is one.
+        made["rng"] = numpy_generators.default_rng(None if seed is None else seed_for(seed, "rng"))
     if "generator" in names:
         import torch
 
@@ -228,7 +229,9 @@ def _generators_for(names: frozenset[str], seed: int | None, device: str, script
         if scripted:
             _torch_numbers.mark(made["generator"])
         else:  # torch gives every new generator the same seed
-            made["generator"].manual_seed(int(torch.randint(2**62, ())) if seed is None else seed)
+            made["generator"].manual_seed(
+                int(torch.randint(2**62, ())) if seed is None else seed_for(seed, "generator")
+            )
     return made
 
 
@@ -279,7 +282,7 @@ class Subject:
     rows: int = 0
     answered: int = 0
     error: BaseException | None = None
-    after_call: Callable[[], None] = lambda: None  # raises Ended if the time of the check is over
+    after_call: Callable[[], None] = lambda: None  # called after each call of fn; raises Ended if the time is over
 
     def __post_init__(self) -> None:
         self._names = {id(fn): parameters_of(fn) for fn in (self.fn, self.draft, self.generate) if fn is not None}
@@ -335,6 +338,7 @@ class Subject:
             self.calls += 1
             try:
                 kept = kept_of(self.select(view_of(fields, self.arrays)), fields)
+                self.after_call()
             except (Exception, SystemExit) as error:
                 raise FunctionFailed(f"{self.declaration.name} fails on a selection: {words_of(error)}") from error
             return {"type": "result", "id": fields["id"], "kept": kept}, {}, [], []

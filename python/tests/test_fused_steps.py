@@ -159,3 +159,21 @@ def test_a_step_is_declared_alone() -> None:
         with pytest.raises(ValueError, match="step: got"):
             draftproof.adapter(**wrong)
     assert draftproof.adapter(None, step=partial(step())).declaration.name == "fused"
+
+
+def test_a_step_may_draw_by_races() -> None:
+    def fused(target: StateModel, proposal: StateModel, drafts: int) -> list[int]:
+        def pick(row: Any) -> int:
+            clocks = -np.log(np.maximum(np.random.random(len(row)), 1e-300))
+            with np.errstate(divide="ignore"):
+                return int(np.where(row > 0, clocks / row, np.inf).argmin())
+
+        found = [pick(proposal.rows[0])]
+        p, q = target.rows[0], proposal.rows[0]
+        if random.random() * q[found[0]] < p[found[0]]:
+            return [*found, pick(target.rows[target.state(found)])]
+        residual = np.maximum(p - q, 0)
+        return [pick(residual if residual.any() else p)]
+
+    verdict = draftproof.check(None, step=fused, tier="proof", models=4, predictions=64, keep=False, raises=False)
+    assert verdict.status == "passed", str(verdict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import random
+import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ import pytest
 from numpy_chain import right
 
 import draftproof
+from draftproof.deadline import Ended
 
 FEW: dict[str, Any] = {"models": 5, "predictions": 32, "keep": False, "raises": False}
 Pick = Callable[[Any], int]
@@ -96,6 +98,24 @@ def test_other_uses_of_the_operating_systems_numbers_are_no_fault() -> None:
     assert draftproof.check(verify, tier="proof", **FEW).status == "passed"
 
 
+@pytest.mark.parametrize("checked", ["function", "row_alone"])
+def test_a_fault_beside_such_a_source_stays_a_fault(checked: str) -> None:
+    calls = [0]
+
+    def of_calls(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+        assert uuid.uuid4()
+        calls[0] += 1
+        return right(p, q, drafts, rng)[: 1 + calls[0] % 2]
+
+    def of_rows(p: Any, q: Any, drafts: Any, lengths: Any) -> list[list[int]]:
+        assert uuid.uuid4()
+        return [[0 if len(p) > 1 else 1]] * len(p)
+
+    fn, tier = (of_calls, "proof") if checked == "function" else (of_rows, "edge")
+    verdict = draftproof.check(fn, tier=tier, batched=checked == "row_alone", arrays="numpy", **FEW)
+    assert checked in [finding.check for finding in verdict.failures]
+
+
 def rest_of_one(w: Any, rng: Any) -> Any:
     return -np.log(1 - rng.random(len(w)))
 
@@ -128,6 +148,38 @@ def test_exponential_races_are_found_in_either_form(clocks: Any) -> None:
     assert draftproof.check(race(clocks), tier="proof", **FEW).status == "passed"
     wrong = draftproof.check(race(clocks, 0.9), tier="proof", **FEW)
     assert "exact_distribution" in [finding.check for finding in wrong.failures]
+
+
+def test_races_of_a_position_and_of_a_residual_alone() -> None:
+    def raced(p: Any, q: Any, rng: Any) -> int:
+        residual = np.maximum(p.astype(float) - q, 0)
+        weights = residual if residual.any() else p.astype(float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return int(np.where(weights > 0, log1p(weights, rng) / weights, math.inf).argmin())
+
+    def position(p: Any, q: Any, drafts: Any, rng: Any) -> int:
+        x = int(drafts[0])
+        return x if rng.random() * q[x] < p[x] else raced(p, q, rng)
+
+    def residual_alone(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+        x = int(drafts[0])
+        if rng.random() * q[0, x] < p[0, x]:
+            return [x, inverted(p[1].astype(float), rng.random())]
+        return [raced(p[0], q[0], rng)]
+
+    for fn, declared in ((position, {"level": "position", "most_drafts": 1}), (residual_alone, {"most_drafts": 1})):
+        verdict = draftproof.check(fn, tier="proof", **FEW, **declared)  # type: ignore[arg-type]
+        assert verdict.status == "passed", str(verdict)
+
+
+def test_the_time_may_end_before_the_form_of_races_is_known() -> None:
+    def slow(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+        time.sleep(0.02)
+        return race(log1p)(p, q, drafts, rng)
+
+    assert draftproof.check(slow, time_limit=0.5, **FEW).status == "undecided"
+    with pytest.raises(Ended):
+        draftproof.distribution(slow, [[0.5, 0.5]] * 2, [[0.5, 0.5]], [0], time_limit=0.1, races=True)
 
 
 def test_as_many_numbers_as_tokens_that_are_no_race() -> None:

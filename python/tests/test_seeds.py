@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from test_subject import request
 
+import draftproof
 from draftproof import intercept
 from draftproof.declare import adapter
 from draftproof.seeds import ENOUGH, SeedBook
@@ -255,11 +256,11 @@ def test_equal_numbers_by_two_routes_have_one_source() -> None:
     def drawn(make: Any) -> list[int]:
         def verify(p: Any, q: Any, drafts: Any) -> list[int]:
             a, b = make(int(np.random.default_rng().integers(2**31)))
-            return [int(a() * 2) * 2 + int(b() * 2)]
+            return [int(a() * 2), int(b() * 2)]
 
         tapes = [[0.5, *numbers, *[0.5] * 6] for numbers in ((0.25, 0.75), (0.75, 0.25))]
         _, reply = adapter(verify, arrays="numpy").answer(*request(2, tapes))
-        return [int(token) for token in reply["tokens"][:, 0]]
+        return [int(2 * a + b) for a, b in reply["tokens"]]
 
     def legacy(seed: int) -> Any:
         np.random.seed(seed)
@@ -287,7 +288,33 @@ def test_equal_numbers_by_two_routes_have_one_source() -> None:
 def test_seeds_of_wide_ranges_are_drawn() -> None:
     def verify(p: Any, q: Any, drafts: Any) -> list[int]:
         seeds = [int(torch.randint(2**62, ())) >> 61, random.getrandbits(64) >> 63, random.randrange(2**63 - 1) >> 62]
-        return [seeds[0] * 4 + seeds[1] * 2 + seeds[2]]
+        return seeds
 
-    _, reply = adapter(verify, arrays="numpy").answer(*request(2, [[0.25] * 9, [0.75] * 9]))
-    assert reply["tokens"][:, 0].tolist() == [0, 7]
+    _, reply = adapter(verify, arrays="numpy").answer(*request(2, [[0.25] * 9, [0.75] * 9], drafts=2))
+    assert reply["tokens"].tolist() == [[0, 0, 0], [1, 1, 1]]
+
+
+def test_sources_of_one_call_are_independent() -> None:
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        for i, x in enumerate(drafts):
+            if random.random() * q[i, x] < p[i, x]:
+                continue
+            residual = np.maximum(p[i].astype(float) - q[i], 0)
+            weights = residual if residual.any() else p[i].astype(float)
+            return [*drafts[:i], int(np.random.choice(len(weights), p=weights / weights.sum()))]
+        last = p[len(drafts)].astype(float)
+        return [*drafts, int(np.random.choice(len(last), p=last / last.sum()))]
+
+    def generate(target: Any, proposal: Any, length: int, drafts: int, rng: Any) -> list[int]:
+        other, text = np.random.default_rng(), [0]
+        while len(text) <= length:
+            p, q = target[text[-1]], proposal[text[-1]]
+            x = int(rng.choice(len(q), p=q))
+            if other.random() * q[x] >= p[x]:
+                residual = np.maximum(p - q, 0)
+                x = int(rng.choice(len(p), p=residual / residual.sum()))
+            text.append(x)
+        return text[1:]
+
+    assert draftproof.check(verify, tier="sampled", keep=False, raises=False).status == "passed"
+    assert draftproof.check(None, generate=generate, keep=False, raises=False).status == "passed"

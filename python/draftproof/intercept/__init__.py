@@ -18,6 +18,7 @@ import functools
 import importlib
 import os
 import pkgutil
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Protocol, cast
@@ -27,6 +28,7 @@ import numpy as np
 from draftproof.intercept import _scalars, torch_operators
 from draftproof.intercept._reach import objects_of
 from draftproof.intercept._scalars import Patches, drawing_from, here
+from draftproof.intercept.python_random import Plain
 from draftproof.tape import NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
 
 __all__ = ["Source", "calling", "draws_beside", "intercepting", "objects_of", "reason_of", "replaced", "scripted",
@@ -127,32 +129,35 @@ def seeded(value: int) -> Iterator[None]:
         yield
 
 
-def draws_beside(call: Callable[[], Any]) -> list[str]:
-    """Returns the random sources that `call` draws from and that no tape replaces: the operating system, bits of a
-    generator, and the libraries' functions in other threads. To be used for a call with a tape."""
-    found: set[str] = set()
+_one_at_a_time = threading.Lock()
 
-    def noting(name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        def stand_in(*args: Any, **kwargs: Any) -> Any:
-            found.add(name)
-            return original(*args, **kwargs)
 
-        return stand_in
+def draws_beside(call: Callable[[], Any], seed: int) -> tuple[Any, list[str]]:
+    """Returns the result of `call`, a call with a tape, and the random sources without a tape that it used: os.urandom,
+    os.getrandom, `random_raw` of bit generators made in the call, random and numpy.random in other threads. Their
+    numbers are replaced by those of `seed`. That a source was used does not show that the result depends on it.
+    """
+    found, numbers = _scalars.Unreplaced(seed), Plain(seed)
 
-    bits = [getattr(np.random, name) for name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")]
+    def bits(n: int, *_: Any) -> bytes:
+        found.names.add("os.urandom")
+        return numbers.randbytes(n)
+
+    def random_raw(self: Any, size: Any = None, output: bool = True) -> Any:
+        found.names.add("random_raw")
+        return numbers.getrandbits(64) if size is None else [numbers.getrandbits(64) for _ in range(size)]
+
+    kinds = [getattr(np.random, name) for name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")]
     changes: list[tuple[Any, str, Any]] = [
-        (np.random, of.__name__, type(of.__name__, (of,), {"random_raw": noting("random_raw", of.random_raw)}))
-        for of in bits
+        (np.random, of.__name__, type(of.__name__, (of,), {"random_raw": random_raw})) for of in kinds
     ]
-    changes += [(os, name, noting(f"os.{name}", getattr(os, name))) for name in ("urandom", "getrandom")
-                if hasattr(os, name)]  # fmt: skip
-    with replaced(), Patches(changes).on():
-        _scalars.beside = found
+    changes += [(os, name, bits) for name in ("urandom", "getrandom") if hasattr(os, name)]
+    with _one_at_a_time, replaced(), Patches(changes).on():
+        _scalars.unreplaced = found
         try:
-            call()
+            return call(), sorted(found.names)
         finally:
-            _scalars.beside = None
-    return sorted(found)
+            _scalars.unreplaced = None
 
 
 def unreachable(fn: Callable[..., Any]) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import operator
 import threading
+import zlib
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -33,8 +34,15 @@ class _Here(threading.local):
 
 here = _Here()
 
-# While `intercept.draws_beside` runs a call: the random sources that it drew from and that no tape replaces.
-beside: set[str] | None = None
+
+class Unreplaced:
+    """Random sources without a tape that a call of `intercept.draws_beside` uses; their numbers are those of `seed`."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.names, self.made = seed, set[str](), dict[str, Any]()
+
+
+unreplaced: Unreplaced | None = None  # while `draws_beside` runs a call
 
 
 def imports_here() -> int:
@@ -49,19 +57,28 @@ def imports_here() -> int:
 def running() -> Tape | None:
     """The tape of the call that this thread runs; None outside of one, and in a module that the call imports."""
     tape = here.tape
-    if tape is None and beside is not None:
-        beside.add("random or numpy.random in another thread")
+    if tape is None and unreplaced is not None:
+        unreplaced.names.add("random or numpy.random in another thread")
     return tape if tape is None or not _importing or imports_here() <= here.imports else None
 
 
 def own(library: str, make: Callable[[int], Any]) -> Any:
     """Returns the generator of this thread's seeded call for a library; None outside of a seeded call."""
-    if here.seed is None:
+    seed, made = here.seed, here.made
+    if seed is None and unreplaced is not None:
+        seed, made = unreplaced.seed, unreplaced.made
+    if seed is None:
         return None
-    assert here.made is not None
-    if library not in here.made:
-        here.made[library] = make(here.seed)
-    return here.made[library]
+    assert made is not None
+    if library not in made:
+        made[library] = make(seed_for(seed, library))
+    return made[library]
+
+
+def seed_for(seed: int, source: str) -> int:
+    """Returns the seed of one random source of a call, 0 to 2^63 - 1. Sources have different ones, because generators
+    of several libraries give the same numbers for the same seed."""
+    return (seed ^ zlib.crc32(source.encode()) * 0x9E3779B1) & (2**63 - 1)
 
 
 @contextmanager

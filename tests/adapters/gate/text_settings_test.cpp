@@ -113,6 +113,21 @@ TEST(TextSettings, WhatFollowsAStopSequenceIsImpossible) {
   expect_words(worst({1, 0}, 9).worst, "no end token or stop sequence, expected 9 tokens");
 }
 
+TEST(TextSettings, EachTemperatureComesWithAndWithoutAPenalty) {
+  const Declaration declaration{.name = "engine",
+                                .functions = {"generate"},
+                                .requests = true,
+                                .greedy = Greedy::first,
+                                .settings = {Setting::temperature, Setting::frequency_penalty}};
+  const TextTable table{.vocabulary = 2, .rows = {0.25, 0.75, 0.5, 0.5}, .next = {0, 1, 1, 0}};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::set<std::pair<double, double>> pairs;
+    for (const TextSettings& settings : draw_settings(declaration, table, 8, seed))
+      pairs.insert({settings.filter.temperature, settings.frequency_penalty});
+    EXPECT_EQ(pairs.size(), 8u) << "seed " << seed;
+  }
+}
+
 TEST(TextSettings, EachDeclaredOneIsGivenToSomeRequest) {
   Declaration declaration{.name = "engine", .functions = {"generate"}, .requests = true};
   for (int i = 0; i < text_setting_count; ++i) declaration.settings.push_back(static_cast<Setting>(i));
