@@ -90,8 +90,9 @@ struct Declaration {
   bool can(Randomness wanted) const;
   bool has(std::string_view function) const;
   bool takes(Setting setting) const;
-  /// Whether requests are greedy: all of them, or those of temperature 0, if requests have a temperature.
+  /// Whether all requests are greedy.
   bool always_greedy() const { return greedy != Greedy::no && !takes(Setting::temperature); }
+  /// Whether requests of temperature 0 are greedy and others draw.
   bool greedy_at_zero() const { return greedy != Greedy::no && takes(Setting::temperature); }
   /// Whether results carry a state to the next call.
   bool stateful() const { return state_size > 0; }

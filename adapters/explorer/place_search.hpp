@@ -120,6 +120,9 @@ class PlaceSearch {
   void step_race(const std::vector<int>& of, std::vector<Ask>& asks);
   void ask_ends(int fixed, int moved, double clock, std::vector<Ask>& asks);
   void ask_others(const std::vector<int>& of, std::vector<Ask>& asks);
+  static double clock_of(const Pair& pair);
+  const Pair& heaviest_pair() const;
+  bool change_reference(const std::vector<int>& of, std::vector<Ask>& asks);
   void ask_reference(const std::vector<int>& of, std::vector<Ask>& asks);
   void take_pair(Pair& pair, std::uint64_t value, RunStore::Chain after);
   bool bisect_pairs(std::vector<Ask>& asks);
@@ -133,7 +136,7 @@ class PlaceSearch {
   bool leaf_ = false, function_ = true, resolved_ = true, given_up_ = false;
 
   Race race_ = Race::classes;
-  double reference_clock_ = 1;  // 1; early_clock() if no race is decided with 1, until the heaviest entry is known
+  double reference_clock_ = 1;  // 1; early_clock() if no pair races at 1; 1 again after a heavier entry
   int heavier_ = 0;             // times that a heavier entry became the reference
   int reference_ = 0;           // entry that the others are measured against
   int other_ = -1;              // entry of another class, which the reference's own class is measured against

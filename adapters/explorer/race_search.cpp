@@ -134,6 +134,32 @@ void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& as
   ask_others(of, asks);
 }
 
+/// The moved clock at which the winner changes.
+double PlaceSearch::clock_of(const Pair& pair) {
+  return pair.clock * std::exp2(static_cast<double>(pair.low) / steps_of_one + lowest);
+}
+
+/// The pair with the latest such clock, of those that race.
+const PlaceSearch::Pair& PlaceSearch::heaviest_pair() const {
+  return *std::max_element(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) {
+    return std::pair(a.races(), clock_of(a)) < std::pair(b.races(), clock_of(b));
+  });
+}
+
+/// Makes an entry the reference that weighs far more than it, perhaps more than its clock says. Returns whether there is
+/// one; gives up if the entries have no order by weight.
+bool PlaceSearch::change_reference(const std::vector<int>& of, std::vector<Ask>& asks) {
+  const Pair& heaviest = heaviest_pair();
+  if (!heaviest.races() || !(clock_of(heaviest) > longest_clock)) return false;
+  resolved_ = ++heavier_ < node_.draw.size;
+  if (!resolved_) return true;
+  reference_ = heaviest.moved;
+  reference_clock_ = 1;  // no late clock of a lighter entry wins against it
+  race_ = Race::others;
+  ask_others(of, asks);
+  return true;
+}
+
 void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) {
   if (race_ == Race::classes) {
     race_ = Race::late;
@@ -155,26 +181,17 @@ void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) 
   }
   if (race_ == Race::others) {
     if (bisect_pairs(asks)) return;
-    const auto heaviest = std::max_element(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) {
-      return std::pair(a.races(), a.low) < std::pair(b.races(), b.low);
-    });
-    const double clock = reference_clock_ * std::exp2(static_cast<double>(heaviest->low) / steps_of_one + lowest);
-    if (clock > longest_clock) {  // the entry weighs more than the reference, perhaps more than this clock says
-      resolved_ = ++heavier_ < node_.draw.size;  // else the entries have no order by weight
-      if (!resolved_) return;
-      reference_ = heaviest->moved;
-      reference_clock_ = 1;  // no late clock of a lighter entry wins against it
-      return ask_others(of, asks);
-    }
-    other_ = heaviest->moved;
+    if (change_reference(of, asks)) return;
+    const Pair& heaviest = heaviest_pair();
+    other_ = heaviest.moved;
     race_ = Race::rest;
     for (int x = 0; x < node_.draw.size; ++x)
       if (x != reference_ && of[static_cast<std::size_t>(x)] == of[static_cast<std::size_t>(reference_)])
-        ask_ends(other_, x, std::min(1.0, longest_clock * clock), asks);
+        ask_ends(other_, x, std::min(1.0, clock_of(heaviest)), asks);
     if (!asks.empty()) return;
   }
   if (race_ == Race::rest) {
-    if (bisect_pairs(asks)) return;
+    if (bisect_pairs(asks) || change_reference(of, asks)) return;
     // An entry that neither wins nor loses against another entry is not part of a race.
     resolved_ = std::all_of(pairs_.begin(), pairs_.end(), [](const Pair& pair) { return pair.decided(); });
     if (!resolved_) return;

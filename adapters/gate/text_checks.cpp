@@ -332,7 +332,7 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
     const TextStart start = of.starts.empty() ? TextStart{} : of.starts[number];
     std::optional<RowsUnderSettings> under;
     if (settings) under.emplace(of.settings[number], start.prompt, target);
-    const bool draws = of.greedy == Greedy::no || (of.greedy_at_zero && !of.settings[number].is_greedy());
+    const bool draws = of.greedy == Greedy::no || (of.greedy_at_zero && !of.settings[number].at_zero());
     const bool many = several && draws;
     std::string what = start.prompt.empty() ? "" : fmt::format(" after a prompt of {} tokens", start.prompt.size());
     if (settings) what += to_text(of.settings[number]);

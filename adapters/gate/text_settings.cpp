@@ -149,7 +149,7 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
         for (const std::int32_t token : possible_pair(table, random.first))
           settings.logit_bias = {{token, random.second % 2 == 0 ? 1.0 : -1.0}};
       const bool truncates = setting == Setting::top_k || setting == Setting::top_p || setting == Setting::min_p;
-      if (truncates && !settings.is_greedy())
+      if (truncates && !settings.at_zero())
         settings.filter = truncation(setting, table, settings.filter.temperature);
     }
     if (const std::size_t end = turn / 2 % (ends.size() + 1); end < ends.size()) {
@@ -184,7 +184,7 @@ std::vector<double> RowsUnderSettings::row(std::span<const double> p) const {
     for (const std::int32_t end : table_->ends) weights[static_cast<std::size_t>(end)] = 0;
   const double mass = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& weight : weights) weight /= mass;
-  return settings_->is_greedy() ? weights : filtered_distribution(std::move(weights), settings_->filter);
+  return settings_->at_zero() ? weights : filtered_distribution(std::move(weights), settings_->filter);
 }
 
 void RowsUnderSettings::read(std::int32_t token) {

@@ -39,9 +39,9 @@ struct TextSettings {
   double repetition_penalty = 1, presence_penalty = 0, frequency_penalty = 0;
   std::map<std::int32_t, double> logit_bias{};
   int min_tokens = 0;
-  /// Whether its tokens are the likeliest ones of its rows.
-  bool is_greedy() const { return filter.temperature == 0; }
   std::vector<std::int32_t> stop{};  ///< the text ends after the first occurrence of these tokens; empty: none
+  /// Whether the request is greedy in a program that is greedy at temperature 0.
+  bool at_zero() const { return filter.temperature == 0; }
 };
 
 /// The declared settings as a JSON object by name.

@@ -118,8 +118,9 @@ def adapter(
     most_vocabulary  the largest V that fn is defined for; 0: no limit
     tolerance   total variation from the target that an approximate rule admits
     batch_invariant  fn promises that a row has the same bits in every batch
-    races       whether an array of V uniforms u is drawn as a race of exponentials -log u; None: if fn draws some, as
-                -log u, as -log(1 - u) or each number by itself, as the distribution can be enumerated
+    races       whether an array of V uniforms u is drawn as a race of exponentials -log u. None: if fn draws such
+                arrays, the first of -log u, -log(1 - u) and separate numbers with which a small distribution can be
+                enumerated
 
     Parameters `rng` and `generator` of fn, draft and generate get a numpy Generator and a torch.Generator.
     Raises: ValueError if fn holds a random generator that cannot be replaced, or no function is given.

@@ -68,7 +68,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", choices=("right", "texts", "wrong"))
     parser.add_argument("count", nargs="?", type=int, default=1000, help="right functions, or checks of right engines")
-    parser.add_argument("--seed", type=int, default=1, help="of the functions; of the first check of each engine")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=1,
+        help="of the functions; of each engine's first check",
+    )
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for one function")
     asked = parser.parse_args()

@@ -137,7 +137,7 @@ TEST(ExploreDraws, RaceOfUniformsGivesTheWeightsInAnyOrder) {
   // have 16 bits.
   std::vector<double> weights{1 / 10'000.0, 200 / 10'000.0, 9'799 / 10'000.0};
   do {
-    for (const bool paired : {false, true}) {
+    for (const bool paired : {false, true}) {  // then two entries have equal outcomes half of the time
       InProcess program([&](const Input&, TapeDraws& draws) {
         std::vector<double> clocks = draws.race(3, 16);
         for (double& clock : clocks)
@@ -150,6 +150,22 @@ TEST(ExploreDraws, RaceOfUniformsGivesTheWeightsInAnyOrder) {
       EXPECT_NEAR(distribution.of({0}), weights[0], 1e-6);
       EXPECT_NEAR(distribution.of({2}), weights[2] * (paired ? .5 : 1), 1e-6);
     }
+  } while (std::next_permutation(weights.begin(), weights.end()));
+}
+
+TEST(ExploreDraws, RaceWhoseHeaviestEntryBehavesAsALightOne) {
+  std::vector<double> weights{1 / 1'000.0, 2 / 1'000.0, 997 / 1'000.0};
+  do {
+    // Entries 0 and 1 have one outcome, so the heaviest may share its outcome with the first reference.
+    InProcess program([&](const Input&, TapeDraws& draws) {
+      std::vector<double> clocks = draws.race(3, 16);
+      for (double& clock : clocks)
+        clock = -std::log(std::min(std::floor(std::exp(-clock) * 0x1p24) / 0x1p24, 1 - 0x1p-24));
+      return std::vector<Token>{winner(weights, clocks, false) == 2 ? 1 : 0};
+    });
+    const ProgramDistribution distribution = distribution_of(program, drawing_input);
+    EXPECT_EQ(distribution.state, DistributionState::settled);
+    EXPECT_NEAR(distribution.of({1}), weights[2], 1e-5);
   } while (std::next_permutation(weights.begin(), weights.end()));
 }
 

@@ -116,8 +116,8 @@ TEST(TextSettings, WhatFollowsAStopSequenceIsImpossible) {
 TEST(TextSettings, EachTemperatureComesWithAndWithoutAPenalty) {
   const Declaration declaration{.name = "engine",
                                 .functions = {"generate"},
-                                .requests = true,
                                 .greedy = Greedy::first,
+                                .requests = true,
                                 .settings = {Setting::temperature, Setting::frequency_penalty}};
   const TextTable table{.vocabulary = 2, .rows = {0.25, 0.75, 0.5, 0.5}, .next = {0, 1, 1, 0}};
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
