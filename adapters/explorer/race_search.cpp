@@ -146,8 +146,8 @@ const PlaceSearch::Pair& PlaceSearch::heaviest_pair() const {
   });
 }
 
-/// Makes an entry the reference that weighs far more than it, perhaps more than its clock says. Returns whether there is
-/// one; gives up if the entries have no order by weight.
+/// Makes an entry the reference that weighs far more than it, perhaps more than its clock says. Returns whether there
+/// is one; gives up if the entries have no order by weight.
 bool PlaceSearch::change_reference(const std::vector<int>& of, std::vector<Ask>& asks) {
   const Pair& heaviest = heaviest_pair();
   if (!heaviest.races() || !(clock_of(heaviest) > longest_clock)) return false;

@@ -179,8 +179,8 @@ void take_from_target(Input& input, const Declaration& declaration) {
   if (!declaration.settings.empty()) take_settings_from_target(input, declaration);
 }
 
-/// Whether all requests of this model have temperature 0. One model in three, chosen by its text; where the first row has
-/// equally likely tokens, two in three.
+/// Whether all requests of this model have temperature 0. One model in three, chosen by its text; where the first row
+/// has equally likely tokens, two in three.
 bool at_zero(const SmallModel& model, const Declaration& declaration) {
   if (!declaration.greedy_at_zero()) return false;
   constexpr std::uint64_t key = 0x7a65726fu;

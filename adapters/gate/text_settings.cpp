@@ -133,8 +133,8 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
     TextSettings& settings = drawn[r];
     const auto random = philox_pair(seed, r, 0, purpose_of_settings);
     const std::size_t turn = r + seed % requests;
-    // A setting that is declared alone is given to every other request, so that their rows differ. Each temperature comes
-    // with each setting: the requests of a round have other settings, and the next round starts with the next temperature.
+    // A setting that is declared alone is given to every other request, so that their rows differ. Each temperature
+    // comes with each setting: a round gives each setting once, and the next round starts with the next temperature.
     const std::size_t round = std::max<std::size_t>(rows.size(), 2), which = turn % round;
     const auto temperatures =
         declaration.greedy_at_zero() ? std::vector{0.0, 0.5, 1.0, 2.0} : std::vector{0.5, 1.0, 2.0};

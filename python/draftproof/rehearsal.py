@@ -25,7 +25,7 @@ from draftproof.subject import FunctionFailed, Subject, text_of, words_of
 from draftproof.tape import UnknownRandomness
 from draftproof.wire import Arrays, Fields
 
-_REPEATED = 8  # calls on equal numbers, and on other ones
+_REPEATED = 8  # calls of check_equal_calls with equal numbers, and as many with other ones
 
 
 def rehearse(subject: Subject, deadline: Deadline) -> None:
@@ -63,6 +63,14 @@ def check_equal_calls(subject: Subject, deadline: Deadline) -> None:
     Raises: UnknownRandomness if calls are equal with equal numbers of the sources that no tape replaces, and differ
     with other numbers of these: then nothing but these sources makes them differ. Ended.
     """
+    before = subject.calls, subject.draw_log.copy()
+    try:
+        _compare_equal_calls(subject, deadline)
+    finally:
+        subject.calls, subject.draw_log = before
+
+
+def _compare_equal_calls(subject: Subject, deadline: Deadline) -> None:
     for fields, arrays, _, _ in _requests(subject):
         if "tape" not in arrays:
             continue

@@ -78,7 +78,7 @@ def own(library: str, make: Callable[[int], Any]) -> Any:
 def seed_for(seed: int, source: str) -> int:
     """Returns the seed of one random source of a call, 0 to 2^63 - 1. Sources have different ones, because generators
     of several libraries give the same numbers for the same seed."""
-    return (seed ^ zlib.crc32(source.encode()) * 0x9E3779B1) & (2**63 - 1)
+    return (seed ^ zlib.crc32(source.encode()) << 31) & (2**63 - 1)
 
 
 @contextmanager
