@@ -117,10 +117,6 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
     rows = [(one, two), (middle, middle), (other, middle), (middle, other)]  # every draft of the first is token 1
     if vocabulary == 1:
         rows = [([1.0], [1.0])] * 4
-    dtype = declared.dtype if declared.dtype != "bfloat16" else "float32"  # requests have bfloat16 rows in float32
-    with np.errstate(divide="ignore"):
-        table = np.log(np.array(rows)) if declared.rows == "logits" else np.array(rows)
-    p, q = (np.tile(table[:, None, i], (1, drafts + 1 - i, 1)).astype(dtype) for i in (0, 1))
     numbers: Arrays = {}
     if scripted:
         numbers["tape"] = np.random.default_rng(3).random((len(rows), 256))
@@ -128,31 +124,16 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
         numbers["seeds"] = np.arange(len(rows), dtype=np.int64)
     fields = {"id": 0, "vocabulary": vocabulary, "randomness": declared.randomness[0]}
     if "verify" in declared.functions:
-        position = declared.level == "position"
-        if position:  # drafts without replacement need several tokens with q > 0
-            p, q = (np.concatenate([a[2:], a[2:]]) for a in (p, q))
-        arrays: Arrays = {
-            "p": p[:, :1] if position else p,
-            "q": q[:, :1] if position else q,
-            "drafts": np.tile(np.arange(1, drafts + 1, dtype=np.int32) % vocabulary, (len(rows), 1)),
-            "lengths": np.full(len(rows), drafts, np.int32),
-        }
-        given = ["p", "q", "drafts"]
-        if declared.level == "tree":
-            path = np.full(drafts, -1) if inside else np.arange(-1, drafts - 1)
-            arrays["parents"] = np.tile(path.astype(np.int32), (len(rows), 1))
-            given.append("parents")
-        if declared.grammar:
-            arrays["legal"] = np.ones(arrays["p"].shape, np.int32)
-            given.append("legal")
-        if declared.settings:
-            arrays["request_settings"] = np.tile(np.array(UNCHANGED), (len(rows), 1))
-        requests.append((fields | {"type": "verify"}, arrays | numbers, subject.fn, given))
+        # Drafts of a position without replacement need several tokens with q > 0.
+        arrays = _verify_arrays(subject, [*rows[2:], *rows[2:]] if declared.level == "position" else rows, 1)
+        given = ["p", "q", "drafts", *(name for name in ("parents", "legal") if name in arrays)]
+        requests.append((fields | {"type": "verify"}, _as_declared(subject, arrays) | numbers, subject.fn, given))
     if subject.draft is not None:
         numbers = {} if scripted else numbers
         seeds = {"seeds": np.arange(len(rows), dtype=np.int64)} if "seeded" in declared.randomness else {}
         asked = {"type": "draft", "drafts": drafts, "randomness": "seeded" if seeds else "opaque"}
-        requests.append((fields | asked, {"q": q[:, :1], **seeds}, subject.draft, ["q", "K"]))
+        row_q = _as_declared(subject, {"q": np.array([[q] for _, q in rows])})
+        requests.append((fields | asked, {**row_q, **seeds}, subject.draft, ["q", "K"]))
     if subject.generate is not None:
         table = np.full((vocabulary,) * (declared.memory + 1), 1 / vocabulary)
         asked = {"type": "generate", "length": 4, "drafts": 3, "seed": 1}
@@ -177,33 +158,37 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
     return requests
 
 
-def _small_request(subject: Subject, p: list[float], q: list[float]) -> tuple[Fields, Arrays]:
-    """Returns a scripted request of one row, in which every position has the rows p and q."""
-    declared, vocabulary = subject.declaration, len(p)
-    drafts = vocabulary if declared.draft_sampling == EVERY_PREFIX else max(1, declared.fewest_drafts)
-    position = declared.level == "position"
-    dtype = declared.dtype if declared.dtype != "bfloat16" else "float32"
-    arrays: Arrays = {}
-    for name, row, lines in (("p", p, drafts + 1), ("q", q, drafts)):
-        arrays[name] = np.tile(np.array(row, dtype), (1, 1 if position else lines, 1))
-    arrays["drafts"] = np.zeros((1, drafts), np.int32)
-    arrays["lengths"] = np.array([drafts], np.int32)
-    arrays["tape"] = np.full((1, 512), 0.5)
+def _verify_arrays(subject: Subject, rows: list[tuple[list[float], list[float]]], first: int) -> Arrays:
+    """The arrays of a request for these rows (p, q) at every position, as probabilities. Drafts are the tokens first,
+    first + 1, .. modulo V: in a tree a path, or the children of the root of a step that drafts inside."""
+    declared, vocabulary, count = subject.declaration, len(rows[0][0]), len(rows)
+    inside, position = declared.draft_sampling == EVERY_PREFIX, declared.level == "position"
+    drafts = vocabulary if inside else max(1, declared.fewest_drafts)
+    arrays: Arrays = {
+        name: np.tile(np.array([row[i] for row in rows])[:, None], (1, 1 if position else drafts + 1 - i, 1))
+        for i, name in enumerate(("p", "q"))
+    }
+    arrays["drafts"] = np.tile(np.arange(first, first + drafts, dtype=np.int32) % vocabulary, (count, 1))
+    arrays["lengths"] = np.full(count, drafts, np.int32)
     if declared.level == "tree":
-        arrays["parents"] = np.full((1, drafts), -1, np.int32)
+        path = np.full(drafts, -1) if inside else np.arange(-1, drafts - 1)
+        arrays["parents"] = np.tile(path.astype(np.int32), (count, 1))
     if declared.grammar:
         arrays["legal"] = np.ones(arrays["p"].shape, np.int32)
     if declared.settings:
-        arrays["request_settings"] = np.array([UNCHANGED])
-    return {"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}, arrays
+        arrays["request_settings"] = np.tile(np.array(UNCHANGED), (count, 1))
+    return arrays
 
 
-def _in_logits(subject: Subject, arrays: Arrays) -> Arrays:
-    """The arrays with p and q as the function takes them."""
-    if subject.declaration.rows != "logits":
-        return arrays
+def _as_declared(subject: Subject, arrays: Arrays) -> Arrays:
+    """The arrays with p and q in the declared form and type; requests have bfloat16 rows in float32."""
+    declared = subject.declaration
+    dtype = declared.dtype if declared.dtype != "bfloat16" else "float32"
     with np.errstate(divide="ignore"):
-        return arrays | {name: np.log(arrays[name]) for name in ("p", "q")}
+        return {
+            name: (np.log(array) if declared.rows == "logits" else array).astype(dtype) if name in ("p", "q") else array
+            for name, array in arrays.items()
+        }
 
 
 def _draws_races(subject: Subject, deadline: Deadline) -> bool:
@@ -215,9 +200,10 @@ def _draws_races(subject: Subject, deadline: Deadline) -> bool:
     even, likely = [1 / vocabulary] * vocabulary, [1.0] + [0.0] * (vocabulary - 1)
     subject.draw_log.clear()
     subject.lines.recording = True
+    fields = {"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}
     for q in (even, likely):  # with the second one the draft is rejected: a residual may be a race
-        fields, arrays = _small_request(subject, even, q)
-        deadline.call(subject.answer, fields, _in_logits(subject, arrays))
+        arrays = _as_declared(subject, _verify_arrays(subject, [(even, q)], 0))
+        deadline.call(subject.answer, fields, arrays | {"tape": np.full((1, 512), 0.5)})
     subject.lines.recording = False
     arrays_of_v = [e for e in subject.draw_log if e.kind in ("coin", "hash") and e.shape[-1:] == (vocabulary,)]
     clocks = [count for e, count in subject.draw_log.items() if e.kind == "clock" and not e.shape]
@@ -236,12 +222,11 @@ def _choose_form(subject: Subject, deadline: Deadline) -> None:
     drafts = max(1, subject.declaration.fewest_drafts)
     v = 6 if 4 in (drafts, drafts + 1) else 4  # no other dimension has this size
     row = [2 * (v - x) / (v * (v + 1)) for x in range(v)]  # the residual p - q has v / 2 tokens
-    _, arrays = _small_request(subject, row, row[::-1])
+    arrays = _verify_arrays(subject, [(row, row[::-1])], v - 1)
     given = ("p", "q", "drafts", "parents", "legal")
     one: dict[str, Any] = {name: arrays[name][0].tolist() for name in given if name in arrays}
     if subject.declaration.settings:
         one["settings"] = {}
-    one["drafts"] = [v - 1 - i % v for i in range(len(one["drafts"]))]
     question = json.dumps({"inputs": [one], "predictions": 64})
     forms = [(True, False), (True, True), (False, False)]
     left = []
