@@ -133,7 +133,8 @@ def main():
     program, ctest, build = str(pathlib.Path(asked.program).resolve()), asked.ctest, asked.build
     chosen = [ROOT / page for page in asked.page] or pages()
     words = Words(program)
-    listed = subprocess.run([ctest, "--test-dir", build, "-N"], capture_output=True, text=True, check=True).stdout
+    asked_tests = [ctest, "--test-dir", build, "-N", "-C", "nightly"]
+    listed = subprocess.run(asked_tests, capture_output=True, text=True, check=True).stdout
     tests = set(re.findall(r"Test +#\d+: (\S+)", listed))
     failures, left, ran = [], {}, 0
     with tempfile.TemporaryDirectory(prefix="docs") as scratch:
