@@ -6,7 +6,7 @@ import inspect
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,17 +17,15 @@ from numpy.typing import NDArray
 
 from draftproof import intercept
 from draftproof.arrays import SETTINGS, Argument, Arguments, Rows, tokens_of, tokens_of_batch
-from draftproof.intercept import numpy_generators, torch_operators
-from draftproof.intercept._scalars import here, imports_here, seed_for
+from draftproof.call_numbers import FAILED, NO_MASS, OK, TAPE_SHORT, Answer, CallNumbers, generators_for
+from draftproof.intercept import torch_operators
 from draftproof.models import StateModel
 from draftproof.program import printable
 from draftproof.seeds import MOST_REHEARSALS, SeedBook
 from draftproof.selection import Policy, kept_of, view_of
-from draftproof.tape import DrawEntry, DrawLines, NoMass, RowsUnclear, Tape, TapeShort, UnknownRandomness
+from draftproof.tape import DrawEntry, DrawLines, Ints, NoMass, RowsUnclear, TapeShort, UnknownRandomness
 from draftproof.wire import Arrays, Fields
 
-OK, FAILED, NO_MASS, TAPE_SHORT = 0, 3, 4, 5
-Ints = NDArray[np.int64]
 _Give = Callable[[Ints], tuple[list[Argument], dict[str, Argument]]]
 _rehearsal_numbers = np.random.default_rng(2)
 
@@ -69,15 +67,6 @@ class Declaration:
         return {"type": "hello", "protocol": "draftproof-adapter", "version": [1, 8], **own}
 
 
-@dataclass
-class Answer:
-    """Tokens of one row, or the reason why there are none."""
-
-    tokens: list[int] = field(default_factory=list)
-    status: int = OK
-    message: str = ""
-
-
 class FunctionFailed(RuntimeError):
     """A function raised, or returned no tokens, on every input that it was given. `__cause__` is its own exception."""
 
@@ -107,132 +96,6 @@ def words_of(error: BaseException) -> str:
     """Type, text and place of an exception."""
     text, place = text_of(error), place_of(error)
     return type(error).__name__ + (f": {text}" if text else "") + (f" ({place})" if place else "")
-
-
-class _Numbers:
-    """The random numbers of one request: a tape or a seed for each row, or none."""
-
-    def __init__(self, subject: Subject, fields: Fields, arrays: Arrays) -> None:
-        self._subject = subject
-        self._tape, self._seeds = arrays.get("tape"), arrays.get("seeds")
-        self.scripted = self._tape is not None
-        self._values = [] if self._tape is None else self._tape.tolist()
-        # If all numbers of a tape are equal, it does not matter to which row a draw belongs.
-        same = self._tape is not None and self._tape.shape[1] >= 8 and self._tape.min() == self._tape.max() >= 0
-        self._constant = self._values[0][0] if same else None
-        self.lengths = arrays.get("lengths", np.ones(len(arrays.get("q", ())), np.int32)).astype(np.int64)
-        self.vocabulary = int(fields["vocabulary"])
-        self._streams: dict[str, int] = {"": -1}
-        self.draw_log: list[DrawEntry] = []
-        self.tapes: list[Tape] = []
-        self._imports = imports_here()
-        self._sources = [source for source in intercept.sources() if source.present()]
-
-    def run(self, rows: int | Ints, fn: Callable[..., Any], given: list[Any], named: dict[str, Any]) -> Any:
-        """Returns the result of `fn` with the random numbers of one row or of a batch."""
-        names = self._subject.names_of(fn)
-        first = rows if isinstance(rows, int) else int(rows[0])
-        if self._tape is None:
-            if self._seeds is None:
-                return fn(*given, **named, **self._generators(names, None))
-            seed = int(self._seeds[first])
-            with intercept.seeded_call(seed, self._subject.every_operator):
-                return fn(*given, **named, **self._generators(names, seed))
-        tape = self._next_tape(rows)
-        made: dict[str, Any] = {}
-        before, here.tape, here.imports = (here.tape, here.imports), tape, self._imports
-        try:
-            contexts = [context for source in self._sources if (context := source.scripted(tape)) is not None]
-            made = self._generators(names, None)
-            if not contexts:
-                return fn(*given, **named, **made)
-            with ExitStack() as stack:
-                for context in contexts:
-                    stack.enter_context(context)
-                return fn(*given, **named, **made)
-        finally:
-            here.tape, here.imports = before
-            if not tape.every_operator and "generator" in made:
-                self._subject.drew_unseen |= torch_operators.advanced(made["generator"])
-
-    def _next_tape(self, rows: int | Ints) -> Tape:
-        subject = self._subject
-        if isinstance(rows, int):
-            tape = Tape.of_row(
-                self._values[rows], self.vocabulary, subject.races, self._streams, self.draw_log, subject.book
-            )
-        else:
-            assert self._tape is not None
-            tape = Tape(self._tape[rows], self.vocabulary, subject.races, self.lengths[rows], subject.book)
-            tape.share(self._streams, self.draw_log)
-            if tape.one is None:
-                tape.constant = self._constant
-        tape.every_operator, tape.compiled, tape.lines = subject.every_operator, subject.compiled, subject.lines
-        tape.of_rest = subject.of_rest
-        self.tapes.append(tape)
-        return tape
-
-    def _generators(self, names: frozenset[str], seed: int | None) -> dict[str, Any]:
-        return _generators_for(names, seed, self._subject.device, self.scripted)
-
-    @property
-    def tape(self) -> Tape | None:
-        """The tape of the last call."""
-        return self.tapes[-1] if self.tapes else None
-
-    def ended(self) -> list[Answer]:
-        """Returns an answer for each of the last rows: TAPE_SHORT, NO_MASS (weights without mass), or an empty one."""
-        if self._tape is None:
-            return []
-        tape = self.tapes[-1]
-        none = Answer()
-        return [
-            Answer(status=TAPE_SHORT) if short else Answer(status=NO_MASS, message=tape.faults[i]) if empty else none
-            for i, (short, empty) in enumerate(zip(tape.short.tolist(), tape.massless.tolist(), strict=True))
-        ]
-
-    def forget(self) -> None:
-        """Drops the tape of the last rows, which are run again."""
-        if self._tape is not None:
-            self.tapes.pop()
-
-    def log(self) -> tuple[list[str], Arrays]:
-        """Names of streams, and the arrays of the log, of all tapes in order."""
-        if any(tape.one is None for tape in self.tapes):
-            logs = [tape.log() for tape in self.tapes]
-            return list(self._streams)[1:], {
-                name: np.concatenate([log[i] for log in logs]).astype(dtype)
-                for i, (name, dtype) in enumerate(
-                    [("draw_counts", np.int32), ("draws", np.int32), ("weights", np.float64)]
-                )
-            }
-        ones = [tape.one for tape in self.tapes if tape.one is not None]
-        return list(self._streams)[1:], {
-            "draw_counts": np.array([len(one.draws) for one in ones], np.int32),
-            "draws": np.array([draw for one in ones for draw in one.draws], np.int32).reshape(-1, 4),
-            "weights": np.array([weight for one in ones for weight in one.weights], np.float64),
-        }
-
-
-def _generators_for(names: frozenset[str], seed: int | None, device: str, scripted: bool) -> dict[str, Any]:
-    """Generators for the parameters `rng` and `generator` of a function."""
-    made: dict[str, Any] = {}
-    if "rng" in names:
-        # Draws from the tape, if there is one.
-        made["rng"] = numpy_generators.default_rng(None if seed is None else seed_for(seed, "rng"))
-    if "generator" in names:
-        import torch
-
-        from draftproof.intercept import _torch_numbers
-
-        made["generator"] = torch.Generator(device)
-        if scripted:
-            _torch_numbers.mark(made["generator"])
-        else:  # torch gives every new generator the same seed
-            made["generator"].manual_seed(
-                int(torch.randint(2**62, ())) if seed is None else seed_for(seed, "generator")
-            )
-    return made
 
 
 def _settings_of_request(fields: Fields) -> Fields:
@@ -314,11 +177,11 @@ class Subject:
         if fields["type"] == "verify":
             names = ("p", "q", "drafts", "lengths", "parents", "legal", "request_settings")
             rows = Rows(*(arrays.get(name) for name in names))  # type: ignore[arg-type]
-            numbers = _Numbers(self, fields, arrays)
+            numbers = CallNumbers(self, fields, arrays)
             answers = self._batches(rows, numbers) if self.batched else self._rows(rows, numbers)
             return self._reply(fields, answers, numbers, arrays["drafts"].shape[1] + 1)
         if fields["type"] == "draft" and self.draft is not None:
-            wanted, numbers = int(fields["drafts"]), _Numbers(self, fields, arrays)
+            wanted, numbers = int(fields["drafts"]), CallNumbers(self, fields, arrays)
             return self._reply(fields, self._drafts(self.draft, arrays["q"][:, 0], wanted, numbers), numbers, wanted)
         if fields["type"] == "generate" and self.generate is not None:
             self.calls += 1
@@ -349,7 +212,7 @@ class Subject:
         """The texts of an engine, one for each request. Raises: what the engine raises, and TypeError for no texts."""
         assert self.generate is not None
         length, drafts = int(fields["length"]), int(fields["drafts"])
-        named = _generators_for(self.names_of(self.generate), int(fields["seed"]), self.device, scripted=False)
+        named = generators_for(self.names_of(self.generate), int(fields["seed"]), self.device, scripted=False)
         if not self.declaration.requests:
             return [tokens_of(self.generate(arrays["target"], arrays["proposal"], length, drafts, **named))]
         models = (StateModel(arrays[name], arrays["next"]) for name in ("target", "proposal"))
@@ -368,7 +231,7 @@ class Subject:
         return [tokens_of(text) for text in texts]
 
     def _reply(
-        self, fields: Fields, answers: list[Answer], numbers: _Numbers, width: int
+        self, fields: Fields, answers: list[Answer], numbers: CallNumbers, width: int
     ) -> tuple[Fields, Arrays, list[DrawEntry], list[Answer]]:
         tokens = np.full((len(answers), width), -1, np.int32)
         for i, answer in enumerate(answers):
@@ -404,7 +267,7 @@ class Subject:
 
     # One row a call.
 
-    def _rows(self, rows: Rows, numbers: _Numbers) -> list[Answer]:
+    def _rows(self, rows: Rows, numbers: CallNumbers) -> list[Answer]:
         answers, kept, level = [], self._arguments.kept, self.declaration.level
         position, tree = level == "position", level == "tree" and rows.parents is not None
         one_proposal = position and rows.q.shape[1] == 1
@@ -434,10 +297,10 @@ class Subject:
 
     def _one(
         self,
-        call: Callable[[_Numbers, int], Answer],
+        call: Callable[[CallNumbers, int], Answer],
         given: list[Argument],
         named: dict[str, Any],
-        numbers: _Numbers,
+        numbers: CallNumbers,
         i: int,
     ) -> Answer:
         """The answer on one row by `call`, whose arguments are `given` and, by name, `named`."""
@@ -460,7 +323,7 @@ class Subject:
         given: list[Argument],
         more: list[Any],
         named: dict[str, Any],
-        numbers: _Numbers,
+        numbers: CallNumbers,
         i: int,
     ) -> Answer:
         """The answer on one row of `fn`, called with `given`, then `more`, and by name `named`."""
@@ -486,7 +349,7 @@ class Subject:
                 for argument in given:
                     argument.restore()
 
-    def _failure(self, error: BaseException, numbers: _Numbers) -> Answer:
+    def _failure(self, error: BaseException, numbers: CallNumbers) -> Answer:
         """The answer of a row whose call raised. Raises: UnknownRandomness that the function caught or wrapped."""
         reason = intercept.reason_of(error, numbers.tape if numbers.scripted else None)
         if isinstance(reason, UnknownRandomness):
@@ -499,10 +362,10 @@ class Subject:
             return Answer(status=NO_MASS, message=str(reason) + (f" ({place})" if place else ""))
         return Answer(status=FAILED, message=words_of(error))
 
-    def _random_numbers(self, vocabulary: int, lengths: Ints) -> _Numbers:
+    def _random_numbers(self, vocabulary: int, lengths: Ints) -> CallNumbers:
         """Numbers of a rehearsal, one row for each of `lengths`: independent of all requests."""
         tape = _rehearsal_numbers.random((len(lengths), 256))
-        return _Numbers(self, {"vocabulary": vocabulary}, {"tape": tape, "lengths": lengths})
+        return CallNumbers(self, {"vocabulary": vocabulary}, {"tape": tape, "lengths": lengths})
 
     def _rehearse(self, key: tuple[bytes, ...], call: Callable[[], Any]) -> bool:
         """Whether a seed of the last call is the same in every call, which calls on other numbers show."""
@@ -520,7 +383,7 @@ class Subject:
         self.calls, self._overwrote = before, overwrote
         return any(book.is_known(seed) for seed in met)
 
-    def _drafts(self, fn: Callable[..., Any], q: NDArray[Any], wanted: int, numbers: _Numbers) -> list[Answer]:
+    def _drafts(self, fn: Callable[..., Any], q: NDArray[Any], wanted: int, numbers: CallNumbers) -> list[Answer]:
         if not self.batched:
             kept = self._arguments.kept
             answers = []
@@ -538,7 +401,7 @@ class Subject:
 
     # Many rows a call.
 
-    def _batches(self, rows: Rows, numbers: _Numbers) -> list[Answer]:
+    def _batches(self, rows: Rows, numbers: CallNumbers) -> list[Answer]:
         new, level = self._arguments.new, self.declaration.level
 
         def give(part: Ints) -> tuple[list[Argument], dict[str, Argument]]:
@@ -562,7 +425,7 @@ class Subject:
         return [answer for part in rows.parts() for answer in self._together(self.fn, give, [], part, numbers)]
 
     def _together(
-        self, fn: Callable[..., Any], give: _Give, more: list[Any], part: Ints, numbers: _Numbers
+        self, fn: Callable[..., Any], give: _Give, more: list[Any], part: Ints, numbers: CallNumbers
     ) -> list[Answer]:
         """Calls `fn` for a batch, or row by row where that fails or its random numbers cannot be assigned to rows.
 
@@ -588,7 +451,7 @@ class Subject:
         return answers
 
     def _call_batch(
-        self, fn: Callable[..., Any], give: _Give, more: list[Any], part: Ints, numbers: _Numbers
+        self, fn: Callable[..., Any], give: _Give, more: list[Any], part: Ints, numbers: CallNumbers
     ) -> list[Answer] | None:
         """Returns the answers of a batch, or None if its rows must be run one by one."""
         given, named = give(part)

@@ -11,8 +11,8 @@ import pytest
 from numpy_chain import right
 
 from draftproof.arrays import Rows, kind_of, tokens_of, tokens_of_batch
+from draftproof.call_numbers import FAILED, NO_MASS, OK, TAPE_SHORT
 from draftproof.declare import adapter
-from draftproof.subject import FAILED, NO_MASS, OK, TAPE_SHORT
 
 
 def request(rows: int, tape: list[list[float]] | None = None, drafts: int = 1) -> tuple[dict[str, Any], dict[str, Any]]:

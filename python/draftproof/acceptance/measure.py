@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from draftproof.acceptance.lengths import Lengths, Number
 from draftproof.acceptance.planning import check_error
 from draftproof.arrays import UNCHANGED
+from draftproof.call_numbers import OK
 from draftproof.deadline import deadline_of
 from draftproof.declare import subject_of
 from draftproof.explore import outcomes_of
 from draftproof.rehearsal import rehearse
 from draftproof.results import Table
-from draftproof.subject import OK, FunctionFailed, Subject
+from draftproof.subject import FunctionFailed, Subject
 from draftproof.wire import Arrays
 
 MOST_TUPLES = 256  # draft tuples of rows that are enumerated
