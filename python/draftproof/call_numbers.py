@@ -89,7 +89,7 @@ class CallNumbers:
             if tape.one is None:
                 tape.constant = self._constant
         tape.every_operator, tape.compiled, tape.lines = subject.every_operator, subject.compiled, subject.lines
-        tape.of_rest = subject.of_rest
+        tape.complement = subject.complement
         self.tapes.append(tape)
         return tape
 

@@ -201,7 +201,7 @@ def _notes(subject: Subject) -> list[str]:
     if compiled := compiled_by(subject.fn):
         notes.append(f"{compiled} is made by torch.compile: its original was run, not the compiled code")
     if subject.races:
-        clock = "-log(1 - u)" if subject.of_rest else "-log u"
+        clock = "-log(1 - u)" if subject.complement else "-log u"
         notes.append(
             f"arrays of V uniforms were drawn as races, {clock} as exponentials: the ends of their grid were not "
             "tested; races=False draws each number by itself"

@@ -216,7 +216,7 @@ def _choose_form(subject: Subject, deadline: Deadline) -> None:
     Chooses the first form by which the distribution on a small input can be enumerated, or else the one that leaves the
     least probability unexplored. A step that drafts inside has the first form. Cost: some hundred calls for each form.
     """
-    subject.races, subject.of_rest = True, False
+    subject.races, subject.complement = True, False
     if subject.declaration.draft_sampling == EVERY_PREFIX:
         return
     drafts = max(1, subject.declaration.fewest_drafts)
@@ -230,12 +230,12 @@ def _choose_form(subject: Subject, deadline: Deadline) -> None:
     question = json.dumps({"inputs": [one], "predictions": 64})
     forms = [(True, False), (True, True), (False, False)]
     left = []
-    for races, of_rest in forms:
-        subject.races, subject.of_rest = races, of_rest
+    for races, complement in forms:
+        subject.races, subject.complement = races, complement
         try:
             document = ask(subject, ["distribution", "-"], input=question, deadline=deadline)
         except ProgramError:  # the function is not declared for such an input
-            subject.races, subject.of_rest = forms[0]
+            subject.races, subject.complement = forms[0]
             return
         if deadline.over:
             raise Ended(deadline.over)
@@ -243,7 +243,7 @@ def _choose_form(subject: Subject, deadline: Deadline) -> None:
         left.append(1.0 if answer["state"] == "unsettled" else answer["unexplored"])
         if left[-1] == 0 or answer["state"] == "not_a_function":
             return
-    subject.races, subject.of_rest = forms[left.index(min(left))]
+    subject.races, subject.complement = forms[left.index(min(left))]
 
 
 def _check_signature(fn: Callable[..., Any], given: list[str], subject: Subject) -> None:

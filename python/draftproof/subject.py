@@ -118,7 +118,7 @@ class Subject:
 
     arrays          what fn takes: `torch`, `numpy` or `list`
     batched         fn takes and gives a leading batch dimension
-    races           uniform arrays of V entries are drawn as races (tape.py); with `of_rest` u = 1 - exp(-clock)
+    races           uniform arrays of V entries are drawn as races (tape.py); with `complement` u = 1 - exp(-clock)
     every_operator  torch runs under the dispatch mode that sees every operator (intercept/torch_operators.py)
     answered        how many of `rows` rows had tokens; `error` is the last exception of the others
     """
@@ -128,8 +128,8 @@ class Subject:
     arrays: str = "numpy"
     batched: bool = False
     races: bool = False
-    of_rest: bool = False
-    finds_races: bool = False  # the rehearsal determines `races`, `of_rest` and `lines`
+    complement: bool = False
+    finds_races: bool = False  # the rehearsal determines `races`, `complement` and `lines`
     lines: DrawLines = field(default_factory=DrawLines)
     compiled: bool = True  # fn may call code of torch.compile
     draft: Callable[..., Any] | None = None

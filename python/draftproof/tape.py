@@ -76,7 +76,7 @@ class Tape:
         book: SeedBook | None = None,
     ) -> None:
         """values float64 [b, m], below 1; `races`: uniforms whose last dimension is `vocabulary` are exp(-clock), or
-        1 - exp(-clock) if `of_rest` is set.
+        1 - exp(-clock) if `complement` is set.
 
         Raises: ValueError for another shape, or for a value of 1 or more or not a number.
         """
@@ -128,7 +128,7 @@ class Tape:
         self.vocabulary, self.races, self.book = vocabulary, races, book
         self.compiled = True  # whether the function may call code of torch.compile
         self.lines: DrawLines | None = None
-        self.of_rest = False
+        self.complement = False
         self.every_operator = True  # whether torch runs under the dispatch mode
         self.draw_log = draw_log
         self.refused: UnknownRandomness | None = None  # kept, because the function may catch the exception

@@ -171,7 +171,7 @@ def raced_uniforms(
     tape: Tape, operator: str, shape: Shape, bits: int, significand: int, stream: str
 ) -> list[float] | Floats:
     """Uniforms u = exp(-clock), rounded down to a multiple of 2^-bits below 1, so that -log u is the clock; with
-    `tape.of_rest` u = 1 - exp(-clock), so that -log(1 - u) is the clock.
+    `tape.complement` u = 1 - exp(-clock), so that -log(1 - u) is the clock.
 
     A uniform of that grid has an absolute error of 2^-bits. A clock of 2^-8 or more, enough for weights with ratios up
     to 256, thus has a relative error of 2^(8 - bits), so the log declares bits - 8 bits to the host.
@@ -185,7 +185,7 @@ def raced_uniforms(
     drawn = clocks(tape, operator, shape, told, stream)
     if forced:
         drawn = [clock * 2.0**-earlier for clock in drawn]
-    uniforms = [-math.expm1(-clock) if tape.of_rest else math.exp(-clock) for clock in drawn]
+    uniforms = [-math.expm1(-clock) if tape.complement else math.exp(-clock) for clock in drawn]
     flat = [min(math.floor(u * scale), scale - 1) / scale for u in uniforms]
     return flat if isinstance(drawn, list) else np.array(flat)
 
