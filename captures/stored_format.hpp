@@ -12,7 +12,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -26,14 +28,14 @@ struct StoredFormat {
   int lowest;
 
   /// The distance from a number of the format to the next one above it.
-  double unit(double value) const {
-    return std::ldexp(1.0, value > 0 ? std::max(std::ilogb(value) - digits + 1, lowest) : lowest);
-  }
+  double unit(double value) const { return power_of_two(quantum_of(value)); }
   /// The nearest number of the format. Requires value <= 1, so that nothing overflows.
   double round(double value) const {
-    if (!(value > 0)) return value;
-    const int quantum = std::max(std::ilogb(value) - digits + 1, lowest);
-    return std::ldexp(std::nearbyint(std::ldexp(value, -quantum)), quantum);
+    constexpr int of_double = 53;
+    if (digits == of_double || !(value > 0)) return value;
+    // Because doubles from 2^52 quanta on are multiples of the quantum, the addition rounds, and the rest is exact.
+    const double multiples = power_of_two(quantum_of(value) + of_double - 1);
+    return (value + multiples) - multiples;
   }
   /// Rounds every entry.
   std::vector<double> round(std::vector<double> row) const {
@@ -45,6 +47,20 @@ struct StoredFormat {
     rows.target = round(std::move(rows.target));
     for (auto& proposal : rows.proposals) proposal = round(std::move(proposal));
     return rows;
+  }
+
+ private:
+  static constexpr int exponent_bias = 1023, stored_bits = 52;
+  /// Returns 2^exponent; by ldexp where that is no normal double of IEEE 754.
+  static double power_of_two(int exponent) {
+    if (exponent <= -exponent_bias) return std::ldexp(1.0, exponent);
+    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + exponent_bias) << stored_bits);
+  }
+  /// Returns the exponent of the distance between the format's numbers next to `value`.
+  int quantum_of(double value) const {
+    if (!(value > 0)) return lowest;
+    const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> stored_bits) - exponent_bias;
+    return std::max(exponent - digits + 1, lowest);
   }
 };
 

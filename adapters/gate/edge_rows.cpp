@@ -55,45 +55,50 @@ struct Differences {
   bool operator==(const Differences&) const = default;
 };
 
-Differences differences(const WeightPair& rows, const StoredFormat& format) {
+/// Weights n step + start.
+struct Line {
+  std::vector<int> step, start;
+  int at(std::size_t x, int n) const { return start[x] + n * step[x]; }
+  double total(int n) const {
+    double sum = 0;
+    for (std::size_t x = 0; x < start.size(); ++x) sum += at(x, n);
+    return sum;
+  }
+  std::vector<int> row(int n) const {
+    std::vector<int> weights;
+    for (std::size_t x = 0; x < start.size(); ++x) weights.push_back(at(x, n));
+    return weights;
+  }
+};
+
+Differences differences(const Line& target, const Line& proposal, int n, const StoredFormat& format) {
   constexpr int none_wanted = 9;
-  const auto total = [](const std::vector<int>& row) { return std::accumulate(row.begin(), row.end(), 0.0); };
-  const double of_p = total(rows.target), of_q = total(rows.proposal);
+  const double of_p = target.total(n), of_q = proposal.total(n);
   Differences found;
-  for (std::size_t x = 0; x < rows.target.size(); ++x) {
-    const double p = format.round(rows.target[x] / of_p), q = format.round(rows.proposal[x] / of_q);
+  for (std::size_t x = 0; x < target.start.size(); ++x) {
+    const double p = format.round(target.at(x, n) / of_p), q = format.round(proposal.at(x, n) / of_q);
     found.below += p < q;
     found.above += p > q ? p == q + format.unit(q) ? 1 : none_wanted : 0;
   }
   return found;
 }
 
-/// Weights n step + start.
-struct Line {
-  std::vector<int> step, start;
-  std::vector<int> at(int n) const {
-    std::vector<int> row = start;
-    for (std::size_t x = 0; x < row.size(); ++x) row[x] += n * step[x];
-    return row;
-  }
-};
-
 /// The pair of the two lines with the least n, or an n within a thousandth of it, that has these differences.
 std::optional<WeightPair> least_pair(const Line& p, const Line& q, const Differences& wanted,
                                      const StoredFormat& format) {
   const int steepest = std::max(*std::ranges::max_element(p.step), *std::ranges::max_element(q.step));
   int last = InstanceReader::most_weight / steepest - 4, before = 1;
-  const auto at = [&](int n) { return WeightPair{p.at(n), q.at(n)}; };
+  const auto at = [&](int n) { return differences(p, q, n, format); };
   for (int n = 2; n <= last; before = n, n += 1 + n / 1024) {
-    const Differences found = differences(at(n), format);
+    const Differences found = at(n);
     if (found == Differences{})
       last = std::min(last, 16 * std::min(n, last / 16));  // beyond it rows hardly ever differ again
     if (found != wanted) continue;
     while (n - before > 1) {
       const int middle = before + (n - before) / 2;
-      (differences(at(middle), format) == wanted ? n : before) = middle;
+      (at(middle) == wanted ? n : before) = middle;
     }
-    return at(n);
+    return WeightPair{p.row(n), q.row(n)};
   }
   return std::nullopt;
 }
