@@ -51,7 +51,7 @@ struct StoredFormat {
 
  private:
   static constexpr int exponent_bias = 1023, stored_bits = 52;
-  /// Returns 2^exponent; by ldexp where that is no normal double of IEEE 754.
+  /// Returns 2^exponent. Uses ldexp where the power is below the normal doubles of IEEE 754.
   static double power_of_two(int exponent) {
     if (exponent <= -exponent_bias) return std::ldexp(1.0, exponent);
     return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + exponent_bias) << stored_bits);

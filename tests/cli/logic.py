@@ -123,7 +123,7 @@ def help_(case):
     """Every command has a help text and is listed in the help of the program."""
     fewer = {"check": " --tier proof", "list": "", "describe": "", "optimum": "", "replay": "", "prove": " --instances 9",
              "simulate": " --tuples 1000", "survey": " --tuples 1000 --instances 0",
-             "survey-paths": " --steps 64 --instances 0", "demo": " --tuples 1000", "plan": " --tuples 1000 --instances 0"}
+             "survey-paths": " --steps 64 --instances 0", "plan": " --tuples 1000 --instances 0"}
     (case.folder / "data").symlink_to(SOURCE / "data")
     top = case.run(0, "--help")
     case.matches(r"Exit codes: 0 passed, 1 failed, 2 usage or bad input, 3 undecided, 4 internal error, 77 skipped\.")

@@ -17,6 +17,7 @@
 #include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
+#include <draftproof/tests/support/nightly.hpp>
 
 namespace draftproof {
 namespace {
@@ -119,8 +120,8 @@ TEST(GateNull, ExactVerifiersAreLeftInPeace) {
   const auto rows = single_draft_rows(pair);
   const GateSuite suite({pair.p, pair.q, rows});
   const CellDraws draws(rows);
-  constexpr int runs = 20000;
-  std::vector<double> e(runs);
+  const int runs = swept(5000, 20'000);
+  std::vector<double> e(static_cast<std::size_t>(runs));
 #pragma omp parallel for schedule(dynamic, 16)
   for (int run = 0; run < runs; ++run) {
     const std::uint64_t planned = std::uint64_t{32} << run % 5;

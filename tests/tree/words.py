@@ -131,9 +131,9 @@ def complaints(prose: str) -> list[tuple[str, str]]:
     """(text, what to write) for everything that is wrong in a paragraph."""
     return [
         (match.group(0), write)
-        for sentence in sentences(prose)
+        for sentence in (EXEMPT.sub("name", one) for one in sentences(prose))
         for pattern, write in RULES
-        for match in [pattern.search(EXEMPT.sub("name", sentence))]
+        for match in [pattern.search(sentence)]
         if match
     ]
 

@@ -21,6 +21,7 @@
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/sim/random/tape.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
+#include <draftproof/tests/support/nightly.hpp>
 #include <draftproof/verifiers/k_seq.hpp>
 #include <draftproof/verifiers/ladder.hpp>
 #include <draftproof/verifiers/ladder_independent.hpp>
@@ -383,7 +384,7 @@ TEST(CapturedClaims, AFlagIsMembershipWhereClaimedAndNoTrialReachesNothing) {
   registry();
   int simulated = 0;
   for (const auto& [name, most] :
-       {std::pair("/data/stories512_positions.npz", 32u), {"/data/mixed32k_positions.npz", 12u}}) {
+       {std::pair("/data/stories512_positions.npz", swept(12u, 32u)), {"/data/mixed32k_positions.npz", swept(4u, 12u)}}) {
     const Source source = Source::open(std::string(DRAFTPROOF_SOURCE_DIR) + name);
     for (std::size_t i = 0; i < source.positions(); i += std::max<std::size_t>(1, source.positions() / most)) {
       const RowPair pair = source.pair(i);
@@ -408,7 +409,7 @@ TEST(CapturedClaims, AFlagIsMembershipWhereClaimedAndNoTrialReachesNothing) {
       }
     }
   }
-  EXPECT_GT(simulated, 500);
+  EXPECT_GT(simulated, swept(150, 500));
 }
 
 }  // namespace

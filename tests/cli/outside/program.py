@@ -19,7 +19,7 @@ SHORT = {"--tuples": "1000", "--instances": "1", "--steps": "100", "--controls":
 ARGUMENTS = {"verifier": "single_draft", "source": "zipf:vocabulary=5", "name": "k_seq", "filter": "^optimum/small/",
              "study": "order_of_schemes"}
 #: Options that make commands with many verifiers short.
-FEWER = {"survey": ["--verifier", "k_seq"], "survey-paths": ["--verifier", "ladder_tree"]}
+FEWER = {"check": ["--tier", "edge"], "survey": ["--verifier", "k_seq"], "survey-paths": ["--verifier", "ladder_tree"]}
 
 
 @dataclass

@@ -1,7 +1,6 @@
 // Verdicts on components do not depend on the seed: wrong ones of every class are refuted at every seed at the size
-// of the gate `pr`, right ones at none. `ctest -C nightly` tests a hundred seeds instead of one.
+// of the gate `pr`, right ones at none. `./dev test nightly` tests a hundred seeds instead of one.
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 #include <draftproof/properties/components/component_registry.hpp>
 #include <draftproof/properties/components/counter/counter_group.hpp>
 #include <draftproof/properties/components/target/target_group.hpp>
+#include <draftproof/tests/support/nightly.hpp>
 
 namespace draftproof {
 namespace {
@@ -25,7 +25,7 @@ struct Asked {
 /// Expects that wrong components are refuted at 99 of 100 seeds or more, and right components at no seed.
 void expect_at_every_seed(const std::vector<Asked>& all, bool wrong) {
   component_registry();  // registers the checks
-  const int seeds = std::getenv("DRAFTPROOF_NIGHTLY") != nullptr ? 100 : 1;
+  const int seeds = swept(1, 100);
   for (const Asked& one : all) {
     int refuted = 0;
     std::string said;
