@@ -71,6 +71,7 @@ target_compile_definitions(draftproof_bench_main PRIVATE DRAFTPROOF_VERSION="${P
 # The linker takes an object from an archive only if something refers to it (bench/registration.cpp).
 target_link_options(draftproof_bench_main INTERFACE "LINKER:-u,draftproof_with_bench")
 draftproof_own_target(draftproof_bench_main)
+target_precompile_headers(draftproof_bench_main REUSE_FROM draftproof_schemes)
 set_target_properties(draftproof_bench_main PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
 set_source_files_properties(${benchmark_sources} ${PROJECT_BINARY_DIR}/found/benchmarks_all.cpp
                             ${PROJECT_BINARY_DIR}/found/bench_commands_all.cpp

@@ -1,6 +1,7 @@
 // The time of checking a Python function, compared with bare calls of the function.
 //
-//   python/check/FUNCTION   processor seconds of a check with its draftproof process, less one second for its start
+//   python/check/FUNCTION   processor seconds of a check with its draftproof process, less one second for its start;
+//                           the whole of the wrong one, which ends at its refutation
 //   python/bare/FUNCTION    as many bare calls on the same rows
 //
 // Functions are a correct chain verifier of six torch operators, a wrong one, and a drafter (peers/check_peer.py).

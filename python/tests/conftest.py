@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,6 +37,13 @@ def absent():
 CHAIN = EngineAdapter("chain", right, models=3, predictions=32, tiers=("proof",))
 ENGINE = Engine(adapters=(CHAIN, EngineAdapter("gone", absent)), packages=("numpy",))
 """
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests marked nightly are skipped unless `./dev test nightly` runs them."""
+    for item in items:
+        if "DRAFTPROOF_NIGHTLY" not in os.environ and item.get_closest_marker("nightly"):
+            item.add_marker(pytest.mark.skip(reason="nightly"))
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ def test_a_neighbour_does_not_decide_who_is_greedy(fault: str) -> None:
     assert verdict.status == "failed", str(verdict)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.nightly) for n in (2, 3))])
 def test_a_right_engine_passes(seed: int) -> None:
     verdict = draftproof.check(None, generate=engine(), requests=True, seed=seed, **FEW)
     assert verdict.status == "passed", str(verdict)

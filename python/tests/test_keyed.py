@@ -54,6 +54,12 @@ def test_two_keys_are_unbiased():
         assert verdict.status == "passed", str(verdict)
 
 
+def test_a_token_of_the_proposal_is_biased():
+    verdict = judged(lambda p, q, key: race([key, 0], q), "sampled")
+    assert verdict.status == "failed", str(verdict)
+
+
+@pytest.mark.nightly
 def test_one_key_for_drafts_and_corrections_is_biased():
     verdict = judged(one_key, "sampled", profile="pr")
     assert verdict.status == "failed", str(verdict)

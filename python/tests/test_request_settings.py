@@ -145,7 +145,9 @@ def check(fn: Any, settings: Any, **given: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize(("slots", "preempts"), [(1, False), (3, True), (8, False)])
+@pytest.mark.parametrize(
+    ("slots", "preempts"), [(3, True), *(pytest.param(n, False, marks=pytest.mark.nightly) for n in (1, 8))]
+)
 def test_right_engines_pass(slots: int, preempts: bool, in_a_folder: Path) -> None:
     verdict = check(engine(slots, preempts=preempts), EVERY)
     assert verdict.status == "passed", str(verdict)
