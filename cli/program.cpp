@@ -66,7 +66,9 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
   app.set_version_flag("--version", DRAFTPROOF_VERSION);
   app.require_subcommand(1);
   app.fallthrough();  // global options may follow the command
-  app.footer("Exit codes: 0 passed, 1 failed, 2 usage or bad input, 3 undecided, 4 internal error, 77 skipped.");
+  app.footer(
+      "Options of every command, such as --json, --output and --adapter: draftproof --help\n"
+      "Exit codes: 0 passed, 1 failed, 2 usage or bad input, 3 undecided, 4 internal error, 77 skipped.");
   std::vector<std::string> formats;
   for (const Writer& writer : found_writers()) formats.emplace_back(writer.name);
   app.add_option("--seed", session.seed, "seed of all random numbers")->check(not_negative())->capture_default_str();

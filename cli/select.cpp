@@ -145,7 +145,8 @@ void SourceChoice::declare(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--" + of + "-top-k", filter.top_k, "keep the k likeliest tokens of the " + of + "; 0 keeps all")
         ->check(not_negative());
-    app.add_option("--" + of + "-top-p", filter.top_p, "keep the likeliest tokens of the " + of + " up to this mass")
+    app.add_option("--" + of + "-top-p", filter.top_p,
+                   "keep the likeliest tokens of the " + of + " until their mass reaches this")
         ->check(between(0, 1));
     app.add_option("--" + of + "-min-p", filter.min_p,
                    "keep tokens of the " + of + " with at least this share of the largest probability")
@@ -156,7 +157,7 @@ void SourceChoice::declare(CLI::App& app) {
   app.add_option_function<std::string>(
          "--positions",
          [this](const std::string& text) { options.selection = parse_positions(text, options.selection); },
-         "use positions a .. b - 1, such as 0:1000")
+         "a:b, such as 0:1000: use positions a to b - 1, from 0")
       ->type_name("TEXT");
   app.add_option("--sample", options.selection.sample, "use this many positions, evenly spaced")->check(many());
   app.add_option("--draft-temperatures", options.draft_temperatures,

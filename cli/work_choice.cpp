@@ -132,7 +132,8 @@ void WorkChoice::declare(CLI::App& app) {
       ->check(given)
       ->group(running_group);
   app.add_option("--balance", plan_,
-                 "output of `draftproof plan --json`; balances shards or ranks by its times [round robin]")
+                 "file written by `draftproof plan --json`; its times balance the blocks over shards or MPI ranks "
+                 "[blocks in turn]")
       ->check(given)
       ->group(running_group);
   auto* const checkpoint =

@@ -41,7 +41,7 @@ class WorkChoice {
   std::shared_ptr<Checkpoint> known_{};
 };
 
-/// Runs the command of the request on the known blocks, with the output, format and threads of `session`.
+/// Runs the command that is stored in `known` with its blocks, with the output, format and threads of `session`.
 int run_request(std::shared_ptr<Checkpoint> known, const Session& session);
 
 /// Runs a command as run_program() does, on blocks that are known. Throws what the command throws.

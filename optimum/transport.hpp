@@ -20,7 +20,7 @@
 namespace draftproof {
 
 // The optimum as a linear program, solved by Clp's primal simplex. It shares no code and no method with the cut
-// formula, the flow, the scans and the race of clocks, and checks them independently.
+// formula, the flow, the scans and the race of exponential clocks (race_acceptance.hpp), and checks them independently.
 //
 //   maximise   sum f(A, x)
 //   subject to sum over x of f(A, x) <= Q(A), sum over A of f(A, x) <= p(x), f >= 0, x in A

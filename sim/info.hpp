@@ -45,7 +45,7 @@ inline constexpr DraftSamplings any_draft_sampling{};
 struct Claims {
   bool accepts_equal_distributions = false;  ///< if p = q, a draft is always accepted
   bool one_draft_is_single_draft = false;    ///< if K = 1, acceptance is sum min(p, q)
-  bool flag_is_membership = false;           ///< an emitted token that is a draft is always flagged as accepted
+  bool emitted_drafts_are_accepted = false;  ///< an emitted token that is a draft always counts as accepted
   bool more_drafts_never_hurt = false;       ///< acceptance does not fall as K grows
   bool drafter_invariant = false;            ///< for fixed random bits, the token depends on p and K only
   bool one_path_is_token_path = false;       ///< on one path, accepts and emits as token verification does

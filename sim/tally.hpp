@@ -14,15 +14,15 @@ namespace draftproof {
 
 struct Tally {
   std::uint64_t trials = 0;
-  std::uint64_t flagged = 0;     ///< trials that accepted a draft
-  std::uint64_t members = 0;     ///< trials whose emitted token is among the drafts
-  std::uint64_t impossible = 0;  ///< trials that reached a branch of probability zero: a defect, never ignored
+  std::uint64_t draft_accepted = 0;  ///< trials that accepted a draft
+  std::uint64_t draft_emitted = 0;   ///< trials whose emitted token is among the drafts
+  std::uint64_t impossible = 0;      ///< trials that reached a branch of probability zero: a defect, never ignored
   std::array<std::uint64_t, max_drafts> by_draft{};  ///< accepted drafts by their index
   std::vector<std::uint64_t> histogram;              ///< emitted tokens, V counts; empty: they are not counted
 
   /// The counters that add up over parts of a run.
   static auto fields(auto& t) {
-    return std::tie(t.trials, t.flagged, t.members, t.impossible, t.by_draft, t.histogram);
+    return std::tie(t.trials, t.draft_accepted, t.draft_emitted, t.impossible, t.by_draft, t.histogram);
   }
 
   /// Counts one trial with its `count` drafts.
@@ -33,12 +33,12 @@ struct Tally {
       return;
     }
     if (verdict.accepted >= 0) {
-      ++flagged;
+      ++draft_accepted;
       ++by_draft[static_cast<std::size_t>(verdict.accepted)];
     }
     bool drafted = false;
     for (int k = 0; k < count; ++k) drafted |= drafts[k] == verdict.token;
-    members += drafted;
+    draft_emitted += drafted;
     if (!histogram.empty()) ++histogram[static_cast<std::size_t>(verdict.token)];
   }
 
@@ -66,16 +66,17 @@ struct Tally {
     for (const std::uint64_t count : by_draft) accepted += count;
     if (!histogram.empty() && cells + impossible != trials)
       return "tokens of " + std::to_string(cells) + " of " + std::to_string(trials) + " trials";
-    if (accepted != flagged || flagged + impossible > trials || members + impossible > trials)
-      return std::to_string(accepted) + " accepted drafts, " + std::to_string(flagged) + " accepting trials and " +
-             std::to_string(members) + " with a drafted token of " + std::to_string(trials) + " trials";
+    if (accepted != draft_accepted || draft_accepted + impossible > trials || draft_emitted + impossible > trials)
+      return std::to_string(accepted) + " accepted drafts, " + std::to_string(draft_accepted) +
+             " accepting trials and " + std::to_string(draft_emitted) + " with a drafted token of " +
+             std::to_string(trials) + " trials";
     return {};
   }
 
   Tally& operator+=(const Tally& other) {
     trials += other.trials;
-    flagged += other.flagged;
-    members += other.members;
+    draft_accepted += other.draft_accepted;
+    draft_emitted += other.draft_emitted;
     impossible += other.impossible;
     for (std::size_t k = 0; k < by_draft.size(); ++k) by_draft[k] += other.by_draft[k];
     if (histogram.size() < other.histogram.size()) histogram.resize(other.histogram.size());
@@ -116,12 +117,12 @@ struct Tally {
       drafted += found;
     }
     trials += static_cast<std::uint64_t>(count);
-    members += drafted;
+    draft_emitted += drafted;
     for (std::size_t k = 0; k < by_draft.size(); ++k) {
       std::uint32_t taken = 0;
       for (const auto& copy : accepted) taken += copy[k + 1];
       by_draft[k] += taken;
-      flagged += taken;
+      draft_accepted += taken;
     }
   }
 };

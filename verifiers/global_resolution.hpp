@@ -33,7 +33,7 @@ struct GlobalResolution {
                              .drafts = DraftSamplings{"iid"},
                              .promise = Promise::lossless_up_to,
                              .tau = 1e-4,
-                             .claims = {.flag_is_membership = true},
+                             .claims = {.emitted_drafts_are_accepted = true},
                              .unsupported = {.simulate = "the plan enumerates the sets of K tokens",
                                              .fresh = "the plan enumerates the sets of K tokens",
                                              .device = "the plan enumerates the sets of K tokens"}};

@@ -83,7 +83,7 @@ struct GreedyDrafts {
                              .summary = "optimal for K - 1 fixed top tokens and one draw outside them",
                              .source = "draft sampling of Hu et al. 2025, arXiv:2502.18779; rule derived here",
                              .drafts = DraftSamplings{"greedy"},
-                             .claims = {.flag_is_membership = true, .more_drafts_never_hurt = true},
+                             .claims = {.emitted_drafts_are_accepted = true, .more_drafts_never_hurt = true},
                              .unsupported = {.device = "the plan keeps its residual on the host"}};
 
   template <Distributions L>

@@ -29,13 +29,14 @@
 namespace draftproof::verifiers {
 
 struct Ladder {
-  static constexpr Info info{
-      .name = "ladder",
-      .summary = "select one draft by levels between bins of p/q, then accept or correct it",
-      .source = "derived here, docs/ladder.md; optimum as in Thomas and Pal, arXiv:2511.15898",
-      .drafts = DraftSamplings{"iid"},
-      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
-      .ranks_tokens = true};
+  static constexpr Info info{.name = "ladder",
+                             .summary = "select one draft by levels between bins of p/q, then accept or correct it",
+                             .source = "derived here, docs/ladder.md; optimum as in Thomas and Pal, arXiv:2511.15898",
+                             .drafts = DraftSamplings{"iid"},
+                             .claims = {.accepts_equal_distributions = true,
+                                        .one_draft_is_single_draft = true,
+                                        .emitted_drafts_are_accepted = true},
+                             .ranks_tokens = true};
 
   /// The form in which a device reads the plan of a table, which the host prepares.
   using TablePlan = LadderView;

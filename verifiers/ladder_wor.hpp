@@ -101,7 +101,9 @@ struct LadderWor : LadderWorBy<DistinctChoice> {
       .summary = "select one draft without replacement by levels between bins of p/q, then accept or correct it",
       .source = "derived here, docs/ladder.md; optimum as in Hu et al. 2025, arXiv:2502.18779",
       .drafts = DraftSamplings{"without_replacement", "without_replacement_uniform"},
-      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
+      .claims = {.accepts_equal_distributions = true,
+                 .one_draft_is_single_draft = true,
+                 .emitted_drafts_are_accepted = true},
       .unsupported = {.device_trials = "the plan of a table owns memory of the host"},
       .ranks_tokens = true};
 };

@@ -22,7 +22,7 @@ struct NaiveTree {
                              .drafts = DraftSamplings{"iid"},
                              .claims = {.accepts_equal_distributions = true,
                                         .one_draft_is_single_draft = true,
-                                        .flag_is_membership = true,
+                                        .emitted_drafts_are_accepted = true,
                                         .more_drafts_never_hurt = true}};
 
   template <Position P, RandomSource R>

@@ -19,7 +19,7 @@ struct OptimalTransportIndependent : OptimalTransportOf<drafters::Independent> {
       .drafts = DraftSamplings{"independent"},
       .claims = {.accepts_equal_distributions = true,
                  .one_draft_is_single_draft = true,
-                 .flag_is_membership = true,
+                 .emitted_drafts_are_accepted = true,
                  .more_drafts_never_hurt = true},
       .unsupported = enumerated_plan};
 };

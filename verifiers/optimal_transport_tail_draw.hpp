@@ -18,7 +18,7 @@ struct OptimalTransportTailDraw : OptimalTransportOf<drafters::TailDraw> {
       .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141; sets for tuples derived here",
       .drafts = DraftSamplings{"tail_draw"},
       .fewest_drafts = 2,
-      .claims = {.flag_is_membership = true},
+      .claims = {.emitted_drafts_are_accepted = true},
       .unsupported = enumerated_plan};
 };
 

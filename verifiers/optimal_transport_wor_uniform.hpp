@@ -20,7 +20,7 @@ struct OptimalTransportWorUniform : OptimalTransportOf<drafters::WithoutReplacem
       .drafts = DraftSamplings{"without_replacement_uniform"},
       .claims = {.accepts_equal_distributions = true,
                  .one_draft_is_single_draft = true,
-                 .flag_is_membership = true,
+                 .emitted_drafts_are_accepted = true,
                  .more_drafts_never_hurt = true},
       .unsupported = enumerated_plan};
 };

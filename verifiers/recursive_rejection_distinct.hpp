@@ -12,12 +12,13 @@
 namespace draftproof::verifiers {
 
 struct RecursiveRejectionDistinct {
-  static constexpr Info info{
-      .name = "recursive_rejection_distinct",
-      .summary = "drop repeated i.i.d. drafts, verify the rest as drawn without replacement",
-      .source = "derived here on arXiv:2402.14160",
-      .drafts = DraftSamplings{"iid"},
-      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
+  static constexpr Info info{.name = "recursive_rejection_distinct",
+                             .summary = "drop repeated i.i.d. drafts, verify the rest as drawn without replacement",
+                             .source = "derived here on arXiv:2402.14160",
+                             .drafts = DraftSamplings{"iid"},
+                             .claims = {.accepts_equal_distributions = true,
+                                        .one_draft_is_single_draft = true,
+                                        .emitted_drafts_are_accepted = true}};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -25,7 +25,9 @@ struct RecursiveRejectionRandomOrder {
       .summary = "recursive rejection of drafts from different proposals, in an order drawn at random",
       .source = "Miao et al. 2023 (SpecInfer), arXiv:2305.09781",
       .drafts = DraftSamplings{"independent"},
-      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true, .flag_is_membership = true}};
+      .claims = {.accepts_equal_distributions = true,
+                 .one_draft_is_single_draft = true,
+                 .emitted_drafts_are_accepted = true}};
 
   template <ManyTrials L>
   RefusalPlan<L> prepare(const L& distributions, int drafts) const {

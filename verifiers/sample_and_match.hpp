@@ -18,7 +18,7 @@ struct SampleAndMatch {
       .summary = "draw from p; accepted if that token was drafted",
       .source = "Miao et al. 2023 (SpecInfer), arXiv:2305.09781, naive sampling",
       .drafts = any_draft_sampling,
-      .claims = {.flag_is_membership = true, .more_drafts_never_hurt = true, .drafter_invariant = true}};
+      .claims = {.emitted_drafts_are_accepted = true, .more_drafts_never_hurt = true, .drafter_invariant = true}};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

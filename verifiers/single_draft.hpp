@@ -15,14 +15,15 @@
 namespace draftproof::verifiers {
 
 struct SingleDraft {
-  static constexpr Info info{
-      .name = "single_draft",
-      .summary = "accept the draft with min(1, p/q), else draw from (p - q)+",
-      .source = "Leviathan et al. 2023, arXiv:2211.17192; Chen et al. 2023, arXiv:2302.01318",
-      .drafts = DraftSamplings{"iid"},
-      .most_drafts = 1,
-      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true, .flag_is_membership = true},
-      .sequential = true};
+  static constexpr Info info{.name = "single_draft",
+                             .summary = "accept the draft with min(1, p/q), else draw from (p - q)+",
+                             .source = "Leviathan et al. 2023, arXiv:2211.17192; Chen et al. 2023, arXiv:2302.01318",
+                             .drafts = DraftSamplings{"iid"},
+                             .most_drafts = 1,
+                             .claims = {.accepts_equal_distributions = true,
+                                        .one_draft_is_single_draft = true,
+                                        .emitted_drafts_are_accepted = true},
+                             .sequential = true};
 
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {

@@ -25,7 +25,7 @@ struct SpecHub {
                              .drafts = DraftSamplings{"hub"},
                              .fewest_drafts = 2,
                              .most_drafts = 2,
-                             .claims = {.flag_is_membership = true},
+                             .claims = {.emitted_drafts_are_accepted = true},
                              .unsupported = {.device = "the plan keeps its residual on the host"}};
 
   /// Mass with which the pairs (i, a) and (a, i) emit token i; 0 for the hub. Terms exclude the hub by a factor, not

@@ -22,7 +22,7 @@ struct TailDraw {
                              .source = "reconstruction of RheoSampling, arXiv:2609.21827",
                              .drafts = DraftSamplings{"tail_draw"},
                              .fewest_drafts = 2,
-                             .claims = {.flag_is_membership = true},
+                             .claims = {.emitted_drafts_are_accepted = true},
                              .unsupported = {.device = "the plan keeps its residual on the host"}};
 
   template <Distributions L>

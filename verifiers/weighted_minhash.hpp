@@ -25,7 +25,7 @@ struct WeightedMinhash {
       .source = "Daliri et al., arXiv:2408.07978",
       .drafts = DraftSamplings{"minhash"},
       .most_drafts = 1,
-      .claims = {.accepts_equal_distributions = true, .flag_is_membership = true, .drafter_invariant = true},
+      .claims = {.accepts_equal_distributions = true, .emitted_drafts_are_accepted = true, .drafter_invariant = true},
       .unsupported = {.explore = "its randomness is a sequence of darts that the drafter reads too"},
       .shared_noise = true};
 

@@ -31,8 +31,8 @@ namespace draftproof::adapters {
 /// Limits of the predictions on each input: fewer give too little evidence, more take too many calls.
 inline constexpr int fewest_predictions = 16, most_predictions = 1 << 20;
 inline constexpr const char* predictions_help =
-    "predictions to confirm per drafted input before an external verifier's distribution is trusted [set by "
-    "--profile, else 256]";
+    "outputs of an external verifier, per drafted input, that must be predicted correctly before its computed "
+    "distribution is trusted [256; in check set by --profile]";
 
 struct DistributionCheckOptions {
   int instances = 60;                ///< generated ones

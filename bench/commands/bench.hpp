@@ -17,7 +17,8 @@ namespace draftproof::commands {
 
 struct Bench {
   static constexpr std::string_view name = "bench";
-  static constexpr std::string_view about = "times all registered benchmarks, with peers, lower bounds and goals";
+  static constexpr std::string_view about =
+      "times all registered benchmarks, with reference programs, lower bounds and goals to compare with";
   static constexpr std::string_view example = "bench simulate --quick";
 
   std::vector<std::string> filters;
@@ -42,10 +43,13 @@ struct Bench {
         ->check(positive())
         ->capture_default_str();
     app.add_flag("--full", full,
-                 "run all sizes, without a time limit [only the sizes of goals and one of each kind]");
-    minutes = app.add_option("--minutes", options.minutes,
-                             "minutes after which no further benchmark starts; 0: no limit [15 without a filter]")
-                  ->check(between(0, 1e6));
+                 "run all sizes, without a time limit [the sizes of goals, and one middle size of each other "
+                 "benchmark]");
+    minutes =
+        app.add_option(
+               "--minutes", options.minutes,
+               "minutes after which no further benchmark starts; 0: no limit [15 without a filter, else no limit]")
+            ->check(between(0, 1e6));
     app.add_flag("--quick", quick, "three repetitions of 0.01 s each");
     app.add_flag("--interleave,!--no-interleave", options.interleave,
                  "run rounds over all benchmarks in random order (default), or one benchmark after the other");

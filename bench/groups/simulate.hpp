@@ -42,7 +42,7 @@ struct Simulate {
 
   static void report(benchmark::State& state, const Tally& tally) {
     state.SetItemsProcessed(static_cast<std::int64_t>(tally.trials));
-    state.counters["acceptance"] = static_cast<double>(tally.members) / static_cast<double>(tally.trials);
+    state.counters["acceptance"] = static_cast<double>(tally.draft_emitted) / static_cast<double>(tally.trials);
   }
 
   static std::string name(const char* mode, const AnyVerifier& verifier, const AnyDrafter& drafter, int vocabulary,

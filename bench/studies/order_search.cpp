@@ -74,7 +74,7 @@ Rational Acceptances::computed(Scheme scheme) {
     const auto decider = registry().verifier(info.name)->prove_on(rows_, drafts_);
     const auto found = explore_distribution(*registry().drafter(info.distribution), *decider, rows_, drafts_);
     if (!found.complete || found.output != p_) throw std::logic_error("a proof of a scheme of ours failed");
-    return found.membership;
+    return found.draft_emitted;
   }
   if (scheme == Scheme::k_seq) throw std::logic_error("the acceptance of K-SEQ at its root is no fraction");
   if (scheme == Scheme::optimum_wor) return cut_optimum<Rational>(p_, sets_without_replacement());

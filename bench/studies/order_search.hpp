@@ -4,7 +4,7 @@
 //   iid                   sample_and_match, naive_tree, recursive_rejection: closed forms; optimum_iid: a scan of all
 //                         prefixes; recursive_rejection_distinct: enumeration of its program
 //   without replacement   recursive_rejection_wor: enumeration of its program; sample_and_match_wor, optimum_wor:
-//                         from the distribution of the drafted set, the optimum by all cuts
+//                         from the distribution of the drafted set; optimum_wor as the minimum over all cuts
 //   greedy                greedy_drafts: enumeration of its program; it is the optimum of its distribution
 //
 // K-SEQ at its root has an irrational acceptance on most instances; the comparison with it is exact too

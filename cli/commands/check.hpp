@@ -39,7 +39,7 @@ struct Check {
     std::vector<std::string> tier_names, profile_names;
     for (const Tier tier : all_tiers) tier_names.emplace_back(to_text(tier));
     for (const Profile& known : profiles) profile_names.emplace_back(known.name);
-    app.add_option("verifier", names, "verifiers of one position or of paths, and components [all]")
+    app.add_option("verifier", names, "names of verifiers and components, as `draftproof list` prints them [all]")
         ->type_name(no_file);
     app.add_option("--tier", tiers, "tiers to run [all]")->delimiter(',')->check(CLI::IsMember(tier_names));
     app.add_option("--profile", profile,
@@ -61,11 +61,13 @@ struct Check {
                    "smallest total variation that the sampled tier should detect, with probability about 0.99; sets "
                    "the number of trials instead of the profile")
         ->check(between(1e-6, 0.5));
-    app.add_option("--share", options.share, "fraction of the build's false-alarm budget (1e-9) to spend here")
+    app.add_option("--share", options.share,
+                   "fraction of the build's false-alarm probability (1e-9 in all) that this run may use")
         ->check(between(1e-6, 1.0))
         ->capture_default_str();
-    app.add_option("--gates", sampled_gates,
-                   "number of sampled gates among which --share is divided [number in this run]")
+    app.add_option(
+           "--gates", sampled_gates,
+           "number of checks by random trials (sampled tier), over all runs, that divide --share [those in this run]")
         ->check(between(1, 1'000'000));
     app.add_option("--models", models, "number of small models in the proof tier of an adapter [set by --profile]")
         ->check(between(0, 1'000'000));

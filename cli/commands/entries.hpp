@@ -149,7 +149,7 @@ struct Describe {
     };
     claim(info.claims.accepts_equal_distributions, "p = q: a draft is always accepted");
     claim(info.claims.one_draft_is_single_draft, "K = 1: acceptance is sum min(p, q)");
-    claim(info.claims.flag_is_membership, "every emitted draft is flagged as accepted");
+    claim(info.claims.emitted_drafts_are_accepted, "every emitted draft counts as accepted");
     claim(info.claims.more_drafts_never_hurt, "acceptance does not fall as K grows");
     claim(info.claims.drafter_invariant, "the token does not depend on the proposal or the drafts");
     if (info.shared_noise) add(document, "reads noise of the drafter", "yes");

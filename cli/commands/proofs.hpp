@@ -37,7 +37,8 @@ struct Prove {
   bool mutants = false;
 
   void declare(CLI::App& app) {
-    app.add_option("verifier", names, "verifiers of one position or of paths [all]")->type_name(no_file);
+    app.add_option("verifier", names, "names of verifiers, as `draftproof list` prints them [all]")
+        ->type_name(no_file);
     app.add_option("--draft-sampling", samplings,
                    "draft samplings, such as iid or without_replacement [all that each verifier supports]")
         ->type_name(no_file)
@@ -46,8 +47,9 @@ struct Prove {
                    fmt::format("instances per verifier and draft sampling [{}, of paths {}]", TokenLevel::instances,
                                BlockLevel::instances))
         ->check(between(1, 1'000'000));
-    app.add_option("--branches", options.limits.leaves,
-                   "largest number of branches of an instance; beyond it the instance is undecided")
+    app.add_option(
+           "--branches", options.limits.leaves,
+           "largest number of random outcomes (branches) enumerated on an instance; with more it is undecided")
         ->check(many())
         ->capture_default_str();
     app.add_option("--instance", instance_text,
@@ -174,14 +176,15 @@ struct Prove {
 struct Mutants {
   static constexpr std::string_view name = "mutants";
   static constexpr std::string_view about =
-      "tests the checks: every mutant against every property, with correct verifiers as controls";
+      "tests the checks: runs them on mutants (verifiers with a known bug), and on correct verifiers as controls";
   static constexpr std::string_view example = "mutants";
 
   KillOptions options;
   WorkChoice work;
 
   void declare(CLI::App& app) {
-    app.add_option("--instances", options.instances, "most instances tried on a mutant, small ones first")
+    app.add_option("--instances", options.instances,
+                   "largest number of instances tried on a mutant; small instances come first")
         ->check(between(1, 1'000'000))
         ->capture_default_str();
     app.add_option("--controls", options.controls, "instances tried on each correct verifier and draft sampling")
@@ -191,9 +194,10 @@ struct Mutants {
                    "further instances tried on a caught mutant, to find the other checks that fail")
         ->check(between(0, 1'000'000))
         ->capture_default_str();
-    app.add_option("--shares", options.shares,
-                   "also measure on this many instances which share of them refutes each mutant; exit code 1 if "
-                   "below one in ten")
+    app.add_option(
+           "--shares", options.shares,
+           "also run each mutant on this many instances and report the fraction that refutes it; exit code 1 if "
+           "it is below 0.1 for a mutant; 0: off")
         ->check(between(0, 1'000'000))
         ->capture_default_str();
     work.declare(app);

@@ -45,15 +45,19 @@ struct Replay {
     choice.declare(app);
     app.add_option("--property", property, "check only this property");
     add_position(app, position)->needs(source);
-    app.add_option("-K,--drafts", drafts, "number of drafts of the trial on --source")
+    app.add_option("-K,--drafts", drafts, "number of drafts, with --source")
         ->check(between(1, max_drafts))
         ->needs(source)
         ->capture_default_str();
-    app.add_option("--trial", trial, "show the trial with this number")->check(between(0.0, 1e18));
+    app.add_option("--trial", trial,
+                   "number of a simulated trial on --source or --instance; shows the random numbers that it drew")
+        ->check(between(0.0, 1e18));
     app.add_option("--branches", limits.leaves, "largest number of branches to enumerate")
         ->check(many())
         ->capture_default_str();
-    app.add_option("--ways", ways, "number of decision paths to print")->check(many())->capture_default_str();
+    app.add_option("--ways", ways, "number of enumerated sequences of random decisions to print")
+        ->check(many())
+        ->capture_default_str();
     app.add_option("--predictions", predictions, adapters::predictions_help)
         ->check(between(adapters::fewest_predictions, adapters::most_predictions));
   }

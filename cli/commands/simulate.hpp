@@ -42,11 +42,15 @@ struct Simulate {
     app.add_option("-K,--drafts", drafts, "number of drafts [4, or the verifier's maximum if that is less]")
         ->check(between(1, max_drafts));
     add_position(app, position);
-    app.add_option("--tuples", budget.trials, "draft tuples")->check(many())->capture_default_str();
+    app.add_option("--tuples", budget.trials, "number of draft tuples (trials)")
+        ->check(many())
+        ->capture_default_str();
     app.add_option("--seconds", budget.seconds, "stop after about this many seconds, if --tuples takes longer")
         ->check(positive());
-    app.add_option("--estimate", estimate,
-                   "also estimate acceptance by enumerating this many draft tuples; far more precise [65536]")
+    app.add_option(
+           "--estimate", estimate,
+           "number of draft tuples for a second estimate of acceptance, far more precise than the count of trials "
+           "[65536]")
         ->check(between(16.0, 1e9));
     app.add_flag("--lazy", lazy, "draw a draft only after the earlier ones are rejected: same results, less time");
     asked.declare(app);

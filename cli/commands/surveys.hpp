@@ -27,7 +27,8 @@ struct Survey {
     app.add_option("--tuples", options.tuples, "draft tuples per row of the table, spread over the positions")
         ->check(many())
         ->capture_default_str();
-    app.add_flag("--by-position", options.by_position, "add the acceptance and optimum of each position to the data");
+    app.add_flag("--by-position", options.by_position,
+                 "add the acceptance and optimum of each position to the JSON result");
     app.add_option("--confidence", confidence, "confidence level of the intervals")
         ->check(between(0.5, 0.999999999))
         ->capture_default_str();
@@ -81,14 +82,15 @@ struct SurveyPaths {
     choice.declare(
         app, options,
         "captured trees (FILE_trees.npz), or any source of rows, whose rows become conditional distributions", "tree",
-        "numbers of paths; trees of other shapes get as many nodes as K paths");
+        "numbers K of paths; a tree of another shape gets as many nodes as K paths of the same length");
     app.add_option("-L,--length", lengths, "drafted tokens per path; one survey for each length")
         ->delimiter(',')
         ->check(between(1, max_path_length))
         ->capture_default_str();
     app.add_option("--steps", options.steps, "steps per row of the table")->check(many())->capture_default_str();
     app.add_option("--iterations", options.iterations,
-                   "steps per trial; 0: 8 for verifiers with state and for running models, else 1")
+                   "successive steps per trial; 0: 8 if the verifier keeps state between steps or the model runs "
+                   "live, else 1")
         ->check(between(0, 1'000'000));
   }
 
@@ -160,19 +162,20 @@ struct SurveyPolicies {
     app.add_option("--budget", options.budget, "most drafts verified in a batch; 0: half of the drafts")
         ->check(between(0, 1024 * max_path_length))
         ->capture_default_str();
-    app.add_option(
-           "--cost", options.cost,
-           "cost of a call that verifies 0, 1, .. drafts, for policies that maximise throughput; the last entry "
-           "is also for more")
+    app.add_option("--cost", options.cost,
+                   "costs of calls that verify 0, 1, 2, .. drafts, in any unit, such as 1,1.1,1.3, for policies that "
+                   "maximise "
+                   "throughput; the last cost also applies to more drafts")
         ->delimiter(',')
         ->check(positive())
         ->capture_default_str();
     app.add_option("--head", head,
-                   "confidence after a prefix: overlap, the sum of min(p, q), as of a perfect confidence head; or "
-                   "largest, the largest entry of q")
+                   "confidence that policies read after a prefix: overlap, the sum of min(p, q), the probability "
+                   "that the next draft "
+                   "is accepted; or largest, the largest entry of q")
         ->check(CLI::IsMember({"overlap", "largest"}))
         ->capture_default_str();
-    app.add_option("--batches", options.batches, "batches, the same for every policy")
+    app.add_option("--batches", options.batches, "number of batches; every policy gets the same ones")
         ->check(many())
         ->capture_default_str();
     app.add_option("--policy", options.policies, "only these policies")->type_name(no_file)->delimiter(',');

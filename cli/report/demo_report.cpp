@@ -136,7 +136,8 @@ Section table_of(const DemoResult& result) {
       for (const SurveyRow& row : item.result.rows) {
         if (row.drafter != sampling || !in_table(row, result.drafts)) continue;
         if (row.drafts == result.drafts && row.optimum) optimum = row.optimum;
-        if (const auto [at, fresh] = seen.try_emplace(row.verifier, 0, row.membership()); ++at->second.first, fresh)
+        if (const auto [at, fresh] = seen.try_emplace(row.verifier, 0, row.draft_emitted());
+            ++at->second.first, fresh)
           verifiers.push_back(row.verifier);
       }
       known = known || optimum;
@@ -160,7 +161,7 @@ Section table_of(const DemoResult& result) {
       for (const SurveyedSource& item : result.surveyed) {
         const SurveyRow* row = row_of(item, verifier, sampling, result.drafts);
         const auto closed = row ? row->gap_closed() : std::nullopt;
-        line.number(name_of(item), {row ? fmt::format("{:.4f}", row->membership()) : "-"});
+        line.number(name_of(item), {row ? fmt::format("{:.4f}", row->draft_emitted()) : "-"});
         line.number("gap", {!closed ? "-" : *closed < 0 ? "< 0" : fmt::format("{:.0f} %", 100 * *closed)});
         if (row && time == "-") time = fmt::format("{:.0f}", row->nanoseconds_per_tuple());
         if (row && row->drafts != result.drafts) few = row->drafts;

@@ -273,8 +273,8 @@ void add_distribution(Document& document, const ExactDistribution<Rational>& dis
     section.table.add(data, std::move(row));
   }
   section.after.push_back(fmt::format("  TV {}; accepted {} (verifier's count), {} (any draft emitted)",
-                                      brief(total_variation(distribution.output, target)), brief(distribution.flag),
-                                      brief(distribution.membership)));
+                                      brief(total_variation(distribution.output, target)),
+                                      brief(distribution.draft_accepted), brief(distribution.draft_emitted)));
   if (lossy) add_certificate(document, section, distribution.output, target);
   document.sections.push_back(std::move(section));
 }

@@ -39,8 +39,8 @@ Section acceptance_section(const SimulatedPosition& at, double confidence) {
   };
   for (int k = 0; k < at.what.drafts; ++k)
     add(fmt::format("draft {} accepted", k + 1), tally.by_draft[static_cast<std::size_t>(k)]);
-  add("draft accepted, verifier's count (flag)", tally.flagged);
-  add("any draft emitted (membership)", tally.members);
+  add("a draft accepted, by the verifier's count", tally.draft_accepted);
+  add("a draft emitted", tally.draft_emitted);
   if (tally.impossible) add("branch of probability zero reached", tally.impossible);
   section.after.push_back(
       fmt::format("  acceptance of one draft {:.6f}{}", 1 - at.table.residual_mass(1),
@@ -62,7 +62,7 @@ std::string points_of(const AcceptanceEstimate& estimate) {
 void add_estimate(Document& document, const AcceptanceEstimate& estimate, double confidence) {
   auto& data = document.data["estimate"];
   data = {{"tuples", estimate.tuples},
-          {"replicates", estimate.flag.replicates},
+          {"replicates", estimate.draft_accepted.replicates},
           {"points", points_of(estimate)},
           {"confidence", confidence}};
   Section section{.title = "Acceptance from the conditional distribution of each draft tuple"};
@@ -75,11 +75,11 @@ void add_estimate(Document& document, const AcceptanceEstimate& estimate, double
     data[key] = row.record;
     section.table.add(std::move(row));
   };
-  add("flag", "draft accepted, verifier's count (flag)", estimate.flag);
-  add("membership", "any draft emitted (membership)", estimate.membership);
+  add("draft_accepted", "a draft accepted, by the verifier's count", estimate.draft_accepted);
+  add("draft_emitted", "a draft emitted", estimate.draft_emitted);
   section.after.push_back(fmt::format("  {} on {}, {} replicates; Student t intervals over the replicates",
                                       counted(estimate.tuples, "tuple"), points_of(estimate),
-                                      estimate.flag.replicates));
+                                      estimate.draft_accepted.replicates));
   document.sections.push_back(std::move(section));
 }
 
@@ -103,8 +103,8 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
           {"drafts", at.what.drafts},
           {"seed", at.what.seed},
           {"tuples", tally.trials},
-          {"flagged", tally.flagged},
-          {"members", tally.members},
+          {"draft_accepted", tally.draft_accepted},
+          {"draft_emitted", tally.draft_emitted},
           {"impossible", tally.impossible},
           {"accepted_by_draft", std::vector(tally.by_draft.begin(), tally.by_draft.begin() + at.what.drafts)},
           {"single_draft", 1 - at.table.residual_mass(1)},

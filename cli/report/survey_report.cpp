@@ -73,13 +73,15 @@ std::vector<std::string> place_lines(const std::vector<const SurveyRow*>& rows, 
 /// A rate with its interval, in the data and in the table; null and "-" for a row that did not run.
 void add_rate(ResultRow& line, const char* key, double rate, std::uint64_t count, const Tally& tally,
               double confidence) {
+  std::string title = key;
+  std::ranges::replace(title, '_', ' ');
   if (tally.trials == 0) {
-    line.data(key, {}).number(key, {"-"});
+    line.data(key, {}).number(title, {"-"});
     return;
   }
   const Interval interval = clopper_pearson(count, tally.trials, 1 - confidence);
   line.data(key, {{"rate", rate}, {"low", interval.low}, {"high", interval.high}, {"count", count}});
-  line.number(key, {fmt::format("{:.4f} ±{:.4f}", rate, std::max(interval.high - rate, rate - interval.low))});
+  line.number(title, {fmt::format("{:.4f} ±{:.4f}", rate, std::max(interval.high - rate, rate - interval.low))});
 }
 
 ResultRow row_of(const SurveyRow& row, const Proof* proof, double confidence, bool timings) {
@@ -92,8 +94,8 @@ ResultRow row_of(const SurveyRow& row, const Proof* proof, double confidence, bo
       .data("draft_sampling", row.drafter->info().name);
   line.data("drafts", row.drafts).number("K", {std::to_string(row.drafts)});
   line.text("verdict", "exact?", verdict).data("tuples", tally.trials);
-  add_rate(line, "flag", row.flag(), tally.flagged, tally, confidence);
-  add_rate(line, "membership", row.membership(), tally.members, tally, confidence);
+  add_rate(line, "draft_accepted", row.draft_accepted(), tally.draft_accepted, tally, confidence);
+  add_rate(line, "draft_emitted", row.draft_emitted(), tally.draft_emitted, tally, confidence);
   line.data("single_draft", row.single).data("impossible", tally.impossible);
   line.fixed("optimum", "optimum", row.optimum, 4);
   if (!row.not_run.empty()) line.data("not_run", row.not_run);
@@ -104,7 +106,7 @@ ResultRow row_of(const SurveyRow& row, const Proof* proof, double confidence, bo
   for (const AcceptanceAt& one : row.at) {
     auto& positions = line.record["by_position"];
     positions["tuples"].push_back(one.tuples);
-    positions["accepted"].push_back(one.members);
+    positions["accepted"].push_back(one.draft_emitted);
     positions["optimum"].push_back(one.optimum ? nlohmann::ordered_json(*one.optimum) : nlohmann::ordered_json());
   }
   if (timings && timed) line.data("nanoseconds_per_tuple", row.nanoseconds_per_tuple());
@@ -217,7 +219,7 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
     }
     auto distributions = rows_by_distribution(
         item.result.rows, [](const SurveyRow&) { return true; },
-        [](const SurveyRow& row) { return row.tally.members; });
+        [](const SurveyRow& row) { return row.tally.draft_emitted; });
     // Independent draws first: most engines use them, and most schemes are written for them.
     std::stable_partition(distributions.begin(), distributions.end(),
                           [](const auto& distribution) { return distribution.drafter->info().shared_proposal_iid; });
@@ -241,7 +243,7 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
            fmt::format(
                "± is a {:g} % Clopper-Pearson interval. gap closed: from one draft (0 %) to the optimum (100 %).",
                100 * confidence),
-           "flag: a draft is accepted, by the verifier's count. membership: any draft is emitted.",
+           "draft accepted: by the verifier's count. draft emitted: the token is among the drafts.",
            "ns/tuple: processor time to draw, decide and count one tuple on prepared tables."}});
   return document;
 }

@@ -70,7 +70,7 @@ def measured(entry):
         source, head = WALKED, ["distribution", "K", "tokens a call", "95 %", "µs a call"]
     else:
         for row in entry.rows:
-            hit, gap = row["membership"], row["gap_closed"]
+            hit, gap = row["draft_emitted"], row["gap_closed"]
             if hit is None:
                 rows.append([row["draft_sampling"], str(row["drafts"]), "not run: " + row["not_run"], "", "", "", ""])
                 continue

@@ -28,10 +28,10 @@ def lines_of(rows):
     """{(source, distribution): {verifier: [(K, rate, low, high, optimum)]}}, rows that did not run left out."""
     lines = {}
     for row in rows:
-        rate = number(row, "membership.rate")
+        rate = number(row, "draft_emitted.rate")
         if rate is None:
             continue
-        point = (int(row["drafts"]), rate, number(row, "membership.low"), number(row, "membership.high"),
+        point = (int(row["drafts"]), rate, number(row, "draft_emitted.low"), number(row, "draft_emitted.high"),
                  number(row, "optimum"))
         lines.setdefault((row["source"], row["draft_sampling"]), {}).setdefault(row["verifier"], []).append(point)
     return lines

@@ -25,8 +25,8 @@ struct DeviceCounts::Buffers {
         counts{nullptr, size()},
         group{what.group.data(), what.group.size()} {
     totals.by_draft = counts.data();
-    totals.members = counts.data() + max_drafts;
-    totals.impossible = totals.members + 1;
+    totals.draft_emitted = counts.data() + max_drafts;
+    totals.impossible = totals.draft_emitted + 1;
     if (tokens > 0) totals.histogram = counts.data() + before_histogram;
     if (cells == 0) return;
     joint.paths = what.paths;
@@ -54,8 +54,8 @@ struct DeviceCounts::Buffers {
     Tally tally;
     tally.trials = trials;
     std::copy_n(copied.begin(), max_drafts, tally.by_draft.begin());
-    tally.flagged = std::accumulate(tally.by_draft.begin(), tally.by_draft.end(), std::uint64_t{0});
-    tally.members = copied[max_drafts];
+    tally.draft_accepted = std::accumulate(tally.by_draft.begin(), tally.by_draft.end(), std::uint64_t{0});
+    tally.draft_emitted = copied[max_drafts];
     tally.impossible = copied[max_drafts + 1];
     tally.histogram.assign(copied.data() + before_histogram, copied.data() + before_histogram + tokens);
     return tally;

@@ -113,7 +113,7 @@ struct FillCells {
   DRAFTPROOF_DEVICE Wide brought(std::uint64_t masses) const { return Wide{masses} * vocabulary; }
   DRAFTPROOF_DEVICE static Wide held(std::uint64_t tokens) { return Wide{tokens} << 62; }
 
-  /// Fills the cell of the small token after `a` others.
+  /// Fills the cell of small token number `a`, from 0, in the order of the list.
   DRAFTPROOF_DEVICE void fill_small(std::uint64_t a, std::uint64_t larges) const {
     const std::uint64_t before = a == 0 ? 0 : lists.small_sums[a - 1];
     const std::uint64_t mass = lists.small_sums[a] - before;
@@ -121,7 +121,7 @@ struct FillCells {
         bisected(0, larges, [&](std::size_t b) { return brought(lists.large_sums[b] + before) < held(b + 1 + a); });
     set(lists.small_tokens[a], mass * vocabulary, lists.large_tokens[donor]);
   }
-  /// Fills the cell of the large token after `b` others.
+  /// Fills the cell of large token number `b`, from 0, in the order of the list.
   DRAFTPROOF_DEVICE void fill_large(std::uint64_t b, std::uint64_t smalls) const {
     const std::uint64_t x = lists.large_tokens[b], through = lists.large_sums[b];
     const std::size_t end = bisected(

@@ -33,10 +33,10 @@ struct HotTokens {
 struct TotalCounts {
   using Count = unsigned long long;  ///< the type that a device's atomic additions take
 
-  Count* by_draft = nullptr;    ///< [max_drafts]
-  Count* members = nullptr;     ///< a single counter
-  Count* impossible = nullptr;  ///< a single counter
-  Count* histogram = nullptr;   ///< [V], or null if not counted
+  Count* by_draft = nullptr;       ///< [max_drafts]
+  Count* draft_emitted = nullptr;  ///< a single counter
+  Count* impossible = nullptr;     ///< a single counter
+  Count* histogram = nullptr;      ///< [V], or null if not counted
 };
 
 /// Counters of a block.
@@ -83,7 +83,7 @@ class TrialCounts {
     impossible_ += counts && !served;
     bool drafted = false;
     for (int k = 0; k < count; ++k) drafted |= drafts[k] == verdict.token;
-    members_ += drafted;  // no draft is no_token
+    draft_emitted_ += drafted;  // no draft is no_token
 
     const int accepted = served && verdict.accepted >= 0 ? verdict.accepted : none_accepted;
     if (const EqualLanes equal = threads_.equal_lanes(accepted); equal.speaks && accepted >= 0)
@@ -107,9 +107,9 @@ class TrialCounts {
         if (const unsigned int n = block_.hot[slot]; n > 0) threads_.add(totals_.histogram[hot_.tokens[slot]], n);
     for (int k = threads_.index(); k < max_drafts; k += threads_.size())
       if (const unsigned int n = block_.by_draft[k]; n > 0) threads_.add(totals_.by_draft[k], n);
-    const unsigned int members = threads_.lane_sum(members_), impossible = threads_.lane_sum(impossible_);
+    const unsigned int draft_emitted = threads_.lane_sum(draft_emitted_), impossible = threads_.lane_sum(impossible_);
     if (threads_.index() % threads_.lanes() != 0) return;
-    if (members > 0) threads_.add(*totals_.members, members);
+    if (draft_emitted > 0) threads_.add(*totals_.draft_emitted, draft_emitted);
     if (impossible > 0) threads_.add(*totals_.impossible, impossible);
   }
 
@@ -118,7 +118,7 @@ class TrialCounts {
   BlockCounts& block_;
   HotTokens hot_;
   TotalCounts totals_;
-  unsigned int members_ = 0, impossible_ = 0;
+  unsigned int draft_emitted_ = 0, impossible_ = 0;
 };
 
 }  // namespace draftproof::gpu

@@ -70,7 +70,7 @@ class CudaTable final : public TrialTable {
       return joint.joint_tally(trials.count, {});
     });
     counts.trials += found.tally.trials;
-    counts.members += found.tally.members;
+    counts.draft_emitted += found.tally.draft_emitted;
     counts.impossible += found.tally.impossible;
     for (std::size_t i = 0; i < found.cells.size(); ++i)
       counts.cells.add(i / vocabulary, i % vocabulary, found.cells[i]);

@@ -8,7 +8,7 @@
 namespace draftproof::checks {
 
 // No lossless verifier accepts more often than the optimum of its draft sampling, and the verifier's count of
-// accepted drafts (`flag`) never exceeds the emitted tokens that are among the drafts (`membership`).
+// accepted drafts (`draft_accepted`) never exceeds the emitted tokens that are among the drafts (`draft_emitted`).
 struct AcceptanceBounds {
   static constexpr std::string_view name = "acceptance_bounds";
   static constexpr std::string_view about =
@@ -22,13 +22,14 @@ struct AcceptanceBounds {
     const auto& distribution = at.distribution();
     if (!distribution.complete) return Answer::undecided("the enumeration reached its limit");
     const Rational optimum = at.optimum();
-    const bool equal =
-        !at.verifier().info().claims.flag_is_membership || distribution.flag == distribution.membership;
-    return Answer::passed_if(distribution.flag >= 0 && distribution.flag <= distribution.membership &&
-                                 distribution.membership <= optimum && equal,
+    const bool equal = !at.verifier().info().claims.emitted_drafts_are_accepted ||
+                       distribution.draft_accepted == distribution.draft_emitted;
+    return Answer::passed_if(distribution.draft_accepted >= 0 &&
+                                 distribution.draft_accepted <= distribution.draft_emitted &&
+                                 distribution.draft_emitted <= optimum && equal,
                              [&] {
-                               return "accepted " + to_text(distribution.flag) + " (verifier's count), " +
-                                      to_text(distribution.membership) + " (any draft emitted), optimum " +
+                               return "accepted " + to_text(distribution.draft_accepted) + " (verifier's count), " +
+                                      to_text(distribution.draft_emitted) + " (any draft emitted), optimum " +
                                       to_text(optimum) + (equal ? "" : "; the scheme claims equality");
                              });
   }
@@ -51,9 +52,9 @@ struct MoreDrafts {
     const auto distribution = at.distribution_of(fewer);
     if (!distribution.complete || !at.distribution().complete)
       return Answer::undecided("the enumeration reached its limit");
-    return Answer::passed_if(distribution.membership <= at.distribution().membership, [&] {
-      return "accepts " + to_text(at.distribution().membership) + ", with one draft fewer " +
-             to_text(distribution.membership);
+    return Answer::passed_if(distribution.draft_emitted <= at.distribution().draft_emitted, [&] {
+      return "accepts " + to_text(at.distribution().draft_emitted) + ", with one draft fewer " +
+             to_text(distribution.draft_emitted);
     });
   }
 };
@@ -76,8 +77,8 @@ struct OneDraft {
     const auto p = normalised(one.target), q = normalised(one.proposals.front());
     Rational overlap = 0;
     for (std::size_t x = 0; x < p.size(); ++x) overlap += std::min(p[x], q[x]);
-    return Answer::passed_if(distribution.flag == overlap, [&] {
-      return "at K = 1 accepts " + to_text(distribution.flag) + ", single draft " + to_text(overlap);
+    return Answer::passed_if(distribution.draft_accepted == overlap, [&] {
+      return "at K = 1 accepts " + to_text(distribution.draft_accepted) + ", single draft " + to_text(overlap);
     });
   }
 };
@@ -120,8 +121,8 @@ struct DisjointSupports {
     if (!apart.valid()) return Answer::not_applicable();
     const auto distribution = at.distribution_of(apart);
     if (!distribution.complete) return Answer::undecided("the enumeration reached its limit");
-    return Answer::passed_if(distribution.membership == 0 && distribution.output == normalised(apart.target), [&] {
-      return "on " + apart.text() + " accepts " + to_text(distribution.membership) + ", output " +
+    return Answer::passed_if(distribution.draft_emitted == 0 && distribution.output == normalised(apart.target), [&] {
+      return "on " + apart.text() + " accepts " + to_text(distribution.draft_emitted) + ", output " +
              to_text(distribution.output);
     });
   }

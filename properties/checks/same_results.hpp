@@ -106,8 +106,8 @@ struct EqualDistributions {
     const auto distribution = at.distribution_of(equal);
     if (!distribution.complete) return Answer::undecided("the enumeration reached its limit");
     if constexpr (positions)
-      return Answer::passed_if(distribution.flag == 1,
-                               [&] { return "with q = p accepts " + to_text(distribution.flag); });
+      return Answer::passed_if(distribution.draft_accepted == 1,
+                               [&] { return "with q = p accepts " + to_text(distribution.draft_accepted); });
     else
       return Answer::passed_if(distribution.accepted.back() == 1, [&] {
         return "with q = p accepted counts have distribution " + to_text(distribution.accepted);
@@ -177,7 +177,8 @@ struct FormsAgree {
     const double on_table = distance(table), on_fresh = distance(distribution_on(at, fresh));
     double acceptance = 0;
     if (table && table->complete && !at.verifier().info().searches_plan)
-      acceptance = std::max(std::abs(plain->flag - table->flag), std::abs(plain->membership - table->membership));
+      acceptance = std::max(std::abs(plain->draft_accepted - table->draft_accepted),
+                            std::abs(plain->draft_emitted - table->draft_emitted));
     return Answer::passed_if(std::max({on_table, on_fresh, acceptance}) <= bound, [&] {
       char text[160];
       std::snprintf(text, sizeof text,
@@ -218,7 +219,7 @@ struct Padding {
     auto expected = at.distribution().output;
     expected.insert(expected.end(), 2, Rational(0));
     return Answer::passed_if(
-        distribution.output == expected && distribution.membership == at.distribution().membership, [&] {
+        distribution.output == expected && distribution.draft_emitted == at.distribution().draft_emitted, [&] {
           return "got " + to_text(at.distribution().output) + ", with two empty tokens " +
                  to_text(distribution.output);
         });
@@ -245,11 +246,12 @@ struct Relabelling {
     if (!distribution.complete || !at.distribution().complete)
       return Answer::undecided("the enumeration reached its limit");
     std::reverse(distribution.output.begin(), distribution.output.end());
-    return Answer::passed_if(
-        distribution.output == at.distribution().output && distribution.membership == at.distribution().membership,
-        [&] {
-          return "got " + to_text(at.distribution().output) + ", with reversed ids " + to_text(distribution.output);
-        });
+    return Answer::passed_if(distribution.output == at.distribution().output &&
+                                 distribution.draft_emitted == at.distribution().draft_emitted,
+                             [&] {
+                               return "got " + to_text(at.distribution().output) + ", with reversed ids " +
+                                      to_text(distribution.output);
+                             });
   }
 };
 

@@ -31,11 +31,11 @@ class TupleEnumeration {
     distinct_.erase(std::unique(distinct_.begin(), distinct_.end()), distinct_.end());
     explorer_.track_only(distinct_);
     explorer_.fix_picks(stream.spare());
-    double flag = 0, membership = 0;
+    double draft_accepted = 0, draft_emitted = 0;
     const auto add = [&](Token x, int accepted, double probability) {
       const bool drafted = among(x, distinct_.data(), static_cast<int>(distinct_.size()));
-      if (drafted) membership += probability;
-      if (accepted >= 0 || (accepted == accepted_if_drafted && drafted)) flag += probability;
+      if (drafted) draft_emitted += probability;
+      if (accepted >= 0 || (accepted == accepted_if_drafted && drafted)) draft_accepted += probability;
     };
     const bool whole = explorer_.explore(
         [&](Explorer<double>& random) { return decider_.decide(tuple, random); },
@@ -43,8 +43,8 @@ class TupleEnumeration {
           leaf.each_token([&](Token x, double probability) { add(x, leaf.verdict.accepted, probability); });
         });
     if (!whole) throw std::invalid_argument("acceptance estimate: a tuple has more branches than the limit");
-    outcomes[0] = flag;
-    outcomes[1] = membership;
+    outcomes[0] = draft_accepted;
+    outcomes[1] = draft_emitted;
   }
 
  private:

@@ -2,8 +2,8 @@
 // acceptance of every draft tuple, averaged over replicated tuples from scrambled Sobol points with control
 // variates.
 //
-//   flag         accepted (verifier's count)
-//   membership   accepted (any draft emitted)
+//   draft_accepted         accepted (verifier's count)
+//   draft_emitted   accepted (any draft emitted)
 //
 // Given its drafts, a verifier is enumerated branch by branch on the table. At an emission only the weights of
 // the drafts and the total are read. A pick among many items (the levels of a ladder) is drawn with a separate
@@ -135,7 +135,7 @@ std::vector<ReplicatedMean> replicated_means(const DraftPoints& points, const Co
 }
 
 struct AcceptanceEstimate {
-  ReplicatedMean flag, membership;
+  ReplicatedMean draft_accepted, draft_emitted;
   std::uint64_t tuples;  ///< number of tuples enumerated
   DraftPoints::Form form;
 };

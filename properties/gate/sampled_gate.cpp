@@ -47,10 +47,10 @@ SampledCounts tallied(const TrialTable& on, const DeviceTrials& batch, std::uint
 void require_conserved(const SampledCounts& counts) {
   std::uint64_t cells = 0;
   for (const auto count : counts.cells.cells()) cells += count;
-  if (cells + counts.impossible != counts.trials || counts.members > counts.trials)
+  if (cells + counts.impossible != counts.trials || counts.draft_emitted > counts.trials)
     throw std::logic_error(fmt::format(
         "counts of a gate do not add up: cells of {} and {} impossible, of {} trials, {} with a drafted token", cells,
-        counts.impossible, counts.trials, counts.members));
+        counts.impossible, counts.trials, counts.draft_emitted));
 }
 
 /// Returns the trials of the options, or the number that detects the distance; in multiples of 2^16, so that
@@ -156,7 +156,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
   if (verdict.trials == 0) return verdict;
   verdict.impossible = counts->impossible;
   const auto exposure = static_cast<double>(verdict.exposure);
-  verdict.acceptance = static_cast<double>(counts->members) / static_cast<double>(verdict.trials);
+  verdict.acceptance = static_cast<double>(counts->draft_emitted) / static_cast<double>(verdict.trials);
   verdict.smallest_distance =
       distance_of_e_value(two_thirds_norm(null().target()), exposure, -std::log(options.alpha), power);
   if (verdict.state != GateState::ok && verdict.strongest().of_cells) {

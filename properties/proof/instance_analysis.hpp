@@ -34,9 +34,10 @@ class Accumulator<double> : public NeumaierSum {};
 template <class Weight>
 struct ExactDistribution {
   std::vector<Weight> output;  ///< V probabilities of the emitted token
-  Weight flag{0};        ///< accepted (verifier's count): probability that the verifier counts a draft as accepted
-  Weight membership{0};  ///< accepted (any draft emitted): probability that the emitted token is among the drafts
-  Weight mass{0};        ///< enumerated probability; 1 when complete
+  Weight draft_accepted{
+      0};                   ///< accepted (verifier's count): probability that the verifier counts a draft as accepted
+  Weight draft_emitted{0};  ///< accepted (any draft emitted): probability that the emitted token is among the drafts
+  Weight mass{0};           ///< enumerated probability; 1 when complete
   std::uint64_t leaves = 0;
   bool complete = false;
 };
@@ -48,7 +49,7 @@ template <class L, class Weight>
 ExactDistribution<Weight> explore_distribution(const AnyDrafter& drafter, const Decider<L, Explorer<Weight>>& decider,
                                                const L& distributions, int drafts, ExplorerLimits limits = {}) {
   std::vector<Accumulator<Weight>> output(static_cast<std::size_t>(distributions.vocabulary()));
-  Accumulator<Weight> flag, membership, mass;
+  Accumulator<Weight> draft_accepted, draft_emitted, mass;
   Explorer<Weight> explorer(limits);
   if constexpr (std::floating_point<Weight>) explorer.with_rounding();
   Token tuple[max_drafts];
@@ -57,8 +58,8 @@ ExactDistribution<Weight> explore_distribution(const AnyDrafter& drafter, const 
     const bool drafted = among(x, tuple, count);
     output[static_cast<std::size_t>(x)].add(probability);
     mass.add(probability);
-    if (drafted) membership.add(probability);
-    if (accepted >= 0 || (accepted == accepted_if_drafted && drafted)) flag.add(probability);
+    if (drafted) draft_emitted.add(probability);
+    if (accepted >= 0 || (accepted == accepted_if_drafted && drafted)) draft_accepted.add(probability);
   };
   ExactDistribution<Weight> distribution;
   distribution.complete = explorer.explore(
@@ -70,8 +71,8 @@ ExactDistribution<Weight> explore_distribution(const AnyDrafter& drafter, const 
         leaf.each_token([&](Token x, const Weight& probability) { add(x, leaf.verdict.accepted, probability); });
       });
   for (const auto& sum : output) distribution.output.push_back(sum.value());
-  distribution.flag = flag.value();
-  distribution.membership = membership.value();
+  distribution.draft_accepted = draft_accepted.value();
+  distribution.draft_emitted = draft_emitted.value();
   distribution.mass = mass.value();
   distribution.leaves = explorer.leaves();
   return distribution;

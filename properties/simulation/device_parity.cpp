@@ -118,8 +118,8 @@ std::string first_difference(const Tally& device, const Tally& host) {
   Comparison comparison;
   comparison.one("trials", device.trials, host.trials);
   comparison.one("trials that reached a branch of probability zero", device.impossible, host.impossible);
-  comparison.one("drafts accepted", device.flagged, host.flagged);
-  comparison.one("tokens among the drafts", device.members, host.members);
+  comparison.one("drafts accepted", device.draft_accepted, host.draft_accepted);
+  comparison.one("tokens among the drafts", device.draft_emitted, host.draft_emitted);
   comparison.each(device.by_draft, host.by_draft,
                   [](std::size_t k) { return fmt::format("draft {} accepted", k + 1); });
   comparison.each(device.histogram, host.histogram, [](std::size_t x) { return fmt::format("token {}", x); });
@@ -131,7 +131,7 @@ std::string first_difference(const SampledCounts& device, const SampledCounts& h
   Comparison comparison;
   comparison.one("trials", device.trials, host.trials);
   comparison.one("trials that reached a branch of probability zero", device.impossible, host.impossible);
-  comparison.one("tokens among the drafts", device.members, host.members);
+  comparison.one("tokens among the drafts", device.draft_emitted, host.draft_emitted);
   comparison.each(device.cells.cells(), host.cells.cells(), [vocabulary](std::size_t i) {
     return fmt::format("path {}, token {}", i / vocabulary + 1, i % vocabulary);
   });

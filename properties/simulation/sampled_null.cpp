@@ -63,8 +63,9 @@ std::vector<GateComponent> SampledNull::evidence(const SampledCounts& counts, do
   }
   // The error of the bound is below (K + 2) 2^-53, or a relative 1e-9 for a numerical method.
   if (optimum_)
-    beside.push_back(
-        {"optimum", log_e_poisson_upper(counts.members, exposure * (*optimum_ * (1 + 1e-9) + 1e-14)), beside_weight});
+    beside.push_back({"optimum",
+                      log_e_poisson_upper(counts.draft_emitted, exposure * (*optimum_ * (1 + 1e-9) + 1e-14)),
+                      beside_weight});
   auto components = suite_.evidence(counts.cells, exposure).components;
   const double left = 1 - beside_weight * static_cast<double>(beside.size());
   for (GateComponent& component : components) component.weight *= left;

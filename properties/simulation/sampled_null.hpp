@@ -4,7 +4,7 @@
 //   cells               (path, token), for the suite of properties/statistics/gate_suite.hpp
 //   serial_dependence   pairs of token groups of two successive trials
 //   drafts              tokens of draft k, K rows of V; empty if the distribution of a draft is not its proposal
-//   members             tokens among the drafts, against the optimum's upper bound
+//   draft_emitted             tokens among the drafts, against the optimum's upper bound
 //
 // Cost: one pass over the rows to construct, one over the counts for the evidence. Immutable: threads share it.
 #pragma once
@@ -24,17 +24,17 @@ namespace draftproof {
 struct SampledCounts {
   GateCounts cells;
   std::vector<std::uint64_t> serial_dependence{}, drafts{};
-  std::uint64_t trials = 0, members = 0, impossible = 0;
+  std::uint64_t trials = 0, draft_emitted = 0, impossible = 0;
 
   static auto fields(auto& c) {
-    return std::tie(c.cells, c.serial_dependence, c.drafts, c.trials, c.members, c.impossible);
+    return std::tie(c.cells, c.serial_dependence, c.drafts, c.trials, c.draft_emitted, c.impossible);
   }
   SampledCounts& operator+=(const SampledCounts& other) {
     cells += other.cells;
     for (std::size_t i = 0; i < serial_dependence.size(); ++i) serial_dependence[i] += other.serial_dependence[i];
     for (std::size_t i = 0; i < drafts.size(); ++i) drafts[i] += other.drafts[i];
     trials += other.trials;
-    members += other.members;
+    draft_emitted += other.draft_emitted;
     impossible += other.impossible;
     return *this;
   }

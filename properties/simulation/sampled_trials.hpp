@@ -43,7 +43,7 @@ class SampledTrials {
         }
         const Token* tuple = batch.drafts + t * batch.stride;
         counts.cells.add(path_of(verdict.accepted, counts.cells.paths()), static_cast<std::size_t>(verdict.token));
-        counts.members += among(verdict.token, tuple, batch.lengths[t]);
+        counts.draft_emitted += among(verdict.token, tuple, batch.lengths[t]);
         if (null.sees_drafts())
           for (int k = 0; k < batch.lengths[t]; ++k)
             ++counts.drafts[static_cast<std::size_t>(k) * counts.cells.vocabulary() +

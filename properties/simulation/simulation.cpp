@@ -25,7 +25,8 @@ SimulationBackend backend_for(const AnyVerifier& verifier, const AnyDrafter& dra
 }
 
 bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter) {
-  return verifier.info().sequential && verifier.info().claims.flag_is_membership && drafter.info().prefix_consistent;
+  return verifier.info().sequential && verifier.info().claims.emitted_drafts_are_accepted &&
+         drafter.info().prefix_consistent;
 }
 
 bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& distributions,

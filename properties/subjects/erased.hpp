@@ -55,7 +55,7 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
 
  private:
   static constexpr bool sequential =
-      std::same_as<L, RatioTable> && V::info.sequential && V::info.claims.flag_is_membership;
+      std::same_as<L, RatioTable> && V::info.sequential && V::info.claims.emitted_drafts_are_accepted;
 
   /// Decides on guessed flips, and decides the trials with a wrong guess again (sim/trials/deferred_emits.hpp).
   void decide_sequentially(const TrialBatch& batch, Verdict* verdicts) const {

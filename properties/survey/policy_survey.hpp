@@ -2,8 +2,9 @@
 // non-anticipating policy gets accepted at the same mean number of verified drafts (selection_bound.hpp).
 //
 // A batch has several requests that share a budget. Each request drafts one chain from q, and token verification, or
-// sample-and-match for a policy that is exact only with it, decides about the kept drafts. All policies get the same
-// batches and the same random numbers, so their differences vary less than the numbers themselves.
+// sample-and-match for a policy that is exact only with it, decides about the drafts that the policy keeps. All
+// policies get the same batches and the same random numbers, so the difference between two policies varies less than
+// either result.
 //
 // The confidence after a prefix is computed from the rows, because captures have no confidence head. Some policies use
 // the step before: all of its drafts are verified, whatever the policy. On stored trees it is another stored path of

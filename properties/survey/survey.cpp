@@ -372,7 +372,7 @@ class SurveyBlocks {
     }
     if (options_.by_position)
       for (std::size_t r = 0; r < at_.size(); ++r)
-        at_[r][i] = {tallies[r].trials, tallies[r].members, optima[measure_of_[r]]};
+        at_[r][i] = {tallies[r].trials, tallies[r].draft_emitted, optima[measure_of_[r]]};
     return whole;
   }
 
@@ -395,7 +395,7 @@ class SurveyBlocks {
 std::optional<double> SurveyRow::gap_closed() const {
   // Below a gap of 1e-9 the confidence interval of any affordable number of tuples is wider than the gap.
   if (!optimum || *optimum - single < 1e-9 || tally.trials == 0) return std::nullopt;
-  return (membership() - single) / (*optimum - single);
+  return (draft_emitted() - single) / (*optimum - single);
 }
 
 std::uint64_t survey_size(const Source& source, const SurveyOptions& options) {

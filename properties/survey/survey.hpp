@@ -59,7 +59,7 @@ struct SurveyOptions {
 
 /// Acceptance at one position, and its optimum if known.
 struct AcceptanceAt {
-  std::uint64_t tuples = 0, members = 0;  ///< members: tuples whose emitted token is among the drafts
+  std::uint64_t tuples = 0, draft_emitted = 0;  ///< draft_emitted: tuples whose emitted token is among the drafts
   std::optional<double> optimum{};
 };
 
@@ -78,14 +78,14 @@ struct SurveyRow {
   double cpu_seconds = 0;           ///< for drawing, deciding and counting on the CPU; not reproducible
 
   /// Returns accepted (verifier's count), as a share of tuples.
-  double flag() const { return rate(tally.flagged); }
+  double draft_accepted() const { return rate(tally.draft_accepted); }
   /// Returns accepted (any draft emitted): share of tuples whose emitted token is among the drafts.
-  double membership() const { return rate(tally.members); }
+  double draft_emitted() const { return rate(tally.draft_emitted); }
   /// Returns processor time per tuple; 0 on a device.
   double nanoseconds_per_tuple() const {
     return tally.trials == 0 ? 0 : cpu_seconds * 1e9 / static_cast<double>(tally.trials);
   }
-  /// Returns the gap closed, (membership - single) / (optimum - single); nullopt if the optimum is unknown or
+  /// Returns the gap closed, (draft_emitted - single) / (optimum - single); nullopt if the optimum is unknown or
   /// the gap below 1e-9.
   std::optional<double> gap_closed() const;
 

@@ -127,7 +127,7 @@ def acceptance(
             drafts=row["drafts"],
             optimum=row["optimum"],
             tuples=row["tuples"],
-            **{key: row["flag" if says_count else "membership"][key] for key in ("rate", "low", "high")},
+            **{key: row["draft_accepted" if says_count else "draft_emitted"][key] for key in ("rate", "low", "high")},
         )
         for source in document["sources"]
         for row in source["rows"]

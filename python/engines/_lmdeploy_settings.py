@@ -96,7 +96,7 @@ def step_of(root: Path, implementation: Any) -> Any:
 
 
 def _ended(coroutine: Any) -> Any:
-    """Returns the result; without guides the coroutine never waits."""
+    """Returns the coroutine's result. It never waits, because guided decoding is not used here."""
     try:
         coroutine.send(None)
     except StopIteration as end:

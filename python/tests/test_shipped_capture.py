@@ -59,7 +59,7 @@ def test_the_program_reads_the_acceptance_of_one_draft() -> None:
                        "--tuples", "20000")  # fmt: skip
     (row,) = (row for source in said["sources"] for row in source["rows"] if row["verifier"] == "single_draft")
     # Six standard deviations of 20,000 Bernoulli trials.
-    assert abs(row["flag"]["rate"] - np.minimum(p, q).sum(axis=1).mean()) < 6 * 0.5 / np.sqrt(20000)
+    assert abs(row["draft_accepted"]["rate"] - np.minimum(p, q).sum(axis=1).mean()) < 6 * 0.5 / np.sqrt(20000)
 
 
 def test_a_tokenizer_is_named_after_its_gguf_file(monkeypatch: pytest.MonkeyPatch) -> None:

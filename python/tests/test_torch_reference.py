@@ -1,4 +1,4 @@
-"""The verifiers in fractions, one row at a time, to compare the batched ones with; and their distributions.
+"""Verifiers in fractions, one row at a time, and their distributions: the reference for the batched verifiers.
 
 A verifier here reads its random numbers from `Numbers.cut`, so all of its branches can be listed with exact weights.
 """

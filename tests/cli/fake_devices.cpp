@@ -14,8 +14,9 @@ bool add_devices() {
     found_trial_devices().push_back(std::make_unique<fake::Device>(name, std::move(behaviour)));
   };
   add("honest", {.refused = {"k_seq"}});
-  add("liar",
-      {.lie = [](const DeviceTrials& trials, Tally& tally) { tally.members += fake::among(trials, lied_about); }});
+  add("liar", {.lie = [](const DeviceTrials& trials, Tally& tally) {
+        tally.draft_emitted += fake::among(trials, lied_about);
+      }});
   add("broken", {.failure = "broken: someCall: out of memory"});
   add("absent", {.missing = "no absent device"});
   return true;

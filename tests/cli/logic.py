@@ -180,7 +180,7 @@ def survey_by_position(case):
     """Counts by position add up to the row. A survey of several lengths equals the surveys of each length."""
     asked = "survey bernoulli:positions=3 --verifier single_draft --tuples 3001 --instances 0 --json"
     row = json.loads(case.run(0, asked + " --by-position"))["sources"][0]["rows"][0]
-    for of, whole in ("accepted", row["membership"]["count"]), ("tuples", row["tuples"]):
+    for of, whole in ("accepted", row["draft_emitted"]["count"]), ("tuples", row["tuples"]):
         if len(row["by_position"][of]) != 3 or sum(row["by_position"][of]) != whole:
             case.fail(f"{of} add up to {sum(row['by_position'][of])}, expected {whole}")
     if len(row["by_position"]["optimum"]) != 3:
@@ -467,7 +467,7 @@ def interrupt(case):
         if len(numbers) == 1:
             wants(report["schema"] == "draftproof.simulate/3", "the result of a simulation")
             wants(0 < report["tuples"] < int(years), "the trials that were made")
-            wants(abs(report["flagged"] / report["tuples"] - report["single_draft"]) < 0.1, "their statistics")
+            wants(abs(report["draft_accepted"] / report["tuples"] - report["single_draft"]) < 0.1, "their statistics")
     # A position with too many tuples to finish: the tuples drawn so far are reported.
     survey = "survey zipf:vocabulary=50 --verifier single_draft --tuples 100000000000 --instances 0 --format "
     report = json.loads(_stopped(case, survey + "json", "surveying"))

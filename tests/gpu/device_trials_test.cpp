@@ -41,8 +41,9 @@ int compare_long_range() {
     wanted.add(verifier.verify(DraftedPosition<RatioTable>(table, out, length), verifying), out, length);
   }
   const auto same = [&wanted](const Tally& found) {
-    return found.trials == wanted.trials && found.flagged == wanted.flagged && found.members == wanted.members &&
-           found.impossible == wanted.impossible && found.by_draft == wanted.by_draft;
+    return found.trials == wanted.trials && found.draft_accepted == wanted.draft_accepted &&
+           found.draft_emitted == wanted.draft_emitted && found.impossible == wanted.impossible &&
+           found.by_draft == wanted.by_draft;
   };
   const gpu::DeviceTable device(table);
   gpu::TrialRange first = all, second = all;
@@ -80,9 +81,9 @@ int compare_joint_counts() {
     const gpu::JointTally found = counts.joint_tally(range.count, {});
     const gpu::JointTally wanted =
         parity::joint_on_host<verifiers::RecursiveRejection, drafters::Iid>(table, range, what);
-    different += found.tally.members != wanted.tally.members || found.tally.by_draft != wanted.tally.by_draft ||
-                 found.cells != wanted.cells || found.drafts != wanted.drafts ||
-                 found.serial_dependence != wanted.serial_dependence;
+    different += found.tally.draft_emitted != wanted.tally.draft_emitted ||
+                 found.tally.by_draft != wanted.tally.by_draft || found.cells != wanted.cells ||
+                 found.drafts != wanted.drafts || found.serial_dependence != wanted.serial_dependence;
   }
   std::printf("joint counts: %s\n", different == 0 ? "equal" : "NOT equal");
   return different;

@@ -36,8 +36,8 @@ gpu::JointTally on_fibers(const RatioTable& table, const gpu::TrialRange& range,
   const gpu::ChosenHotTokens hot = gpu::chosen_hot_tokens(view);
   const auto plan = prepare(V{}, view, range.drafts);
   Counts by_draft(max_drafts);
-  gpu::TotalCounts::Count members = 0, impossible = 0;
-  const gpu::TotalCounts totals{by_draft.data(), &members, &impossible, nullptr};
+  gpu::TotalCounts::Count draft_emitted = 0, impossible = 0;
+  const gpu::TotalCounts totals{by_draft.data(), &draft_emitted, &impossible, nullptr};
   const auto size = [](int rows, int columns) { return static_cast<std::size_t>(rows * columns); };
   Counts cells(size(what.paths, view.vocabulary())), drafts(size(what.drafts, view.vocabulary())),
       serial_dependence(size(what.groups, what.groups));
@@ -56,7 +56,7 @@ gpu::JointTally on_fibers(const RatioTable& table, const gpu::TrialRange& range,
     trials.flush();
   });
   gpu::JointTally joint;
-  joint.tally.members = members;
+  joint.tally.draft_emitted = draft_emitted;
   joint.cells.assign(cells.begin(), cells.end());
   joint.drafts.assign(drafts.begin(), drafts.end());
   joint.serial_dependence.assign(serial_dependence.begin(), serial_dependence.end());
@@ -85,7 +85,7 @@ void compare(int vocabulary, const gpu::TrialRange& range, const Wanted& wanted,
   const std::string where = std::string{V::info.name} + " on " + std::string{D::info.name} +
                             ", V = " + std::to_string(vocabulary) + ", " + std::to_string(range.count) +
                             " trials, lanes " + std::to_string(grid.lanes) + ": ";
-  expect(host.tally.members == found.tally.members, where + "members");
+  expect(host.tally.draft_emitted == found.tally.draft_emitted, where + "draft_emitted");
   expect(host.cells == found.cells, where + "cells");
   expect(host.drafts == found.drafts, where + "drafts");
   expect(host.serial_dependence == found.serial_dependence, where + "serial_dependence");

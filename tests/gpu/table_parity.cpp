@@ -121,8 +121,8 @@ TableTrials drafted(const TableDistribution& distribution, const RatioTable& tab
 }
 
 bool same(const Tally& a, const Tally& b) {
-  return a.trials == b.trials && a.flagged == b.flagged && a.members == b.members && a.impossible == b.impossible &&
-         a.by_draft == b.by_draft && a.histogram == b.histogram;
+  return a.trials == b.trials && a.draft_accepted == b.draft_accepted && a.draft_emitted == b.draft_emitted &&
+         a.impossible == b.impossible && a.by_draft == b.by_draft && a.histogram == b.histogram;
 }
 
 void compare(const TableScheme& scheme, const TableDistribution& distribution, const RatioTable& table,

@@ -35,8 +35,8 @@ Tally on_fibers(const RatioTable& table, const gpu::TrialRange& range, const Gri
   const auto plan = prepare(V{}, view, range.drafts);
   using Count = gpu::TotalCounts::Count;
   std::vector<Count> by_draft(max_drafts), counted(static_cast<std::size_t>(table.vocabulary()));
-  Count members = 0, impossible = 0;
-  const gpu::TotalCounts totals{by_draft.data(), &members, &impossible, histogram ? counted.data() : nullptr};
+  Count draft_emitted = 0, impossible = 0;
+  const gpu::TotalCounts totals{by_draft.data(), &draft_emitted, &impossible, histogram ? counted.data() : nullptr};
   parity::run_grid(grid, [&](const HostTrialThread& own, gpu::BlockCounts& block) {
     gpu::TrialCounts<HostTrialThread> trials(own, block, hot.view(), totals);
     gpu::run_trials(own, trials, V{}, D{}, plan, view, range);
@@ -45,8 +45,8 @@ Tally on_fibers(const RatioTable& table, const gpu::TrialRange& range, const Gri
   Tally tally;
   tally.trials = range.count;
   std::copy(by_draft.begin(), by_draft.end(), tally.by_draft.begin());
-  tally.flagged = std::accumulate(by_draft.begin(), by_draft.end(), std::uint64_t{0});
-  tally.members = members;
+  tally.draft_accepted = std::accumulate(by_draft.begin(), by_draft.end(), std::uint64_t{0});
+  tally.draft_emitted = draft_emitted;
   tally.impossible = impossible;
   if (histogram) tally.histogram.assign(counted.begin(), counted.end());
   return tally;
@@ -76,8 +76,9 @@ void compare(int vocabulary, const gpu::TrialRange& range, const Grid& grid, std
   const Tally found = on_fibers<V, D>(table, range, grid, most_hot, histogram);
   const std::string where = std::string{V::info.name} + ", V = " + std::to_string(vocabulary) + ", " +
                             std::to_string(range.count) + " trials, " + std::to_string(most_hot) + " hot: ";
-  expect(found.flagged == wanted.flagged && found.by_draft == wanted.by_draft, where + "accepted drafts");
-  expect(found.members == wanted.members, where + "members");
+  expect(found.draft_accepted == wanted.draft_accepted && found.by_draft == wanted.by_draft,
+         where + "accepted drafts");
+  expect(found.draft_emitted == wanted.draft_emitted, where + "draft_emitted");
   expect(found.impossible == wanted.impossible, where + "impossible trials");
   expect(found.histogram == wanted.histogram, where + "histogram");
 }

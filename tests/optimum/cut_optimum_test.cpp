@@ -96,16 +96,17 @@ RC_GTEST_PROP(CutOptimum, OrdersTheSchemes, (const Instance& instance)) {
   const auto rows = instance.rows();
   const auto p = normalised(instance.target), q = normalised(instance.proposals.front());
   const int drafts = instance.drafts;
-  const Rational match = exact::distribution("sample_and_match", "iid", rows, drafts).membership;
-  const Rational tree = exact::distribution("naive_tree", "iid", rows, drafts).membership;
-  const Rational rejection = exact::distribution("recursive_rejection", "iid", rows, drafts).membership;
-  const Rational k_seq = exact::distribution("k_seq", "iid", rows, drafts).membership;
+  const Rational match = exact::distribution("sample_and_match", "iid", rows, drafts).draft_emitted;
+  const Rational tree = exact::distribution("naive_tree", "iid", rows, drafts).draft_emitted;
+  const Rational rejection = exact::distribution("recursive_rejection", "iid", rows, drafts).draft_emitted;
+  const Rational k_seq = exact::distribution("k_seq", "iid", rows, drafts).draft_emitted;
   const Rational best = optimum<Rational>("iid", rows, p, drafts);
   RC_ASSERT(match <= tree);
   RC_ASSERT(tree <= rejection);
   RC_ASSERT(rejection <= best);
   RC_ASSERT(k_seq <= best);
-  const Rational without = exact::distribution("recursive_rejection_wor", "without_replacement", rows, drafts).flag;
+  const Rational without =
+      exact::distribution("recursive_rejection_wor", "without_replacement", rows, drafts).draft_accepted;
   const Rational best_without = optimum<Rational>("without_replacement", rows, p, drafts);
   RC_ASSERT(rejection <= without);
   RC_ASSERT(without <= best_without);
@@ -119,7 +120,8 @@ constexpr int instances = 1000;
 
 TEST(Transport, EqualsTheLeastCutForEveryDraftSampling) {
   for (const auto& drafter : registry().drafters()) {
-    if (drafter->info().shared_noise()) continue;  // enumerated as its marginal sampling, which is listed
+    if (drafter->info().shared_noise())
+      continue;  // noise cannot be enumerated; the drafter of the same distribution is tested
     SmallDistributionsSource source(11);
     int compared = 0;
     while (compared < instances) {

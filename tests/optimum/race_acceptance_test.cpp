@@ -29,13 +29,13 @@ TEST(RaceAcceptance, EveryReferenceCase) {
   for (const golden::Case& c : golden::cases()) {
     const auto& q = c.q.front();
     if (c.scheme == "gls") {
-      expect(c, gls(c.p, q, c.drafts), c.flag);
-      expect(c, gls_exact(c.p, q, c.drafts), c.membership);
+      expect(c, gls(c.p, q, c.drafts), c.draft_accepted);
+      expect(c, gls_exact(c.p, q, c.drafts), c.draft_emitted);
       expect(c, list_bound(c.p, q, c.drafts), c.lower_bound);
-      if (c.drafts == 1) expect(c, gumbel(c.p, q), c.membership);
+      if (c.drafts == 1) expect(c, gumbel(c.p, q), c.draft_emitted);
     } else if (c.scheme == "gumbel_topk") {
-      expect(c, gumbel_top_k_coupling(c.p, q, c.drafts), c.flag);
-      expect(c, shared_race_exact(c.p, q, c.drafts), c.membership);
+      expect(c, gumbel_top_k_coupling(c.p, q, c.drafts), c.draft_accepted);
+      expect(c, shared_race_exact(c.p, q, c.drafts), c.draft_emitted);
     } else {
       continue;
     }

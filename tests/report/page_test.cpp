@@ -143,9 +143,9 @@ TEST(Page, TakesAnyDocument) {
   for (
       const char* text :
       {"{}",
-       R"({"schema": "draftproof.survey/3", "sources": [{"rows": [{"membership": 3, "drafts": "x"}, 7]}, null]})",
+       R"({"schema": "draftproof.survey/3", "sources": [{"rows": [{"draft_emitted": 3, "drafts": "x"}, 7]}, null]})",
        R"({"proofs": {"a": 1}, "gates": [[]], "mutants": "x", "families": [{"log10_e": 3}], "log10_threshold": 9})",
-       R"({"sources": [{"rows": [{"verifier": "a", "drafts": 9000000000000000000, "membership": {"rate": 1e300}}]}]})",
+       R"({"sources": [{"rows": [{"verifier": "a", "drafts": 9000000000000000000, "draft_emitted": {"rate": 1e300}}]}]})",
        R"({"sources": [{"rows": [{"verifier": "a", "drafts": 2, "mean_accepted": 1e16, "accepted": [0, 0, 0]}]}]})"})
     EXPECT_NE(html_page(Json::parse(text)).find("</html>"), std::string::npos) << text;
 }
@@ -165,7 +165,7 @@ TEST(Page, IsSmall) {
         row["drafts"] = drafts;
         row["optimum"] = 0.9;
         row["gap_closed"] = scheme / 40.0;
-        row["membership"]["rate"] = 0.5 + scheme / 100.0 + drafts / 100.0;
+        row["draft_emitted"]["rate"] = 0.5 + scheme / 100.0 + drafts / 100.0;
         rows.push_back(row);
       }
     data["sources"].push_back({{"source", "source_" + std::to_string(source)}, {"rows", rows}});

@@ -35,7 +35,7 @@ class Surveyed : public testing::Test {
   Json data(std::optional<double> optimum, bool timings) {
     SurveyRow row{.verifier = &single_draft(), .drafter = &iid(), .drafts = 1, .tuples = options_.tuples};
     row.tally.trials = 10;
-    row.tally.flagged = row.tally.members = 7;
+    row.tally.draft_accepted = row.tally.draft_emitted = 7;
     row.single = 0.5;
     row.optimum = optimum;
     row.cpu_seconds = 1;
@@ -56,15 +56,16 @@ TEST_F(Surveyed, HasItsKeys) {
   expect_members(report, "schema seed tuples_per_row confidence sources tuples");
   expect_members(report["sources"][0], "source about vocabulary positions complete rows");
   const Json& row = report["sources"][0]["rows"][0];
-  expect_members(row,
-                 "verifier draft_sampling drafts verdict tuples flag membership single_draft impossible optimum "
-                 "gap_closed accepted_by_draft");
-  EXPECT_EQ(member_names(row["flag"]), "rate low high count");
+  expect_members(
+      row,
+      "verifier draft_sampling drafts verdict tuples draft_accepted draft_emitted single_draft impossible optimum "
+      "gap_closed accepted_by_draft");
+  EXPECT_EQ(member_names(row["draft_accepted"]), "rate low high count");
   EXPECT_EQ(row["verdict"], "not asked");
-  EXPECT_EQ(row["membership"]["rate"], 0.7);
+  EXPECT_EQ(row["draft_emitted"]["rate"], 0.7);
   EXPECT_NEAR(row["gap_closed"].get<double>(), 0.5, 1e-12);
-  EXPECT_LT(row["flag"]["low"], 0.7);
-  EXPECT_GT(row["flag"]["high"], 0.7);
+  EXPECT_LT(row["draft_accepted"]["low"], 0.7);
+  EXPECT_GT(row["draft_accepted"]["high"], 0.7);
 }
 
 TEST_F(Surveyed, UnknownValuesAreNullAndTimesOnRequest) {

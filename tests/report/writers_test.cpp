@@ -156,7 +156,8 @@ std::string as(const std::string& format, const Json& data) { return written(for
 
 TEST(CsvWriter, QuotesAndKeepsDigits) {
   EXPECT_EQ(as("csv", survey(0.1, 0.05, 1.0 / 3)),
-            "source,verifier,draft_sampling,drafts,membership.rate,membership.low,membership.high,accepted_by_draft,"
+            "source,verifier,draft_sampling,drafts,draft_emitted.rate,draft_emitted.low,draft_emitted.high,accepted_"
+            "by_draft,"
             "optimum\r\n"
             "\"s, \"\"t\"\"\",a,iid,2,0.1,0.05,0.3333333333333333,3 4,\r\n");
   EXPECT_EQ(as("csv", Json{{"schema", "draftproof.x/1"}}), "");
@@ -165,8 +166,8 @@ TEST(CsvWriter, QuotesAndKeepsDigits) {
 TEST(JsonlWriter, HasARowALine) {
   EXPECT_EQ(as("jsonl", survey(0.1, 0.05, 0.2)),
             "{\"source\":\"s, "
-            "\\\"t\\\"\",\"verifier\":\"a\",\"draft_sampling\":\"iid\",\"drafts\":2,\"membership.rate\":0.1,"
-            "\"membership.low\":0.05,\"membership.high\":0.2,\"accepted_by_draft\":[3,4],\"optimum\":null}\n");
+            "\\\"t\\\"\",\"verifier\":\"a\",\"draft_sampling\":\"iid\",\"drafts\":2,\"draft_emitted.rate\":0.1,"
+            "\"draft_emitted.low\":0.05,\"draft_emitted.high\":0.2,\"accepted_by_draft\":[3,4],\"optimum\":null}\n");
   EXPECT_EQ(as("jsonl", proofs({proof("a", "proved"), proof("b", "refuted")})).find("verifier"), 2u)
       << "without surveys the first table";
 }

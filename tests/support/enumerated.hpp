@@ -29,8 +29,8 @@ ExactDistribution<typename L::Scalar> enumerated(const V& verifier, const L& dis
         leaf.each_token([&](Token x, const Scalar& probability) {
           distribution.output[static_cast<std::size_t>(x)] += probability;
           distribution.mass += probability;
-          if (among(x, tuple, count)) distribution.membership += probability;
-          if (leaf.verdict.accepted >= 0) distribution.flag += probability;
+          if (among(x, tuple, count)) distribution.draft_emitted += probability;
+          if (leaf.verdict.accepted >= 0) distribution.draft_accepted += probability;
         });
       });
   distribution.leaves = explorer.leaves();

@@ -18,8 +18,8 @@ struct Case {
   std::string id, scheme, draft_sampling;
   int drafts;
   std::vector<double> p;
-  std::vector<std::vector<double>> q;  ///< one row, or one per draft for drafts from different proposals
-  double flag, membership, optimum;    ///< optimum is NaN if the file has none
+  std::vector<std::vector<double>> q;             ///< one row, or one per draft for drafts from different proposals
+  double draft_accepted, draft_emitted, optimum;  ///< optimum is NaN if the file has none
   std::vector<double> output;
   double distance;               ///< total variation of output and p
   std::vector<std::size_t> cut;  ///< tokens of a minimum cut, which may be empty; see has_cut

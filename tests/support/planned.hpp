@@ -55,10 +55,10 @@ void expect_lossless(const V& scheme, std::string_view draft_sampling, bool opti
         ASSERT_TRUE(distribution.complete);
         EXPECT_EQ(distribution.output, normalised(instance.target)) << V::info.name << ' ' << instance.text();
         const Rational optimum = at.optimum();
-        EXPECT_LE(distribution.flag, distribution.membership) << instance.text();
-        EXPECT_LE(distribution.membership, optimum) << instance.text();
+        EXPECT_LE(distribution.draft_accepted, distribution.draft_emitted) << instance.text();
+        EXPECT_LE(distribution.draft_emitted, optimum) << instance.text();
         if (optimal) {
-          EXPECT_EQ(distribution.flag, optimum) << V::info.name << ' ' << instance.text();
+          EXPECT_EQ(distribution.draft_accepted, optimum) << V::info.name << ' ' << instance.text();
         }
       });
   EXPECT_GE(examined, instances / 8) << V::info.name << " under " << draft_sampling;

@@ -28,7 +28,7 @@ inline Json survey(double rate, double low, double high) {
               {{{"verifier", "a"},
                 {"draft_sampling", "iid"},
                 {"drafts", 2},
-                {"membership", {{"rate", rate}, {"low", low}, {"high", high}}},
+                {"draft_emitted", {{"rate", rate}, {"low", low}, {"high", high}}},
                 {"accepted_by_draft", {3, 4}},
                 {"optimum", nullptr}}}}}}}};
 }

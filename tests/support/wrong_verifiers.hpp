@@ -50,9 +50,9 @@ struct FlagAlways {
   }
 };
 
-/// Exact, but never flags a draft as accepted, and claims to flag all that it emits.
+/// Exact, but never counts a draft as accepted, and claims to count all that it emits.
 struct FlagNever {
-  static constexpr Info info = named("flag_never", {.flag_is_membership = true});
+  static constexpr Info info = named("flag_never", {.emitted_drafts_are_accepted = true});
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R& random) const {
     return random.emit(at.residual(at.zero()));

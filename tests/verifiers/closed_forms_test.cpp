@@ -33,12 +33,13 @@ struct Given {
 
 RC_GTEST_PROP(ClosedForms, OfIidDrafts, (const Instance& instance)) {
   const Given at(instance);
-  RC_ASSERT(distribution("single_draft", "iid", at.rows, 1).flag == 1 - total_variation(at.p, at.q));
+  RC_ASSERT(distribution("single_draft", "iid", at.rows, 1).draft_accepted == 1 - total_variation(at.p, at.q));
   const auto rejection = distribution("recursive_rejection", "iid", at.rows, at.drafts);
-  RC_ASSERT(rejection.flag == exact::recursive_rejection(at.p, at.q, at.drafts));
-  RC_ASSERT(rejection.membership == rejection.flag);
-  RC_ASSERT(distribution("naive_tree", "iid", at.rows, at.drafts).flag == exact::naive_tree(at.p, at.q, at.drafts));
-  RC_ASSERT(distribution("sample_and_match", "iid", at.rows, at.drafts).flag ==
+  RC_ASSERT(rejection.draft_accepted == exact::recursive_rejection(at.p, at.q, at.drafts));
+  RC_ASSERT(rejection.draft_emitted == rejection.draft_accepted);
+  RC_ASSERT(distribution("naive_tree", "iid", at.rows, at.drafts).draft_accepted ==
+            exact::naive_tree(at.p, at.q, at.drafts));
+  RC_ASSERT(distribution("sample_and_match", "iid", at.rows, at.drafts).draft_accepted ==
             exact::sample_and_match(at.p, at.q, at.drafts));
 }
 
@@ -49,7 +50,7 @@ RC_GTEST_PROP(ClosedForms, KSeqAcceptsByItsFactor, (const Instance& instance)) {
   Rational beta = 0;
   for (std::size_t x = 0; x < at.p.size(); ++x) beta += std::min<Rational>(at.q[x], at.p[x] / rho);
   const Rational refused = exact::power<Rational>(1 - beta, at.drafts);
-  RC_ASSERT(distribution("k_seq", "iid", at.rows, at.drafts).flag == 1 - refused);
+  RC_ASSERT(distribution("k_seq", "iid", at.rows, at.drafts).draft_accepted == 1 - refused);
   // The factor is valid: accepted tokens have distribution (1 - refused) / beta min(q, p / rho), at most p.
   RC_ASSERT(1 - refused <= rho * beta);
 }
@@ -94,7 +95,7 @@ RC_GTEST_PROP(ClosedForms, RecursiveRejectionWithoutReplacementOfTwoDrafts, (con
     }
     missed += share / refused * last;
   }
-  RC_ASSERT(distribution("recursive_rejection_wor", "without_replacement", at.rows, 2).flag == 1 - missed);
+  RC_ASSERT(distribution("recursive_rejection_wor", "without_replacement", at.rows, 2).draft_accepted == 1 - missed);
 }
 
 Rational optimum(std::string_view draft_sampling, const Rows<Rational>& rows, const Row& p, int drafts) {
@@ -138,8 +139,8 @@ TEST(PublishedNumbers, CertifiedRationals) {
     const Rows<Rational> rows(c.p, c.q);
     const auto found = distribution(c.scheme, c.draft_sampling, rows, c.drafts);
     EXPECT_EQ(found.output, c.p);
-    EXPECT_EQ(found.flag, c.accepted);
-    EXPECT_EQ(found.membership, c.accepted);
+    EXPECT_EQ(found.draft_accepted, c.accepted);
+    EXPECT_EQ(found.draft_emitted, c.accepted);
     EXPECT_EQ(optimum(c.draft_sampling, rows, c.p, c.drafts), c.optimum);
   }
 }
@@ -151,7 +152,7 @@ TEST(PublishedNumbers, CertifiedGapWithoutReplacement) {
   const auto found = distribution("recursive_rejection_wor", "without_replacement", rows, 3);
   EXPECT_EQ(found.output, p);
   constexpr double printed = 0.5e-10;  // ten digits
-  EXPECT_NEAR(static_cast<double>(found.flag), 0.7509325573, printed);
+  EXPECT_NEAR(static_cast<double>(found.draft_accepted), 0.7509325573, printed);
   EXPECT_NEAR(static_cast<double>(optimum("without_replacement", rows, p, 3)), 0.8772810136, printed);
 }
 
@@ -180,12 +181,13 @@ TEST(PublishedNumbers, FigureTwo) {
       const Row p{first, c.x, 1 - first - c.x}, q(3, Rational(1, 3));
       const Rows<Rational> rows(p, q);
       EXPECT_NEAR(static_cast<double>(optimum("iid", rows, p, 2)), c.optimum, printed) << c.x;
-      EXPECT_NEAR(static_cast<double>(distribution("recursive_rejection", "iid", rows, 2).flag), c.rejection, printed)
+      EXPECT_NEAR(static_cast<double>(distribution("recursive_rejection", "iid", rows, 2).draft_accepted),
+                  c.rejection, printed)
           << c.x;
       const Rows<double> doubles(exact::as_doubles(p), exact::as_doubles(q));
       const auto k_seq = explore_distribution(*registry().drafter("iid"),
                                               *registry().verifier("k_seq")->explore_on(doubles, 2), doubles, 2);
-      EXPECT_NEAR(k_seq.flag, c.k_seq, printed) << c.x;
+      EXPECT_NEAR(k_seq.draft_accepted, c.k_seq, printed) << c.x;
     }
 }
 
@@ -193,9 +195,9 @@ TEST(PublishedNumbers, WorstCasesOfTwoDrafts) {
   const Row p{{5, 9}, {4, 9}}, q{{1, 3}, {2, 3}};
   const Rows<Rational> rows(p, q);
   EXPECT_EQ(optimum("iid", rows, p, 2), 1);
-  EXPECT_EQ(distribution("recursive_rejection", "iid", rows, 2).flag, Rational(23, 27));
-  EXPECT_EQ(distribution("sample_and_match", "iid", rows, 2).flag, Rational(19, 27));
-  EXPECT_EQ(distribution("naive_tree", "iid", rows, 2).flag, exact::naive_tree(p, q, 2));
+  EXPECT_EQ(distribution("recursive_rejection", "iid", rows, 2).draft_accepted, Rational(23, 27));
+  EXPECT_EQ(distribution("sample_and_match", "iid", rows, 2).draft_accepted, Rational(19, 27));
+  EXPECT_EQ(distribution("naive_tree", "iid", rows, 2).draft_accepted, exact::naive_tree(p, q, 2));
   // rho* = 4/3 is not a dyadic fraction, so bisection only approaches it. At rho = 4/3 the closed form is 8/9.
   EXPECT_EQ(1 - exact::residual_mass<Rational>(p, q, {4, 3}), Rational(8, 9));
   const Rational rho = verifiers::KSeq{}.prepare(rows, 2).factor;
@@ -211,7 +213,7 @@ TEST(PublishedNumbers, WorstPairsOfRecursiveRejection) {
   for (const int drafts : {2, 3, 4}) {
     const Rational q{2, 3}, top = exact::power(q, drafts);
     const Rows<Rational> rows({1 - top, top}, Row{1 - q, q});
-    EXPECT_EQ(distribution("recursive_rejection", "iid", rows, drafts).flag,
+    EXPECT_EQ(distribution("recursive_rejection", "iid", rows, drafts).draft_accepted,
               1 - top * (1 - exact::power(q, drafts - 1)));
   }
   const double q = std::sqrt(0.6), top = q * q * q;  // the minimiser for K = 3
@@ -317,29 +319,33 @@ RC_GTEST_PROP(TestOrders, EveryFixedOrderServesTheTargetAndARandomOneAcceptsThei
   do {
     const auto distribution = distribution_in_order(order, rows, 3);
     RC_ASSERT(distribution.output == p);
-    RC_ASSERT(distribution.flag == distribution.membership);
-    mean += distribution.flag / 6;
+    RC_ASSERT(distribution.draft_accepted == distribution.draft_emitted);
+    mean += distribution.draft_accepted / 6;
   } while (std::next_permutation(order.begin(), order.end()));
   const auto random = exact::distribution("recursive_rejection_random_order", "independent", rows, 3);
   RC_ASSERT(random.output == p);
-  RC_ASSERT(random.flag == mean);
+  RC_ASSERT(random.draft_accepted == mean);
 }
 
 TEST(TestOrders, AnOrderNamesWhatItLikesFirst) {
   const auto rows = Instance::parse("p=(5 3 2)/10 q=(2 5 3)/10 q=(3 1 1)/5 q=(1 1 8)/10 K=3").rows();
   const auto all = distribution_in_order({2, 0, 1}, rows, 3);
-  EXPECT_EQ(distribution_in_order({2}, rows, 3).flag, all.flag) << "the others follow in draw order";
-  EXPECT_EQ(distribution_in_order({7, 2, 2, -1, 0}, rows, 3).flag, all.flag)
+  EXPECT_EQ(distribution_in_order({2}, rows, 3).draft_accepted, all.draft_accepted)
+      << "the others follow in draw order";
+  EXPECT_EQ(distribution_in_order({7, 2, 2, -1, 0}, rows, 3).draft_accepted, all.draft_accepted)
       << "drafts that are not there are passed over";
-  EXPECT_EQ(distribution_in_order({}, rows, 3).flag, distribution_in_order({0, 1, 2}, rows, 3).flag);
-  EXPECT_NE(distribution_in_order({}, rows, 3).flag, all.flag);
-  EXPECT_EQ(distribution_in_order({2, 0, 1}, rows, 2).flag, distribution_in_order({0, 1}, rows, 2).flag)
+  EXPECT_EQ(distribution_in_order({}, rows, 3).draft_accepted,
+            distribution_in_order({0, 1, 2}, rows, 3).draft_accepted);
+  EXPECT_NE(distribution_in_order({}, rows, 3).draft_accepted, all.draft_accepted);
+  EXPECT_EQ(distribution_in_order({2, 0, 1}, rows, 2).draft_accepted,
+            distribution_in_order({0, 1}, rows, 2).draft_accepted)
       << "with fewer drafts too";
 }
 
 TEST(TestOrders, OneDraftMoreCanCostARandomOrderAcceptance) {
-  EXPECT_EQ(distribution_of("recursive_rejection_random_order", "p=(3 1)/4 q=(3 2)/5 K=1").flag, Rational(17, 20));
-  EXPECT_EQ(distribution_of("recursive_rejection_random_order", "p=(3 1)/4 q=(3 2)/5 q=(1 3)/4 K=2").flag,
+  EXPECT_EQ(distribution_of("recursive_rejection_random_order", "p=(3 1)/4 q=(3 2)/5 K=1").draft_accepted,
+            Rational(17, 20));
+  EXPECT_EQ(distribution_of("recursive_rejection_random_order", "p=(3 1)/4 q=(3 2)/5 q=(1 3)/4 K=2").draft_accepted,
             Rational(27, 32));
 }
 

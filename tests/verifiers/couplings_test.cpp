@@ -53,9 +53,9 @@ TEST(Couplings, EmitTheTargetAndAcceptTheirClosedForm) {
       const AnyDrafter& drafter = *registry().drafter(verifier.info().drafts.names[0]);
       const Tally tally = simulate({verifier, drafter, drafts, 8, 0, true}, table, {.trials = 20'000});
       EXPECT_EQ(tally.impossible, 0u);
-      EXPECT_EQ(tally.flagged, tally.members);
-      EXPECT_TRUE(covers(tally.members, tally.trials, wanted))
-          << c.id << " " << name << ": " << tally.members << " of " << tally.trials << ", expected " << wanted;
+      EXPECT_EQ(tally.draft_accepted, tally.draft_emitted);
+      EXPECT_TRUE(covers(tally.draft_emitted, tally.trials, wanted))
+          << c.id << " " << name << ": " << tally.draft_emitted << " of " << tally.trials << ", expected " << wanted;
       for (std::size_t x = 0; x < c.p.size(); ++x)
         EXPECT_TRUE(covers(tally.histogram[x], tally.trials, c.p[x])) << c.id << " " << name << " token " << x;
       ++compared;
@@ -82,7 +82,7 @@ class Broken : public Philox {
 };
 
 struct Counts {
-  std::uint64_t members = 0;
+  std::uint64_t draft_emitted = 0;
   std::vector<std::uint64_t> histogram;
 };
 
@@ -98,7 +98,7 @@ Counts run_gls(bool one_stream, bool own_noise) {
     Broken verifying(trial, Philox::Role::verify, one_stream, own_noise);
     drafters::GumbelIid{}.draw(rows, 3, drafting, drafts);
     const Verdict verdict = verifiers::Gls{}.verify(DraftedPosition(rows, drafts, 3), verifying);
-    counts.members += verdict.accepted >= 0;
+    counts.draft_emitted += verdict.accepted >= 0;
     ++counts.histogram[static_cast<std::size_t>(verdict.token)];
   }
   return counts;
@@ -113,8 +113,8 @@ TEST(Couplings, AWrongUseOfTheNoiseIsSeenByItsAcceptance) {
         {false, true, acceptance::sample_and_match(target, proposal, 3)}}) {
     const Counts counts = run_gls(one_stream, own_noise);
     for (std::size_t x = 0; x < target.size(); ++x) EXPECT_TRUE(covers(counts.histogram[x], trials, target[x])) << x;
-    EXPECT_TRUE(covers(counts.members, trials, wanted));
-    EXPECT_EQ(covers(counts.members, trials, list), !one_stream && !own_noise);
+    EXPECT_TRUE(covers(counts.draft_emitted, trials, wanted));
+    EXPECT_EQ(covers(counts.draft_emitted, trials, list), !one_stream && !own_noise);
   }
 }
 
@@ -175,7 +175,7 @@ TEST(Couplings, EqualDistributionsAlwaysAgree) {
       const AnyDrafter& drafter = *registry().drafter(verifier->info().drafts.names[0]);
       const int drafts = verifier->takes(3) ? 3 : 1;
       const Tally tally = simulate({*verifier, drafter, drafts, 12}, table, {.trials = 200});
-      EXPECT_EQ(tally.flagged, tally.trials) << verifier->info().name << ", V = " << row.size();
+      EXPECT_EQ(tally.draft_accepted, tally.trials) << verifier->info().name << ", V = " << row.size();
     }
   }
 }

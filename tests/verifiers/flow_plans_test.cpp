@@ -240,14 +240,14 @@ TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
   int below = 0;
   for_instances(Tournament{}, "independent", 240, [&](InstanceAnalysis& at, const Instance& instance) {
     if (instance.drafts <= 2) {
-      EXPECT_EQ(at.distribution().flag, at.optimum()) << instance.text();
+      EXPECT_EQ(at.distribution().draft_accepted, at.optimum()) << instance.text();
       return;
     }
     Instance fewer = instance;
     --fewer.drafts;
     fewer.proposals.pop_back();
-    EXPECT_GE(at.distribution().flag, at.distribution_of(fewer).flag) << instance.text();
-    below += at.distribution().flag < at.optimum();
+    EXPECT_GE(at.distribution().draft_accepted, at.distribution_of(fewer).draft_accepted) << instance.text();
+    below += at.distribution().draft_accepted < at.optimum();
   });
   for (int n = 0; n < 40; ++n) {
     const Instance instance = generate_instance(2026, n, 3, true);
@@ -298,9 +298,9 @@ TEST(GlobalResolution, KeepsToTheErrorItReports) {
       EXPECT_EQ(distribution.mass, 1);
       const auto tv = static_cast<double>(total_variation(distribution.output, normalised(instance.target)));
       EXPECT_LE(tv, plan.core->error + marginal_rounding) << instance.text();
-      EXPECT_EQ(distribution.flag, distribution.membership) << instance.text();
+      EXPECT_EQ(distribution.draft_accepted, distribution.draft_emitted) << instance.text();
       const auto optimum = static_cast<double>(at.optimum());
-      EXPECT_NEAR(static_cast<double>(distribution.flag), optimum, 2 * plan.core->error + marginal_rounding)
+      EXPECT_NEAR(static_cast<double>(distribution.draft_accepted), optimum, 2 * plan.core->error + marginal_rounding)
           << instance.text();
       EXPECT_NEAR(plan.core->acceptance, optimum, marginal_rounding) << instance.text();
       cut += optimum < 1;
@@ -334,8 +334,8 @@ TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {
         const auto tv = static_cast<double>(total_variation(distribution.output, normalised(instance.target)));
         EXPECT_LE(tv, core.error + marginal_rounding) << instance.text() << " T = " << truncation;
         EXPECT_GE(tv, core.error - core.gradient - marginal_rounding) << instance.text() << ": the bound is loose";
-        EXPECT_EQ(distribution.flag, distribution.membership) << instance.text();
-        const double loss = static_cast<double>(at.optimum()) - static_cast<double>(distribution.flag);
+        EXPECT_EQ(distribution.draft_accepted, distribution.draft_emitted) << instance.text();
+        const double loss = static_cast<double>(at.optimum()) - static_cast<double>(distribution.draft_accepted);
         EXPECT_LE(std::abs(loss), core.gradient + marginal_rounding) << instance.text() << " T = " << truncation;
         if (truncation == ResolutionPlan::everything) {
           EXPECT_EQ(core.truncated, 0);

@@ -1,4 +1,4 @@
-// Compares every reference case whose scheme exists here, on Rows, RatioTable and FreshRows: flag, membership and the
+// Compares every reference case whose scheme exists here, on Rows, RatioTable and FreshRows: both acceptances and the
 // output distribution.
 #include <algorithm>
 #include <cmath>
@@ -100,14 +100,15 @@ std::shared_ptr<const AnyVerifier> verifier(std::string_view scheme, int drafts)
   return {std::shared_ptr<void>{}, registry().verifier(name->second)};
 }
 
-/// Largest deviation of flag, membership, output distribution and its distance to p from the file.
+/// Largest deviation of both acceptances, output distribution and its distance to p from the file.
 template <class L>
 double deviation(const golden::Case& c, const AnyVerifier& scheme, const L& distributions) {
   const auto decider = scheme.explore_on(distributions, c.drafts);
   const auto distribution =
       explore_distribution(*golden::drafter(c.draft_sampling), *decider, distributions, c.drafts);
   EXPECT_TRUE(distribution.complete) << c.id;
-  double largest = std::max(std::abs(distribution.flag - c.flag), std::abs(distribution.membership - c.membership));
+  double largest = std::max(std::abs(distribution.draft_accepted - c.draft_accepted),
+                            std::abs(distribution.draft_emitted - c.draft_emitted));
   double distance = 0;
   for (std::size_t x = 0; x < c.p.size(); ++x) {
     largest = std::max(largest, std::abs(distribution.output[x] - c.output[x]));
@@ -154,7 +155,7 @@ TEST(Golden, OrdersOfDifferentProposals) {
   // all of which are in the file.
   struct Mean {
     golden::Case natural;
-    double flag = 0;
+    double draft_accepted = 0;
     int orders = 0;
   };
   std::map<std::string, Mean> means;
@@ -171,14 +172,14 @@ TEST(Golden, OrdersOfDifferentProposals) {
     expect_golden(natural, *with(scheme));
     Mean& mean = means.try_emplace(c.id.substr(0, c.id.find('/')), Mean{natural}).first->second;
     EXPECT_EQ(mean.natural.q, natural.q) << c.id;
-    mean.flag += c.flag;
+    mean.draft_accepted += c.draft_accepted;
     ++mean.orders;
   }
   ASSERT_EQ(means.size(), 3u);
   for (auto& [instance, mean] : means) {
     EXPECT_EQ(mean.orders, mean.natural.drafts == 2 ? 2 : 6) << instance;
     mean.natural.id = instance + ", random order";
-    mean.natural.flag = mean.natural.membership = mean.flag / mean.orders;
+    mean.natural.draft_accepted = mean.natural.draft_emitted = mean.draft_accepted / mean.orders;
     expect_golden(mean.natural, *with<verifiers::RecursiveRejectionRandomOrder>());
   }
 }
@@ -194,7 +195,7 @@ TEST(Golden, SingleDraftIsRecursiveRejectionOfOneDraft) {
   EXPECT_EQ(compared, 23);
 }
 
-/// A planned verifier, and the scheme and draft sampling of the cases whose flag and output it must have.
+/// A planned verifier, and the scheme and draft sampling of the cases whose acceptance and output it must have.
 struct Plan {
   std::string_view scheme, draft_sampling;
   std::shared_ptr<const AnyVerifier> verifier;
@@ -247,8 +248,8 @@ TEST(Golden, ATournamentIsAtMostOptimal) {
     const Rows<double> rows(c.p, c.q);
     const auto distribution =
         explore_distribution(*golden::drafter("indep"), *tournament->explore_on(rows, c.drafts), rows, c.drafts);
-    EXPECT_LE(distribution.flag, c.optimum + reference_tolerance) << c.id;
-    EXPECT_GE(distribution.flag, c.drafts == 2 ? c.optimum - reference_tolerance : 0) << c.id;
+    EXPECT_LE(distribution.draft_accepted, c.optimum + reference_tolerance) << c.id;
+    EXPECT_GE(distribution.draft_accepted, c.drafts == 2 ? c.optimum - reference_tolerance : 0) << c.id;
     for (std::size_t x = 0; x < c.p.size(); ++x)
       EXPECT_NEAR(distribution.output[x], c.p[x], reference_tolerance) << c.id;
   }

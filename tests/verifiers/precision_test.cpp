@@ -383,8 +383,8 @@ TYPED_TEST(NearEqualRows, OfPaths) {
 TEST(CapturedClaims, AFlagIsMembershipWhereClaimedAndNoTrialReachesNothing) {
   registry();
   int simulated = 0;
-  for (const auto& [name, most] :
-       {std::pair("/data/stories512_positions.npz", swept(12u, 32u)), {"/data/mixed32k_positions.npz", swept(4u, 12u)}}) {
+  for (const auto& [name, most] : {std::pair("/data/stories512_positions.npz", swept(12u, 32u)),
+                                   {"/data/mixed32k_positions.npz", swept(4u, 12u)}}) {
     const Source source = Source::open(std::string(DRAFTPROOF_SOURCE_DIR) + name);
     for (std::size_t i = 0; i < source.positions(); i += std::max<std::size_t>(1, source.positions() / most)) {
       const RowPair pair = source.pair(i);
@@ -400,8 +400,8 @@ TEST(CapturedClaims, AFlagIsMembershipWhereClaimedAndNoTrialReachesNothing) {
           const Tally tally = simulate({*verifier, *drafter, drafts, 5, first_trial(i)}, table,
                                        {.trials = races ? 8u : 2000u, .threads = 1});
           EXPECT_EQ(tally.impossible, 0u) << info.name << ", position " << i;
-          if (info.claims.flag_is_membership) {
-            EXPECT_EQ(tally.flagged, tally.members)
+          if (info.claims.emitted_drafts_are_accepted) {
+            EXPECT_EQ(tally.draft_accepted, tally.draft_emitted)
                 << info.name << " on " << drafter->info().name << ", " << name << ", position " << i;
           }
           ++simulated;

@@ -17,7 +17,7 @@ namespace draftproof {
 
 /// The claims of all schemes whose token depends on p and the noise alone.
 inline constexpr Claims race_of_target_claims{
-    .accepts_equal_distributions = true, .flag_is_membership = true, .drafter_invariant = true};
+    .accepts_equal_distributions = true, .emitted_drafts_are_accepted = true, .drafter_invariant = true};
 inline constexpr Unsupported race_of_target_cannot{
     .explore = "its randomness is continuous noise that the drafter reads too"};
 

@@ -25,7 +25,9 @@ struct Reproduce {
   void declare(CLI::App& app) {
     app.add_option("study", study, "name of the study; without a name, lists all studies");
     app.add_option("source", options.sources, source_help);
-    app.add_option("--effort", options.effort, "number of instances or tuples of the study; 0: the study's default")
+    app.add_option(
+           "--effort", options.effort,
+           "size of the study, in its own unit (instances, draft tuples or tokens; see its page); 0: its default")
         ->check(between(0.0, 1e15));
     work.declare(app);
   }

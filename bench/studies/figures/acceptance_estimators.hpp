@@ -209,20 +209,20 @@ struct AcceptanceEstimators {
       const auto found = estimate_acceptance(verifier, iid, table, drafts, how);
       if (!found) return false;
       const double seconds = since(start) / static_cast<double>(found->tuples);
-      const ReplicatedMean& flag = found->flag;
+      const ReplicatedMean& accepted = found->draft_accepted;
       // Student's t with 15 degrees of freedom exceeds ten about 5 times in 1e8.
-      const double off = std::abs(flag.mean - exact);
-      checks.at_most(off, 10 * flag.standard_error, unseen / static_cast<double>(found->tuples),
+      const double off = std::abs(accepted.mean - exact);
+      checks.at_most(off, 10 * accepted.standard_error, unseen / static_cast<double>(found->tuples),
                      [&] { return scheme; });
       if (options.sources.empty()) checks.at_most(off, 1e-4, 0, [&] { return scheme; });
-      const double ratio =
-          exact * (1 - exact) / (flag.standard_error * flag.standard_error * static_cast<double>(found->tuples));
+      const double ratio = exact * (1 - exact) /
+                           (accepted.standard_error * accepted.standard_error * static_cast<double>(found->tuples));
       std::vector<Field> row{word("scheme", "scheme", scheme),
                              number("exact", "exact", exact, "{:.7f}"),
-                             number("estimate", "flag", flag.mean, "{:.7f}"),
-                             datum("membership", found->membership.mean),
-                             number("deviation", "", flag.mean - exact, "{:+.1e}"),
-                             number("error", "standard_error", flag.standard_error, "{:.1e}"),
+                             number("estimate", "draft_accepted", accepted.mean, "{:.7f}"),
+                             datum("draft_emitted", found->draft_emitted.mean),
+                             number("deviation", "", accepted.mean - exact, "{:+.1e}"),
+                             number("error", "standard_error", accepted.standard_error, "{:.1e}"),
                              cell("variance", shown(ratio)),
                              datum("variance_ratio", ratio)};
       if (options.timings) {

@@ -4,7 +4,7 @@
 // (properties/statistics/sample_size.hpp).
 //
 //   optimum      of the sampling at K drafts, mean over positions
-//   acceptance   membership: the emitted token is among the drafts
+//   acceptance   the emitted token is among the drafts
 //   gap          optimum - acceptance
 //   value[i]     optimum, or acceptance by a closed form, at position i
 //   tally[i]     tuples simulated at position i
@@ -169,12 +169,12 @@ struct DraftSamplings {
     double mean(const Row& row) const {
       if (!row.simulated()) return mean_over(at, [&](const auto& found) { return found[place(row)].value; });
       const Tally sum = total(row);
-      return static_cast<double>(sum.members) / static_cast<double>(sum.trials);
+      return static_cast<double>(sum.draft_emitted) / static_cast<double>(sum.trials);
     }
     double gap(const Row& row) const { return mean(*find(row.sampling_name(), nullptr, row.drafts)) - mean(row); }
     Interval interval(const Row& row, double alpha) const {
       const Tally sum = total(row);
-      return clopper_pearson(sum.members, sum.trials, alpha);
+      return clopper_pearson(sum.draft_emitted, sum.trials, alpha);
     }
     /// Returns the row of this verifier, or of the optimum if `verifier` is null; null if there is no such row.
     const Row* find(std::string_view sampling, const AnyVerifier* verifier, int drafts) const {

@@ -124,8 +124,8 @@ struct LossyRules {
       if (!distribution.complete) throw EnumerationCut("too many branches to enumerate");
       const double overlap =
           drafted.sum([&drafted](Token x) { return std::min(drafted.target(x), drafted.proposal(x)); });
-      all.push_back({rows.vocabulary(), distribution.flag, distribution.flag - overlap,
-                     least_divergence(drafted, distribution.flag),
+      all.push_back({rows.vocabulary(), distribution.draft_accepted, distribution.draft_accepted - overlap,
+                     least_divergence(drafted, distribution.draft_accepted),
                      rollout_certificate<double>(distribution.output, target, least_emitted)});
     }
     return all;

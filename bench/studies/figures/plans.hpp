@@ -228,7 +228,7 @@ struct ResolutionTrade {
     double distance = 0;
     for (Token x = 0; x < rows.vocabulary(); ++x)
       distance += std::abs(distribution.output[static_cast<std::size_t>(x)] - rows.target(x)) / 2;
-    return {distribution.membership, distance, timings ? seconds_to_prepare(scheme, rows, drafts) : 0};
+    return {distribution.draft_emitted, distance, timings ? seconds_to_prepare(scheme, rows, drafts) : 0};
   }
 
   static std::vector<Point> points(const RowPair& pair, const std::vector<Scheme>& schemes, bool timings) {

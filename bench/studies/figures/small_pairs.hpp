@@ -24,7 +24,7 @@ namespace draftproof::studies {
 // by all cuts and by a maximal flow whose certificate is checked without the solver.
 //
 //   p, q       target, proposal   fractions
-//   accepted   recursive          distribution.flag, equal to distribution.membership
+//   accepted   recursive          distribution.draft_accepted, equal to distribution.draft_emitted
 //   alpha*     optimum            cut_optimum == optimal_transport, certificate not rejected
 //
 // Cost: milliseconds; there is nothing to scale, so `effort` is not used.
@@ -91,11 +91,11 @@ struct CertifiedInstances {
                   cell("published", published.text), datum("published", published.text), verdict("", same),
                   datum("agrees", same)});
     };
-    value(at.scheme, distribution.flag, at.accepted);
+    value(at.scheme, distribution.draft_accepted, at.accepted);
     value("optimum, all cuts", cut, at.optimum);
     value("optimum, maximal flow", flow.acceptance, at.optimum);
-    const bool exact =
-        distribution.complete && distribution.output == p && distribution.membership == distribution.flag;
+    const bool exact = distribution.complete && distribution.output == p &&
+                       distribution.draft_emitted == distribution.draft_accepted;
     const bool certified = rejected.empty() && flow.acceptance == cut;
     passed = passed && exact && certified;
     values.section.after = {
@@ -406,7 +406,7 @@ struct WorstCases {
     // A program whose output is not the target gets -1.
     const auto enumerated = [&](const Decider<Rows<Rational>, Explorer<Rational>>& decider) -> Rational {
       const auto distribution = explore_distribution(iid, decider, rows, drafts);
-      return distribution.complete && distribution.output == p ? distribution.flag : Rational(-1);
+      return distribution.complete && distribution.output == p ? distribution.draft_accepted : Rational(-1);
     };
     const auto found = [&](std::string_view scheme) {
       return enumerated(*registry().verifier(scheme)->prove_on(rows, drafts));

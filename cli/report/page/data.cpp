@@ -255,11 +255,11 @@ std::optional<SurveyedRate> rate_in(const Json& row) {
   for (std::size_t i = 0; i < optimum.size() && i < accepted.size() && i < tuples.size(); ++i)
     if (optimum[i].is_number() && accepted[i].is_number() && tuples[i].is_number() && tuples[i] > 0)
       rate.at_positions.emplace_back(optimum[i].get<double>(), accepted[i].get<double>() / tuples[i].get<double>());
-  const Json& membership = member(row, "membership");
-  if (const auto value = number_of(membership, "rate")) {
+  const Json& emitted = member(row, "draft_emitted");
+  if (const auto value = number_of(emitted, "rate")) {
     rate.rate = *value;
-    rate.low = number_of(membership, "low").value_or(*value);
-    rate.high = number_of(membership, "high").value_or(*value);
+    rate.low = number_of(emitted, "low").value_or(*value);
+    rate.high = number_of(emitted, "high").value_or(*value);
   } else if (const auto mean = number_of(row, "mean_accepted")) {
     const double half = 1.96 * number_of(row, "standard_error").value_or(0);
     rate.rate = *mean;

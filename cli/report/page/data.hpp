@@ -2,7 +2,7 @@
 // accept every JSON document: a member that is absent or has another type is read as empty.
 //
 //   results    one document, or several of schema draftproof.report/2
-//   records    every list of objects as a flat table: a member of a nested object becomes a column "flag.rate", the
+//   records    every list of objects as a flat table: a member of a nested object becomes a column "optimum.low", the
 //              rows of a list inside a list repeat the names of the element that has it
 //   verdicts   of proofs, gates, mutants, controls, audits and judged goals
 //   surveys    rows of positions have an acceptance with its interval, rows of paths a number of accepted tokens with

@@ -129,7 +129,7 @@ def _of_positions(
     settings: dict[tuple[str, str, int, int], Setting] = {}
     left_out = dict(_UP_TO_A_TOLERANCE)
     for row in (row for source in document["sources"] for row in source["rows"]):
-        name, k, rate = row["verifier"], row["drafts"], row["flag"]
+        name, k, rate = row["verifier"], row["drafts"], row["draft_accepted"]
         if name not in lossless:
             left_out.setdefault(name, "not lossless")
         elif rate is None:

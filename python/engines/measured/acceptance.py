@@ -105,7 +105,7 @@ for name, fewer in CAPTURES.items():
                     "verifier": f"draftproof {one['verifier']}",
                     "draft_sampling": one["draft_sampling"],
                     "drafts": drafts,
-                    **{key: one["membership"][key] for key in ("rate", "low", "high")},
+                    **{key: one["draft_emitted"][key] for key in ("rate", "low", "high")},
                     "optimum": one["optimum"],
                     "tuples": one["tuples"],
                     "microseconds": one["nanoseconds_per_tuple"] / 1000,

@@ -20,8 +20,8 @@ def table(seed: int, certain: bool = False) -> Any:
 
 
 def counted(text: Any) -> list[Any]:
-    """How often each token follows each context of 1, 2 and 3 tokens: [V^length, V] for each length. A text starts
-    after token 0."""
+    """How often each token follows each context of 1, 2 and 3 tokens: [V^length, V] for each length. Before
+    its first token a text is filled up with token 0."""
     tokens = np.concatenate([np.zeros(4, np.int64), np.asarray(text, np.int64)])
     found = []
     for length in (1, 2, 3):

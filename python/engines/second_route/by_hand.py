@@ -529,7 +529,9 @@ def vllm_least_length() -> None:
             runner(rows, written, least)
             found = torch.isneginf(rows[:, stop]).tolist()
             told = "as expected" if found == wanted else f"expected {wanted}"
-            print(f"{runner.__name__} runner, {written} written, min_tokens {least}: held back in rows {found}, {told}")
+            print(
+                f"{runner.__name__} runner, {written} written, min_tokens {least}: stop masked in rows {found}, {told}"
+            )
 
 
 def vllm_adaptive_ties() -> None:

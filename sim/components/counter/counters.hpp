@@ -46,7 +46,7 @@ struct FrameworkTally : CounterSteps {
     }
     void merge(const Counts& other) { tally_ += other.tally_; }
     std::uint64_t trials() const { return tally_.trials; }
-    std::uint64_t accepted() const { return tally_.flagged; }
+    std::uint64_t accepted() const { return tally_.draft_accepted; }
     std::uint64_t cell(Token x) const { return tally_.histogram[static_cast<std::size_t>(x)]; }
 
    private:

@@ -41,14 +41,14 @@ const HotTokens& DeviceTable::hot() const { return buffers_->hot; }
 struct DeviceCounts::Buffers {
   using Counts = std::vector<TotalCounts::Count>;
   std::array<TotalCounts::Count, max_drafts> by_draft{};
-  TotalCounts::Count members = 0, impossible = 0;
+  TotalCounts::Count draft_emitted = 0, impossible = 0;
   Counts histogram, cells, drafts, serial_dependence;
   TotalCounts totals;
   JointTotals joint;
 
   void point() {
     const auto data = [](Counts& counts) { return counts.empty() ? nullptr : counts.data(); };
-    totals = {by_draft.data(), &members, &impossible, data(histogram)};
+    totals = {by_draft.data(), &draft_emitted, &impossible, data(histogram)};
     joint.cells = data(cells);
     joint.drafts = data(drafts);
     joint.serial_dependence = data(serial_dependence);
@@ -81,8 +81,8 @@ Tally DeviceCounts::tally(std::uint64_t trials, Stream) const {
   Tally tally;
   tally.trials = trials;
   std::copy(buffers_->by_draft.begin(), buffers_->by_draft.end(), tally.by_draft.begin());
-  tally.flagged = std::accumulate(tally.by_draft.begin(), tally.by_draft.end(), std::uint64_t{0});
-  tally.members = buffers_->members;
+  tally.draft_accepted = std::accumulate(tally.by_draft.begin(), tally.by_draft.end(), std::uint64_t{0});
+  tally.draft_emitted = buffers_->draft_emitted;
   tally.impossible = buffers_->impossible;
   tally.histogram.assign(buffers_->histogram.begin(), buffers_->histogram.end());
   return tally;

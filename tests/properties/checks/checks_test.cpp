@@ -76,8 +76,8 @@ Proof shown() {
 
 const Shown all_shown[]{
     {"acceptance_bounds", shown<AcceptAlways>},  // more than the optimum
-    {"acceptance_bounds", shown<FlagAlways>},    // a flag above membership
-    {"acceptance_bounds", shown<FlagNever>},     // a flag below its claim
+    {"acceptance_bounds", shown<FlagAlways>},    // counts more drafts than it emits
+    {"acceptance_bounds", shown<FlagNever>},     // counts fewer drafts than its claim
     {"boundary_uniforms", shown<mutants::NonStrictCompare>},
     {"coin_used_once", shown<mutants::CoinReusedAsThreshold>},
     {"declared_drafts", [] { return proof_of<verifiers::SingleDraft>({}, "draft_temperature_mismatch"); }},

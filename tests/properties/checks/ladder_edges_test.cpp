@@ -61,7 +61,7 @@ TEST(LadderEdges, NoRoundedLevelAcceptsATokenWithoutMass) {
 }
 
 TEST(LadderEdges, NoRoundedDistributionAcceptsATokenWithoutMassAmongManyDrafts) {
-  // All drafts are token 2 with a probability so small that its level rounds it away.
+  // The probability that all six drafts are token 2, 1001^-6, is so small that it is lost when the level is rounded.
   for (const std::string_view name : {"ladder_tree", "ladder_block"})
     expect_passed_on_paths(name, "iid_paths", "L=1 K=6 [] p=(1 1 0)/2 q=(500 500 1)/1001");
   expect_passed("ladder", "iid", "p=(1 1 0)/2 q=(500 500 1)/1001 K=6");

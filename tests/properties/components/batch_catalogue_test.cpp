@@ -54,7 +54,7 @@ const WrongBatch wrong_batches[]{
     {"one_seed_for_all_requests", "own_words", two_rows, "read twice"},
     // Each row alone has its distribution, but given the other's random bits it is fixed: TV 1/2 from independence.
     {"one_seed_for_all_requests", "row_distribution", two_rows, "TV 1/2"},
-    // The first rejections are at positions 0 and 1.
+    // Request 0 has its first rejection at position 0, request 1 at position 1.
     {"rejection_write_to_other_row", "row_alone",
      "order=(0 1) [p=(0 1)/1,(1 1)/2 q=(1 0)/1] [p=(1 0)/1,(0 1)/1,(1 1)/2 q=(1 0)/1,(1 0)/1]",
      "request 1 alone gives [0 1], 1 accepted, in the batch [1 1], 1 accepted"},

@@ -127,7 +127,7 @@ TEST(Tally, SaysWhatDoesNotAddUp) {
   --lost.histogram[1];
   EXPECT_EQ(lost.discrepancy(), "tokens of 3 of 5 trials");
   lost = tally;
-  ++lost.flagged;
+  ++lost.draft_accepted;
   EXPECT_NE(lost.discrepancy(), "");
   lost = tally;
   lost.trials = 3;

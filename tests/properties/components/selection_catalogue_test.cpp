@@ -1,5 +1,5 @@
-// Selection policies: the instances that are worked by hand in docs/selection.md, the table of biased models by what
-// a choice reads, rules that look wrong and are right, and what a finding names.
+// Tests of selection policies: the instances worked by hand in docs/selection.md; how many models get a biased output,
+// for each kind of value that a choice reads; exact rules that look wrong; and the text of findings.
 #include <algorithm>
 #include <array>
 #include <random>

@@ -51,12 +51,13 @@ TEST(AcceptanceEstimate, IsWithinOneTenThousandthAtFullSize) {
       exact = *optimum_of(*registry().drafter("iid"), table, 4);
     else
       exact = closed_acceptance(name, table, 4);
-    EXPECT_NEAR(estimate.flag.mean, exact, 1e-4) << name;
-    EXPECT_LT(estimate.flag.standard_error, 1e-4 / 2) << name;
+    EXPECT_NEAR(estimate.draft_accepted.mean, exact, 1e-4) << name;
+    EXPECT_LT(estimate.draft_accepted.standard_error, 1e-4 / 2) << name;
     // All five accept every token that is among the drafts, K-SEQ up to the rounding of its factor.
-    EXPECT_NEAR(estimate.membership.mean, estimate.flag.mean, 1e-9) << name;
+    EXPECT_NEAR(estimate.draft_emitted.mean, estimate.draft_accepted.mean, 1e-9) << name;
     // t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
-    EXPECT_LT(std::abs(estimate.flag.mean - exact), 10 * estimate.flag.standard_error + 1e-9) << name;
+    EXPECT_LT(std::abs(estimate.draft_accepted.mean - exact), 10 * estimate.draft_accepted.standard_error + 1e-9)
+        << name;
   }
 }
 
@@ -64,8 +65,8 @@ TEST(AcceptanceEstimate, OneDraftIsTheOverlap) {
   const RatioTable& table = standard_table();
   const auto estimate = estimate_of("single_draft", "iid", table, 1, {.tuples = 1 << 14});
   // With one draft, the control variate is the outcome itself.
-  EXPECT_NEAR(estimate.flag.mean, 1 - table.residual_mass(1), 1e-12);
-  EXPECT_LT(estimate.flag.standard_error, 1e-12);
+  EXPECT_NEAR(estimate.draft_accepted.mean, 1 - table.residual_mass(1), 1e-12);
+  EXPECT_LT(estimate.draft_accepted.standard_error, 1e-12);
 }
 
 /// Every scheme on every draft sampling that it supports, at sizes that can be enumerated.
@@ -90,10 +91,11 @@ TEST(AcceptanceEstimate, AgreesWithWholeWalksOfEveryScheme) {
                      ", K = " + std::to_string(drafts));
         // The estimates of some 100 cases: t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
         // Where an estimate has no spread, sums of 4096 terms remain.
-        EXPECT_NEAR(estimate.flag.mean, distribution.flag, 10 * estimate.flag.standard_error + 1e-12);
-        EXPECT_NEAR(estimate.membership.mean, distribution.membership,
-                    10 * estimate.membership.standard_error + 1e-12);
-        EXPECT_LT(estimate.flag.standard_error, 0.01);
+        EXPECT_NEAR(estimate.draft_accepted.mean, distribution.draft_accepted,
+                    10 * estimate.draft_accepted.standard_error + 1e-12);
+        EXPECT_NEAR(estimate.draft_emitted.mean, distribution.draft_emitted,
+                    10 * estimate.draft_emitted.standard_error + 1e-12);
+        EXPECT_LT(estimate.draft_accepted.standard_error, 0.01);
         ++compared;
       }
     }
@@ -109,12 +111,12 @@ TEST(AcceptanceEstimate, IsTheSameForAnyNumberOfThreads) {
     for (const int threads : {2, 3, 7}) {
       options.threads = threads;
       const auto many = estimate_of(name, "iid", table, 3, options);
-      EXPECT_EQ(one.flag.mean, many.flag.mean);
-      EXPECT_EQ(one.flag.standard_error, many.flag.standard_error);
-      EXPECT_EQ(one.membership.mean, many.membership.mean);
+      EXPECT_EQ(one.draft_accepted.mean, many.draft_accepted.mean);
+      EXPECT_EQ(one.draft_accepted.standard_error, many.draft_accepted.standard_error);
+      EXPECT_EQ(one.draft_emitted.mean, many.draft_emitted.mean);
     }
     options.seed = 10;
-    EXPECT_NE(one.flag.mean, estimate_of(name, "iid", table, 3, options).flag.mean);
+    EXPECT_NE(one.draft_accepted.mean, estimate_of(name, "iid", table, 3, options).draft_accepted.mean);
   }
 }
 
@@ -128,7 +130,7 @@ TEST(AcceptanceEstimate, ErrorsAreAsLargeAsTheySay) {
     for (std::uint64_t seed = 0; seed < runs; ++seed) {
       const auto flag = estimate_of("recursive_rejection", "iid", table, 3,
                                     {.tuples = 1 << 10, .seed = seed, .threads = 1, .points = points})
-                            .flag;
+                            .draft_accepted;
       squares += std::pow((flag.mean - exact) / flag.standard_error, 2);
     }
     // Squares of t_15: mean 15 / 13, variance 2 15^2 14 / (13^2 11) = 3.39. Five standard deviations of their mean.

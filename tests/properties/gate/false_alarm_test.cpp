@@ -40,7 +40,7 @@ void expect_exact_on(const AnyVerifier& verifier, const AnyDrafter& drafter, con
     EXPECT_EQ(proof.distance->largest, 0);
     if (met++ % 8 > 0) continue;
     InstanceAnalysis at(verifier, drafter, instance);
-    EXPECT_LE(at.distribution().membership, at.optimum()) << "acceptance and optimum on " << instance.text();
+    EXPECT_LE(at.distribution().draft_emitted, at.optimum()) << "acceptance and optimum on " << instance.text();
   }
   EXPECT_GE(met, 100) << verifier.info().name << " with " << drafter.info().name;
 }
@@ -124,7 +124,7 @@ TEST(FalseAlarms, EveryDraftIsAcceptedWhereTheDistributionsAgree) {
   });
   expect_exact_on(verifier, drafter, certain);
   for (const Instance& instance : certain)
-    EXPECT_EQ(InstanceAnalysis(verifier, drafter, instance).distribution().flag, 1);
+    EXPECT_EQ(InstanceAnalysis(verifier, drafter, instance).distribution().draft_accepted, 1);
 }
 
 /// Recursive rejection without replacement that skips repeats without changing the residual.

@@ -27,12 +27,12 @@ RC_GTEST_PROP(Explored, MassesAddUp, (const Instance& instance)) {
 TEST(Explored, CountsFlagAndMembershipApart) {
   // Each token is drafted with probability 3/4, whichever p draws.
   const auto found = distribution("sample_and_match", Instance::parse("p=(1 1) q=(1 1) K=2"));
-  EXPECT_EQ(found.membership, Rational(3, 4));
-  EXPECT_EQ(found.flag, Rational(3, 4));
-  // The mutant's draw from p may be the refused draft: not flagged, but a member.
+  EXPECT_EQ(found.draft_emitted, Rational(3, 4));
+  EXPECT_EQ(found.draft_accepted, Rational(3, 4));
+  // The mutant's draw from p may be the refused draft: emitted, but not counted as accepted.
   const auto bug = distribution("resample_from_target", Instance::parse("p=(1 1) q=(1 0) K=1"));
-  EXPECT_EQ(bug.flag, Rational(1, 2));
-  EXPECT_EQ(bug.membership, Rational(3, 4));
+  EXPECT_EQ(bug.draft_accepted, Rational(1, 2));
+  EXPECT_EQ(bug.draft_emitted, Rational(3, 4));
   EXPECT_EQ(bug.output, (std::vector<Rational>{{3, 4}, {1, 4}}));
 }
 

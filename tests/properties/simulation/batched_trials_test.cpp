@@ -114,8 +114,8 @@ TEST(BatchedTrials, AreTheTrialsOneByOne) {
 
 void expect_equal(const Tally& found, const Tally& wanted) {
   EXPECT_EQ(found.trials, wanted.trials);
-  EXPECT_EQ(found.flagged, wanted.flagged);
-  EXPECT_EQ(found.members, wanted.members);
+  EXPECT_EQ(found.draft_accepted, wanted.draft_accepted);
+  EXPECT_EQ(found.draft_emitted, wanted.draft_emitted);
   EXPECT_EQ(found.impossible, wanted.impossible);
   EXPECT_EQ(found.by_draft, wanted.by_draft);
   EXPECT_EQ(found.histogram, wanted.histogram);

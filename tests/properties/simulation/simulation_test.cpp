@@ -35,8 +35,8 @@ TEST(Simulation, TallyDoesNotDependOnTheNumberOfThreads) {
     EXPECT_EQ(one.trials, 20'001u);
     for (const int threads : {2, 7}) {
       const Tally many = simulate(what, distributions, {.trials = 20'001, .threads = threads});
-      EXPECT_EQ(many.flagged, one.flagged);
-      EXPECT_EQ(many.members, one.members);
+      EXPECT_EQ(many.draft_accepted, one.draft_accepted);
+      EXPECT_EQ(many.draft_emitted, one.draft_emitted);
       EXPECT_EQ(many.histogram, one.histogram);
     }
   });
@@ -61,8 +61,8 @@ TEST(Simulation, FollowsTheExploredDistribution) {
             << model << " " << what << ": " << count << " of " << tally.trials << ", expected " << probability;
       };
       EXPECT_EQ(tally.impossible, 0u);
-      agrees(tally.flagged, distribution.flag, "flag");
-      agrees(tally.members, distribution.membership, "membership");
+      agrees(tally.draft_accepted, distribution.draft_accepted, "draft_accepted");
+      agrees(tally.draft_emitted, distribution.draft_emitted, "draft_emitted");
       for (std::size_t x = 0; x < target.size(); ++x) agrees(tally.histogram[x], distribution.output[x], "token");
     };
     const Simulation what{.verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = 6, .histogram = true};
@@ -87,7 +87,7 @@ TEST(Simulation, FirstTrialIsAnAddress) {
   halves += run(77, 123);
   const Tally whole = run(0, 200);
   EXPECT_EQ(halves.histogram, whole.histogram);
-  EXPECT_EQ(halves.flagged, whole.flagged);
+  EXPECT_EQ(halves.draft_accepted, whole.draft_accepted);
 }
 
 }  // namespace

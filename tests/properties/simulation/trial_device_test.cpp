@@ -129,8 +129,8 @@ TEST(DeviceParity, HoldsWhereEveryCountIsEqual) {
 TEST(DeviceParity, FindsOneCountTooManyAndItsTrial) {
   using Lie = std::function<void(Tally&)>;
   for (const auto& [name, lie] :
-       {std::pair<const char*, Lie>{"tokens among the drafts: ", [](Tally& tally) { ++tally.members; }},
-        {"drafts accepted: ", [](Tally& tally) { ++tally.flagged; }},
+       {std::pair<const char*, Lie>{"tokens among the drafts: ", [](Tally& tally) { ++tally.draft_emitted; }},
+        {"drafts accepted: ", [](Tally& tally) { ++tally.draft_accepted; }},
         {"draft 3 accepted: ", [](Tally& tally) { ++tally.by_draft[2]; }},
         {"token 59: ", [](Tally& tally) { ++tally.histogram[59]; }},
         {"trials that reached a branch of probability zero: ", [](Tally& tally) { ++tally.impossible; }}})
@@ -144,13 +144,13 @@ TEST(DeviceParity, FindsOneCountTooManyAndItsTrial) {
       EXPECT_FALSE(parity.alone.empty());
     }
   EXPECT_TRUE(parity_of({.lie = [](const DeviceTrials& trials, Tally& tally) {
-                tally.members += fake::among(trials, 5700);  // the first trial after the range
+                tally.draft_emitted += fake::among(trials, 5700);  // the first trial after the range
               }}).equal());
 }
 
 TEST(DeviceParity, SaysWhereNoTrialDiffersAlone) {
   const DeviceParity parity = parity_of({.lie = [](const DeviceTrials& trials, Tally& tally) {
-    tally.members -= trials.count > 100;  // one is lost in a long run
+    tally.draft_emitted -= trials.count > 100;  // one is lost in a long run
   }});
   EXPECT_FALSE(parity.equal());
   EXPECT_FALSE(parity.trial);
@@ -162,7 +162,7 @@ TEST(DeviceParity, ComparesWhatTheGateCountsToo) {
        {std::pair<const char*, Lie>{"path 4, token 7: ", [](SampledCounts& counts) { counts.cells.add(3, 7); }},
         {"draft 2, token 5 drawn: ", [](SampledCounts& counts) { ++counts.drafts[65]; }},
         {"groups 33 of successive tokens: ", [](SampledCounts& counts) { ++counts.serial_dependence[33]; }},
-        {"tokens among the drafts: ", [](SampledCounts& counts) { ++counts.members; }}}) {
+        {"tokens among the drafts: ", [](SampledCounts& counts) { ++counts.draft_emitted; }}}) {
     const DeviceParity parity =
         parity_of({.gate_lie = [lie = lie](const DeviceTrials&, SampledCounts& counts) { lie(counts); }});
     EXPECT_TRUE(parity.difference.starts_with(name)) << name << " | " << parity.difference;
@@ -179,7 +179,7 @@ GateResult gate_on(const TrialDevice* device, std::string_view name, Tier tier) 
 TEST(GatesOnADevice, HoldItToTheHostFirst) {
   const fake::Device honest("fake"),
       liar("fake",
-           {.lie = [](const DeviceTrials&trials, Tally&tally) { tally.members += fake::among(trials, 4321); }});
+           {.lie = [](const DeviceTrials&trials, Tally&tally) { tally.draft_emitted += fake::among(trials, 4321); }});
   const GateResult passed = gate_on(&honest, "recursive_rejection", Tier::sampled);
   EXPECT_EQ(passed.status, Status::passed);
   ASSERT_EQ(passed.findings.size(), 2u);

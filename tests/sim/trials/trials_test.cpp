@@ -36,8 +36,8 @@ TEST(TrialEngine, TallyDoesNotDependOnTheNumberOfThreads) {
   for (const int threads : {2, 7}) {
     const Tally many = run_trials({.trials = trials, .threads = threads}, empty(), run);
     EXPECT_EQ(many.trials, one.trials);
-    EXPECT_EQ(many.flagged, one.flagged);
-    EXPECT_EQ(many.members, one.members);
+    EXPECT_EQ(many.draft_accepted, one.draft_accepted);
+    EXPECT_EQ(many.draft_emitted, one.draft_emitted);
     EXPECT_EQ(many.by_draft, one.by_draft);
     EXPECT_EQ(many.histogram, one.histogram);
   }
@@ -106,9 +106,9 @@ TEST(Tally, CountsFlagsMembershipAndImpossibleTrials) {
   tally.add({0, none_accepted}, drafts, 3);
   tally.add({no_token, none_accepted}, drafts, 3);
   EXPECT_EQ(tally.trials, 4u);
-  EXPECT_EQ(tally.flagged, 1u);
+  EXPECT_EQ(tally.draft_accepted, 1u);
   EXPECT_EQ(tally.by_draft[2], 1u);
-  EXPECT_EQ(tally.members, 2u);
+  EXPECT_EQ(tally.draft_emitted, 2u);
   EXPECT_EQ(tally.impossible, 1u);
   EXPECT_EQ(tally.histogram, (std::vector<std::uint64_t>{1, 0, 0, 1, 1}));
 }

@@ -70,7 +70,7 @@ inline std::vector<std::vector<Optimum>> host_optima(HostMachine& machine, const
   return found;
 }
 
-/// The arrays of the table of the batch's one position, with their memory.
+/// The arrays of a table, built for a batch with one position, and the memory that holds them.
 struct HostBuilt {
   std::vector<char> memory;
   gpu::TableArrays arrays;

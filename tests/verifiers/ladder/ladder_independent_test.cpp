@@ -141,7 +141,7 @@ TEST(LadderIndependent, IsOptimalWhereProposalsAgree) {
     const Instance one = instance;
     instance.proposals.resize(static_cast<std::size_t>(instance.drafts), instance.proposals.front());
     InstanceAnalysis at(scheme, *registry().drafter("independent"), instance);
-    EXPECT_EQ(at.distribution().flag, at.optimum()) << one.text();
+    EXPECT_EQ(at.distribution().draft_accepted, at.optimum()) << one.text();
   }
   EXPECT_GT(several, 20);
 }
@@ -156,7 +156,7 @@ TEST(LadderIndependent, IsLosslessOnFreshRows) {
   const auto distribution = explore_distribution(drafter, *scheme.explore_on(rows, 2), rows, 2);
   for (std::size_t x = 0; x < p.size(); ++x)
     EXPECT_NEAR(distribution.output[x], p[x], 1e-14);  // some 40 roundings of 2^-53
-  EXPECT_GT(distribution.flag, 0.85);
+  EXPECT_GT(distribution.draft_accepted, 0.85);
 }
 
 TEST(RangeMaximum, IsTheLargestOfEveryRun) {

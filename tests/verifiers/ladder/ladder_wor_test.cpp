@@ -300,8 +300,8 @@ TEST(LadderUniformRest, TheDistributionIsExactAndTheOptimumAttained) {
     InstanceAnalysis at(ladder, drafter, instance);
     ASSERT_TRUE(at.distribution().complete) << instance.text();
     ASSERT_EQ(at.distribution().output, normalised(instance.target)) << instance.text();
-    ASSERT_EQ(at.distribution().membership, at.optimum()) << instance.text();
-    ASSERT_EQ(at.distribution().flag, at.optimum()) << instance.text();
+    ASSERT_EQ(at.distribution().draft_emitted, at.optimum()) << instance.text();
+    ASSERT_EQ(at.distribution().draft_accepted, at.optimum()) << instance.text();
     const auto rows = instance.rows();
     const auto plan = LadderWor{}.prepare(rows, instance.drafts);
     ASSERT_TRUE(plan.rest) << instance.text();
@@ -328,8 +328,8 @@ TEST(LadderUniformRest, BothDraftSamplingsAgreeWhileTheSupportLasts) {
     instance.drafts = dice.between(1, 3);
     InstanceAnalysis stop(ladder, *registry().drafter("without_replacement"), instance),
         uniform(ladder, *registry().drafter("without_replacement_uniform"), instance);
-    EXPECT_EQ(stop.distribution().membership, uniform.distribution().membership) << instance.text();
-    EXPECT_EQ(stop.distribution().membership, stop.optimum()) << instance.text();
+    EXPECT_EQ(stop.distribution().draft_emitted, uniform.distribution().draft_emitted) << instance.text();
+    EXPECT_EQ(stop.distribution().draft_emitted, stop.optimum()) << instance.text();
   }
 }
 

@@ -106,7 +106,7 @@ TYPED_TEST(Ladders, DistributionAndAcceptanceAreTheReferenceOnes) {
     const int drafts = entry.at("K");
     const Rational acceptance(entry.at("acceptance").get<std::string>());
     EXPECT_EQ(planned_distribution<V>(rows, drafts), fractions(entry.at("selected_distribution"))) << entry.dump();
-    EXPECT_EQ(enumerated<typename TypeParam::Drafter>(V{}, rows, drafts).flag, acceptance) << entry.dump();
+    EXPECT_EQ(enumerated<typename TypeParam::Drafter>(V{}, rows, drafts).draft_accepted, acceptance) << entry.dump();
     if constexpr (std::same_as<V, verifiers::Ladder>) {
       EXPECT_EQ(verifiers::Ladder::Core<Rows<Rational>>(rows, drafts).plan.acceptance, acceptance) << entry.dump();
     }
@@ -132,8 +132,8 @@ TYPED_TEST(Ladders, AnyBucketsAreLosslessAndNeverAboveTheOptimum) {
           << instance.text();
     }
     const Rational fine = planned_overlap<V>(Rows<Rational>(distributions), instance.drafts);
-    EXPECT_LE(distribution.flag, fine) << instance.text();
-    coarse += distribution.flag < fine;
+    EXPECT_LE(distribution.draft_accepted, fine) << instance.text();
+    coarse += distribution.draft_accepted < fine;
   }
   EXPECT_GT(coarse, 15);  // buckets without a loss would make the test vacuous
 }
@@ -151,7 +151,7 @@ TYPED_TEST(Ladders, OneTokenABinReachesTheOptimumExactly) {
                 at.optimum());
     }
     if (n % TypeParam::enumerated_every == 0) {
-      ASSERT_EQ(at.distribution().membership, at.optimum()) << instance.text();
+      ASSERT_EQ(at.distribution().draft_emitted, at.optimum()) << instance.text();
     }
   }
 }
@@ -256,7 +256,7 @@ TEST(Ladder, RoundingReachesNoEmptyResidual) {
     const auto decider = registry().verifier("ladder")->explore_on(rows, instance.drafts);
     const auto distribution = explore_distribution(*registry().drafter("iid"), *decider, rows, instance.drafts);
     // A dozen roundings on each of at most 8^4 leaves.
-    EXPECT_NEAR(distribution.membership, iid_optimum(RatioTable(p_double, q_double), instance.drafts).acceptance,
+    EXPECT_NEAR(distribution.draft_emitted, iid_optimum(RatioTable(p_double, q_double), instance.drafts).acceptance,
                 1e-12)
         << instance.text();
   };

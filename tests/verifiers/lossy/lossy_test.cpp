@@ -40,7 +40,7 @@ TEST(LossyControls, WhereNoTokenIsTypicalTheWholeTargetIsServed) {
   const Rows<double> flat(Doubles(4, 0.25), Doubles{1, 0, 0, 0});
   const auto distribution = explore_distribution(*registry().drafter("iid"), *strict.explore_on(flat, 1), flat, 1);
   EXPECT_EQ(distribution.output, Doubles(4, 0.25));
-  EXPECT_EQ(distribution.flag, 0.25) << "a draw that was drafted counts as accepted";
+  EXPECT_EQ(distribution.draft_accepted, 0.25) << "a draw that was drafted counts as accepted";
 }
 
 TEST(LossyControls, CactusLeavesCertaintyAlone) {
@@ -48,7 +48,7 @@ TEST(LossyControls, CactusLeavesCertaintyAlone) {
   const VerifierOf<verifiers::lossy::Cactus> cactus(Kind::mutant);
   const auto distribution = explore_distribution(*registry().drafter("iid"), *cactus.prove_on(rows, 1), rows, 1);
   EXPECT_EQ(distribution.output, (exact::Row{1, 0}));
-  EXPECT_EQ(distribution.flag, Rational(1, 4));
+  EXPECT_EQ(distribution.draft_accepted, Rational(1, 4));
 }
 
 // Mentored decoding: no distribution within the divergence accepts more; 0 gives single-draft sampling, much gives q.
@@ -102,15 +102,15 @@ TEST(MentoredDecoding, NoDistributionWithinTheDivergenceAcceptsMore) {
       const Rows<double> rows(p, q);
       const auto distribution = distribution_of(allowed, rows);
       EXPECT_NEAR(distribution.mass, 1, 1e-12);
-      EXPECT_NEAR(distribution.flag, overlap(distribution.output, q), 1e-12)
+      EXPECT_NEAR(distribution.draft_accepted, overlap(distribution.output, q), 1e-12)
           << "single-draft sampling of its own output distribution";
       // The tolerance is for sums of three terms in divergence_of: 2^-53 each, amplified by 1024, truncated at 2^-60.
       EXPECT_LE(divergence(distribution.output, p), allowed + 1e-12);
       const double best = best_of_grid(p, q, allowed, cells);
       // c is bisected to 2^-50, and a distribution of slope at most 1 / p in c moves acceptance by less than 1e-12.
-      EXPECT_LE(best, distribution.flag + 1e-12) << allowed;
+      EXPECT_LE(best, distribution.draft_accepted + 1e-12) << allowed;
       // The nearest distribution of the grid towards p is within 4 cells of the best one and no further from p.
-      EXPECT_GE(best, distribution.flag - 4.0 / cells) << allowed;
+      EXPECT_GE(best, distribution.draft_accepted - 4.0 / cells) << allowed;
     }
 }
 
@@ -120,7 +120,7 @@ RC_GTEST_PROP(MentoredDecoding, WithNothingAllowedIsSingleDraft, (Instance insta
   const auto single = exact::distribution("single_draft", "iid", rows, 1);
   const auto distribution = distribution_of(0.0, rows);
   RC_ASSERT(distribution.output == single.output);
-  RC_ASSERT(distribution.flag == single.flag);
+  RC_ASSERT(distribution.draft_accepted == single.draft_accepted);
 }
 
 RC_GTEST_PROP(MentoredDecoding, InFractionsTheTotalIsOneAndTheDivergenceKept, (Instance instance)) {
@@ -131,24 +131,24 @@ RC_GTEST_PROP(MentoredDecoding, InFractionsTheTotalIsOneAndTheDivergenceKept, (I
   for (const double allowed : {0.0, 0.01, 0.1, 1.0}) {
     const auto distribution = distribution_of(allowed, rows);
     RC_ASSERT(distribution.mass == 1);
-    RC_ASSERT(distribution.flag == distribution.membership);
+    RC_ASSERT(distribution.draft_accepted == distribution.draft_emitted);
     RC_ASSERT(divergence(exact::as_doubles(distribution.output), p) <= allowed + 1e-12);
-    RC_ASSERT(distribution.flag >= before);
-    before = distribution.flag;
+    RC_ASSERT(distribution.draft_accepted >= before);
+    before = distribution.draft_accepted;
   }
 }
 
 TEST(MentoredDecoding, WithEverythingAllowedIsTheProposal) {
   const auto rows = Instance::parse("p=(1 1)/2 q=(1 7)/8 K=1").rows();
   const auto distribution = distribution_of(10.0, rows);
-  EXPECT_EQ(distribution.flag, 1);
+  EXPECT_EQ(distribution.draft_accepted, 1);
   EXPECT_EQ(distribution.output, normalised(std::vector{1, 7}));
 }
 
 TEST(MentoredDecoding, ByHandOnTwoTokens) {
   // p = (1 1)/2, q = (0 1): the output is (1 - t, t), accepted with t; KL = t ln 2t + (1 - t) ln 2(1 - t).
   const auto distribution = distribution_of(0.1, Rows<double>({0.5, 0.5}, Doubles{0, 1}));
-  const double t = distribution.flag;
+  const double t = distribution.draft_accepted;
   EXPECT_GT(t, 0.5);
   EXPECT_NEAR(t * std::log(2 * t) + (1 - t) * std::log(2 * (1 - t)), 0.1, 1e-12);
   EXPECT_NEAR(distribution.output[1], t, 1e-15);

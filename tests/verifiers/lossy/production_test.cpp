@@ -51,7 +51,7 @@ struct Pair {
 };
 
 bool is_single_draft(const ExactDistribution<Rational>& distribution, const Pair& pair) {
-  return distribution.output == pair.p && distribution.flag == pair.overlap;
+  return distribution.output == pair.p && distribution.draft_accepted == pair.overlap;
 }
 
 RC_GTEST_PROP(Diversed, ServesTheMixtureAndAcceptsItsOverlapWithTheProposal, (Instance instance)) {
@@ -64,9 +64,9 @@ RC_GTEST_PROP(Diversed, ServesTheMixtureAndAcceptsItsOverlapWithTheProposal, (In
       RC_ASSERT(distribution.output[x] == mixed);
       accepted += std::min(mixed, pair.q[x]);
     }
-    RC_ASSERT(distribution.flag == accepted);
+    RC_ASSERT(distribution.draft_accepted == accepted);
     // The distance is the least at which any rule accepts as much.
-    RC_ASSERT(total_variation(distribution.output, pair.p) == distribution.flag - pair.overlap);
+    RC_ASSERT(total_variation(distribution.output, pair.p) == distribution.draft_accepted - pair.overlap);
   }
 }
 
@@ -98,7 +98,7 @@ RC_GTEST_PROP(LossyRules, EmitNoTokenOfProbabilityZero, (Instance instance)) {
 RC_GTEST_PROP(SpecRl, WithoutLenienceStillDrawsFromTheTargetAfterARefusal, (Instance instance)) {
   const Pair pair(instance);
   const auto distribution = served(SpecRl{.lenience = 1}, instance);
-  RC_ASSERT(distribution.flag == pair.overlap);
+  RC_ASSERT(distribution.draft_accepted == pair.overlap);
   for (std::size_t x = 0; x < pair.p.size(); ++x)
     RC_ASSERT(distribution.output[x] == std::min(pair.p[x], pair.q[x]) + (1 - pair.overlap) * pair.p[x]);
 }
@@ -107,7 +107,7 @@ TEST(CascadeTokenV3, KeepsTokensNearTheMostProbableOne) {
   // With alpha = 1/2 tokens 0 and 2 are kept, token 0 at the bound. Drafts 1 and 3 are refused with 1/5 - 1/8 each; the
   // residual is token 2.
   const auto kept = served(CascadeTokenV3{.alpha = 0.5}, "p=(2 1 4 1)/8 q=(3 1 0 1)/5 K=1");
-  EXPECT_EQ(kept.flag, Rational(17, 20));
+  EXPECT_EQ(kept.draft_accepted, Rational(17, 20));
   EXPECT_EQ(kept.output, (Row{Rational(3, 5), Rational(1, 8), Rational(3, 20), Rational(1, 8)}));
   EXPECT_EQ(served(CascadeTokenV3{.alpha = 1}, "p=(2 1 5)/8 q=(1 2 0)/3 K=1").output,
             (Row{Rational(1, 3), Rational(2, 3), 0}));
@@ -132,27 +132,29 @@ TEST(ThresholdAcceptance, TestsAllDraftsWithOneUniformNumber) {
   // Token 1 has p = 1/4 and passes without the test.
   const auto single = served(ThresholdAcceptance{0.25, 0.75}, two, "fixed_top_k");
   EXPECT_EQ(single.output, (Row{Rational(1, 6), Rational(5, 6), 0, 0}));
-  EXPECT_EQ(single.flag, 1);
+  EXPECT_EQ(single.draft_accepted, 1);
 }
 
 TEST(EntropyVerify, IsLenienceByTheEntropy) {
   // Two equal tokens have entropy ln 2, so l is 1/2 up to 1e-10 and rounding to float32.
   EXPECT_EQ(served(EntropyVerify{}, "p=(1 1)/2 q=(1 7)/8 K=1").output, (Row{Rational(1, 8), Rational(7, 8)}));
   // A certain target has l = 0.95: token 0 is refused by its p = 0 alone.
-  EXPECT_EQ(served(EntropyVerify{}, "p=(0 1)/1 q=(1 1)/2 K=1").flag, Rational(1, 2));
+  EXPECT_EQ(served(EntropyVerify{}, "p=(0 1)/1 q=(1 1)/2 K=1").draft_accepted, Rational(1, 2));
   // exp(-2 ln 2) = 1/4: accepted with (1/2) / ((1/4) q) for any q.
-  EXPECT_EQ(served(EntropyVerify{.posterior_alpha = 2}, "p=(1 1 0)/2 q=(0 15 1)/16 K=1").flag, Rational(15, 16));
+  EXPECT_EQ(served(EntropyVerify{.posterior_alpha = 2}, "p=(1 1 0)/2 q=(0 15 1)/16 K=1").draft_accepted,
+            Rational(15, 16));
 }
 
 TEST(Ears, AddsATolerance) {
   // 1 - max p = 1/2, so a test with p / q = 1/2 : 1 has probability 1/2 + 1/4.
   const auto distribution = served(Ears{.tolerance = 0.5}, "p=(1 1)/2 q=(0 1)/1 K=1");
-  EXPECT_EQ(distribution.flag, Rational(3, 4));
+  EXPECT_EQ(distribution.draft_accepted, Rational(3, 4));
   EXPECT_EQ(distribution.output, (Row{Rational(1, 4), Rational(3, 4)}));
   // 1 - max p = 1/2 again, p / q = 1/2 for either draft.
   EXPECT_EQ(served(Ears{.tolerance = 0.5}, "p=(2 1 1)/4 q=(0 1 1)/2 K=1").output,
             (Row{Rational(1, 4), Rational(3, 8), Rational(3, 8)}));
-  EXPECT_EQ(served(Ears{.tolerance = 0.5}, "p=(1 1 0)/2 q=(0 0 1)/1 K=1").flag, 0) << "the clamp of the number";
+  EXPECT_EQ(served(Ears{.tolerance = 0.5}, "p=(1 1 0)/2 q=(0 0 1)/1 K=1").draft_accepted, 0)
+      << "the clamp of the number";
 }
 
 TEST(Mars, TakesTheSecondTokenIfTheMarginIsSmall) {

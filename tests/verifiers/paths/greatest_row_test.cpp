@@ -190,7 +190,8 @@ TEST(ChosenTables, ALaddersNodeIsDrawnFromAsItsWeightsSay) {
   }
 }
 
-// The greatest path's row by passes, on rows with zeros and ties at every register width; and the number of passes.
+// Tests the greatest path's row as computed in passes, on rows with zeros and ties at every register width, and counts
+// the passes.
 
 /// Rows and the distribution of the greatest path's token, by sorting.
 template <class Entry>
