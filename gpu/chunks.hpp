@@ -1,4 +1,4 @@
-// Rows read 16 bytes at a time.
+// Reads rows 16 bytes at a time.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct alignas(16) Chunk {
   Entry entries[size];
 };
 
-/// Whether a row is aligned for chunks.
+/// Whether a row begins at a multiple of 16 bytes, as chunks require.
 template <class Entry>
 DRAFTPROOF_DEVICE bool in_chunks(const Entry* row) {
   return reinterpret_cast<std::uintptr_t>(row) % sizeof(Chunk<Entry>) == 0;

@@ -20,8 +20,9 @@ struct CUstream_st;
 namespace draftproof::gpu {
 
 /// The views are in host or in device memory, as the function that takes the batch requires. Strides are in entries;
-/// 0 means one row for all positions. Position i is trial `first_trial` + i of `seed`. Its random bits are those of
-/// the trial's drafts in a simulation; its verification reads others. `counts` and `wanted` must not overlap.
+/// 0 means one row for all positions. Position i is trial `first_trial` + i of `seed`. Its random bits are those that
+/// a simulation of that trial uses for the drafts; verification uses other bits. `counts` and `wanted` must not
+/// overlap.
 template <class Entry>
 struct DraftBatch {
   int positions = 0, vocabulary = 0, proposals = 1;
@@ -45,11 +46,11 @@ struct DraftBatch {
   }
 };
 
-/// Queues the drafts of a batch in device memory on `stream` and returns. The tuple of a position ends early before a
-/// draw from a row without mass. Compiled for every built-in drafter with Entry = float; for others include
+/// Queues the drafts of a batch in device memory on `stream` and returns. A position gets fewer drafts if the row of
+/// its next draw has no mass. Compiled for every built-in drafter with Entry = float; for others include
 /// gpu/kernels/draft_batch.cuh in a CUDA source.
 /// Throws: DeviceError if a CUDA call fails; std::invalid_argument if the mapping is not available. Mapping::cluster
-/// never is, since a draw reads its row once.
+/// is never available, since a draw reads its row only once.
 template <class D, class Entry>
 void draft_batch(const D& drafter, const DraftBatch<Entry>& batch, CUstream_st* stream,
                  Mapping mapping = Mapping::automatic);

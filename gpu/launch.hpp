@@ -46,8 +46,8 @@ class DeviceBatch {
   DeviceBatch(DeviceBatch&&) noexcept;
   DeviceBatch& operator=(DeviceBatch&&) noexcept;
 
-  /// The batch in device memory, with `faults` allocated; valid as long as this object. stored(view(), ...) has its
-  /// format as a value.
+  /// The batch in device memory, with `faults` allocated; valid as long as this object. stored(view(), ...) is the
+  /// same batch with its format as a run-time value (stored_batch.hpp).
   const Batch<Entry>& view() const;
   /// Waits for the device and returns the verdicts in host memory. Throws: DeviceError.
   BatchVerdicts verdicts() const;
@@ -66,7 +66,8 @@ BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host, Mapping
   return device.verdicts();
 }
 
-/// The same for logits, and for probabilities of a stored format, with or without a check; built-in kernels only.
+/// Copies a batch of logits, or of probabilities of a stored format, verifies it with or without a check, and returns
+/// its verdicts. For built-in verifiers only.
 template <class V, class Entry>
 requires has_format<Entry> BatchVerdicts verify_copied(const V& verifier, const Batch<Entry>& host, Contents contents,
                                                        Temperatures temperatures = {},

@@ -21,8 +21,9 @@ bool fits(const DeviceTraits& device, int vocabulary, int partitions, int blocks
          (device.shared_bytes + reserved) / static_cast<std::size_t>(blocks);
 }
 
-/// Blocks of a cluster whose shared memory holds both rows: the fewest that share multiprocessors, or the fewest at
-/// all; more if multiprocessors would idle and each block has tokens. 0 if none fits.
+/// Returns the number of blocks per cluster whose shared memory holds both rows: the fewest that still share
+/// multiprocessors, or else the fewest that fit; more if multiprocessors would idle and each block has tokens. 0 if
+/// none fits.
 int cluster_partitions(const DeviceTraits& device, int positions, int vocabulary) {
   for (const int blocks : {sharing, 1})
     for (int partitions = 1; partitions <= device.most_cluster; partitions *= 2) {

@@ -41,7 +41,7 @@ void iid_optima(const StoredBatch& batch, std::span<const int> drafts, Optimum* 
 std::vector<Optimum> iid_optima(const StoredBatch& batch, int drafts, Stream stream = {});
 
 /// Returns the bytes of workspace for this batch on the current device; reads no memory of the batch.
-/// Throws: std::invalid_argument on a batch that iid_optima refuses; DeviceError.
+/// Throws: std::invalid_argument if iid_optima throws it for this batch; DeviceError.
 std::size_t optimum_workspace_bytes(const StoredBatch& batch);
 
 }  // namespace draftproof::gpu

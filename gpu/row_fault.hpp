@@ -1,5 +1,5 @@
-// The reason why a position is not verified: the first invalid entry of its rows, packed into one word. The smallest
-// word wins, so threads that find several faults agree by an atomic minimum.
+// The reason why a position is not verified: the first invalid entry of its rows, packed into one word. Threads that
+// find several faults keep the smallest word, by an atomic minimum.
 //
 //   bits     meaning
 //   63..36   row: 0 is the target, 1 + k is proposal k

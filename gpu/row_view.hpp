@@ -26,7 +26,7 @@ struct RowView {
   DRAFTPROOF_DEVICE double q(Token x, int k) const {
     return static_cast<double>(proposal[(proposals == 1 ? 0 : k) * row_stride + x]);
   }
-  /// Whether four() may be called, on tokens whose number is a multiple of four.
+  /// Whether four(x) may be called for multiples x of four.
   DRAFTPROOF_DEVICE bool in_fours() const {
     return std::is_same_v<Entry, float> && in_chunks(target) && in_chunks(proposal);
   }

@@ -68,8 +68,8 @@ class DeviceCounts {
   const JointTotals& joint() const;
   /// Waits for `stream` and returns the counts of the `trials` trials run so far. Throws: DeviceError.
   Tally tally(std::uint64_t trials, Stream stream) const;
-  /// The same with the joint counts. Serial dependence is counted within one call of count_trials. Throws:
-  /// DeviceError.
+  /// Waits for `stream` and returns the counts with the joint counts. Serial dependence is counted within one call of
+  /// count_trials. Throws: DeviceError.
   JointTally joint_tally(std::uint64_t trials, Stream stream) const;
 
  private:

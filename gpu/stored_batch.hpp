@@ -82,7 +82,7 @@ struct StoredBatch {
   }
   DRAFTPROOF_DEVICE bool refused(std::int64_t i) const { return faults != nullptr && faults[i] != no_fault; }
 
-  /// The same batch on other rows of type Entry, at these addresses and strides.
+  /// Returns the batch with other rows of type Entry, at these addresses and strides.
   template <class Entry>
   DRAFTPROOF_DEVICE Batch<Entry> with_rows(const Entry* targets, std::int64_t target_apart, const Entry* proposed,
                                            std::int64_t proposal_apart, std::int64_t row_apart) const {
@@ -119,7 +119,7 @@ struct StoredBatch {
   }
 };
 
-/// The same batch with its format as a run-time value.
+/// Returns `batch` with its format as a run-time value.
 template <class Entry>
 requires has_format<Entry> StoredBatch stored(const Batch<Entry>& batch, Contents contents = Contents::probabilities,
                                               Temperatures temperatures = {}) {

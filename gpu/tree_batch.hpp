@@ -35,7 +35,7 @@ class TreeBatch {
   std::span<const TreeSpan> trees() const { return spans_; }
   std::span<const TreeNode> nodes() const { return nodes_; }
   std::span<const TreeDraw> draws() const { return draws_; }
-  /// Number of rows that the trees refer to: one more than the last.
+  /// Number of rows that the trees refer to: one more than the index of the last row.
   std::int64_t rows() const { return rows_; }
 
   /// Points `batch` to these trees. The pointers are valid until the next add() or the end of this object.

@@ -37,17 +37,18 @@ struct VerifyOptions {
   std::size_t workspace_bytes = 0;   ///< at least workspace_bytes()
 };
 
-/// The same for rows of any format, probabilities or logits, with the same kernels. A position whose rows are not
-/// distributions gets no_token, and its word in `batch.faults` names row and token (row_fault.hpp). The workspace is
-/// in use until the stream has passed this call.
-/// Throws: as above; also std::invalid_argument if a size of the batch is out of range, or the workspace is too small
-/// or not aligned.
+/// Queues the verdicts of rows of any format, probabilities or logits, with the same kernels. A position whose rows
+/// are not distributions gets no_token, and its word in `batch.faults` names row and token (row_fault.hpp). The
+/// workspace is in use until the stream has passed this call.
+/// Throws: as the call above; also std::invalid_argument if a size of the batch is out of range, or the workspace is
+/// too small or not aligned.
 template <class V>
 void verify_batch(const V& verifier, const StoredBatch& batch, Stream stream, const VerifyOptions& options = {});
 
 /// Returns bytes of workspace on the current device that suffice for the verifier on this batch, and on every batch
-/// like it with fewer positions or other drafts. Reads no memory of the batch; a null `faults` takes memory.
-/// Throws: std::invalid_argument on a batch that verify_batch refuses; DeviceError.
+/// like it with fewer positions or other drafts. Reads no memory of the batch. If `faults` is null, the workspace
+/// also holds the faults where they are needed.
+/// Throws: std::invalid_argument if verify_batch throws it for this batch; DeviceError.
 template <class V>
 std::size_t workspace_bytes(const StoredBatch& batch, const VerifyOptions& options = {}) {
   return workspace_bytes_of(batch, options, plan_bytes<V>);

@@ -67,7 +67,8 @@ std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const 
     return most;
   };
   if (batch.positions == 0) return 0;
-  // From as many positions as multiprocessors on, each position has at most one block, and more positions need more.
+  // With at least as many positions as multiprocessors, each position has at most one block, so more positions need
+  // more memory.
   std::size_t most = bytes(batch.positions);
   for (int i = 1; i < std::min(batch.positions, device.multiprocessors); ++i) most = std::max(most, bytes(i));
   return most;

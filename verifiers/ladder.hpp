@@ -125,7 +125,8 @@ struct Ladder {
 
     std::shared_ptr<const Core<L>> shared;
     decltype(residual_of(std::declval<const L&>(), shared)) residual;
-    /// Whether the residual is 0 everywhere. A flip then fails by rounding only and is ignored if p(x) > 0.
+    /// Whether the residual is 0 everywhere. A flip can then fail by rounding only, and its failure is ignored if
+    /// p(x) > 0.
     bool nothing_left;
   };
   /// The plan in the memory of the team that made it.

@@ -7,8 +7,8 @@
 //
 // Cost: a pick and a flip per test; a pass of O(K V) per refusal and one for the draw. No passes if a plan keeps the
 // sums of all orders for many trials, with up to four proposals or one for all drafts (residual_chain.hpp).
-// Acceptance: the mean acceptance of recursive_rejection_independent over all orders. A further draft can reduce it:
-// p=(3 1)/4, q=(3 2)/5 accepts 17/20, and 27/32 with a second draft of (1 3)/4.
+// Acceptance: the mean acceptance of recursive_rejection_independent over all orders. A further draft can reduce
+// acceptance: p=(3 1)/4, q=(3 2)/5 accepts 17/20, but only 27/32 with a second draft of (1 3)/4.
 // Source: Miao et al. 2023 (SpecInfer), arXiv:2305.09781.
 // Correctness: every fixed order is exact, and so is a mean over an order drawn independently of the drafts.
 #pragma once

@@ -63,7 +63,7 @@ struct RecursiveRejectionWor {
       if (random.flip(wanted * unseen, mass * at.proposal(x))) return accepted(x, k);
       b = finite(b + mass / unseen);
       mass = at.residual_mass(b);
-      // No residual is left: the flip should have succeeded and failed by rounding. Impossible in exact arithmetic.
+      // If no residual is left, only rounding made the flip fail: in exact arithmetic it would have succeeded.
       if (!(mass > at.zero()) && wanted > at.zero()) return accepted(x, k);
     }
     return last_draw(at, random, at.residual(b));

@@ -12,7 +12,7 @@
 // sometimes below it for larger K; it depends on which optimal flow each round finds. At any V a round is a ladder of
 // the mean of L and the next proposal, with a flow among the 40 likeliest tokens.
 // Source: Khisti et al., arXiv:2410.18234, selection for more than two drafts; a reconstruction: the rounds at large
-// V are derived here, and losslessness is proved here by exploration.
+// V are derived here, and losslessness is proved here by enumeration.
 // Correctness: each L_k is the distribution of its round's selection from a winner of distribution L_(k-1) and a
 // draft independent of it.
 #pragma once

@@ -9,7 +9,7 @@
 // and a pass for the residual. Acceptance: sum min(p_I, p), at least that of ladder_independent, and at least the
 // optimum minus Pr(some draft is outside), because the selection is optimal on all other tuples; n = V is optimal.
 // Source: Khisti et al., arXiv:2410.18234, which reduces the alphabet to 10 to 50 tokens; a reconstruction: the
-// choice of tokens and the rule outside are derived here, and losslessness is proved here by exploration.
+// choice of tokens and the rule outside are derived here, and losslessness is proved here by enumeration.
 // Correctness: p_I is the distribution of the selected draft for any tokens inside and any levels outside.
 #pragma once
 

@@ -10,7 +10,7 @@
 // Acceptance: sum min(p_I, p), the optimum for any n, because the ladder outside is optimal already. On buckets the
 // ladder loses a little, and so does this scheme.
 // Source: Khisti et al., arXiv:2410.18234, the truncated program; a reconstruction: the tokens inside and the rule
-// outside are derived here, and losslessness is proved here by exploration.
+// outside are derived here, and losslessness is proved here by enumeration.
 // Correctness: p_I is the distribution of the selected draft for every n, every flow and any levels.
 #pragma once
 

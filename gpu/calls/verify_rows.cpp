@@ -49,7 +49,7 @@ int guarded(char* error, std::size_t size, const Call& call) {
   }
 }
 
-/// The exception if no verifier of the given name has a kernel.
+/// Thrown if no verifier of the given name has a kernel.
 class NoSuchKernel : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -110,7 +110,7 @@ void want_drafts(const gpu::StoredBatch& batch, int i, int fewest) {
                                   ", expected a token below " + std::to_string(batch.vocabulary));
 }
 
-/// The decision on one position: the verifier's host form on fresh rows, as in the parity tests.
+/// Returns the verdict on one position, computed by the verifier's host form on fresh rows, as in the parity tests.
 template <class V>
 Verdict decided(const V& verifier, const gpu::StoredBatch& batch, int i, const FreshRows<float>& rows) {
   const int count = batch.counts[i];

@@ -1,4 +1,4 @@
-// The kernels of all verifiers as functions of C, for languages that load a shared library, libdraftproof_kernels.so.
+// The kernels of all verifiers as C functions, for languages that load a shared library, libdraftproof_kernels.so.
 // draftproof.torch loads it in python/draftproof/torch/kernels.py.
 //
 //   field                 shape        meaning
@@ -44,22 +44,23 @@ struct draftproof_rows {
   std::int32_t* verdicts;
 };
 
-// Functions return 0; 2 on bad input, 3 where the verifier has no kernel, 4 if a call of CUDA fails. Then `error`, of
-// `error_size` bytes, has a null-terminated message.
+// The functions return 0 on success, 2 on bad input, 3 if the verifier has no kernel and 4 if a CUDA call fails.
+// After a failure `error`, of `error_size` bytes, has a null-terminated message.
 
-/// Queues the verdicts of rows in device memory on `stream`, a cudaStream_t, and returns without waiting. Memory
-/// beside the rows comes from the pool of the stream. Counts and drafts are not checked.
+/// Queues the verdicts of rows in device memory on `stream`, a cudaStream_t, and returns without waiting. Memory that
+/// it needs besides the rows comes from the stream's memory pool. Counts and drafts are not checked.
 DRAFTPROOF_EXPORT int draftproof_verify_rows(const char* verifier, const draftproof_rows* rows, void* stream,
                                              char* error, std::size_t error_size);
 
-/// The same for rows in host memory, decided on the host one after another: the reference for the kernels. Counts and
-/// drafts are checked; `check` and `faults` are not read, and logits without a softmax are bad input.
+/// Writes the verdicts of rows in host memory, computed on the host one position after another: the reference for the
+/// kernels. Counts and drafts are checked; `check` and `faults` are not read, and logits without a softmax are bad
+/// input.
 DRAFTPROOF_EXPORT int draftproof_verify_rows_on_host(const char* verifier, const draftproof_rows* rows, char* error,
                                                      std::size_t error_size);
 
-/// Writes the verifiers that have a kernel, one a line: its name, its fewest and its most drafts (0: no limit), 1 if
-/// the kernel makes a plan and so needs a draft, else 0, and the draft samplings that it supports, separated by
-/// spaces, none of them if it supports all.
+/// Writes one line for each verifier that has a kernel: its name, its fewest and its most drafts (0: no limit), 1 if
+/// the kernel makes a plan and so needs a draft, else 0, and the draft samplings that the verifier supports,
+/// separated by spaces; no draft sampling is listed if it supports all.
 DRAFTPROOF_EXPORT int draftproof_kernel_names(char* names, std::size_t size);
 
 /// Writes the message of the fault `word`, an entry of `faults`, at a position.

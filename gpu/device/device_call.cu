@@ -52,8 +52,8 @@ DeviceTraits traits_of(int device) {
   traits.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, device);
   traits.shared_bytes = static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   traits.cooperative = attribute(cudaDevAttrCooperativeLaunch, device) != 0;
-  // Kernels of clusters are compiled for 9.0 and later, if the build has such an architecture. A launch of 16 blocks
-  // needs an attribute (cluster_launch.cuh).
+  // Cluster kernels are compiled for compute capability 9.0 and later, if the build has such an architecture. A
+  // launch with 16 blocks per cluster needs an attribute (cluster_launch.cuh).
   if (DRAFTPROOF_CLUSTER_KERNELS != 0 && attribute(cudaDevAttrComputeCapabilityMajor, device) >= 9 &&
       attribute(cudaDevAttrClusterLaunch, device) != 0)
     traits.most_cluster = most_cluster();

@@ -17,8 +17,8 @@ void device_call(const char* name, cudaError_t status);
 /// Returns the properties of the current device that mappings depend on. Throws: DeviceError.
 const DeviceTraits& this_device();
 
-/// Allows a kernel at least `bytes` of dynamic shared memory on the current device, by any threads at once.
-/// Throws: DeviceError if the device has less.
+/// Allows a kernel at least `bytes` of dynamic shared memory on the current device. Any number of host threads may call
+/// it at once. Throws: DeviceError if the device has less.
 void allow_shared_of(const void* kernel, std::size_t bytes);
 template <class... Parameters>
 void allow_shared(void (*kernel)(Parameters...), std::size_t bytes) {

@@ -29,7 +29,8 @@ const DraftBatch<Entry>& checked(const DraftBatch<Entry>& host) {
   return host;
 }
 
-/// Entries from the beginning of the first of `rows` rows of `length` to the end of the last.
+/// Returns the number of entries from the beginning of the first to the end of the last of `rows` rows of `length`
+/// entries that are `stride` apart.
 std::size_t extent(std::int64_t rows, std::int64_t stride, std::size_t length) {
   return rows == 0 ? 0 : static_cast<std::size_t>((rows - 1) * stride) + length;
 }

@@ -40,7 +40,7 @@ template <class D, class Entry>
 void draft_batch(const D& drafter, const DraftBatch<Entry>& batch, CUstream_st* stream, Mapping wanted) {
   if (wanted == Mapping::cluster)
     throw std::invalid_argument("drafts by cluster: got a mapping to clusters, expected block or split");
-  if (batch.positions == 0) return;  // CUDA refuses an empty grid
+  if (batch.positions == 0) return;  // launching an empty grid is an error
   const auto positions = static_cast<unsigned>(batch.positions);
   DeviceTraits without = this_device();
   without.most_cluster = 0;

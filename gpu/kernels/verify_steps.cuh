@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(step_threads, 1)
   }
 }
 
-/// Chooses the mapping of a batch of requests as for positions, among those that steps have: never cluster.
+/// Chooses the mapping of a batch of requests by the rules for positions (mapping.hpp), but never cluster.
 /// Throws: std::invalid_argument as mapped() does.
 inline Mapped mapped_steps(Mapping wanted, int requests, int vocabulary, std::size_t entry_bytes,
                            std::size_t plan_bytes) {
@@ -65,7 +65,7 @@ inline Mapped mapped_steps(Mapping wanted, int requests, int vocabulary, std::si
 template <class V, class Entry>
 void verify_steps(const V& verifier, const StepBatch<Entry>& batch, Stream stream, Mapping wanted) {
   if constexpr (no_steps<V>.empty()) {
-    if (batch.requests == 0) return;  // CUDA refuses an empty grid
+    if (batch.requests == 0) return;  // launching an empty grid is an error
     if constexpr (Stateful<V, NodeDistributions<Entry, BlockTeam>>)
       if (batch.carries == nullptr)
         throw std::invalid_argument("steps: " + std::string{step_name<V>} +

@@ -1,6 +1,6 @@
 // Verification by clusters: the kernel and its launch, for compute capability 9 and later. The build compiles it
-// apart from the other mappings, which run on every device. One kernel per verifier serves every format and contents,
-// which matter only while rows are brought on chip.
+// apart from the other mappings, which run on every device. One kernel per verifier serves all formats, probabilities
+// and logits, because rows become float probabilities while they are brought on chip.
 #pragma once
 
 #include <cstddef>

@@ -47,8 +47,8 @@ DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const B& batch, std::int64_t
   return verify(verifier, at, plan, random);
 }
 
-/// Blocks that share a multiprocessor: while one searches for its token, another reads rows. A plan leaves room for
-/// one.
+/// Number of blocks that share a multiprocessor. With two, one reads rows while the other searches for its token. A
+/// verifier's plan leaves room for one block only.
 template <class V>
 inline constexpr int block_sharing = plan_bytes<V> > 0 ? 1 : 2;
 
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(verify_threads, block_sharing<V>)
   if (threadIdx.x == 0) batch.verdicts[position] = verdict;
 }
 
-/// Bounds of one block per multiprocessor keep the compiler from spilling registers for a second block.
+/// The launch bounds name one block per multiprocessor: for two, the compiler would spill registers.
 template <class V, class Entry>
 __global__ void __launch_bounds__(verify_threads, 1)
     verify_by_split(const V verifier, const Batch<Entry> batch, SplitScratch* scratch) {

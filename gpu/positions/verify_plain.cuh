@@ -16,7 +16,8 @@ namespace draftproof::gpu {
 template <class V>
 inline constexpr bool by_block_alone = V::info.is_mutant();
 
-/// Returns the properties of the current device that are left beside the plan of V.
+/// Returns the properties of the current device for the mappings of V: whether V makes a plan, and for mutants neither
+/// clusters nor split teams.
 /// Throws: std::invalid_argument if V is a mutant and `wanted` is cluster or split.
 template <class V>
 DeviceTraits device_for(Mapping wanted) {
@@ -51,7 +52,7 @@ void launch_plain(const V& verifier, const Batch<Entry>& batch, const Mapped& ma
 template <class V, class Entry>
 void verify_batch(const V& verifier, const Batch<Entry>& batch, Stream stream, Mapping wanted) {
   if constexpr (V::info.unsupported.device.empty()) {
-    if (batch.positions == 0) return;  // CUDA refuses an empty grid
+    if (batch.positions == 0) return;  // launching an empty grid is an error
     const Mapped found =
         mapped(wanted, device_for<V>(wanted), batch.positions, batch.vocabulary, batch.proposals, sizeof(Entry),
                static_cast<int>(std::min<std::int64_t>(batch.draft_stride, many_drafts)));

@@ -33,7 +33,7 @@ DRAFTPROOF_DEVICE void convert_row_of(const T& team, const DistinctRows& rows, s
     rows.tell(row, outcome.fault(row.row), team.warp() * team.lanes() + team.lane(), team.warps() * team.lanes());
 }
 
-/// The same for the type that the batch names.
+/// Converts row i of `rows`, whose entry type is the format of the batch, into `out`.
 template <Team T>
 DRAFTPROOF_DEVICE void convert_row(const T& team, const DistinctRows& rows, std::int64_t i, float* out,
                                    SoftmaxNote* notes) {

@@ -41,7 +41,7 @@ struct DistinctRows {
   }
 
   DRAFTPROOF_DEVICE std::int64_t row_apart() const { return float_row_stride(batch.vocabulary); }
-  /// Floats of all converted rows.
+  /// Number of floats in all converted rows.
   DRAFTPROOF_DEVICE std::int64_t floats() const { return size() * row_apart(); }
   /// The batch on converted rows: row i of the list at rows + i * row_apart().
   DRAFTPROOF_DEVICE Batch<float> converted(const float* rows) const {

@@ -11,8 +11,8 @@ namespace draftproof::gpu {
 
 void float_rows(const StoredRows& rows, float* out, Stream stream, bool check_probabilities) {
   const StoredBatch batch = rows.batch();
-  // Rows alone form a batch of targets without proposals; checked_shape refuses such a batch, so it sees one
-  // proposal.
+  // Rows alone form a batch of targets without proposals. checked_shape throws on such a batch, so it gets a copy
+  // that has one proposal.
   StoredBatch shape = batch;
   shape.proposals = 1;
   checked_shape(shape);

@@ -49,7 +49,8 @@ void convert_rows(const DistinctRows& rows, float* out, Stream stream) {
       rows.batch.contents == Contents::logits
           ? sizeof(SoftmaxNote) * static_cast<std::size_t>(softmax_blocks(rows.batch.vocabulary))
           : 0;
-  // 64 KiB for the longest row; together with the scratch this exceeds a block's default, so it is requested.
+  // The notes of the longest row take 64 KiB. With the scratch this exceeds a block's default limit, so a higher
+  // limit is requested.
   allow_shared(kernel, notes);
   kernel<<<grid_of(rows), threads_of(rows), notes, stream>>>(rows, out);
   device_call("cudaLaunchKernel", cudaGetLastError());

@@ -14,7 +14,7 @@ namespace draftproof::gpu {
 /// Lives within one call. Its constructor queues the checks and conversions on the stream.
 class StoredLaunch {
  public:
-  /// `device` has the properties of the current device that are left beside the verifier's plan.
+  /// `device` has the properties of the current device, and whether the verifier makes a plan (mapping.hpp).
   /// Throws: as verify_batch on a StoredBatch does.
   StoredLaunch(const StoredBatch& batch, Stream stream, const VerifyOptions& options, const DeviceTraits& device);
 

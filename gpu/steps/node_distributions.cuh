@@ -72,8 +72,8 @@ class TreeRows {
   mutable TeamRows<RowView<Entry>, T> distributions_;
 };
 
-/// Distributions after one context of a request, a model of Distributions. It refers to TreeRows, which must outlive
-/// it.
+/// Distributions after one context of a request; satisfies the concept Distributions. It refers to TreeRows, which
+/// must outlive it.
 template <class Entry, Team T>
 class NodeDistributions {
  public:
@@ -127,7 +127,7 @@ class NodeDistributions {
   DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const {
     return NodeWeights<RowWithout>(*this, RowWithout{k, seen, n});
   }
-  /// `summed`: no pass was made since sum(f) of the same f.
+  /// `summed`: whether the last pass was sum(f) of the same f.
   template <class F>
   DRAFTPROOF_DEVICE auto weights(F f, bool summed = false) const {
     return NodeWeights<Given<F>>(*this, Given<F>{std::move(f), summed});

@@ -93,7 +93,8 @@ struct WriteProbabilities {
   }
 };
 
-/// Keys every token by falling probability: the table's, or the entry of the row as given.
+/// Writes every token with a key that sorts by falling probability: that of the table, or the entry of the row as
+/// given.
 struct KeyProbabilities {
   FixedRows fixed;
   int row;

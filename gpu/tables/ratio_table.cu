@@ -15,7 +15,7 @@
 namespace draftproof::gpu {
 namespace {
 
-/// The position as a batch of its own.
+/// Returns a batch that has this position only.
 StoredBatch alone(const StoredBatch& batch, std::int64_t position) {
   checked_shape(batch);
   if (position < 0 || position >= batch.positions)

@@ -10,7 +10,7 @@
 
 namespace draftproof::gpu {
 
-/// Memory of that preparation.
+/// Memory in which rows are prepared (table above).
 struct DistributionSpace {
   DistributionSpace(Places& places, const StoredBatch& batch);
 

@@ -8,7 +8,7 @@
 //   hot        HotTokens                 at most `most` tokens, their counters, and the index of each token's counter
 //
 // Cost: two votes of a warp per trial; an addition in the block's memory for each hot token that some lane holds, an
-// addition in device memory for each cold one; at most `most` of the latter at the end of a block.
+// addition in device memory for each cold token; at most `most` additions in device memory at the end of a block.
 // Correctness: counts are integers, and a block's counters cannot overflow while it has fewer than 2^32 trials.
 #pragma once
 

@@ -41,7 +41,7 @@ class ClusterTeam : public BlockPartition {
     if (lane() < partitions())
       of_partition(scratch_, lane())->first[partition() * warps() + warp()] = {arrival.time, arrival.token};
   }
-  /// The same address in another block's shared memory.
+  /// Returns the corresponding address in another block's shared memory.
   template <class T>
   DRAFTPROOF_DEVICE T* of_partition(T* own, int partition) const {
     return cluster().map_shared_rank(own, static_cast<unsigned>(partition));

@@ -13,7 +13,8 @@
 namespace draftproof::gpu {
 
 /// Returns the token of the greatest f(x) that comes after `last` in the order of falling f and ascending ids, or the
-/// first of all if `last` has no token. Its time is -f(x). `for_own(visit)` visits the tokens of a thread.
+/// first of all if `last` has no token. The time of the result is -f(x). `for_own(visit)` visits the tokens of a
+/// thread.
 template <Team T, class ForOwn, class F>
 DRAFTPROOF_DEVICE Candidate team_greatest(const T& team, int vocabulary, const ForOwn& for_own, const F& f,
                                           const Candidate& last) {

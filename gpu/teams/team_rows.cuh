@@ -252,7 +252,7 @@ class TeamRows {
     return sweep<false>(
         f, [](double, auto) { return 0.0; }, none);
   }
-  /// The same; also sets `second` to the total of g(q(x), f(x)).
+  /// Returns the total of f over the vocabulary; also sets `second` to the total of g(q(x), f(x)).
   template <class F, class G>
   DRAFTPROOF_DEVICE Fixed pass_of_two(const F& f, const G& g, Fixed& second) const {
     return sweep<true>(f, g, second);
@@ -296,9 +296,9 @@ class TeamRows {
     }
   }
 
-  /// The same for a term of p and q. Each lane issues four 16-byte loads of p and of q before it uses one: of four
-  /// segments one each, or of two segments two each, or of one segment four, if the warp has fewer segments.
-  /// Requires: at least three lanes, which add the tokens behind the last whole four.
+  /// Puts the sums of this warp's segments for a term of p and q. Each lane issues four 16-byte loads of p and of q
+  /// before it uses one: one of each of four segments, two of each of two segments, or four of one segment, if the
+  /// warp has fewer segments. Requires: at least three lanes, which add the tokens behind the last whole four.
   template <bool two, class F, class G>
   DRAFTPROOF_DEVICE void sum_fours(const F& f, const G& g) const {
     constexpr int together = 4;

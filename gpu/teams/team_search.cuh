@@ -31,8 +31,8 @@ DRAFTPROOF_DEVICE int team_find(const T& team, int first, int last, Fixed& left,
   return last;  // not reached: left is below the sum of all terms
 }
 
-/// The same; each lane sums a run of consecutive terms before one running sum over lanes finds the run. Two rounds for
-/// up to lanes^2 terms.
+/// As above, but each lane first sums a run of consecutive terms, and one running sum over lanes finds the run: two
+/// rounds for up to lanes^2 terms.
 template <Team T, class Term>
 DRAFTPROOF_DEVICE int team_find_by_runs(const T& team, int first, int last, Fixed& left, const Term& term) {
   const int run = (last - first + team.lanes() - 1) / team.lanes(), begin = first + team.lane() * run;

@@ -56,7 +56,7 @@ struct FloatResidual {
   FloatFactor factor;
   DRAFTPROOF_DEVICE float operator()(float p, float q) const { return factor.above(p, q); }
 };
-/// The same in double.
+/// The term (p - b q)+ in double.
 struct DoubleResidual {
   double b;
   DRAFTPROOF_DEVICE double operator()(double p, double q) const {

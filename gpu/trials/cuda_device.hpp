@@ -1,7 +1,7 @@
 // The current CUDA device as a device of the framework: `--device cuda`.
 //
 // Cost: one copy of each table, and one copy of the counters per call.
-// Correctness: counts equal the host's; trials without a kernel are refused with the reason.
+// Correctness: counts equal the host's; for trials without a kernel refusal() returns the reason.
 #pragma once
 
 #include <memory>

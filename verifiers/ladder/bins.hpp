@@ -1,5 +1,5 @@
-// Bins of ladders that are not in ratio_bins.hpp: OrderedBins of tokens in a given order, RestBuckets of the tokens
-// with q = 0, and RankedBins on paths.
+// Three kinds of ladder bins that ratio_bins.hpp does not have: OrderedBins of tokens in a given order, RestBuckets
+// of the tokens with q = 0, and RankedBins on paths.
 //
 // RankedBins: on paths, long tables are grouped into bins of similar p / q, as fresh rows are, because a plan for one
 // prefix is used for one or two outputs, and a sweep over every token would be most of its cost.
@@ -46,7 +46,7 @@ concept RankedBySums = Ranked<L> && requires(const L& distributions) {
   distributions.exact_prefix();
 };
 
-/// Vocabularies of at most this size get one bin per token, and their plans are always computed.
+/// Vocabularies of at most this size get one bin per token, and no plan is omitted on them because of its cost.
 inline constexpr int few_tokens = 64;
 
 /// Bins along the ranking of a table. Only one thread may use an object, because of() caches.

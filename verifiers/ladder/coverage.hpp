@@ -1,5 +1,5 @@
-// f(s), the probability that at least one draft is in the first bins, of q-mass s: the upper bound of G in a ladder.
-// For a fixed number of drafts and for a random number.
+// f(s), the probability that at least one draft is in the first bins, whose q-mass is s: the upper bound of G in a
+// ladder (plan.hpp). It is computed for a fixed number of drafts and for a random number.
 //
 //   A, B, C          q-mass below a break, 1 - s: the arguments of `none`, `chord` and `bend`
 //   none(A)          1 - f: A^K, or its mean over the number of drafts
@@ -62,8 +62,8 @@ class FixedCoverage {
   int drafts_;
 };
 
-/// m drafts with probability `distribution`[m - 1], m = 1 .. K; the distribution sums to 1 and must outlive this.
-/// Loops are not unrolled on a device, to save registers in the sweep.
+/// f for a random number of drafts, m with probability `distribution`[m - 1], m = 1 .. K; the distribution sums to 1
+/// and must outlive this. Loops are not unrolled on a device, to save registers in the sweep.
 template <class Scalar, class List = std::vector<Scalar>>
 class MixedCoverage {
  public:

@@ -70,7 +70,8 @@ DRAFTPROOF_DEVICE auto mass_above(const Bins& bins, const Plan& plan, int i) {
   }
 }
 
-/// The rule at the top: of() returns the index in the group of the chosen draft; the group has several drafts.
+/// The choice among several drafts of a group that were drawn without replacement (top of this file): of() returns
+/// the index, within the group, of the chosen draft.
 struct DistinctChoice {
   template <class P, class Core, class R>
   [[gnu::noinline]] DRAFTPROOF_DEVICE int of(const P& at, const Core& core, const TakenGroup& group,

@@ -180,7 +180,7 @@ class LadderLevels {
   static constexpr bool alone = std::is_same_v<Workspace, HostWorkspace>;
   using Rank = std::conditional_t<alone, Interval, typename Workspace::Index>;
 
-  /// RangeMaximum of a team: the threads scan the ranks.
+  /// The form of RangeMaximum for a team, whose threads scan the ranks.
   class TeamRanks {
    public:
     TeamRanks() = default;

@@ -97,7 +97,8 @@ class ActivePaths {
  private:
   DRAFTPROOF_DEVICE static Scalar number(std::size_t n) { return Scalar(static_cast<int>(n)); }
   DRAFTPROOF_DEVICE Scalar& mean(std::size_t j, std::size_t r) { return mean_[(j - 1) * distribution_.size() + r]; }
-  /// The tree cannot have been drawn from its rows. Kernels cannot throw and set the number of paths to 1.
+  /// Called if no path can have taken the token, so that the tree cannot have been drawn from its rows. Throws on the
+  /// host; a kernel, which cannot throw, sets the number of paths to 1.
   DRAFTPROOF_DEVICE static void none_taken([[maybe_unused]] Distribution& next) {
 #if defined(__CUDA_ARCH__)
     for (std::size_t j = 0; j < next.size(); ++j) next[j] = Scalar(j == 0 ? 1 : 0);

@@ -81,7 +81,8 @@ class MeanLadder {
   using Scalar = typename L::Scalar;
   using Bins = std::conditional_t<FreshDistributions<L>, BucketBins, OrderedBins<Scalar>>;
 
-  /// Most orders in a mixture: they close most of the gap that different proposals leave (order_mixture.hpp).
+  /// Largest number of orders in a mixture. This many close most of the gap in acceptance that different proposals
+  /// leave (order_mixture.hpp).
   static constexpr int most_orders = 8;
 
   /// `proposals`: K, or 1 where all drafts share one. `orders`: how many orders to mix in, at most.

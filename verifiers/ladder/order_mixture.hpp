@@ -138,7 +138,7 @@ ProposalRows<Scalar> group_slopes(const std::vector<Scalar>& level, const Propos
   return slope;
 }
 
-/// Orders of bins and their weights; without any the ladder always decides.
+/// Orders of bins and their weights. Without orders the ladder always decides.
 class Orders {
  public:
   static constexpr int unit = 1 << 20;

@@ -30,7 +30,7 @@
 
 namespace draftproof {
 
-/// Returns the distributions at a node in the form that passes read; on a device without the path to the node.
+/// Returns the object that passes at a node read: on a device the team's rows, moved to this node.
 template <class L>
 DRAFTPROOF_DEVICE decltype(auto) seen_by_pass(const L& distributions) {
   if constexpr (requires { distributions.here(); })
@@ -127,7 +127,7 @@ class LadderNode {
     const Scalar left = c * distributions.target(y) - chosen(distributions, y);
     return left > distributions.zero() ? left : distributions.zero();
   }
-  /// The residual of rows that are seen once, computed by a pass.
+  /// The residual on rows that serve one decision only, computed by a pass.
   template <ShowsRows Row>
   auto left(const Row& distributions, const Scalar& c) const {
     return LadderLeft<Row, Bins>(distributions, *bins_, plan_.slope, c);

@@ -1,4 +1,4 @@
-// The ladders of the nodes of chosen paths, kept by distributions and prefix, which together determine the number of
+// Keeps the ladders of the nodes of chosen paths, by distributions and prefix, which together determine the number of
 // active paths. The same context at another depth is another node; contexts that share distributions share nodes.
 //
 // Cost: one node (path_node.hpp) for a new prefix, one look-up for a known prefix. Derived in docs/ladder.md.

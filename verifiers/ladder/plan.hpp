@@ -11,8 +11,8 @@
 // computed exactly at the remaining breaks, and G from it.
 // Cost: O(n log n) values of f.
 // Correctness: every concave G <= f with the same ends is a mixture of interpolants of f over nested sets of breaks.
-// The levels are the times at which breaks leave while the kinks of G are spent at the rate of f's (level_sweep.hpp).
-// Derived in docs/ladder.md.
+// The levels are the times at which breaks leave while each kink of G falls at the rate of the kink of f there
+// (level_sweep.hpp). Derived in docs/ladder.md.
 #pragma once
 
 #include <cstddef>
@@ -70,7 +70,7 @@ struct AliasView {
   DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
     return size == 0 ? no_token : alias_draw(cells, rests, size, word);
   }
-  /// Does nothing: a view only draws, and exploration uses the table.
+  /// Does nothing: a view only draws, and enumeration uses the table.
   template <class Visit>
   DRAFTPROOF_DEVICE void for_each(Visit) const {}
 };

@@ -9,7 +9,8 @@ DRAFTPROOF_LOOP inline void find_large(const float* row, std::size_t count, floa
       found.push_back(static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(std::countr_zero(lanes)));
 }
 
-/// Writes r and the byte offset of its two sums for `floats` tokens; tokens that are not light go outside.
+/// Writes, for `floats` tokens, r and the byte offset of the two sums of its bucket; a token that is not light gets
+/// an offset behind all buckets.
 template <class Buckets>
 DRAFTPROOF_PART void find_light(const float* p, const float* q, float most, double scale, double* light,
                                 std::uint32_t* bytes) {

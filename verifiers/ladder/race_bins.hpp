@@ -13,9 +13,9 @@
 // Correctness: the omitted sums, of q^n and higher powers, change the logarithm of the generating function of the
 // number of clocks that have rung by at most c Z, so the relative error of the probability of fewer than K is at most
 // c Z. Z is the sum of (q t)^n over these tokens, c the sum over m of (m - 1)! S(n, m) / n!: 1.25 for n = 5, 2.3 for
-// n = 8. With x = slowest t this is 1.25 x^5 2^-60 and 2.3 x^8 2^-70. Under the weight e^-x x^(K - 1) / (K - 1)! the
-// mean of both together is 2e-14 for K = 4 and 6e-13 for K = 8, if all mass is at both thresholds; tokens far below
-// them leave far less.
+// n = 8. With x = slowest t this is 1.25 x^5 2^-60 for tiny and 2.3 x^8 2^-70 for light tokens. Under the weight e^-x
+// x^(K - 1) / (K - 1)! the two together have a mean of 2e-14 for K = 4 and 6e-13 for K = 8, if all mass is at both
+// thresholds; tokens far below the thresholds have far smaller errors.
 #pragma once
 
 #include <algorithm>

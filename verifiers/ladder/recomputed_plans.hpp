@@ -1,6 +1,6 @@
-// The ladders of one path's nodes, for a team with memory for one plan: the last plan stays there, any other is
-// recomputed when block verification returns to its node. For independent paths the distribution of the number of
-// active paths is kept for each node, because it determines the plan.
+// The ladders of one path's nodes, for a team whose memory holds one plan: the last plan stays there, and any other
+// plan is recomputed when block verification returns to its node. For independent paths the distribution of the
+// number of active paths is kept for each node, because it determines the plan.
 //
 //   begin, start, below    as in LadderPaths (path_plans.hpp); distinct for children without replacement
 //   node(at, steps, i)     ladder at token i of the chosen path: the last one, or recomputed

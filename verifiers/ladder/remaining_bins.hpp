@@ -1,5 +1,5 @@
-// The proposal on the bins from a break on, without some tokens: its mass and draws from it. The choice among drafts
-// without replacement draws from it (group_choice.hpp).
+// The proposal q restricted to the bins below a break, without some tokens: its mass and draws from it. The choice
+// among drafts without replacement draws from it (group_choice.hpp).
 //
 //   mass()        q-mass
 //   draw(word)    a token, proportional to q

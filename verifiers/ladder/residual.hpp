@@ -157,7 +157,7 @@ Fixed left_sums(const LeftTerm<Row>& term, std::size_t size, [[maybe_unused]] Ra
 
 namespace draftproof {
 
-/// Distributions that expose an engine's rows and count the entries read.
+/// Distributions that expose an engine's rows and count the entries that are read.
 template <class L>
 concept ShowsRows = requires(const L& distributions) {
   distributions.target_row();

@@ -104,7 +104,8 @@ class TeamClocks {
     return false;
   }
 
-  /// first_short: the first place from which on there are fewer tokens than drafts; place: the same, but at least 1.
+  /// `first_short`: the first place from which on there are fewer tokens than drafts; `place`: the larger of it and
+  /// 1.
   struct Decided {
     int first_short, place;
   };

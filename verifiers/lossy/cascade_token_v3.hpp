@@ -1,6 +1,6 @@
 // Keeps a draft without a test if its target probability is near the largest one, and verifies it by single-draft
-// sampling otherwise. Lossy by design: kept tokens are emitted at least as often as q drafts them. The difference does not
-// show at p = q.
+// sampling otherwise. Lossy by design: kept tokens are emitted at least as often as q drafts them. The difference
+// does not show at p = q.
 //
 //   p_max    plan      largest target probability
 //   alpha              0: a most probable token is kept; 1: every draft is kept

@@ -1,6 +1,6 @@
 // Lowers the uniform number of the single-draft test by a tolerance that grows with the uncertainty of p, and keeps
-// the lossless residual. Lossy by design: drafts with p < q are accepted more often. The difference does not
-// show at p = q, and there is none where p is certain.
+// the lossless residual. Lossy by design: drafts with p < q are accepted more often. The difference does not show at
+// p = q, and there is no difference where p is certain.
 //
 //   p_max        plan          largest target probability
 //   t                          tolerance (1 - p_max)

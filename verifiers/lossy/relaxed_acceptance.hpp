@@ -6,7 +6,7 @@
 //   delta    relaxed_delta         a difference of probabilities; 0: only the most probable tokens pass
 //   n        relaxed_topk          number of tokens that can pass
 //
-// A token with p = 0 never passes; the source does not meet one, because it does not filter its softmax.
+// A token with p = 0 never passes. In the source no such token occurs, because its softmax is not filtered.
 //
 // Cost: at most n + 1 passes once, then O(1) per trial.
 // Source: TensorRT-LLM, MTPDecodingConfig `use_relaxed_acceptance_for_thinking`, kernel mtpRelaxedAcceptanceKernel.

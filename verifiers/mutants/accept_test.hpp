@@ -1,4 +1,5 @@
-// Mutants: wrong accept tests of one draft. `Hidden` says where a bug does not show.
+// Mutants: wrong accept tests of one draft. `Hidden` says where a bug does not show, `Smallest` gives a small
+// instance that shows it: (1 2)/3 means (1/3, 2/3), TV is the total variation between output and p.
 #pragma once
 
 #include <cmath>
@@ -88,8 +89,8 @@ struct ArgmaxMatch {
 //   u        (float) x 2^-32        1 for 128 of 2^32 integers x; a draft with p = q is then refused
 //
 // Source: sgl-project/sglang#30822, found in review.
-// Error: exploration finds the scheme exact, and samples are too few to show it. After such a refusal the residual is
-// empty and the draw has no weights.
+// Error: enumeration in exact arithmetic shows none, and samples are too few to show one. After such a refusal the
+// residual is empty and the draw has no weights.
 // Smallest: p = q on one token, u = 1.
 struct CoinCanBeOne {
   static constexpr Info info{.name = "coin_can_be_one",
@@ -158,8 +159,8 @@ struct EpsilonAccept {
 //                                      half of that is lost in the sum, and p = q is refused
 //
 // Source: vLLM 0.33.0, second model runner (docs/findings/engine-vllm-second-runner.md).
-// Error: exploration finds the scheme exact, and samples are too few to show it. After such a refusal at p = q the
-// residual is empty and the draw has no weights.
+// Error: enumeration in exact arithmetic shows none, and samples are too few to show one. After such a refusal at p =
+// q the residual is empty and the draw has no weights.
 // Visible: at p = q below 1/2 with uniforms next to 1.
 // Hidden: where q = 1, as log q = 0 loses nothing.
 
@@ -197,8 +198,8 @@ struct LogSpaceTest {
 //   u        one uniform     can be 0: a draft with p = 0 is then accepted
 //
 // Source: sgl-project/sglang#35771.
-// Error: 2^-53 per test, so neither distributions nor samples show it, and exploration finds the scheme exact. On a
-// grid of b bits it is one cell, 1/32 in total variation at b = 4. Smallest: p=(0 1), q=(1 1)/2, u = 0.
+// Error: 2^-53 per test, which neither enumeration in exact arithmetic nor samples show. On a grid of b bits it is
+// one cell, 1/32 in total variation at b = 4. Smallest: p=(0 1), q=(1 1)/2, u = 0.
 struct NonStrictCompare {
   static constexpr Info info{.name = "non_strict_compare",
                              .summary = "accept if u q <= p, also if they are equal",
@@ -250,14 +251,14 @@ struct RatioInverted {
   }
 };
 
-// Mutant: every second decision of a plan accepts its first draft without a coin, as if the first call had set a flag
-// that is never reset.
+// Mutant: every second decision by one verifier object accepts its first draft without a test, as if the first call
+// had set a flag that is never reset.
 //
 //   calls_     decisions so far
 //
 // Source: derived here.
-// Error: the same drafts and coins give different tokens, so the output has no fixed distribution. A single decision
-// is right, and so is a replay, which starts anew. Hidden: in every first call.
+// Error: the same drafts and random bits give different tokens, so the output has no fixed distribution. A single
+// decision is right, and so is a replay, which starts anew. Hidden: in every first call.
 
 struct SecondCallAccepts {
   static constexpr Info info{

@@ -1,4 +1,5 @@
-// Mutants: drafts verified as if drawn in another way. `Hidden` says where a bug does not show.
+// Mutants: drafts verified as if drawn in another way. `Hidden` says where a bug does not show, `Smallest` gives a
+// small instance that shows it: (1 2)/3 means (1/3, 2/3), TV is the total variation between output and p.
 #pragma once
 
 #include <draftproof/sim/sampling/weights.hpp>
@@ -61,8 +62,8 @@ struct IidVerifiedAsWorCountingRepeats {
         if (random.flip((at.target(x) - b * at.proposal(x)) * unseen, mass * at.proposal(x))) return accepted(x, k);
         seen[count++] = x;
       }
-      // With a wrong distribution a residual can end before the drafts do; the draw is then from the last residual
-      // with mass.
+      // Because the distribution is wrong, the residual can become empty before the drafts do; the token is then
+      // drawn from the last residual that had mass.
       const typename P::Scalar next = b + mass / unseen, rest = at.residual_mass(next);
       if (!(rest > at.zero())) break;
       b = next;

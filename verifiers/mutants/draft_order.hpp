@@ -69,7 +69,7 @@ struct HigherProposal {
   }
 };
 
-/// A verifier that gets its drafts sorted: `Before` is true if its first token precedes its second.
+/// A verifier that gets its drafts sorted: `Before` returns whether its first token precedes its second.
 template <class Verifier, class Before = HigherProposal>
 struct Resorted {
   template <Distributions L>

@@ -1,8 +1,9 @@
 // Mutants: the ladder for drafts without replacement with a wrong choice in a group.
 //
-// Source: choices that look right: that of the i.i.d. ladder, or one by p / q or by draw order.
-// Error: the token of the group drawn first decides how much of its mass still competes with the bins above. So the
-// choice does not have distribution q on the group, and p_I is not the distribution of the selected draft.
+// Source: choices that look right: the choice of the i.i.d. ladder, or a choice by p / q or by draw order.
+// Error: the token of the group that was drawn first decides how much of the group's mass still competes with the bins
+// above. So the choice does not have distribution q on the group, and p_I is not the distribution of the selected
+// draft.
 #pragma once
 
 #include <draftproof/verifiers/ladder_wor.hpp>

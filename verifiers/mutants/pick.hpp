@@ -20,7 +20,8 @@ namespace draftproof::mutants {
 //   sum      of (p - q)+ (1 / F) in float, left to right     may end at 1 - 2^-24 or below: no sum is above u
 //
 // Source: sgl-project/sglang#22643.
-// Error: the mass that rounding loses goes to token V - 1, whatever its weight; exploration finds the scheme exact.
+// Error: the mass that rounding loses goes to token V - 1, whatever its weight; enumeration in exact arithmetic shows
+// no error.
 // Visible: with the largest uniform, if accepted drafts leave no residual at token V - 1.
 
 struct FallbackToLastId {
@@ -147,7 +148,7 @@ struct FloatRunningSum {
 //   key      p(x) / E_x      greatest wins: the exponential race
 //
 // Source: pytorch/pytorch#192577, where it happens in one of some hundred draws at V = 152,000.
-// Error: a token with p = 0 can be drawn; exploration finds the scheme exact.
+// Error: a token with p = 0 can be drawn; enumeration in exact arithmetic shows no error.
 // Smallest: p=(1 0), all uniforms 0.
 
 struct ZeroExponentialWins {

@@ -32,7 +32,7 @@ struct Mispaired {
       const auto served = refusals.mass() * at.proposal(x, row);
       if (served > at.zero() ? random.flip(refusals.left(x), served) : refusals.left(x) > at.zero())
         return accepted(x, k);
-      // With a wrong distribution a refusal can leave no residual; the draw is then from p.
+      // Because the assumed distribution is wrong, a refusal can leave no residual; the token is then drawn from p.
       if (!refusals.refuse(row)) return random.emit(at.residual(at.zero()));
     }
     return refusals.emit(random);

@@ -1,4 +1,5 @@
-// Mutants: wrong corrections after a rejected draft. `Hidden` says where a bug does not show.
+// Mutants: wrong corrections after a rejected draft. `Hidden` says where a bug does not show, `Smallest` gives a
+// small instance that shows it: (1 2)/3 means (1/3, 2/3), TV is the total variation between output and p.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ namespace draftproof::mutants {
 //   R        running sums of (p - q)+ / F in token order: token x is drawn for u in [R_x, R_(x+1))
 //
 // Source: vllm-project/vllm-ascend#16370.
-// Error: after a refusal token x has as probability the overlap of its interval with [a, 1); exploration computes it.
+// Error: after a refusal token x has as probability the overlap of its interval with [a, 1); enumeration computes it.
 // Hidden: where the residual has one token.
 // Smallest: p=(1 1 1)/3, q=(0 0 1) gives (1 3 2)/6, TV 1/6.
 
@@ -99,7 +100,7 @@ struct ResampleFromTarget {
 //   best     plan             argmax of p - q
 //
 // Cost: one flip, a scan of the vocabulary once per (p, q).
-// Source: family of vllm-project/vllm#10863.
+// Source: a bug of the kind of vllm-project/vllm#10863.
 // Error: the other tokens of the residual are never emitted.
 // Hidden: at p = q and where the residual has one token, so at V = 2.
 // Smallest: p = (0 1 1)/2, q = (1 0 0): distribution (0 1 0), TV 1/2.
@@ -252,7 +253,7 @@ struct ResidualWithoutMass {
 //   tiny     smallest normal number of the scalar     0 in fractions: nothing is clamped there
 //
 // Source: vllm-project/vllm#2336.
-// Error: 2^-1022 in double; exploration finds the scheme exact.
+// Error: 2^-1022 in double; enumeration in exact arithmetic shows none.
 // Visible: with a uniform of 0, which draws the first token whatever its weight, and after a refusal at p = q.
 // Smallest: p=(0 1), q=(1 0), all uniforms 0.
 
@@ -300,7 +301,8 @@ struct ZeroResidualBecomesUniform {
 //
 // Source: vllm-project/vllm#47386, fixed by #54282.
 // Error: if x won the race of q at time T, every other clock is above q T, so the correction favours tokens with
-// little q. Exploration cannot enumerate noise; the check draw_count finds the reused bits, trials the distribution.
+// little q. Noise cannot be enumerated; the check draw_count finds the reused bits, and trials find the wrong
+// distribution.
 // Hidden: where the residual has one token, so below V = 3.
 // Smallest: by hand, as the remainder of each clock is exponential again and T is too: p=(1 1 1)/3, q=(8 1 3)/12
 // gives (10 11 9)/30, TV 1/30.

@@ -1,4 +1,5 @@
-// Mutants: wrong rules for several drafts. `Hidden` says where a bug does not show.
+// Mutants: wrong rules for several drafts. `Hidden` says where a bug does not show, `Smallest` gives a small instance
+// that shows it: (1 2)/3 means (1/3, 2/3), TV is the total variation between output and p.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -127,7 +128,8 @@ struct SiblingResidualNotNormalised {
     for (int k = 0; k < at.drafts(); ++k) {
       const Token x = at.draft(k);
       if (random.flip(at.target(x) - b * at.proposal(x), at.proposal(x))) return accepted(x, k);
-      // Tests that are too strict can outlast the residual; the draw is then from the last residual with mass.
+      // With tests that are too strict, drafts can be left when the residual is empty; the token is then drawn from
+      // the last residual that had mass.
       const auto next = b + at.one();
       if (!(at.residual_mass(next) > at.zero())) break;
       b = next;

@@ -5,7 +5,7 @@
 //   K'       draws(s)  paths through s, independent given their number
 //
 // Cost: one run of greedy multi-path block verification a re-entry, at most L.
-// Source: conditions and proof derived here; proved by exploration.
+// Source: conditions and proof derived here; proved by enumeration.
 // Correctness: the choice of a path never reads tokens below the point where two paths part
 // (verifiers/paths/greatest/greatest_path.hpp). Given K', the tokens of the paths through s below s are still K'
 // draws of q, and each run emits the target's distribution from its start. The correction never lies on the chosen

@@ -37,7 +37,8 @@ struct GreedyBlock {
     while (--i > 0) {
       const Scalar& ratio = path.ratio(i);
       if (!(ratio > distributions.zero())) continue;
-      // For R >= 1, D+ >= D-, so D-, which would be a difference, is not needed.
+      // For R >= 1, D+ >= D-, so the test succeeds with certainty, and D-, which would be a difference, is not
+      // needed.
       if (!(ratio < distributions.one())) break;
       const Scalar excess = path.excess(i);
       if (random.flip(excess, Scalar(excess + (distributions.one() - ratio)))) break;

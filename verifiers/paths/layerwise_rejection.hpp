@@ -15,7 +15,7 @@
 // emits from (p - b q)+ with the last b; at depth L it stops with S(u) and emits from p. One path is block
 // verification. Expected accepted tokens: the sum of E[c] over the layers.
 // Cost: one residual mass per draft.
-// Source: frame and scores derived here (docs/paths.md); proved by exploration.
+// Source: frame and scores derived here (docs/paths.md); proved by enumeration.
 // Correctness: S(u) p(y|u) - E[S(uy) | layers down to u] = B l c (p - b q)+(y) / F(b) is never negative, and is the
 // mass that the sweep emits at u.
 #pragma once

@@ -2,7 +2,7 @@
 // child of each node, the first; further ones are never accepted. Where no child is fixed and each node has one child
 // it is block verification.
 //
-// Cost, correctness: verifiers/paths/hybrid/hybrid_rule.hpp.
+// Cost and correctness are described in verifiers/paths/hybrid/hybrid_rule.hpp.
 // Source: arXiv:2605.04543.
 #pragma once
 

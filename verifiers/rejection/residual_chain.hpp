@@ -26,7 +26,7 @@ namespace draftproof {
 // returns no token. The token is then drawn from the target.
 //
 // Cost: one comparison of the drawn token if the residual has mass, otherwise a second draw.
-// Every token emitted has target mass. An explorer in fractions throws on weights that are all zero instead.
+// Every token emitted has target mass. Enumeration in fractions instead throws on weights that are all zero.
 
 /// `at` is the position, or its distributions.
 template <class P, class R, class W>

@@ -1,10 +1,10 @@
 // All sets of distinct tokens that can be drafted, with their probabilities: the draft sampling in the form that
-// plans read. It is computed by enumerating the drafter, so that no second statement of it can disagree.
+// plans read. It is computed by enumerating the drafter, so that the draft sampling is defined in one place only.
 //
 //   A       sets[i]          distinct tokens of a tuple, ascending; sets in lexicographic order
 //   Q(A)    probability[i]   positive probability that the drafts are exactly these tokens, in any order and number
 //
-// Cost: one branch a tuple, V^K for independent draws. For small V.
+// Cost: one branch per tuple, V^K for independent draws. For small V.
 #pragma once
 
 #include <algorithm>

@@ -27,7 +27,7 @@ namespace draftproof {
 
 // A draw of one of few items with weights, such as the nodes of a tree.
 
-/// Weights over the integers they were added with, in the form that random sources take (random_source.hpp).
+/// Weights of integer items, in the form that random sources take (random_source.hpp).
 template <class Scalar>
 class IndexWeights {
  public:

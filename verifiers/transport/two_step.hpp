@@ -208,7 +208,7 @@ class SelectedDraft {
   template <class P, class R>
   Verdict refuse(const P& at, Token x, R& random) const {
     if (!nothing_left_) return random.emit(residual_);
-    // Reached by rounding only. If p(x) = 0, p_I(x) is rounding as well, and the token is drawn from p.
+    // Only rounding leads here. If p(x) = 0, p_I(x) is rounding as well, and the token is drawn from p.
     return at.target(x) > at.zero() ? accepted(x, find_draft(at, x)) : random.emit(at.residual(at.zero()));
   }
 

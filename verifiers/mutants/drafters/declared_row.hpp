@@ -1,4 +1,6 @@
-// Wrong drafters: drafts that are not draws of the row that they declare. `Hidden` says where a bug does not show.
+// Wrong drafters: drafts that are not draws of the row that they declare. `Hidden` says where a bug does not show,
+// `Smallest` gives a small instance that shows it: (1 2)/3 means (1/3, 2/3), TV is the total variation between output
+// and p.
 #pragma once
 
 #include <draftproof/sim/drafters/sampled.hpp>
@@ -8,7 +10,7 @@ namespace draftproof::mutants::drafters {
 // Mutant: K draws of q at temperature 1/2, q squared and normalised, declared as draws of q.
 //
 // Cost: one draw per draft.
-// Source: family of vllm-project/vllm#9834.
+// Source: a bug of the kind of vllm-project/vllm#9834.
 // Error: likely tokens are drafted more often than the declared q says.
 // Hidden: where q is flat on its support.
 // Smallest: with single-draft sampling p = (1 1)/2, q = (1 2)/3: distribution (2 3)/5, TV 1/10.
@@ -58,8 +60,8 @@ struct GreedyDraftSoftQ {
 // Source: vllm-project/vllm-ascend#16166, where the drafter had a reduced vocabulary.
 // Error: the verifier looks a draft up under the id of another token.
 // Hidden: where q is flat.
-// Smallest: p = q = (0 1), where q cannot have drawn the draft: the accept test has the denominator 0, which an
-// explorer reports. Close to it, at p = q = (1 n)/(n + 1), single-draft sampling emits (n 1)/(n + 1).
+// Smallest: p = q = (0 1), where q cannot have drawn the draft: the accept test has the denominator 0, which
+// enumeration reports. Close to it, at p = q = (1 n)/(n + 1), single-draft sampling emits (n 1)/(n + 1).
 
 struct ReducedVocabularyIdsUnmapped {
   using Declared = draftproof::drafters::Iid;

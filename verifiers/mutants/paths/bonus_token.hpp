@@ -19,7 +19,7 @@ StepOutput verify_tokens(const DraftedTree<L>& at, R& random, Bonus bonus, Corre
     if (!random.flip(steps.target(i), steps.proposal(i))) return {steps.node(i), correction(steps, i)};
   return {steps.node(steps.length()), bonus(steps)};
 }
-/// The same with the right correction.
+/// Token verification with the right correction and a callback for the bonus token.
 template <class L, class R, class Bonus>
 StepOutput verify_tokens(const DraftedTree<L>& at, R& random, Bonus bonus) {
   return verify_tokens(at, random, bonus, [&](const auto& steps, int i) {

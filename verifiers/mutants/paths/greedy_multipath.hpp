@@ -6,8 +6,8 @@
 
 namespace draftproof::mutants::paths {
 
-// Mutant: greedy multi-path block verification that breaks ties of p / q towards the higher id in the choice, towards
-// the lower id in the distribution of the choice.
+// Mutant: greedy multi-path block verification that breaks ties of p / q towards the higher id when it chooses a
+// path, but towards the lower id when it computes the distribution of the choice.
 //
 // Source: reference code of arXiv:2602.16961, whose sort and whose maximum break ties in opposite ways.
 // Error: the choice has another distribution than the one it is verified with.
@@ -52,10 +52,10 @@ struct GbvTiesOpposed {
   }
 };
 
-// Mutant: greedy multi-path block verification that breaks ties of p / q by first come in the choice, by token id in
-// the distribution of the choice.
+// Mutant: greedy multi-path block verification that breaks ties of p / q by draw order when it chooses a path, but by
+// token id when it computes the distribution of the choice.
 //
-// Source: reading of the reference code of arXiv:2602.16961.
+// Source: found by reading the reference code of arXiv:2602.16961.
 // Error: the choice has another distribution than the one it is verified with.
 // Hidden: without ties; at p = q all tokens are tied.
 struct GbvTiesDiffer {

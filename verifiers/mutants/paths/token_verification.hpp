@@ -1,4 +1,5 @@
-// Mutants: wrong token-by-token verification of a path. `Hidden` says where a bug does not show.
+// Mutants: wrong token-by-token verification of a path. `Hidden` says where a bug does not show, `Smallest` gives a
+// small instance that shows it: (1 2)/3 means (1/3, 2/3), TV is the total variation between output and p.
 #pragma once
 
 #include <vector>
@@ -14,7 +15,7 @@ namespace draftproof::mutants::paths {
 //
 //   n        accepted of the extra token     the reported number of accepted tokens
 //
-// Source: flashinfer-ai/flashinfer, chain kernel, reading of the source.
+// Source: flashinfer-ai/flashinfer, chain kernel, found by reading its source.
 // Error: the count contradicts the emitted tokens.
 // Hidden: in all distributions, since the tokens are right.
 // Smallest: L = 1, q=(1 0), p=(1 1)/2: refused with probability 1/2, then counted as accepted with probability 1/2.
@@ -44,8 +45,8 @@ struct AcceptedCountsRejectedOne {
   }
 };
 
-// Mutant: token verification that corrects one row late: with the residual of the position after the refused token,
-// given that token; at the end of the path from the target there.
+// Mutant: token verification that corrects one row late: it draws from the residual of the position after the refused
+// token, given that token, or at the end of the path from the target there.
 //
 // Source: openvinotoolkit/openvino.genai#4190.
 // Hidden: where all rows are equal, except at the last position.
@@ -62,7 +63,8 @@ struct CorrectionOneRowLate {
     return verify_tokens(
         at, random, [&](const auto& steps) { return random.emit(steps.bonus()); },
         [&](const auto& steps, int i) {
-          // Equal rows have no residual; the row itself is used, as at the end.
+          // If the rows there are equal, no residual is left, and the token is drawn from the row itself, as at the
+          // end.
           const auto& late = steps.distributions(i + 1);
           const bool residual = i + 1 < steps.length() && late.residual_mass(steps.one()) > steps.zero();
           return random.emit(late.residual(residual ? steps.one() : steps.zero()));
@@ -99,9 +101,10 @@ struct FirstDraftUncheckedPath {
 //
 //   u_i      plan       uniform of position i, and 64 bits for the token that ends the step: drawn once
 //
-// Source: Infini-AI-Lab/Sequoia, reading of the source.
-// Error: every single iteration has the right distribution, so exploration, which starts each branch anew, finds it
-// exact. Two iterations with p=(1 1)/2 end in equal tokens. Visible: in tests that decide twice with one state.
+// Source: Infini-AI-Lab/Sequoia, found by reading its source.
+// Error: every single iteration has the right distribution, so enumeration, which starts each branch with a new
+// state, shows no error. Two iterations with p=(1 1)/2 end in equal tokens. Visible: in tests that decide twice with
+// one state.
 
 struct NoiseDrawnOncePerPrompt {
   static constexpr Info info{
@@ -154,7 +157,7 @@ struct NoiseDrawnOncePerPrompt {
 //
 //   u        one uniform  token i is accepted while u < p / q; the least ratio so far decides
 //
-// Source: feifeibear/LLMSpeculativeSampling, reading of the source.
+// Source: feifeibear/LLMSpeculativeSampling, found by reading its source.
 // Error: every single position has the right distribution, their joint distribution is wrong: an acceptance makes the
 // next one likelier. Hidden: in the first token, and at L = 1.
 struct OneCoinForAllPositions {

@@ -84,7 +84,7 @@ DRAFTPROOF_DEVICE StepOutput verify_above_end(const Steps& steps, const typename
   for (; i > 0; --i) {
     if (!(clipped[i] > steps.zero())) continue;
     const Scalar excess = steps.excess(i, clipped[i]);
-    // With c = 1 the test succeeds with certainty; if A is 0 too, the failure of a later test was rounding.
+    // With c = 1 the test succeeds with certainty; if A is 0 too, a later test failed only by rounding.
     if (!(clipped[i] < steps.one()) || random.flip(excess, Scalar(excess + (steps.one() - clipped[i])))) break;
   }
   return {steps.node(i), last_draw(steps.distributions(i), random, steps.correction(i, clipped[i]))};
@@ -110,8 +110,8 @@ DRAFTPROOF_DEVICE StepOutput verify_block(const Steps& steps, R& random) {
 //   R(u)       ratio(i)      the same ratio for the present block, from its start
 //
 // Cost: one residual mass per layer and position.
-// Source: the idea of a modified target is of the appendix of arXiv:2403.10444; these formulas are derived here
-// (docs/paths.md); proved by exploration of the process.
+// Source: the modified target is an idea of the appendix of arXiv:2403.10444; these formulas are derived here
+// (docs/paths.md) and proved by enumeration of the process.
 // Correctness: saturation is harmless. A ratio falls from beyond 2^1023 to the size of 1 with probability below
 // 2^-1000 (Markov's inequality for R under q, for 1 / R under the target), and an infinite ratio changes no row. A
 // node with target probability 0 has no row; its ratio is 0, and no node below it is accepted.

@@ -1,4 +1,4 @@
-// The greatest of the paths drafted below a node, as the steps of a block: verify_block (block_rule.hpp) reads the
+// The greatest of the paths drafted below a node, in the form of a block: verify_block (block_rule.hpp) reads the
 // true distribution of each of its tokens in place of q.
 //
 //   max_of_k     the K paths that start at a node and are compared; a new set where more paths start than arrive, as

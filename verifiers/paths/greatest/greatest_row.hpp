@@ -11,7 +11,7 @@
 // exceeds the greatest w, and nowhere if the greatest r does not exceed the least w; otherwise the range is halved.
 // Cost: O(K) for the distribution of a token; O(K log V) for each place where c W r crosses w, one to three in
 // practice, V at worst.
-// Source: Thomas and Pal, arXiv:2602.16961; row and runs derived here, and proved by exploration.
+// Source: Thomas and Pal, arXiv:2602.16961; row and runs derived here, and proved by enumeration.
 // Correctness: a test token by token gives the same runs, in floating point too, because products, sums and
 // quotients of positive numbers round monotonically. Whether a token counts depends on no sum.
 #pragma once

@@ -13,15 +13,16 @@
 //   fixed k     is entered with weight w p(k) / ((1 - w) S + w E + w p of k and of the fixed children after it)
 //   u itself    w E / ((1 - w) S + w E); the token after u then has weights (p - b m)+ off the fixed children
 //
-// Cost: one pass over the vocabulary for each refused drawn child, one for a node with fixed children only; one draw. On
-// rows that are not prepared one pass more for the most probable tokens of a node.
+// Cost: one pass over the vocabulary for each refused drawn child, one for a node with fixed children only; one draw.
+// On rows that are not prepared one pass more for the most probable tokens of a node.
 // Source: UniVer, arXiv:2605.04543, with one drawn child. Its P_s is the weight above at b = 0; its P_k =
 // (w p(k) - m(k))+ (1 - P_s) / Z is the weight above times the probability that all tests before k are refused. This
 // form does not compute 1 minus a sum of P. Several drawn children are tested as by traversal verification,
 // arXiv:2505.12398.
-// Correctness: the tests of drawn children are exact for draws of m without replacement, in draw order (docs/paths.md,
-// traversal), and for one child with distribution m. They leave a node with target (p - b m)+ / S and weight w, which
-// is verified as one with fixed children only: child k gets w p(k) / S and u the rest. Proved in fractions (tests/properties/paths/hybrid_test.cpp).
+// Correctness: the tests of drawn children are exact for draws of m without replacement, in draw order
+// (docs/paths.md, traversal), and for one child with distribution m. They leave a node with target (p - b m)+ / S and
+// weight w, which is verified as one with fixed children only: child k gets w p(k) / S and u the rest. Proved in
+// fractions (tests/properties/paths/hybrid_test.cpp).
 #pragma once
 
 #include <utility>
@@ -85,7 +86,8 @@ class HybridRun {
       } else if (fixed_left) {
         test_fixed(u);
       } else {
-        // Both are 0 only where a fixed child before had weight 1, in a wrong rule or by rounding.
+        // Both are 0 only if a fixed child tested before had weight 1, which happens in a mutant's rule or by
+        // rounding.
         const Scalar accepted = u.weight * u.excess, all = (one_ - u.weight) * u.mass + accepted;
         if (u.node == DraftTree::root || (all > zero_ && random_.flip(accepted, all))) return end(u);
         path_.pop_back();
@@ -189,7 +191,7 @@ class HybridRun {
 
   StepOutput end(Node& u) const {
     const L& distributions = at_.distributions(u.node);
-    // Wrong tests can leave nothing; their mutants then draw from p.
+    // The wrong tests of a mutant can leave nothing to emit; the token is then drawn from p.
     if constexpr (Rule::cascade || !Rule::drawn_first)
       if (!(u.excess > zero_)) return {u.node, random_.emit(distributions.residual(zero_))};
     return {u.node, with_left(u, [&](const auto& left) {

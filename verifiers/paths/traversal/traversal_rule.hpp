@@ -10,7 +10,7 @@
 //
 // Cost: at most one residual mass per node.
 // Source: Weng et al. 2025, arXiv:2505.12398, from leaf to root; the scalar form is derived here (docs/paths.md) and
-// proved by exploration against full rows (tests/paths).
+// proved by enumeration against full rows (tests/paths).
 // Correctness: requires that the children of a node are draws of one row without replacement, in draw order. Merged
 // paths, in order of first appearance, satisfy this.
 #pragma once

@@ -6,9 +6,9 @@
 
 namespace draftproof::mutants::components::batch {
 
-// Mutant: draws one coin more than it declares before the last token of a step. Every distribution is right.
+// Mutant: makes one flip more than it declares before the last token of a step. Every distribution is right.
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost.
+// sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: derived here, after samplers that draw for an option that is off.
 // Error: if random numbers are consumed in order, a run that should repeat another one no longer does.
 // Hidden: in all checks that do not count random numbers.
@@ -49,7 +49,7 @@ struct PadIdTested : ChainSteps {
 //
 //   T        tile         lanes of a tile
 //
-// sim/components/chain_steps.hpp has other symbols and cost.
+// sim/components/chain_steps.hpp describes the other symbols and the cost.
 // Source: flashinfer-ai/flashinfer#3624.
 // Hidden: while V is a multiple of the tile.
 // Smallest: V = T + 1.
@@ -80,7 +80,7 @@ struct PaddingLanesWin : ChainSteps {
 // Mutant: cuts the accepted path one position too early. Where a stop token or a limit cuts, the last kept token is
 // lost.
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost.
+// sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: PaddlePaddle/FastDeploy#7121.
 // Hidden: where nothing is cut.
 struct PathCutEarly : ChainSteps {
@@ -97,7 +97,7 @@ struct PathCutEarly : ChainSteps {
 // Mutant: cuts the accepted path one position too late at a stop token or a length limit, so that one token more is
 // emitted.
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost.
+// sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: PaddlePaddle/FastDeploy#7121.
 // Hidden: where a step ends with its stop token anyway.
 struct PathCutLate : ChainSteps {
@@ -113,7 +113,7 @@ struct PathCutLate : ChainSteps {
 // Mutant: writes corrected tokens with an index product of rows and columns. Each refusing row also gets its token in
 // the refused columns of all other rows, over tokens that it had accepted.
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost.
+// sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: Dao-AILab/flash-attention#2779.
 // Hidden: while all rows refuse at the same position.
 struct RejectionWriteToOtherRow : ChainSteps {
@@ -133,11 +133,11 @@ struct RejectionWriteToOtherRow : ChainSteps {
 };
 
 // Mutant: reads the sum of a residual before this row's partial sums are added. From the second refusal of a batch
-// on, the draw is scaled by the sum of the first.
+// on, the draw is scaled by the residual sum of the first refusal.
 //
 //   S        scratch.residual_sum      sum stored by the first draw
 //
-// sim/components/chain_steps.hpp has other symbols and cost.
+// sim/components/chain_steps.hpp describes the other symbols and the cost.
 // Source: flashinfer-ai/flashinfer#424, as a sequential program.
 // Error: too small a sum cuts off the last tokens; too large a sum gives them the difference.
 // Hidden: in batches of one.

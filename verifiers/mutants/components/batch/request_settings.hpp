@@ -13,7 +13,7 @@ namespace draftproof::mutants::components::batch {
 //
 //   next_      position of the next random bits, by request
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost.
+// sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: derived here, after generators whose offsets advance in the speculative path only.
 // Error: two tokens of one request are drawn with the same bits.
 // Hidden: in a single call, and while every call has drafts. A request alone, with the same history, gets the same
@@ -45,7 +45,7 @@ struct IdlePositionNotAdvanced : ChainSteps {
 // Mutant: every request without its own seed starts the same stream of the engine's seed. Each row has the right
 // distribution, but all rows read the same random bits.
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost.
+// sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: NVIDIA/TensorRT-LLM#19487.
 // Hidden: in tests of one row; two rows of one distribution always agree.
 struct OneSeedForAllRequests : ChainSteps {
@@ -65,7 +65,7 @@ struct OneSeedForAllRequests : ChainSteps {
 //
 //   tenant_    settings by slot, kept between calls
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost.
+// sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: derived here, after per-slot generators that are not moved with their requests.
 // Error: random bits of another request are read again.
 // Hidden: in every first call, and while no request changes its slot.
@@ -93,7 +93,7 @@ struct SettingsOfLastTenant : ChainSteps {
 // Mutant: works on eight slots at a time and reads a request's seed, number and position at the slot's place in its
 // chunk. Slots from the ninth on get the values of another request.
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost.
+// sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: derived here, after kernels that index a table of settings by the lane.
 // Error: two requests read the same random bits.
 // Hidden: in batches of at most eight requests.

@@ -11,7 +11,7 @@ namespace draftproof::mutants::components::batch {
 // Mutant: finds mask rows by counting the tokens that earlier slots kept, as if masks had been trimmed with the
 // output. The slot after a refusal reads its neighbour's masks.
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost.
+// sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: vllm-project/vllm#49738.
 // Hidden: while masks are equal, and under full acceptance.
 struct MaskOfNeighbourRow : ChainSteps {
@@ -31,7 +31,7 @@ struct MaskOfNeighbourRow : ChainSteps {
 //
 //   saved_    entries that were written, with their old values
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost.
+// sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: derived here, after in-place logits processors of engines.
 // Error: a request that shares its row with a masked one is masked, too.
 // Hidden: if no two requests share a row and no check reads the rows between two draws.
@@ -87,7 +87,7 @@ struct ProposalRowOffsetRagged : ChainSteps {
 // Mutant: caches proposal rows by slot. After the batch is reordered a request is verified with rows of another
 // request.
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost.
+// sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: vllm-project/vllm#41044, found in review.
 // Hidden: while slots keep their requests between drafting and verification.
 struct ProposalsNotPermuted : ChainSteps {
@@ -123,7 +123,7 @@ struct RowOffsetInt32 : ChainSteps {
 // Mutant: computes the offset of a row in 32 bits without a sign. Rows beyond 2^32 elements are read from the
 // beginning of the array; rows between 2^31 and 2^32 elements, which a signed offset misses, are right.
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost.
+// sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: derived here, as a repair of row_offset_int32.
 // Hidden: below 2^32 elements.
 struct RowOffsetUint32 : ChainSteps {

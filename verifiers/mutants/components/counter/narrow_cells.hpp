@@ -73,7 +73,7 @@ struct TrialsOf32Bits : CounterSteps {
 // Mutant: addresses a trial's random bits by the trial's number in 32 bits. From trial 2^32 on the same trials are
 // run again: counts grow without new evidence.
 //
-// Hidden: below 2^32 trials, and in every count.
+// Hidden: below 2^32 trials, and in every count, because the number of trials is right.
 //
 // Symbols and cost: sim/components/counter_steps.hpp.
 // Source: derived here.

@@ -78,7 +78,7 @@ struct StateWithoutAcceptedDrafts : GrammarMasks {
 // the rest of q alone: the removed token had a share of q, which the ratio test still counts.
 //
 // Source: vllm-project/vllm PR 14702 trims drafts by the grammar; with drafts of probability 1 this is exact.
-// Hidden: while the drafter is masked too, and from sample-and-match.
+// Hidden: while the drafter is masked too, and with sample-and-match as verifier.
 struct ForbiddenDraftsRemoved : GrammarMasks {
   static constexpr ComponentInfo info{.name = "forbidden_drafts_removed",
                                       .summary = "drafts end before the first forbidden one, and q has no mask",
@@ -90,8 +90,8 @@ struct ForbiddenDraftsRemoved : GrammarMasks {
 // Mutant: keeps one state for all nodes of a tree and advances it in draw order, so that the mask of a node depends on
 // the siblings that were drawn before.
 //
-// Source: derived here, after matchers that are advanced along a list of nodes; vllm-project/vllm PR 41897 follows the
-// tree. Hidden: from chains, and while siblings lead to equal masks.
+// Source: derived here, after matchers that are advanced along a list of nodes; vllm-project/vllm PR 41897 follows
+// the tree. Hidden: on chains, and while siblings lead to equal masks.
 struct SiblingsShareState : GrammarMasks {
   static constexpr ComponentInfo info{.name = "siblings_share_state",
                                       .summary = "the state at a node has also read the siblings drawn before it",

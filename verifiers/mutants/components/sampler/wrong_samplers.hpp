@@ -15,7 +15,7 @@ namespace draftproof::mutants::components::sampler {
 // Mutant: the uniform is a 32-bit integer scaled in float. The largest 128 of 2^32 round to 1, and the scan runs off
 // the end.
 //
-// sim/components/inverse_cdf.hpp has symbols and cost.
+// sim/components/inverse_cdf.hpp describes symbols and cost.
 // Source: sgl-project/sglang#30822, found in review.
 // Hidden: except for the largest integers.
 struct CoinCanBeOne : InverseCdfSteps {
@@ -37,7 +37,7 @@ struct CoinCanBeOne : InverseCdfSteps {
 // Mutant: if rounding makes the last sum smaller than 1 and the uniform is not below it, returns the last id, even
 // one without weight.
 //
-// sim/components/inverse_cdf.hpp has symbols and cost.
+// sim/components/inverse_cdf.hpp describes symbols and cost.
 // Source: sgl-project/sglang#22643.
 // Hidden: if the last token has weight, or sums round to 1 or above.
 struct FallbackToLastId : InverseCdfSteps {
@@ -57,7 +57,7 @@ struct FallbackToLastId : InverseCdfSteps {
 // Mutant: the textbook sampler with running sums in float. Late sums are multiples of 2^-24, so the weights of rare
 // tokens are rounded away.
 //
-// sim/components/inverse_cdf.hpp has symbols and cost.
+// sim/components/inverse_cdf.hpp describes symbols and cost.
 // Source: derived here; the distribution of the program is exact.
 // Error: total variation 1e-4 at V = 32,000, 1e-3 at 262,144.
 // Hidden: at small V.
@@ -128,7 +128,7 @@ struct ProposalOverwrittenByRace : draftproof::components::sampler::RaceSampler 
 
 // Mutant: the textbook sampler with 24-bit uniforms, so that a token's probability is a multiple of 2^-24.
 //
-// sim/components/inverse_cdf.hpp has symbols and cost.
+// sim/components/inverse_cdf.hpp describes symbols and cost.
 // Source: derived here; the distribution of the program is exact.
 // Error: total variation up to V 2^-25 by the grid.
 // Hidden: at small V.

@@ -33,9 +33,9 @@ struct ThroughputArgmax : SelectionPolicy {
 };
 
 // Mutant: takes the drafts of highest survival with a top-k that leaves the order of ties open, and verifies as many
-// drafts of a request as it has among them. Saturated confidences tie a draft with the one after it: the later one,
-// whose survival follows from the earlier token, stands in for the earlier one. Ties are in the order of positions or
-// in its reverse, with equal probability.
+// drafts of a request as the top-k took of it. Where confidences saturate, a draft ties with the draft after it. The
+// later draft, whose survival follows from the earlier token, is then counted in place of the earlier one. Ties are
+// in the order of positions or in its reverse, with equal probability.
 //
 // Symbols: sim/components/selection_view.hpp.
 // Source: vllm-project/vllm#47808, read as a top-k without an order of ties; the right policy is survival_ranking.

@@ -11,7 +11,7 @@ namespace draftproof::mutants::components::selection {
 //
 // Symbols: sim/components/selection_view.hpp.
 // Source: vllm-project/vllm-ascend PR 13819; DSpark, arXiv:2607.05147, appendix A.
-// Hidden: while the confidence does not depend on the token, and from sample-and-match.
+// Hidden: while the confidence does not depend on the token, and with sample-and-match as verifier.
 struct ChosenTokenConfidence : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "chosen_token_confidence",
                                       .summary = "drafts end before a token whose own confidence is below one half",
@@ -61,7 +61,7 @@ struct EarlyExit : SelectionPolicy {
 //
 // Symbols: sim/components/selection_view.hpp.
 // Source: Li et al. 2024 (EAGLE-2), arXiv:2406.16858, reranking, at temperature above 0.
-// Hidden: while the budget takes all nodes, and from sample-and-match.
+// Hidden: while the budget takes all nodes, and with sample-and-match as verifier.
 struct RerankedNodes : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "reranked_nodes",
                                       .summary = "drawn nodes are kept by the draft probability of their own path",

@@ -8,7 +8,7 @@ namespace draftproof::mutants::components::target {
 
 // Mutant: the bonus row counts the committed text alone, and not the drafts before it.
 //
-// sim/components/target_steps.hpp has steps, symbols and cost.
+// sim/components/target_steps.hpp describes steps, symbols and cost.
 // Source: vllm 0.33.0, min_tokens (docs/findings/engine-vllm-least-length.md).
 // Hidden: without a penalty, without drafts, and at all draft positions.
 struct BonusForgetsDrafts : TargetRows<BonusForgetsDrafts> {
@@ -21,12 +21,12 @@ struct BonusForgetsDrafts : TargetRows<BonusForgetsDrafts> {
   }
 };
 
-// Mutant: applies every filter to the whole row if the request specifies a chain, in which each filter sees what the
-// previous one left; as a fused kernel of top-k and top-p does.
+// Mutant: applies every filter to the whole row, as a fused kernel of top-k and top-p does, if the request specifies
+// a chain, in which each filter gets what the previous one left.
 //
 // Hidden: where one filter is on, or where the filters that follow see no mass removed.
 //
-// sim/components/target_steps.hpp has steps, symbols and cost.
+// sim/components/target_steps.hpp describes steps, symbols and cost.
 struct ChainFilteredJointly : TargetRows<ChainFilteredJointly> {
   static constexpr ComponentInfo info{.name = "chain_filtered_jointly",
                                       .summary = "chained filters all see the unfiltered row",
@@ -39,7 +39,7 @@ struct ChainFilteredJointly : TargetRows<ChainFilteredJointly> {
 //
 // Hidden: where one filter is on, or where the filters that follow see no mass removed.
 //
-// sim/components/target_steps.hpp has steps, symbols and cost.
+// sim/components/target_steps.hpp describes steps, symbols and cost.
 struct JointFilteredInChain : TargetRows<JointFilteredInChain> {
   static constexpr ComponentInfo info{.name = "joint_filtered_in_chain",
                                       .summary = "joint filters see the row that earlier filters left",
@@ -50,7 +50,7 @@ struct JointFilteredInChain : TargetRows<JointFilteredInChain> {
 
 // Mutant: applies bias, min-p and top-k to the bonus row only, not to the rows that drafts are tested against.
 //
-// sim/components/target_steps.hpp has steps, symbols and cost.
+// sim/components/target_steps.hpp describes steps, symbols and cost.
 // Source: vllm-project/vllm#42744.
 // Hidden: without drafts and without filters.
 struct FilterReachesBonusOnly : TargetRows<FilterReachesBonusOnly> {
@@ -63,7 +63,7 @@ struct FilterReachesBonusOnly : TargetRows<FilterReachesBonusOnly> {
 
 // Mutant: from the second position on the penalty counts the last committed token twice.
 //
-// sim/components/target_steps.hpp has steps, symbols and cost.
+// sim/components/target_steps.hpp describes steps, symbols and cost.
 // Source: vllm-project/vllm#33251, found in review.
 // Hidden: at the first position, without a penalty, and without committed tokens.
 struct PenaltyCountsLastTokenTwice : TargetRows<PenaltyCountsLastTokenTwice> {
@@ -83,7 +83,7 @@ struct PenaltyCountsLastTokenTwice : TargetRows<PenaltyCountsLastTokenTwice> {
 //
 // Hidden: without top-p.
 //
-// sim/components/target_steps.hpp has steps, symbols and cost.
+// sim/components/target_steps.hpp describes steps, symbols and cost.
 struct TopPLeavesOutTheLast : TargetRows<TopPLeavesOutTheLast> {
   static constexpr ComponentInfo info{.name = "top_p_leaves_out_the_last",
                                       .summary = "top-p drops the token with which the sum reaches top_p",

@@ -10,7 +10,7 @@ namespace draftproof::mutants::components::target {
 //
 // Hidden: at temperature 1, and with filters that a temperature does not move (top-k).
 //
-// sim/components/target_steps.hpp has steps, symbols and cost.
+// sim/components/target_steps.hpp describes steps, symbols and cost.
 struct FiltersBeforeTemperature : TargetRows<FiltersBeforeTemperature> {
   static constexpr ComponentInfo info{.name = "filters_before_temperature",
                                       .summary = "filters see the row at temperature 1 in either order",
@@ -24,7 +24,7 @@ struct FiltersBeforeTemperature : TargetRows<FiltersBeforeTemperature> {
 //
 // Hidden: at temperature 0 itself and from 1 on.
 //
-// sim/components/target_steps.hpp has steps, symbols and cost.
+// sim/components/target_steps.hpp describes steps, symbols and cost.
 struct LowTemperatureIsGreedy : TargetRows<LowTemperatureIsGreedy> {
   static constexpr ComponentInfo info{.name = "low_temperature_is_greedy",
                                       .summary = "temperatures of at most one half are treated as 0",
@@ -37,7 +37,7 @@ struct LowTemperatureIsGreedy : TargetRows<LowTemperatureIsGreedy> {
 
 // Mutant: without a specialised kernel p becomes one-hot at its largest entry, and no error is reported.
 //
-// sim/components/target_steps.hpp has steps, symbols and cost.
+// sim/components/target_steps.hpp describes steps, symbols and cost.
 // Source: sgl-project/sglang#39253.
 // Hidden: with a specialised kernel.
 struct TargetArgmaxFallback : TargetSteps {
@@ -58,7 +58,7 @@ struct TargetArgmaxFallback : TargetSteps {
 
 // Mutant: computes rows of p at temperature 1 for every request.
 //
-// sim/components/target_steps.hpp has steps, symbols and cost.
+// sim/components/target_steps.hpp describes steps, symbols and cost.
 // Source: vllm-project/vllm#9834.
 // Hidden: at temperature 1 and on rows whose weights are all equal.
 struct TargetAtDefaultTemperature : TargetRows<TargetAtDefaultTemperature> {
@@ -73,7 +73,7 @@ struct TargetAtDefaultTemperature : TargetRows<TargetAtDefaultTemperature> {
 //
 // Hidden: at temperature 1 itself and far from it.
 //
-// sim/components/target_steps.hpp has steps, symbols and cost.
+// sim/components/target_steps.hpp describes steps, symbols and cost.
 struct TemperatureNearOneSkipped : TargetRows<TemperatureNearOneSkipped> {
   static constexpr ComponentInfo info{.name = "temperature_near_one_skipped",
                                       .summary = "temperatures within a quarter of 1 are treated as 1",
