@@ -174,7 +174,7 @@ def test_races_of_a_position_and_of_a_residual_alone() -> None:
 
 def test_the_time_may_end_before_the_form_of_races_is_known() -> None:
     def slow(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
-        time.sleep(0.02)
+        time.sleep(0.2)
         return race(log1p)(p, q, drafts, rng)
 
     assert draftproof.check(slow, time_limit=0.5, **FEW).status == "undecided"
