@@ -194,7 +194,7 @@ BlockGroup Checkpoint::run(const BlockPlan& plan, const Compute& compute) {
 #pragma omp parallel for schedule(dynamic) num_threads(at_once)
     for (std::size_t i = 0; i < wanted.size(); ++i) one(wanted[i]);
   } else {
-    // no team of threads here, so that those inside a block are not nested
+    // Starts no team of threads here, so that the threads inside a block are not a nested team.
     for (const std::uint64_t block : wanted) one(block);
   }
   if (failure) std::rethrow_exception(failure);

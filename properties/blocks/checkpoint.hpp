@@ -1,6 +1,6 @@
-// A long run as blocks, and the results of the computed blocks. A run splits its work into groups of numbered
-// blocks by a rule that depends on the request alone. Processes share the blocks, checkpoint files carry their
-// results, and the report is computed from the merged results, so it is the same however the blocks were computed.
+// The blocks of a long run and their results. A run splits its work into groups of numbered blocks by a rule that
+// depends on the request alone. Processes share the blocks, checkpoint files carry their results, and the report is
+// computed from the merged results, so it is the same whichever processes computed the blocks.
 //
 //   sums      counters of a block, integers; added over the blocks of a group in any order
 //   record    bytes of one block (stored_value.hpp), kept as they are, for results that cannot be added
@@ -34,7 +34,7 @@ struct BlockPlan {
   std::string name;
   std::uint64_t blocks = 0;
   double trials = 0;      ///< mean number of trials of a scheme at one position in a block, for `draftproof plan`
-  int threads = 1;        ///< shared among blocks, or used inside each block if a thread has fewer than two
+  int threads = 1;        ///< compute different blocks, or one block together if there are fewer than two a thread
   bool divisible = true;  ///< whether threads can divide the work of a block
 };
 
@@ -73,7 +73,7 @@ struct BlockShard {
 };
 
 /// Load balancing: assigns blocks to the shards of a run by measured times, longest first, each to the shard
-/// with the least work so far. Every process computes the same assignment from the same plan.
+/// that has the least work so far. Every process computes the same assignment from the same plan.
 ///
 /// Cost: n log m for n blocks and m shards. Correctness: a block has one owner. Groups that the plan lacks have
 /// no owners; their blocks are assigned round robin.
@@ -87,7 +87,7 @@ class BlockAssignment {
 
   /// Returns the shard that computes this block, or nullopt if the plan lacks the block.
   std::optional<std::uint64_t> owner(const std::string& group, std::uint64_t block) const;
-  /// Returns a text that is equal for equal assignments; empty if default-constructed.
+  /// Returns a text that is equal for equal assignments, and empty for a default-constructed one.
   const std::string& identity() const { return identity_; }
 
  private:
@@ -126,7 +126,7 @@ class Checkpoint {
 
   /// Computes the missing blocks of this process. Returns the computed blocks of the group and, for this report
   /// only, the blocks that an interrupt cut short, which are not `done`. Throws: the exception of on_kept() if
-  /// it threw, else that of the lowest block that failed.
+  /// it threw, else the exception of the failed block with the lowest number.
   BlockGroup run(const BlockPlan& plan, const Compute& compute);
   const std::map<std::string, BlockGroup>& groups() const { return groups_; }
 
@@ -159,7 +159,7 @@ class Checkpoint {
   BlockShard shard_;
   Kind kind_;
   bool finished_ = false;
-  std::uint64_t planned_blocks_ = 0;  ///< in the groups run so far: blocks are numbered through all groups
+  std::uint64_t planned_blocks_ = 0;  ///< number in the groups run so far: numbering goes through all groups
   std::map<std::string, BlockGroup> groups_{};
   std::vector<std::pair<BlockShard, bool>> parts_{};  ///< the shards that were added
   std::vector<Planned> planned_{};

@@ -184,8 +184,8 @@ void append_counters(const T& counts, Counters& all) {
   else
     for (const auto& count : counts) append_counters(count, all);
 }
-/// Adds the counters from `next` on to `counts`. Requires: as many counters as append_counters() appends for
-/// `counts`.
+/// Adds the counters from `next` on to `counts`, field by field. Requires that at least as many counters follow
+/// `next` as append_counters() appends for `counts`.
 template <class T>
 void add_counters(Counters::const_iterator& next, T& counts) {
   if constexpr (std::is_integral_v<T>)

@@ -59,7 +59,7 @@ struct MoreDrafts {
   }
 };
 
-// Schemes with the claim `one_draft_is_single_draft` accept at K = 1 as often as single-draft sampling.
+// Schemes with the claim `one_draft_is_single_draft` accept as often as single-draft sampling at K = 1.
 struct OneDraft {
   static constexpr std::string_view name = "one_draft";
   static constexpr std::string_view about = "K = 1: acceptance is sum min(p, q)";
@@ -83,7 +83,7 @@ struct OneDraft {
   }
 };
 
-// For schemes that promise the target up to tau: total variation at most tau, compared as fractions.
+// A scheme that promises the target up to tau has an output within total variation tau of p, compared as fractions.
 struct WithinTau {
   static constexpr std::string_view name = "within_tau";
   static constexpr std::string_view about =

@@ -1,5 +1,5 @@
-// Uniforms at the ends of the unit interval and at the thresholds, which sampling practically never draws: for
-// every draft tuple of an instance, or for trees drafted from seeded random bits.
+// Runs decisions on uniforms at the ends of the unit interval and at the thresholds, which sampling practically
+// never draws: for every draft tuple of an instance, or for trees drafted from seeded random bits.
 //
 //   u        0, 2^-53 and the largest     for all draws except the last of a decision, and for the last
 //            num / den of a flip          if it is on the grid of uniforms: the flip must reject at it and
@@ -30,8 +30,8 @@ struct BoundaryUniforms {
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;
 
-  /// Couplings compute their drafts from the verifier's random bits, so tuples and uniforms cannot be combined
-  /// freely.
+  /// Does not apply to couplings: they compute their drafts from the verifier's random bits, so tuples and uniforms
+  /// cannot be combined freely.
   static bool applies(const typename Level::Verifier& verifier, const typename Level::Drafter&) {
     return !verifier.info().shared_noise;
   }
@@ -150,7 +150,7 @@ struct BoundaryUniforms {
     return Tape::word(u);
   }
 
-  /// Single-draft sampling accepts exactly below p / q, for any purpose of its draws.
+  /// Returns the defect of a decision at u = p / q and just below: single-draft sampling accepts exactly if u < p / q.
   static Wrong fault_at_the_ratio(const Decider<Rows<double>, Scripted>& plan, const Rows<double>& rows,
                                   const ScriptedTrial& trial) {
     const double p = rows.target(trial.drafts[0]), q = rows.proposal(trial.drafts[0]);
@@ -163,7 +163,8 @@ struct BoundaryUniforms {
     };
     const auto accepts = [&](std::uint64_t coin) { return verdict(coin, edge::zero).accepted == 0; };
     if (p > 0 && !accepts(edge::zero)) return place(edge::zero, edge::zero) + "rejects a draft with p > 0";
-    // A plan shares mass out on a grid and may keep its last unit; a test of a draft may not.
+    // A plan distributes mass in units of a grid, so a draw from it may reject at the largest uniform because a unit
+    // is left over; a test of the draft alone may not.
     if (tested(plan, trial)) {
       if (p >= q && !accepts(edge::largest))
         return place(edge::largest, edge::zero) +

@@ -30,7 +30,7 @@ struct DrafterInvariance {
   static Answer check(InstanceAnalysis& at) {
     const Trials wanted = at.trials(at.instance(), trials);
     for (const Instance& other : with_other_proposals(at.instance(), 0)) {
-      // With the drafts of the other proposal, and with drafts of the instance that it may not have drawn.
+      // Runs on drafts from the other proposal, and on drafts from the instance's proposal.
       for (const Trials& found : {at.trials(other, trials), at.trials(other, wanted)})
         for (std::size_t t = 0; t < found.verdicts.size(); ++t)
           if (found.verdicts[t].token != wanted.verdicts[t].token)
@@ -58,7 +58,8 @@ struct DrafterInvariance {
   }
 
  private:
-  /// Reversed, uniform, equal to p, and one-hot on each token from `first` on. `depth` is passed to edit_proposals.
+  /// Returns instances with other proposals: reversed, uniform, equal to p, and one-hot on each token from `first`
+  /// on. `depth` is passed to edit_proposals().
   template <class Instance>
   static std::vector<Instance> with_other_proposals(const Instance& instance, std::size_t first, auto... depth) {
     std::vector<Instance> others;

@@ -2,7 +2,7 @@
 // logs every read, and no draw depends on bits that were read after it.
 //
 //   separate    no random bits are also read by the drafter, for another purpose or in another trial (DrawCount);
-//               only schemes that declare shared noise read the drafter's
+//               only schemes that declare shared noise read the drafter's bits
 //   logged      the addresses read are the draws logged; a run on the recorded bits gives the same result
 //   in order    other bits from the n-th draw on change no earlier draw, and other bits after the last change nothing
 //   terminal    nothing is drawn after the emitted token (positions)

@@ -1,5 +1,5 @@
-// Rows derived from the instance's that have made samplers fail: every trial on them must emit a token with p >
-// 0, with ordinary random bits and with the smallest and the largest uniform.
+// Edits the rows of the instance into kinds of rows that have made samplers fail. Every trial on them must emit a
+// token with p > 0, with ordinary random bits and with the smallest and the largest uniform.
 //
 //   one token        p, q or both                              all mass on one token
 //   equal            p = q, bit for bit                        the residual is 0
@@ -133,7 +133,7 @@ struct EdgeRows {
     return true;
   }
 
-  /// `rows` are the full distributions: a table drops entries below 2^-62.
+  /// `rows` are the full distributions, because a table drops entries below 2^-62.
   template <class L>
   static std::optional<std::string> first_fault(const InstanceAnalysis& at, const L& distributions,
                                                 const Rows<double>& rows, bool largest_coins) {

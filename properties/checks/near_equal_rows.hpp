@@ -6,7 +6,7 @@
 //   above     p one unit above q on the first, one below on the others             the residual is one unit
 //
 // Formats: float32, bf16, fp16, double; entries are stored as doubles here. Forms: plain rows, and the prepared
-// table of a position (its rows sum to 1, so p is above q somewhere). Fresh rows:
+// table of a position (its rows sum to 1, so p is above q somewhere). Fresh rows are tested in
 // tests/verifiers/precision_test.cpp.
 //
 // Deterministic: trials are seeded.
@@ -30,7 +30,7 @@ struct NearEqualRows {
   static constexpr Tier tier = Tier::edge;
   static constexpr std::uint64_t trials = 4;
 
-  /// Couplings compute their drafts from the verifier's random bits.
+  /// Does not apply to couplings, which compute their drafts from the verifier's random bits.
   static bool applies(const typename Level::Verifier& verifier, const typename Level::Drafter&) {
     return !verifier.info().shared_noise;
   }
@@ -81,7 +81,7 @@ struct NearEqualRows {
     return first_fault_of(at, distributions, distributions);
   }
 
-  /// `rows` are the full distributions: a table drops entries below 2^-62.
+  /// `rows` are the full distributions, because a table drops entries below 2^-62.
   static Wrong first_fault_of(const auto& at, const auto& distributions, const auto& rows) {
     const auto plan = plan_on(at, distributions);
     return draftproof::first_fault(

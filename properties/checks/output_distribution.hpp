@@ -13,7 +13,7 @@
 namespace draftproof::checks {
 
 // Losslessness: the distribution of the emitted token equals the target, as fractions. Schemes that are lossy
-// by design are included: the evidence is their distribution and its distance from p.
+// by design are checked too: the evidence of their failure states their distribution and its distance from p.
 struct ExactDistribution {
   static constexpr std::string_view name = "exact_distribution";
   static constexpr std::string_view about = "the output distribution equals p, with == on fractions";
@@ -174,7 +174,7 @@ struct DeclaredDrafts {
   static constexpr int every = 4;
   static constexpr bool explores = false;  // the drafter is enumerated, not the verifier
 
-  /// Shared noise cannot be enumerated: enumeration would replace it by the plain drafter of the declared
+  /// Does not apply to shared noise: enumeration would replace its drafter by a plain drafter of the declared
   /// distribution.
   static bool applies(const AnyVerifier&, const AnyDrafter& drafter) { return !drafter.info().shared_noise(); }
   static Answer check(InstanceAnalysis& at) {

@@ -57,8 +57,8 @@ struct Determinism {
       return std::optional<std::string>();
     });
     for (std::uint64_t t = before.size(); t-- > 0;) {
-      // The last trial was decided after the others the first time: alone on a new plan it must give the same
-      // result.
+      // The plan above decided the last trial after the others. Decided alone on a new plan, the last trial must give
+      // the same result.
       const auto fresh = plan_on(at, distributions);
       using Plan = std::pair<decltype(used.get()), const char*>;
       const Plan alone{fresh.get(), " from a new plan"}, another{other.get(), " from another plan"};
@@ -85,7 +85,7 @@ struct EqualDistributions {
   static constexpr bool explores = false;
   static constexpr int trials = on_level<Level>(64, 16);
 
-  /// A fixed tree may lack the tokens that the target emits.
+  /// Does not apply to fixed trees, which may lack the tokens that the target emits.
   static bool applies(const typename Level::Verifier& verifier, const typename Level::Drafter& drafter) {
     const auto& drafts = drafter.info();
     // A drafter that uses a cached row does not draw from the current row, so q = p does not hold for it.
@@ -190,7 +190,7 @@ struct FormsAgree {
   }
 
  private:
-  /// nullopt if the scheme does not support the form.
+  /// Returns nullopt if the scheme does not support the form.
   template <class L>
   static std::optional<draftproof::ExactDistribution<double>> distribution_on(InstanceAnalysis& at,
                                                                               const L& distributions) {
@@ -207,7 +207,7 @@ struct Padding {
   static constexpr std::string_view about = "appending tokens with p = q = 0 changes nothing";
   static constexpr int every = 4;
 
-  /// Draft sampling that requires K <= V depends on the size of the vocabulary.
+  /// Does not apply to draft sampling that requires K <= V, because it depends on the size of the vocabulary.
   static bool applies(const AnyVerifier&, const AnyDrafter& drafter) { return !drafter.info().needs_k_tokens; }
   static Answer check(InstanceAnalysis& at) {
     Instance padded = at.instance();
@@ -232,8 +232,8 @@ struct Relabelling {
   static constexpr std::string_view about = "reversing the token ids reverses the output distribution";
   static constexpr int every = 4;
 
-  /// Draft sampling that ranks tokens breaks ties by id. So may a scheme that is lossy by design; the output of
-  /// a lossless scheme is p in any order.
+  /// Does not apply to draft sampling that ranks tokens, which breaks ties by id. A scheme that is lossy by design may
+  /// do so too, but the output of a lossless scheme is p in any order of tokens.
   static bool applies(const AnyVerifier& verifier, const AnyDrafter& drafter) {
     return !drafter.info().ranks_tokens &&
            !(verifier.info().ranks_tokens && verifier.info().promise == Promise::lossy);

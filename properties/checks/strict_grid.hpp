@@ -83,7 +83,7 @@ struct StrictGrid {
           --giver;
           break;
         }
-      // To two tokens in turn: a residual on one token would hide which token a uniform leads to.
+      // Moves the mass to two tokens in turn, because a residual on one token would hide which token a uniform gives.
       const std::size_t takers = std::min<std::size_t>(2, order.size() - middle);
       ++p[order[order.size() - 1 - static_cast<std::size_t>(moved) % takers]];
     }
@@ -158,7 +158,7 @@ struct StrictGrid {
       ++digits.back();
     }
     std::vector<Rational> distribution(static_cast<std::size_t>(vocabulary) + 1,
-                                       Rational(0));  // the last for no token
+                                       Rational(0));  // the last entry: no token
     for (const auto& [way, count] : runs) {
       const bool token = way.first >= 0 && way.first < vocabulary;
       distribution[static_cast<std::size_t>(token ? way.first : vocabulary)] +=

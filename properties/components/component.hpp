@@ -37,7 +37,7 @@ class AnyComponent {
   /// Returns group and name, "sampler/alias_sampler". A sampler and a verifier may have the same name.
   std::string qualified_name() const { return std::string(group_) + '/' + std::string(info_.name); }
   Kind kind() const { return kind_; }
-  /// Whether it is built in, as opposed to registered by the linking program.
+  /// Whether the component is built in, as opposed to user-defined (registered by the linking program).
   bool builtin() const { return builtin_; }
 
   /// Returns one finding for each check of the group; failures have the smallest counterexample found by shrinking.
@@ -45,7 +45,7 @@ class AnyComponent {
   /// Returns the finding of one check on one case, given as text; nullopt if the group has no such check.
   /// Throws: std::invalid_argument, with the given text and the expected format, if the text is not a case.
   virtual std::optional<Finding> examine_one(std::string_view check, std::string_view instance) const = 0;
-  /// Returns for each check how many of its cases the component fails, of those to which the check applies.
+  /// Returns for each check the number of cases to which it applies, and how many of these the component fails.
   virtual std::vector<ShownShare> shares(const ComponentOptions& options) const = 0;
 
  private:

@@ -37,7 +37,7 @@ class FreshProcess {
   FreshProcess& operator=(const FreshProcess&) = delete;
   ~FreshProcess();
 
-  /// Returns the answer; true also if the fork crashes on the question. nullopt if fork() or the socket failed.
+  /// Returns the answer, true if the fork crashes on the question, or nullopt if fork() or the socket failed.
   std::optional<bool> ask(const std::string& question) const;
 
  private:

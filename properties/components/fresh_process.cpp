@@ -13,7 +13,7 @@ namespace {
 
 constexpr char answer_yes = 'y', answer_no = 'n', answer_none = '?';
 
-/// Returns one message; empty if the socket was closed.
+/// Reads one message from the socket and returns it, or an empty text if the socket was closed.
 std::string receive(int socket) {
   std::array<char, 1 << 16> bytes;
   ssize_t size = 0;
@@ -60,7 +60,7 @@ FreshProcess::FreshProcess(const Answer& answer) {
 
 FreshProcess::~FreshProcess() {
   if (socket_ < 0) return;
-  tell(socket_, " ");  // Closing the socket is not enough, because other copies hold it open too.
+  tell(socket_, " ");  // Closing is not enough: other copies hold the socket open too.
   close(socket_);
   int status = 0;
   if (copy_ > 0) wait_for(copy_, status);

@@ -27,7 +27,7 @@ constexpr std::string_view verifier_of(VerifyRule rule, bool chain) {
   return chain ? "block" : "";
 }
 
-/// Draws without replacement, level by level; one draft per node is a chain.
+/// Returns the drafter that draws without replacement, level by level; one draft per node gives a chain.
 inline const AnyTreeDrafter& drafter_of_cases() {
   static const AnyTreeDrafter& found = *path_registry().drafter("without_replacement_tree");
   return found;

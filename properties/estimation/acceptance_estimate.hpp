@@ -3,7 +3,7 @@
 // variates.
 //
 //   draft_accepted         accepted (verifier's count)
-//   draft_emitted   accepted (any draft emitted)
+//   draft_emitted          accepted (any draft emitted)
 //
 // Given its drafts, a verifier is enumerated branch by branch on the table. At an emission only the weights of
 // the drafts and the total are read. A pick among many items (the levels of a ladder) is drawn with a separate
@@ -39,13 +39,13 @@ namespace draftproof {
 //
 // Replicates are computed in parallel and joined in their order, so results do not depend on threads.
 //
-// Correctness: every scrambled point by itself is uniform, and beta is fitted on scramblings independent of
-// those it is applied to, so the average is unbiased. Halves are made of whole replicates, because the even and
-// the odd points of one scrambling lie in different parts of the cube. The error is empirical: no bound is
-// known on how far averages of scrambled points are from normal. The usual practice is a t interval over at
-// least 16 replicates.
+// Correctness: every scrambled point by itself is uniform, and beta is fitted on one half of the scramblings and
+// applied to the other, independent half, so the average is unbiased. Halves are made of whole replicates,
+// because the even and the odd points of one scrambling lie in different parts of the cube. The error is
+// empirical: no bound is known on how far averages of scrambled points are from normal. The usual practice is a
+// t interval over at least 16 replicates.
 //
-// Cost: for each tuple a point, K draws, the outcomes, some (2 K)^2 products.
+// Cost: for each tuple one point, K draws, the computation of the outcomes, and some (2 K)^2 products.
 
 enum class PointSet {
   random,      ///< independent uniform points
@@ -70,7 +70,7 @@ struct ReplicatedMean {
   Interval interval(double confidence) const;
 };
 
-/// Number of coordinates beyond those of the drafts, for the verifier.
+/// Number of coordinates for the verifier's draws, in addition to one coordinate per draft.
 inline constexpr int spare_words = 1;
 
 /// Iterates over the tuples of one replicate.

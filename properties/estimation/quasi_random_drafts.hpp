@@ -105,7 +105,7 @@ class DraftPoints {
  public:
   enum class Form { independent, without_replacement, trials };
 
-  /// Requires that the draft sampling is defined for these arguments; refers to all of them.
+  /// Requires that the draft sampling is defined for these arguments. Refers to `drafter` and `table`.
   DraftPoints(const AnyDrafter& drafter, const RatioTable& table, int drafts)
       : drafter_{drafter}, table_{table}, drafts_{drafts}, form_{form_of(drafter.info())} {
     if (form_ == Form::trials) return;

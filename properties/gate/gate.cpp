@@ -22,8 +22,8 @@ bool includes_draft_sampling(const GateOptions& options, std::string_view name) 
                                                       name) != options.draft_samplings.end();
 }
 
-/// Returns the drafters with the draft sampling that the verifier is written for, and the wrong drafters among
-/// those named in the options.
+/// Returns the drafters with the draft sampling that the verifier is written for, and the wrong drafters that the
+/// options name.
 template <class Known>
 auto requested_drafters(const Known& known, const Info& info, const GateOptions& options) {
   auto drafters = known.drafters_of(info);
@@ -114,7 +114,8 @@ void add_block(GateResult& result, const GateOptions& options, const std::string
   }
 }
 
-/// Whether the audit runs on this drafter: as sampled_on(); of trees by default the first with random drafts.
+/// Whether the audit runs on this drafter, by the rule of sampled_on(). For trees the default is the first drafter
+/// with random drafts.
 bool audited_on(const GateOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter) {
   return sampled_on(options, verifier.info(), drafter.info());
 }

@@ -29,7 +29,7 @@ struct Profile {
   bool every_precision;           ///< whether the precision audit runs at all of its sizes
   /// log2 of the tokens that trials of one draft sampling may read in full passes; V is reduced to fit
   double log2_tokens;
-  // For an external verifier, which is called for every outcome: smaller numbers.
+  // Numbers for an external verifier, smaller because it is called for every outcome.
   int adapter_models;          ///< small models of the proof tier
   int adapter_drafts;          ///< largest number of drafts of a path or tuple in such a model
   int adapter_predictions;     ///< calls on each drafted input of a model
@@ -89,10 +89,10 @@ struct GateOptions {
   std::string source{};
   std::size_t position = 0;             ///< a position of the source
   int drafts = 4;                       ///< reduced to the most that the scheme supports
-  const TrialDevice* device = nullptr;  ///< for trials of the sampled tier; null: the CPU
+  const TrialDevice* device = nullptr;  ///< where trials of the sampled tier run; null: the CPU
   /// Instances, as text, on which the proof tier runs external verifiers before the generated ones.
   std::vector<std::string> adapter_instances{};
-  Checkpoint* checkpoint = nullptr;  ///< with the computed blocks, and the blocks that this process computes
+  Checkpoint* checkpoint = nullptr;  ///< holds computed blocks; selects this process's blocks
   /// total variation that the sampled tier detects in any shape; 0: the profile's trials are run
   double distance = 0;
 };
@@ -101,17 +101,17 @@ struct GateResult {
   Gate gate;
   Status status = Status::skipped;
   std::vector<Finding> findings{};
-  std::vector<std::string> draft_samplings{};  ///< that the gate ran on
+  std::vector<std::string> draft_samplings{};  ///< the draft samplings that the gate ran on
   std::string note{};      ///< why nothing was decided, or the cost of a scheme that is lossy by design
   std::uint64_t work = 0;  ///< number of branches enumerated and trials run
-  std::vector<std::pair<std::string, std::uint64_t>> counts{};  ///< by name, for reports in data: "models"
+  std::vector<std::pair<std::string, std::uint64_t>> counts{};  ///< numbers by name, for JSON: "models"
   double seconds = 0;
 
-  /// The members that a checkpoint stores.
+  /// Returns the members that a checkpoint stores.
   static auto fields(auto& r) { return std::tie(r.findings, r.draft_samplings, r.note, r.work, r.counts); }
 };
 
-/// Whether this tier has a check or property for the gate's subject. Other gates are not run.
+/// Whether this tier has a check or property for the gate's verifier or component. If not, the gate is not run.
 bool applies(const Gate& gate);
 
 /// Runs the gate and returns its verdict: `undecided` after an interrupt, unless a failure was found before.

@@ -19,9 +19,9 @@ namespace draftproof {
 
 namespace {
 
-/// Largest number of trials of a block. The counters of V = 262,144 cost a tenth of its time.
+/// Largest number of trials of a block. At V = 262,144 the counters take a tenth of the time of a block.
 constexpr std::uint64_t usual_block = std::uint64_t{1} << 21;
-constexpr double power = 0.99;                   ///< of detecting a distance that a report states or the options name
+constexpr double power = 0.99;                   ///< probability of detecting a reported or requested distance
 constexpr std::uint64_t smallest_paired = 4096;  ///< smaller batches count no pairs
 
 /// Planned number of pairs of a batch: the mean of a Poisson number, 3 n / 8 rather than n / 2, because half of
@@ -42,8 +42,8 @@ SampledCounts tallied(const TrialTable& on, const DeviceTrials& batch, std::uint
   return counts;
 }
 
-/// Every trial has one cell or is impossible. Throws: std::logic_error if counts were lost, because they are
-/// then no evidence.
+/// Requires that every trial was counted in one cell or as impossible. Throws: std::logic_error if counts were lost,
+/// because the remaining counts are then no evidence.
 void require_conserved(const SampledCounts& counts) {
   std::uint64_t cells = 0;
   for (const auto count : counts.cells.cells()) cells += count;
@@ -88,7 +88,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
   const std::string_view imitated = !options.imitates.empty()   ? options.imitates
                                     : info.derived_from.empty() ? info.name
                                                                 : info.derived_from;
-  // Built lazily: most ranks never run a batch of this gate.
+  // Built on first use, because most processes of a sharded run never run a batch of this gate.
   std::optional<SampledNull> null_made;
   std::optional<SampledTrials<L>> run_made;
   const auto null = [&]() -> const SampledNull& {

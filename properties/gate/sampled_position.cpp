@@ -134,7 +134,7 @@ Finding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafter, c
 
 namespace {
 
-/// Returns how many tokens a trial reads in full passes, on average over the first trials of a seed. A count
+/// Returns how many tokens a trial reads in full passes, on average over the first trials of a seed. This is a count
 /// rather than a time, so that every machine chooses the same V.
 double tokens_of_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
                        const GateOptions& options) {
@@ -195,8 +195,8 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
     return {.note = fmt::format("does not run on {} with {} drafts", spec, drafts)};
   }
   const RatioTable& table = at->table;
-  // Half of the budget; the other half is for properties of small instances. The named draft samplings split
-  // this half.
+  // This tier gets half of the false-alarm budget; properties of small instances get the other half. The named draft
+  // samplings split this half.
   const auto distributions = std::max<std::size_t>(1, options.draft_samplings.size());
   BackendChooser places(options.device, table);
   const Backend place = places.of(verifier, drafter, drafts);

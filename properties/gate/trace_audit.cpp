@@ -14,7 +14,7 @@
 namespace draftproof {
 namespace {
 
-/// Records between two looks at the e-value. Any number is valid.
+/// Number of records between two evaluations of the e-value. The audit is valid with any number.
 constexpr std::uint64_t records_between_looks = 256;
 
 /// Checks that the emitted tokens recorded as accepted follow a path of the draft tree.
@@ -27,7 +27,7 @@ void check_accepted(const Trace& trace, std::size_t b, std::vector<AuditProof>& 
   };
   if (accepted < 0 || static_cast<std::uint64_t>(accepted) > std::min(emitted, drafts))
     return wrong(0, fmt::format("{} accepted of {} drafts and {} emitted tokens", accepted, drafts, emitted));
-  std::vector<std::int32_t> reached{-1}, next;  // equal siblings are one prefix
+  std::vector<std::int32_t> reached{-1}, next;  // all nodes of the prefix: siblings may have the same token
   for (std::size_t i = 0; i < static_cast<std::size_t>(accepted); ++i) {
     next.clear();
     for (std::size_t d = 0; d < drafts; ++d)
@@ -84,7 +84,7 @@ void check_greedy(const Trace& trace, const TraceGroups& groups, std::size_t b, 
     for (std::size_t e = first; e < end; ++e)
       siblings += trace.draft_parent(e) == trace.draft_parent(d) && trace.draft_q(e) == trace.draft_q(d);
     const DraftItem& item = groups.drafts[d - chunk];
-    // a token of the rest: its probability is unknown
+    // Skips a token of the truncated rest, whose probability is unknown.
     if (trace.truncated() && item.drawn.symbol + 1 == trace.symbols()) continue;
     if (item.likelier >= siblings)
       proofs.push_back({"greedy_drafts", b, trace.block_start(b), static_cast<int>(d - first),
@@ -121,7 +121,7 @@ void keep_first(std::vector<AuditProof>& proofs, AuditResult& result) {
   proofs.clear();
 }
 
-/// Sums observed acceptance and sum min(p, q), if the drafts are a chain.
+/// Adds the accepted drafts and sum min(p, q) of the block to the result, if the drafts are a chain.
 void count_acceptance(const Trace& trace, const TraceGroups& groups, std::size_t b, AuditResult& result) {
   if (!is_chain(trace, b)) return;
   const std::size_t first = trace.block_start(b), chunk = trace.block_start(groups.first_block);
@@ -134,7 +134,7 @@ void count_acceptance(const Trace& trace, const TraceGroups& groups, std::size_t
   }
 }
 
-/// Returns the smallest deviation that any family on emitted tokens would have detected.
+/// Returns the smallest deviation that any family of bets on emitted tokens would have detected.
 std::optional<std::pair<std::string, SmallestFound>> smallest_shown(const std::vector<AuditFamily>& families) {
   std::optional<std::pair<std::string, SmallestFound>> smallest;
   for (const AuditFamily& family : families)

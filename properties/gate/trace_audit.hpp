@@ -36,7 +36,7 @@ enum class AuditRule {
 };
 
 struct AuditOptions {
-  double false_alarm = ErrorBudget::default_total;  ///< for a whole build
+  double false_alarm = ErrorBudget::default_total;  ///< probability of a false alarm in a whole build
   double share = 1;                                 ///< fraction of half of it, as in gates (docs/gate.md)
   std::string draft_sampling{};                     ///< draft sampling; empty: as recorded
   AuditRule rule = AuditRule::any_lossless;
@@ -75,7 +75,7 @@ struct AuditResult {
   bool stopped = false;                                              ///< interrupted before the last block
   std::uint64_t blocks = 0, records = 0, drafts = 0, row_bytes = 0;  ///< audited
   std::string draft_sampling;
-  double log_e = 0, largest_log_e = 0;  ///< at the end, and the largest of all evaluations
+  double log_e = 0, largest_log_e = 0;  ///< log e at the end, and the largest log e of all evaluations
   double log_threshold = 0;
   std::optional<std::uint64_t> alarm_record{};  ///< records audited before the first look that reached the threshold
   /// The bets, and the smallest deviation of emitted tokens that they would have detected; nullopt if none,
@@ -83,7 +83,7 @@ struct AuditResult {
   std::optional<std::pair<std::string, SmallestFound>> shows{};
   std::vector<AuditFamily> families;
   std::vector<AuditPlace> places;
-  std::vector<AuditProof> proofs;  ///< the first of each kind
+  std::vector<AuditProof> proofs;  ///< the first proof of each kind
   std::vector<std::pair<std::string, std::uint64_t>> proof_counts{};
   /// Records of chains with a proposal row; the number that are accepted drafts, and their sum of sum min(p, q).
   std::uint64_t chain_records = 0, chain_accepted = 0;

@@ -19,7 +19,7 @@ struct DrawnSymbol {
   float p = 0, q = 0;
 };
 
-/// A record with its proposal row, or either alone.
+/// A record with its proposal row, a record alone, or a proposal row alone.
 struct RowItem {
   static constexpr std::int64_t none = -1;
   std::int64_t record = none, q_row = none;

@@ -55,7 +55,7 @@ class TraceStatistics {
   }
 
   double log_e() const {
-    if (statistics_.empty()) return 0;  // no bets: the empty product
+    if (statistics_.empty()) return 0;  // without bets e is the empty product, 1
     std::vector<double> logs, weights;
     for (const Statistic& statistic : statistics_) {
       logs.push_back(log_e(statistic));
@@ -108,7 +108,7 @@ class TraceStatistics {
     const RowGroups& rows;
     DrawnSymbol drawn;
     std::uint64_t record;
-    float probability = 0;  ///< in the row that it is drawn from
+    float probability = 0;  ///< its probability in the row that it is drawn from
     const GroupMasses<depth_groups>* depth = nullptr;
     const GroupMasses<ratio_groups>* ratio = nullptr;
     const GroupMasses<id_groups>* id = nullptr;
@@ -176,7 +176,7 @@ class TraceStatistics {
       statistics_.push_back({name, weight, of, std::move(bets), add});
     };
     using enum Of;
-    if (!greedy_tokens_) {  // ratio() and depth() are the first two
+    if (!greedy_tokens_) {  // ratio() and depth() are the first two statistics
       row("tokens along p/q", 0.25, token, groups(ratio_design(""), place_count), along_ratio);
       row("tokens along p", 0.25, token, groups(depth_design("", "p"), place_count), along_depth);
       row("most likely token", 0.05, token, groups(top_design("")), on_top);
@@ -286,7 +286,7 @@ class TraceStatistics {
         if (trace_.draft_parent(e) != trace_.draft_parent(draft) || trace_.draft_q(e) != row) continue;
         const DrawnSymbol& sibling = groups.drafts[e - first].drawn;
         if (trace_.truncated() && sibling.symbol + 1 == trace_.symbols())
-          return;  // the sibling is a token of the truncated rest: its number is unknown
+          return;  // the sibling is in the truncated rest: its token is unknown
         const double q = sibling.q;
         left -= q;
         depth.mass[static_cast<std::size_t>(depth_group(sibling.q))] -= q;

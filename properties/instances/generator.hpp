@@ -12,7 +12,7 @@
 
 namespace draftproof {
 
-/// Counter-based uniform integers: depend only on (seed, instance) and the number of earlier calls.
+/// Counter-based uniform integers, a function of (seed, instance) and the number of earlier calls only.
 class InstanceRng {
  public:
   InstanceRng(std::uint64_t seed, std::uint64_t instance) : seed_{seed}, instance_{instance} {}

@@ -69,7 +69,7 @@ inline Rows<double> as_doubles(const Rows<Rational>& rows) {
   return {row([&](Token x) -> const Rational& { return rows.target(x); }), std::move(proposals)};
 }
 
-/// As above for every context; contexts keep their numbers.
+/// Rounds the rows of every context in this way; contexts keep their numbers.
 inline PrefixTable<Rows<double>> as_doubles(const PrefixTable<Rows<Rational>>& conditionals) {
   std::vector<Rows<double>> distributions;
   for (int context = 0; context < conditionals.size(); ++context)

@@ -33,13 +33,13 @@ class InstanceReader {
   bool accept(std::string_view literal);
   /// Returns a number in 0 .. `most`.
   int number(int most = most_weight);
-  /// Returns the number of "K=2", from `least` to `most`.
+  /// Returns the number in a text such as "K=2" (`name` is "K"), from `least` to `most`.
   int named_number(std::string_view name, int least, int most);
   /// Returns the numbers between `open` and `close`.
   std::vector<int> numbers(std::string_view open, std::string_view close, int most = most_weight);
-  /// Returns the weights of "(1 2 1)/4" or "(1 2 1)".
+  /// Returns the weights in a text such as "(1 2 1)/4" or "(1 2 1)".
   std::vector<int> weights();
-  /// Returns the rows of "(1 2 1)/4,(1 0 1)/2", at least one.
+  /// Returns the rows in a text such as "(1 2 1)/4,(1 0 1)/2", at least one.
   std::vector<std::vector<int>> rows();
   /// Requires that no text is left.
   void end();

@@ -37,7 +37,7 @@ inline std::string prefix_text(const Tokens& prefix) {
 /// Returns the prefixes of at most `length` tokens, shorter first, then by token ids from the left: the order of the
 /// contexts of a PrefixTable.
 std::vector<Tokens> prefixes_up_to(int vocabulary, int length);
-/// Returns their number, or a number above PathInstance::most_prefixes if there are more.
+/// Returns the number of these prefixes, or a number above PathInstance::most_prefixes if there are more than that.
 int prefix_count(int vocabulary, int length);
 
 /// Target and proposal after one prefix, V weights each.

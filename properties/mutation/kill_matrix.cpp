@@ -19,7 +19,7 @@ namespace {
 
 int sum_of(const std::vector<int>& weights) { return std::accumulate(weights.begin(), weights.end(), 0); }
 
-/// Compares by tree size first, because it determines the cost of an examination.
+/// Returns the key by which instances are sorted: tree size first, because it determines the cost of an examination.
 auto size_of(const Instance& instance) {
   int weights = sum_of(instance.target);
   for (const auto& row : instance.proposals) weights += sum_of(row);
@@ -140,7 +140,7 @@ ControlRow control_row(const typename Level::Verifier& verifier, const typename 
   return row;
 }
 
-/// Computes the rows in any order, as blocks of this name. Returns the computed ones in the order of `jobs`.
+/// Computes the rows in any order, as blocks of this name. Returns the computed rows in the order of `jobs`.
 template <class Row>
 std::vector<Row> made(const std::vector<std::function<Row()>>& jobs, const char* name, const KillOptions& options) {
   const int threads = options.proof.threads > 0 ? options.proof.threads : default_threads();
@@ -220,7 +220,7 @@ KillMatrix kill_matrix(const KillOptions& options) {
   for (const auto& drafter : path_registry().wrong_drafters()) {
     if (drafter->info().wrong)
       searches.push_back([&drafter, &options] { return tree_drafter_row(*drafter, options); });
-    else if (options.controls > 0)  // it declares that it drafts from another row
+    else if (options.controls > 0)  // correct: the drafter declares its other row
       for (const auto& verifier : path_registry().verifiers())
         if (verifier->kind() == Kind::verifier && takes_trees(verifier->info(), drafter->info()))
           controls.push_back(

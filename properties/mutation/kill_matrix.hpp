@@ -25,14 +25,14 @@ namespace draftproof {
 struct KillOptions {
   ProofOptions proof{};
   int instances = 240;  ///< largest number of instances for a mutant
-  int further = 12;     ///< instances tried after it was caught, to find other failing properties
+  int further = 12;     ///< instances tried after a mutant is caught, to find other failing properties
   int controls = 40;    ///< instances of a control; 0: no controls
   int shares = 0;       ///< instances on which to count the share that reveals a mutant; 0: no shares
   bool components = true;
   /// Name of the verifier that runs on wrong drafters.
   std::string verifier = "single_draft";
   std::string path_verifier = "token_path";  ///< as `verifier`, for wrong drafters of trees
-  Checkpoint* checkpoint = nullptr;          ///< with blocks of rows and controls
+  Checkpoint* checkpoint = nullptr;          ///< stores the blocks of rows and controls
 };
 
 /// The result for one mutant, wrong drafter or wrong component.
@@ -49,7 +49,7 @@ struct KillRow {
   std::uint64_t work = 0;             ///< number of branches enumerated, or trials run
   std::optional<double> distance{};   ///< largest total variation to the target, if the distribution is known
   std::string farthest{};             ///< the instance with that distance
-  std::optional<ShownShare> share{};  ///< with the draft sampling that caught it, if requested
+  std::optional<ShownShare> share{};  ///< measured with the draft sampling that caught it; set if requested
   double seconds = 0;
 
   bool caught() const { return first >= 0; }
@@ -86,7 +86,7 @@ struct KillMatrix {
   bool clean() const;
 };
 
-/// Returns the row of a subject that was examined elsewhere, such as a component around a verifier.
+/// Returns the row of a subject from the findings of another examination, such as of a component around a verifier.
 KillRow kill_row(std::string level, std::string name, std::vector<Finding> findings);
 
 /// Returns the matrix of everything registered, in the registries' order: position, paths, drafters,

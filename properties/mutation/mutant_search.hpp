@@ -32,7 +32,8 @@ struct SearchResult {
   double seconds = 0;
 };
 
-/// Requires instances sorted from small to large for a search, and in generated order for a share.
+/// The search for one mutant. Requires instances sorted from small to large for a search, and in generated order for a
+/// share.
 template <class Level>
 class MutantSearch : private Prover<Level> {
   using Base = Prover<Level>;

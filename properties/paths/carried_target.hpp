@@ -150,7 +150,7 @@ std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& 
   return std::nullopt;
 }
 
-/// As above, with the model's target as the expected distribution.
+/// Returns the first wrong prefix, with the model's target as the expected distribution.
 inline std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences,
                                                      const PrefixTable<Rows<Rational>>& conditionals) {
   return first_wrong_prefix(sequences, conditionals.vocabulary(), [&conditionals](const Tokens& prefix) {

@@ -30,7 +30,7 @@ bool PathInstanceAnalysis::possible(const AnyPathVerifier& verifier, const AnyTr
                                     const PathInstance& instance) {
   const auto takes = [&verifier](int drafts) { return verifier.takes(drafts); };
   const auto& branching = instance.shape.branching;
-  // A drafter that uses the branching ignores K.
+  // A drafter that uses TreeShape::branching ignores K.
   return (drafter.info().branches && !branching.empty() ? std::all_of(branching.begin(), branching.end(), takes)
                                                         : takes(instance.shape.drafts));
 }

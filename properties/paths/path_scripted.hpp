@@ -49,7 +49,7 @@ std::string step_text(const StepOutput& step, const DraftTree& tree);
 // Consecutive iterations on seeded random bits, each from the context and carry that the previous one returned.
 // The same calls for positions are in properties/scripted/scripted_trials.hpp.
 
-/// Iteration t of a run: its start and its result.
+/// One iteration of a run: its start and its result.
 struct Iteration {
   DraftTree tree;
   VerifierState<double> carry{};

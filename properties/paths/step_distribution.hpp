@@ -75,7 +75,7 @@ struct StepDistribution {
   std::map<Tokens, Weight> emitted;  ///< distribution of the accepted tokens with the extra one
   std::vector<Weight> accepted;      ///< probability of 0 .. L accepted tokens
   Weight mass{0};                    ///< enumerated probability; 1 when complete
-  std::uint64_t leaves = 0;          ///< branches of the verifier, over all trees
+  std::uint64_t leaves = 0;          ///< number of the verifier's branches, over all trees
   bool complete = true;
 
   /// Returns E[tau]: expected number of accepted tokens, without the extra one. Throws: EnumerationCut if the

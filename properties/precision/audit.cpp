@@ -145,7 +145,7 @@ RowPair whole_rows(int vocabulary, int support, int proposals, std::uint64_t see
   RowPair rows = dense_rows(vocabulary, 1, seed);
   tokens.front() =
       static_cast<std::size_t>(std::max_element(rows.target.begin(), rows.target.end()) - rows.target.begin());
-  // A token listed twice would lose the first of its two weights.
+  // Makes the tokens distinct, because a token listed twice would lose the first of its two weights.
   std::sort(tokens.begin(), tokens.end());
   for (std::size_t i = 1; i < tokens.size(); ++i) tokens[i] = std::max(tokens[i], tokens[i - 1] + 1);
   rows.proposals = dense_rows(support, proposals, seed + 1).proposals;
@@ -181,7 +181,7 @@ namespace {
 
 enum class Kinds { dense, scattered, whole, stored };
 
-/// `drafts` at a position or at every node of trees of `length` tokens.
+/// The size of one check: `drafts` is their number at a position, or at every node of trees of `length` tokens.
 struct Size {
   Kinds kind;
   int vocabulary, drafts, support;
@@ -199,7 +199,7 @@ constexpr Size audit_sizes[] = {{Kinds::dense, 16, 4, 16, false},         {Kinds
 /// For schemes whose plan enumerates tuples of drafts, which limits the number of tokens.
 constexpr Size planned_sizes[] = {{Kinds::dense, 8, 3, 8, false}, {Kinds::dense, 24, 2, 24, false}};
 
-/// For paths and trees: two levels if there are few enough trees, with other rows at each. A program that
+/// Sizes for paths and trees: two levels, with different rows, if there are few enough trees. A program that
 /// continues after a draw has an outcome for each drawn token, so rows over all tokens have a smaller V.
 constexpr Size tree_sizes[] = {{Kinds::dense, 8, 2, 8, false, 2},
                                {Kinds::dense, 16, 3, 16, false},

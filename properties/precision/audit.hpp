@@ -121,7 +121,7 @@ const AnyTreeDrafter* audited_trees(const AnyPathVerifier& verifier);
 //   whole       p over V tokens, q over a few of them, including the most probable one
 //   edge        denormals, equal rows, rows an ulp apart, a residual below V ulp, sums an ulp off 1
 //
-// `proposals` is one, or the number of drafts.
+// `proposals` is 1, or the number of drafts if every draft has a separate proposal.
 
 /// Returns p and q over all tokens.
 RowPair dense_rows(int vocabulary, int proposals, std::uint64_t seed);
@@ -146,7 +146,7 @@ std::vector<EdgeRows> edge_rows(int proposals);
 //   float32 rows over all V = 32000    whole, entries rounded, read as fresh rows    1e-6
 //   double on edge rows                edge                                          1e-12
 //
-// Paths and trees have the same checks with two drafts per node and two levels, with other rows at each level
+// Paths and trees have the same checks with two drafts per node and two levels, with different rows at each level
 // (properties/precision/path_audit.cpp), and the same limits. An iteration ends with one draw, so the errors of
 // that draw at all levels are weighted by probabilities that sum to 1. Every level adds at most K (2 V + 8) u
 // for its decisions: 1.4e-13 for three levels at V = 16, K = 3.

@@ -18,12 +18,12 @@ enum class Status { passed, failed, undecided, skipped };
 /// Returns the status as printed in reports.
 std::string_view to_text(Status status);
 
-// The tier of a check, strongest first; also the label of its gates.
+// The tiers of checks, strongest first. A tier is also the label of its gates.
 
 enum class Tier {
-  proof,    ///< in exact fractions, or the exact distribution of the program in double
-  edge,     ///< by scripted random bits, draw counts and repetition: deterministic, without statistics
-  sampled,  ///< by trials, with a stated false-alarm rate
+  proof,    ///< decided in exact fractions, or by the program's exact distribution in double
+  edge,     ///< tested by scripted random bits, draw counts and repetition: deterministic, without statistics
+  sampled,  ///< tested by trials, with a stated false-alarm rate
 };
 
 inline constexpr std::array<Tier, 3> all_tiers{Tier::proof, Tier::edge, Tier::sampled};
@@ -39,7 +39,7 @@ using Numbers = std::vector<std::pair<std::string, double>>;
 /// The answer of a property on one model.
 struct Answer {
   Status status = Status::skipped;  ///< skipped: the property does not apply
-  std::string evidence{};           ///< of a failure, or why it is undecided
+  std::string evidence{};           ///< what shows a failure, or why the property is undecided
   Numbers numbers{};
 
   static Answer passed() { return {Status::passed, {}}; }
@@ -57,11 +57,11 @@ struct Finding {
   std::string property;
   Tier tier = Tier::proof;
   Status status = Status::skipped;
-  std::string evidence{};  ///< of a failure; otherwise why it is undecided, or a remark on a passed check
+  std::string evidence{};  ///< what shows a failure, why the check is undecided, or a remark on a passed check
   std::string instance{};  ///< the smallest counterexample, as text
   std::string replay{};    ///< command line that reproduces it
   std::uint64_t work = 0;  ///< branches enumerated or trials run until the decision
-  std::string device{};    ///< where its trials ran; empty if no device was requested
+  std::string device{};    ///< where the trials ran; empty if no device was requested
   Numbers numbers{};
   /// Of a passed finding: the smallest fault that it would have shown, as text; empty if the check has no measure of
   /// faults.

@@ -32,7 +32,7 @@ struct ProofOptions {
   bool stopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed); }
   /// Called by one thread at a time with the number of instances done and the number of all.
   std::function<void(std::size_t, std::size_t)> progress{};
-  Checkpoint* checkpoint = nullptr;  ///< with blocks of instances
+  Checkpoint* checkpoint = nullptr;  ///< stores the blocks of instances
 };
 
 /// Total variation of the output distribution to the target, over the completely enumerated instances.
@@ -112,7 +112,8 @@ Status status_of(const std::vector<ProofOf<Level>>& proofs) {
   return status;
 }
 
-// The share of generated instances that reveal a mutant: a measure of how much finding it depends on the seed.
+// The share of generated instances that reveal a mutant. The smaller the share, the more it depends on the seed
+// whether the mutant is found.
 //
 // Correctness: a mutant that one instance in ten reveals is missed by 240 instances with probability 1e-11, so
 // it is found with each of 20 seeds.

@@ -163,7 +163,7 @@ class Prover {
   struct Count {
     int passed = 0, undecided = 0;
     std::optional<std::uint64_t> failed{};  ///< number of the first instance that fails it
-    std::string evidence{};                 ///< of that failure, else why the last one is undecided
+    std::string evidence{};                 ///< evidence of that failure, else why the last instance is undecided
 
     static auto fields(auto& c) { return std::tie(c.passed, c.undecided, c.failed, c.evidence); }
     void add(const Count& later) {
@@ -295,7 +295,7 @@ class Prover {
     return proof;
   }
 
-  /// Updates the largest distance with the shrunk counterexample, which may have a larger one.
+  /// Updates the largest distance with the distance on the shrunk counterexample, which may be larger.
   void note_shown(const Finding& finding, std::optional<DistanceOf<Instance>>& distance) const {
     if (!distance || finding.status != Status::failed) return;
     const Instance shown = Instance::parse(finding.instance);

@@ -7,7 +7,7 @@
 //   w        ratio              largest p(x) / pi(x); a gradient weighted with p / pi has no bias
 //   -        never_emitted      first token with pi(x) = 0 < p(x): no weight corrects what is never emitted
 //
-// A certificate is refused if such a token exists: w is unbounded.
+// If such a token exists, there is no certificate, because w is unbounded.
 #pragma once
 
 #include <cmath>

@@ -30,7 +30,7 @@ namespace draftproof {
 struct EmittedDistribution {
   int vocabulary = 0;
   int length = 0;                        ///< largest number of tokens that a decision emits
-  std::map<Tokens, Rational> emitted{};  ///< by string; strings that are never emitted may be missing
+  std::map<Tokens, Rational> emitted{};  ///< probability by string; strings never emitted may be missing
   /// Returns the target after a prefix of fewer than `length` tokens.
   std::function<std::vector<Rational>(const Tokens& prefix)> target{};
   /// The largest error of a probability: 0 in fractions. For an external verifier the rounding error of its

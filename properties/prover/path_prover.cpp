@@ -108,9 +108,9 @@ int drafted_trees(const TreeShape& shape, int vocabulary, int most, const PathSi
   return trees;
 }
 
-/// Of eight models three are wide (chains: in tokens only), two deep, two branched below the second level, one
-/// of any form. With uniform sizes most affordable models would have two tokens, and only one model in fifty
-/// would reveal a bug of late drafts, of long paths, or of later drafts after long paths.
+/// Of eight models three are wide (wide chains only have more tokens in the vocabulary), two are deep, two are branched
+/// below the second level, and one is of any form. With uniform sizes most affordable models would have two tokens, and
+/// only one model in fifty would reveal a bug of late drafts, of long paths, or of later drafts after long paths.
 enum class PathForm { any, deep, wide, branched };
 
 /// Returns a shape of three or four levels with several children below the second, few elsewhere.
@@ -230,7 +230,7 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   const auto own_rows = [&] {
     WeightPair weights = generator.weights(dice, vocabulary);
     repair_weights(weights.target, 1, dice);
-    // As for one position: in one row of four the support of q may run out.
+    // In one row of four the support of q may run out, as in the models of one position.
     const bool wide = dice.chance(3, 4) && !generator.keeps_supports;
     repair_weights(weights.proposal, wide ? instance.shape.drafts + 1 : 1, dice);
     return PrefixWeights{std::move(weights.target), std::move(weights.proposal)};

@@ -20,8 +20,8 @@ namespace draftproof {
 // Correctness: a consumer's files are registered before main(), where an exception would call std::terminate()
 // without a message.
 
-/// Registration errors so far, one line each: names that were registered before. A program that registers files
-/// reports these first.
+/// Returns the registration errors so far, one line each: names that were registered twice. A program that registers
+/// files reports these errors first.
 inline std::vector<std::string>& registration_mistakes() {
   static std::vector<std::string> mistakes;
   return mistakes;
@@ -89,7 +89,7 @@ void register_wrong_tree_drafter() {
   register_tree_drafter<D>();
 }
 
-/// Any verifier of one position; registration requires this of a file.
+/// Whether V is a verifier of one position; registration requires this of the type that a file defines.
 template <class V>
 concept PositionVerifier = VerifierOn<V, Rows<double>, Scripted>;
 

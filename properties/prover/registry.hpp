@@ -22,7 +22,7 @@
 namespace draftproof {
 
 // Matching of path verifiers and trees: a verifier names draft samplings, and a tree drafter names the sampling
-// of its siblings. Neither lists the other, so a new drafter is matched without changes to the verifiers.
+// of its siblings. Because a verifier lists no drafters, a new drafter is matched without changes to the verifiers.
 
 /// Whether the verifier names these trees, or a draft sampling that describes their siblings.
 constexpr bool takes_trees(const Info& verifier, const TreeDrafterInfo& trees) {
@@ -64,7 +64,7 @@ class RegistryOf {
   const std::vector<Generator>& generators() const { return generators_.all(); }
   const std::vector<PropertyOf<Level>>& properties() const { return properties_.all(); }
 
-  /// Returns null if there is none of that name. Finds wrong drafters too.
+  /// Returns the entry of that name, or null; the drafter look-up finds wrong drafters too.
   const Verifier* verifier(std::string_view name) const { return verifiers_.find(name); }
   const Drafter* drafter(std::string_view name) const;
 
@@ -85,7 +85,7 @@ class RegistryOf {
 using Registry = RegistryOf<TokenLevel>;
 using PathRegistry = RegistryOf<BlockLevel>;
 
-/// Returns the registries with everything that the library and the linking program define.
+/// Returns the registry with all built-in and user-defined entries.
 const Registry& registry();
 const PathRegistry& path_registry();
 

@@ -83,7 +83,7 @@ std::string draw_text(const Draw& draw) {
   }
 }
 
-/// Shows at most 64 draws; shared noise alone may be thousands.
+/// Adds lines for at most 64 draws, because shared noise alone may be thousands of draws.
 void add_draws(std::vector<std::string>& lines, std::string_view who, const Scripted& random) {
   constexpr std::size_t most = 64;
   for (std::size_t i = 0; i < random.draws().size() && i < most; ++i)

@@ -18,7 +18,7 @@ struct TraceLine {
   std::string drafts;       ///< tokens in draw order; for a tree as 0(1 1) 1(0)
   std::string decisions;    ///< probabilities and outcomes: "1/2 no, 1/3 yes"
   std::string emitted;      ///< the token or step, or the weights that it is drawn with
-  std::string probability;  ///< of this path, drafts included
+  std::string probability;  ///< probability of this path, drafts included
 };
 
 struct DecisionTrace {
@@ -29,7 +29,7 @@ struct DecisionTrace {
 /// Returns at most `most` paths of the decision. Requires a verifier that can be enumerated.
 DecisionTrace trace_instance(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance,
                              std::uint64_t most);
-/// As above, for paths of drafts.
+/// Returns at most `most` paths of one step of a verifier of paths.
 DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                              const PathInstance& instance, std::uint64_t most);
 
@@ -38,7 +38,7 @@ DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDraft
 template <class L>
 std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& distributions,
                                      int drafts, std::uint64_t seed, std::uint64_t trial);
-/// As above, for one iteration on an instance, in double.
+/// Returns one simulated iteration on an instance as lines, in double.
 std::vector<std::string> trace_trial(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                                      const PathInstance& instance, std::uint64_t seed, std::uint64_t trial);
 

@@ -92,7 +92,8 @@ class TrialWords final : public AddressedWords {
   std::vector<AddressedWord> replaced_;
 };
 
-/// One value for flips and picks, and one for draws that end a step; single flips may have other values.
+/// Random bits with one value for all flips and picks, and one for draws that end a step. Single flips may be given
+/// other values.
 class BoundaryWords final : public AddressedWords {
  public:
   BoundaryWords(std::uint64_t inner, std::uint64_t last) : inner_{inner}, last_{last} {}
@@ -111,7 +112,7 @@ class BoundaryWords final : public AddressedWords {
   std::vector<AddressedWord> flips_;
 };
 
-/// Recorded bits in their order; after them, bits of another trial.
+/// Random bits that repeat recorded bits in their order, followed by the bits of another trial.
 class RecordedWords final : public AddressedWords {
  public:
   explicit RecordedWords(const AddressedWords& before) {
@@ -129,7 +130,7 @@ class RecordedWords final : public AddressedWords {
 };
 
 namespace edge {
-/// change of 64 random bits that changes their uniform by 2^-53
+/// The change of a 64-bit value that changes its uniform by 2^-53.
 inline constexpr std::uint64_t step = std::uint64_t{1} << 11;
 inline constexpr std::uint64_t zero = 0, smallest = step, largest = ~std::uint64_t{0};
 }  // namespace edge
@@ -186,7 +187,7 @@ using Tuple = std::vector<Token>;
 /// many, evenly spaced.
 std::vector<Tuple> possible_tuples(const AnyDrafter& drafter, const Rows<double>& rows, int drafts, std::size_t most);
 
-/// One decision with all its draws.
+/// The result of one decision with all its draws.
 struct ScriptedDecision {
   Verdict verdict;
   std::vector<Draw> draws;

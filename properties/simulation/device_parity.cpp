@@ -98,8 +98,8 @@ class BothSides {
   const ParityOptions& options_;
 };
 
-/// Returns the first trial that differs, by bisection of a range that differs. nullopt if that trial alone does
-/// not differ: the device then counts wrongly, or its results vary between runs.
+/// Returns the first trial with different results, found by bisection of a range with different counters. Returns
+/// nullopt if that trial alone has equal results: the device then counts wrongly, or its results vary between runs.
 std::optional<std::uint64_t> first_that_differs(const BothSides& sides, std::uint64_t count) {
   std::uint64_t first = 0;
   while (count > 1 && !sides.stopped()) {

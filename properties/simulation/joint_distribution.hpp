@@ -3,8 +3,8 @@
 // properties/simulation/joint_distributions.
 //
 //   rows[k](x)   k < rows - 1   draft k is accepted and is x
-//                last           no draft is accepted and the token is x; with fewer rows than drafts also the drafts
-//                               accepted later
+//                last           no draft is accepted and the token is x; with fewer rows than drafts, also any draft
+//                               without a separate row is accepted and is x
 //
 // A file `single_draft.hpp` defines, in namespace draftproof::joint_distributions,
 //

@@ -4,7 +4,7 @@
 //   cells               (path, token), for the suite of properties/statistics/gate_suite.hpp
 //   serial_dependence   pairs of token groups of two successive trials
 //   drafts              tokens of draft k, K rows of V; empty if the distribution of a draft is not its proposal
-//   draft_emitted             tokens among the drafts, against the optimum's upper bound
+//   draft_emitted       tokens among the drafts, against the optimum's upper bound
 //
 // Cost: one pass over the rows to construct, one over the counts for the evidence. Immutable: threads share it.
 #pragma once

@@ -9,7 +9,7 @@
 namespace draftproof {
 namespace {
 
-/// Half a unit of the last of six digits in a report.
+/// Half a unit of the last digit in a report, which prints six digits.
 constexpr double tight = 5e-7;
 /// Whether all tuples and all cuts take milliseconds at this size.
 bool enumerable(int vocabulary, int drafts) { return vocabulary <= 12 && std::pow(vocabulary, drafts) <= 20'736; }

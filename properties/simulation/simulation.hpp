@@ -27,7 +27,8 @@ struct Simulation {
 /// every emitted draft as accepted, so that its results do not need later drafts; the drafter must draw them in
 /// order.
 bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter);
-/// As above; also requires a token with q > 0 for every draft, so that their number is known before they are drawn.
+/// Whether drafts may be drawn lazily on these rows: also requires a token with q > 0 for every draft, so that the
+/// number of drafts is known before they are drawn.
 bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& distributions, int drafts);
 
 /// The verifier prepared for `distributions`, which must outlive it. Threads may share it.

@@ -39,7 +39,7 @@ class TrialTable {
  public:
   virtual ~TrialTable() = default;
 
-  /// Returns why these trials cannot run here; empty if they can. The other calls require an empty refusal.
+  /// Returns why these trials cannot run here; empty if they can. The calls below require that it is empty.
   virtual std::string refusal(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts) const = 0;
   /// Returns the tally of the trials, with a histogram of tokens if requested.
   virtual Tally tally(const DeviceTrials& trials, bool histogram) const = 0;

@@ -12,16 +12,16 @@
 
 namespace draftproof {
 
-/// Along p / q: 16 cuts, log(p / q) and its absolute value as scores. `name` names the bank.
+/// Returns bets along p / q: 16 cuts, with log(p / q) and its absolute value as scores. `name` names the bank.
 GroupDesign ratio_design(std::string name);
-/// Along the probability of a token in the row `letter` (p or q): 12 cuts, and -log p as score, along which a
-/// wrong temperature deviates.
+/// Returns bets along the probability of a token in the row `letter` (p or q): 12 cuts, and -log p as the score,
+/// along which a wrong temperature deviates.
 GroupDesign depth_design(std::string name, const std::string& letter);
-/// The most likely token against all others.
+/// Returns bets on the most likely token against all others.
 GroupDesign top_design(std::string name);
-/// Rejected, then accepted tokens, each along p / q (2 x 68 groups); for rejection sampling on a chain of drafts.
+/// Returns bets on rejected, then accepted tokens, each along p / q (2 x 68 groups), for rejection sampling on a chain.
 GroupDesign verdict_design(std::string name);
-/// Rejected, then accepted tokens, each with the most likely token before the others (2 x 2 groups).
+/// Returns bets on rejected, then accepted tokens, each with the most likely token before the others (2 x 2 groups).
 GroupDesign top_verdict_design(std::string name);
 
 // The distribution of (rejected or accepted, token) of rejection sampling with one draft:
@@ -41,7 +41,7 @@ GroupMasses<4> top_verdict_masses(const RowGroups& rows);
 // verdict, token) of rejection sampling by p' follows from sums over T and over the tokens with p < q. It is
 // exact to first order in s if T is one token; a bet is fair in any case (moved_mass_bets.hpp).
 
-/// Bets on two cells: the most likely token, any other.
+/// Returns bets on two cells: the most likely token and all other tokens.
 MovedMassBets moved_tokens(std::string name);
 void add_moved_token(MovedMassBets& bets, const RowGroups& rows, bool top, std::uint64_t record);
 
@@ -61,7 +61,7 @@ MovedMassBets moved_verdicts(std::string name);
 void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict verdict,
                        bool drafts_have_distribution, std::uint64_t record);
 
-/// Along the token id, from 0 to `symbols` - 1.
+/// Returns bets along the token id, from 0 to `symbols` - 1.
 GroupDesign id_design(std::string name, std::size_t symbols);
 
 // The first token of a block, and whether it is an accepted draft. A lossless verifier emits x with probability

@@ -8,7 +8,8 @@ namespace draftproof {
 
 namespace {
 
-/// Number of factors split off, so that Stirling's series starts at 16. Its next term is below 1.2e-16 there.
+/// Number of factors split off, so that Stirling's series is used from 16 on. The first omitted term is below 1.2e-16
+/// there.
 constexpr int stirling_shift = 16;
 /// Up to this count a product is cheaper than Stirling's form and as accurate.
 constexpr double small_count = 32;
@@ -74,7 +75,7 @@ double log_gamma_poisson(double count, double mean, double shape) {
 
 namespace {
 
-/// Distinct from roles (role << 8 | purpose) and from the streams of shared noise (0x5A000000 and above).
+/// Purpose of random bits, distinct from roles (role << 8 | purpose) and from shared noise (0x5A000000 and above).
 constexpr std::uint32_t batch_purpose = 0x42000000;
 
 }  // namespace

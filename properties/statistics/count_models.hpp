@@ -74,7 +74,7 @@ inline double log_e_multinomial(std::span<const double> distribution, std::span<
 //   X = 0            E - a log1p(E / a)
 //   X <= 32          log of the product of (1 + j / a), j < X, in place of the lgammas
 //   a >= 16          (a + E) ((1 + t) log1p(t) - t) - log1p(X / a) / 2 + s(a + X) - s(a)
-//   a >= 512 (X + E) the same in powers of t and X / a, without a logarithm; most members of a mixture over shapes
+//   a >= 512 (X + E) the third form as a series in t and X / a, without a logarithm; used by most shapes of a mixture
 // For smaller a with larger X, 16 factors are split off, and the third form computes the rest with shape a + 16.
 //
 // Error, derived: a rounding u = 2^-53 of E moves log e by |t| E u <= |d| u. The roundings of the third form move it
@@ -86,8 +86,8 @@ inline double log_e_multinomial(std::span<const double> distribution, std::span<
 // Correctness: under the null X is Poisson, and the numerator is the distribution of X when the rate is drawn
 // first. a does not depend on E, so e of the accumulated counts and means is a martingale over batches.
 
-/// Returns log e of one cell; count >= 0, mean > 0, shape > 0. The other table e-values of this folder are
-/// averages of products of it.
+/// Returns log e of one cell; count >= 0, mean > 0, shape > 0. The e-values of tables in this folder are averages of
+/// products of e.
 double log_gamma_poisson(double count, double mean, double shape);
 
 // The number of trials of a batch: a Poisson variable with the planned size as its mean. The counts of cells are then
@@ -166,7 +166,8 @@ inline double log_e_poisson_upper(std::uint64_t count, double bound) {
 //
 //   e = average over theta of theta^X exp(-(theta - 1) E)
 //
-// Correctness: as above. This bet was designed for this project; published power figures do not cover it.
+// Correctness: as for log_e_poisson_upper(). This bet was designed for this project; published power figures do not
+// cover it.
 //
 // Cost: ten terms.
 

@@ -46,7 +46,8 @@ namespace draftproof {
 // Correctness: an average of e-values with fixed weights is an e-value, for any dependence between them. The
 // averages over tokens and over shapes reduce log e by at most log V + log 10.
 
-/// Returns log of the average of one cell's ten bets; mean > 0. The worst cell of a table has the largest value.
+/// Returns log of the average of one cell's ten bets; mean > 0. The worst cell of a table is the cell with the largest
+/// value.
 double log_e_spike(double count, double mean);
 
 /// Returns log e over all cells. Infinity for a count in a cell of probability 0; 0 at exposure 0.

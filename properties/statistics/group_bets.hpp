@@ -76,10 +76,10 @@ struct CellCount {
 struct GroupExcess {
   std::string where;
   double observed = 0, expected = 0;
-  double deviations = 0;               ///< (observed - expected) / standard deviation
+  double deviations = 0;               ///< (observed - expected) / standard deviation of observed
   std::vector<std::uint64_t> first{};  ///< the first records of the side with more than expected, at most 5
 
-  /// Becomes the excess of `cell` if that is more deviations.
+  /// Sets this to the excess of `cell` if its excess has more standard deviations.
   void raise(const CellCount& cell) {
     const auto count = static_cast<double>(cell.seen);
     const double more = (count - cell.expected) / std::sqrt(cell.variance);
@@ -91,7 +91,7 @@ struct GroupExcess {
 struct SmallestFound {
   std::string direction;
   double total_variation = 0;  ///< mean over records
-  double tilt = 0;             ///< of a score: theta; 0 for a cut
+  double tilt = 0;             ///< theta for a score, 0 for a cut
 };
 
 class GroupBets {

@@ -14,7 +14,8 @@ namespace draftproof {
 
 namespace {
 
-/// Adjacent shares differ by at most a factor of 2: in between the better one grows by 8/9 of the entropy or more.
+/// Adjacent shares differ by at most a factor of 2: for a true share in between, the bet on the better of the two grows
+/// by 8/9 of the relative entropy or more.
 constexpr std::array<double, 16> all_shares{0.001,  0.002,  0.004,  0.007,  0.01,  0.015,  0.025,  0.05,
                                             -0.001, -0.002, -0.004, -0.007, -0.01, -0.015, -0.025, -0.05};
 constexpr double least_factor = 1.0 / 16, most_factor = 256;
@@ -171,7 +172,7 @@ void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict 
       const VerdictDistribution distribution = verdict_distribution(pair, clamped_share(share, top), drafts);
       moved.insert(moved.end(), distribution.begin(), distribution.end());
     }
-    // As in top_verdict_masses: each of the three cells of T is off by at most the rounding errors of p and q on T.
+    // As in top_verdict_masses(), each of the three cells of T is off by at most the rounding errors of p and q on T.
     const double all_p = summed(rows.ratio_p.slack), all_q = summed(rows.ratio_q.slack);
     const double of_top =
         std::min(rows.top.slack[0] + all_p * top + rows.top_slack_q + all_q * pair.top_q, 2 * (all_p + all_q));

@@ -98,7 +98,7 @@ struct GroupMasses {
 };
 
 struct RowGroups {
-  GroupMasses<ratio_groups> ratio_p, ratio_q;  ///< for a pair of rows only
+  GroupMasses<ratio_groups> ratio_p, ratio_q;  ///< set for a pair of rows only
   GroupMasses<depth_groups> depth_p, depth_q;
   GroupMasses<id_groups> id_p, id_q;
   GroupMasses<2> top;  ///< tokens with the largest p; all others

@@ -73,11 +73,12 @@ double two_thirds_norm(std::span<const double> distribution);
 
 /// Returns the number of trials that detect a deviation of any shape of total variation `distance` > 0.
 double trials_for_any_shape(double norm, double distance, Detection detection = {});
-/// Returns the smallest total variation of any shape that `trials` > 0 trials detect: the inverse of the above.
+/// Returns the smallest total variation of any shape that `trials` > 0 trials detect: the inverse of
+/// trials_for_any_shape().
 double distance_of_any_shape(double norm, double trials, Detection detection = {});
 
-/// Returns the same for a gate by an e-value whose logarithm must reach `log_threshold`. The e-value may stop at any
-/// time and averages bets, so that it detects a larger deviation only.
+/// Returns the smallest total variation that a gate detects if the logarithm of its e-value must reach `log_threshold`.
+/// It is larger, because the gate may stop at any time and its e-value averages bets.
 double distance_of_e_value(double norm, double trials, double log_threshold, double power = 0.99);
 /// Returns the smallest total variation that trials detect as a text, for findings: "a total variation of 0.012 in the
 /// first token, in about 99 of 100 runs". `where` follows the number. Empty from 1 on, which no distribution reaches.

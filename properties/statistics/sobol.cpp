@@ -9,7 +9,7 @@
 namespace draftproof {
 namespace {
 
-/// Distinct from the purposes of roles, batches of gates and shared noise.
+/// Purpose of random bits, distinct from the purposes of roles, batches of gates and shared noise.
 constexpr std::uint32_t scramble_purpose = 0x43000000;
 
 struct Polynomial {

@@ -3,7 +3,7 @@
 // trials.
 //
 //   x_n      point       n-th point, K 64-bit values: coordinates are value / 2^64
-//   v_j      direction   32-bit direction numbers; the binary digits of n select which are xored
+//   v_j      direction   32-bit direction numbers; the binary digits of n select the numbers that are xored
 //   node     node        1 followed by the more significant digits; its hash with the dimension decides whether the
 //                        digit is flipped
 //

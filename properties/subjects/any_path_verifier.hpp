@@ -49,12 +49,12 @@ class AnyPathVerifier : public RegisteredVerifier {
 
   template <class L, class R>
   using On = PathDeciderPtr<L, R>;
-  /// For exact enumeration in fractions.
+  /// Returns a decider for exact enumeration in fractions.
   virtual On<Rows<Rational>, Explorer<Rational>> prove_on(const ConditionalModel<Rows<Rational>>&,
                                                           const TreeShape&) const {
     return {};
   }
-  /// For enumeration in double on plain rows, prepared tables or fresh rows.
+  /// Returns a decider for enumeration in double on plain rows, prepared tables or fresh rows.
   virtual On<Rows<double>, Explorer<double>> explore_on(const ConditionalModel<Rows<double>>&,
                                                         const TreeShape&) const {
     return {};
@@ -66,9 +66,9 @@ class AnyPathVerifier : public RegisteredVerifier {
                                                              const TreeShape&) const {
     return {};
   }
-  /// For trials on prepared tables.
+  /// Returns a decider for trials on prepared tables.
   virtual On<RatioTable, Philox> simulate_on(const ConditionalModel<RatioTable>&, const TreeShape&) const = 0;
-  /// For scripted random bits; every draw is logged.
+  /// Returns a decider for scripted random bits, which logs every draw.
   virtual On<Rows<double>, Scripted> scripted_on(const ConditionalModel<Rows<double>>&, const TreeShape&) const {
     return {};
   }
@@ -113,7 +113,7 @@ class AnyTreeDrafter {
 // compiled or external. Described in sim/trees/node_by_node.hpp; schemes that read shared noise use NodeByNode
 // instead.
 
-/// Exists for the rows and random sources of proofs, of enumeration in double and of scripted random bits.
+/// The decider, for the rows and random sources of proofs, of enumeration in double and of scripted random bits.
 template <class L, class R>
 class DecidedByNode final : public PathDecider<L, R> {
  public:

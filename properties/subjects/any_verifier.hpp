@@ -125,7 +125,7 @@ class Decider {
   virtual Verdict decide(std::span<const Token> drafts, R& random) const = 0;
 };
 
-/// For simulation: decides whole batches, so that the cost of the virtual call is spread over them.
+/// The decider for simulation: decides whole batches, so that one virtual call serves many trials.
 template <class L>
 class Decider<L, Philox> {
  public:
@@ -161,7 +161,7 @@ class RegisteredVerifier {
 
   const Info& info() const { return info_; }
   Kind kind() const { return kind_; }
-  /// Whether it is built in, as opposed to registered by the linking program.
+  /// Whether the verifier is built in, as opposed to user-defined (registered by the linking program).
   bool builtin() const { return builtin_; }
   /// Whether the scheme is defined for this many drafts.
   bool takes(int drafts) const {
@@ -180,19 +180,19 @@ class AnyVerifier : public RegisteredVerifier {
  public:
   using RegisteredVerifier::RegisteredVerifier;
 
-  /// For exact enumeration in fractions.
+  /// Returns a decider for exact enumeration in fractions.
   virtual DeciderPtr<Rows<Rational>, Explorer<Rational>> prove_on(const Rows<Rational>&, int) const { return {}; }
-  /// For enumeration in double on plain rows, prepared tables or fresh rows.
+  /// Returns a decider for enumeration in double on plain rows, prepared tables or fresh rows.
   virtual DeciderPtr<Rows<double>, Explorer<double>> explore_on(const Rows<double>&, int) const { return {}; }
   virtual DeciderPtr<RatioTable, Explorer<double>> explore_on(const RatioTable&, int) const { return {}; }
   virtual DeciderPtr<FreshRows<double>, Explorer<double>> explore_on(const FreshRows<double>&, int) const {
     return {};
   }
-  /// For trials on prepared tables.
+  /// Returns a decider for trials on prepared tables.
   virtual DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable&, int drafts) const = 0;
-  /// For trials on plain rows: the scripted form on the random bits of each trial. Exists for every verifier.
+  /// Returns a decider for trials on plain rows: the scripted form, run on the random bits of each trial.
   DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int drafts) const;
-  /// For scripted random bits; every draw is logged.
+  /// Returns a decider for scripted random bits, which logs every draw.
   virtual DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int) const { return {}; }
   virtual DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int) const { return {}; }
 };

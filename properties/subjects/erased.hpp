@@ -123,7 +123,8 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
     return still;
   }
 
-  /// Emits can be deferred if the scheme can be enumerated, because it then never reads the token of its last draw.
+  /// Final draws can be deferred if the scheme can be enumerated, because such a scheme never reads the token of its
+  /// last draw.
   using SourceOfTrial =
       std::conditional_t<V::info.unsupported.explore.empty(), DeferredEmitSource, PhiloxBatch::Source>;
   static SourceOfTrial source(PhiloxBatch& words, int i, int trial, DeferredEmits& deferred) {

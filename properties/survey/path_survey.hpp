@@ -21,7 +21,7 @@ struct PathSurveyOptions {
   std::vector<int> drafts{1, 2, 4};  ///< numbers of paths; other trees have as many nodes
   int length = 4;                    ///< drafted tokens per path
   int iterations = 0;                ///< per trial; 0: 1 with a list of starts, 8 with state and on live models
-  std::uint64_t steps = 1 << 16;     ///< for each row of the result; fewer for couplings at large V
+  std::uint64_t steps = 1 << 16;     ///< number for each row of the result; fewer for couplings at large V
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors
   std::vector<std::string> verifiers{};  ///< empty: all
@@ -30,7 +30,7 @@ struct PathSurveyOptions {
   bool mutants = false;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t steps)> progress{};
-  Checkpoint* checkpoint = nullptr;  ///< with blocks of trials and proofs
+  Checkpoint* checkpoint = nullptr;  ///< stores the blocks of trials and proofs
 };
 
 /// The result for one verifier with one tree sampling.
@@ -45,7 +45,7 @@ struct StepRow {
   std::optional<double> optimum{}, full_information{};
   /// The row's verifier if it is the oracle. Not registered, because it has the plans of this source.
   std::shared_ptr<const AnyPathVerifier> oracle{};
-  double cpu_seconds = 0;  ///< for drafting, verifying and counting; not reproducible
+  double cpu_seconds = 0;  ///< time for drafting, verifying and counting; not reproducible
 
   double microseconds_per_step() const {
     return tally.steps == 0 ? 0 : cpu_seconds * 1e6 / static_cast<double>(tally.steps);

@@ -91,7 +91,7 @@ class BatchWorker {
   }
 
  private:
-  static constexpr std::uint64_t policy_stream = 0x73656c656374ull;  ///< apart from drafts and verification
+  static constexpr std::uint64_t policy_stream = 0x73656c656374ull;  ///< not used for drafts or verification
   static constexpr std::uint64_t coin_stream = 0x636f696e73ull;
 
   /// Drafts and verifies the step before, and drafts the surveyed step.
@@ -113,7 +113,7 @@ class BatchWorker {
     read(*tree, 2 * request + 1, now);
   }
 
-  /// Distance to a trial with another stored path, of the same context if it has several.
+  /// Returns the distance to a trial with another stored path, of the same context if the context has several.
   std::uint64_t to_other_path() const {
     return source_.most_paths() == 1 ? 1 : source_.stored_paths() / static_cast<std::uint64_t>(source_.most_paths());
   }
@@ -204,7 +204,7 @@ class BatchWorker {
   PathDeciderPtr<RatioTable, Philox> verifier_;
   DraftTree tree_;
   std::vector<Drafted> drafted_;
-  std::vector<std::uint8_t> legal_;  ///< captures have no grammar
+  std::vector<std::uint8_t> legal_;  ///< 1 for every token: captures have no grammar
 };
 
 /// Returns the stored paths of a source as the distribution of the drafts.

@@ -1,5 +1,6 @@
-// Surveys selection policies on chains of drafts: drafts verified and accepted in a step, beside the most that any
-// non-anticipating policy gets accepted at the same mean number of verified drafts (selection_bound.hpp).
+// Surveys selection policies on chains of drafts. Counts the drafts verified and accepted in a step, and compares them
+// with the most that any non-anticipating policy gets accepted at the same mean number of verified drafts
+// (selection_bound.hpp).
 //
 // A batch has several requests that share a budget. Each request drafts one chain from q, and token verification, or
 // sample-and-match for a policy that is exact only with it, decides about the drafts that the policy keeps. All
@@ -30,10 +31,10 @@ enum class ConfidenceHead {
 };
 
 struct PolicySurveyOptions {
-  int requests = 4;                 ///< of a batch
-  int length = 4;                   ///< drafted tokens of a request
+  int requests = 4;                 ///< number of requests in a batch
+  int length = 4;                   ///< number of drafted tokens of a request
   int budget = 0;                   ///< most verified drafts of a batch; 0: half of the drafts
-  std::uint64_t batches = 1 << 12;  ///< for each policy
+  std::uint64_t batches = 1 << 12;  ///< number of batches for each policy
   std::vector<double> cost{1};      ///< SelectionView::cost
   ConfidenceHead head = ConfidenceHead::overlap;
   std::vector<std::string> policies{};  ///< empty: all

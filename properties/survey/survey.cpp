@@ -194,7 +194,7 @@ class PreparedPosition {
 
 class SurveyBlocks {
  public:
-  /// Refers to all three; the rows are planned and have no results.
+  /// Refers to all three arguments. Requires rows from plan(), without results.
   SurveyBlocks(const Source& source, const SurveyOptions& options, const std::vector<SurveyRow>& rows)
       : source_{source},
         options_{options},
@@ -220,7 +220,7 @@ class SurveyBlocks {
   /// Computes this process's blocks. Returns all computed blocks.
   BlockGroup run() {
     const nlohmann::json about = source_.describe();
-    std::uint64_t tuples = 0;  // the largest number of a scheme
+    std::uint64_t tuples = 0;  // the largest number of tuples of any scheme
     for (const SurveyRow& row : planned_)
       if (row.not_run.empty()) tuples = std::max(tuples, row.tuples);
     const BlockPlan plan{.name = fmt::format("survey of {} with {}", about.value("file", source_.name()),
@@ -315,7 +315,7 @@ class SurveyBlocks {
     return result;
   }
 
-  /// Adds part `part` of the trials at position i. Returns whether none is missing.
+  /// Adds part `part` of the trials at position i. Returns whether all of its trials ran.
   bool at_position(std::size_t i, std::uint64_t part, const BlockTask& task, Filled& filled) {
     const auto report = [this](std::uint64_t total) {
       const std::lock_guard lock(mutex_);
@@ -384,7 +384,7 @@ class SurveyBlocks {
   std::vector<std::size_t> measure_of_{};  ///< by row
   std::vector<std::pair<std::size_t, Backend>>
       places_;  ///< by row: the first position for which a device was requested, and its backend
-  std::vector<std::vector<AcceptanceAt>> at_{};  ///< by row and position, if requested; blocks are then not divided
+  std::vector<std::vector<AcceptanceAt>> at_{};  ///< by row and position; if set, blocks are not divided
   std::shared_ptr<PreparedPosition> last_{};
   std::atomic<std::uint64_t> tuples_{0};
   std::mutex mutex_{};

@@ -27,8 +27,8 @@ bool asked_for(const Options& options, const Verifier& verifier) {
          (verifier.kind() != Kind::mutant || options.mutants || !options.verifiers.empty());
 }
 
-/// Returns `trials`, or fewer if verifier or drafter races through shared noise: as many as 2^27 random numbers
-/// suffice for at `words` per trial, but at least one from each start.
+/// Returns `trials`, or fewer if verifier or drafter reads shared noise: the number of trials that read 2^27 random
+/// numbers at `words` per trial, but at least one trial from each start.
 template <class Verifier, class Drafter>
 std::uint64_t affordable_trials(std::uint64_t trials, const Verifier& verifier, const Drafter& drafter,
                                 std::uint64_t starts, std::uint64_t words) {
@@ -53,8 +53,8 @@ struct SurveyOptions {
   bool by_position = false;  ///< whether rows have the results of each position too
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t tuples)> progress{};
-  const TrialDevice* device = nullptr;  ///< for all rows that it supports, with the same counts; null: the CPU
-  Checkpoint* checkpoint = nullptr;     ///< with blocks of trials and proofs; not with by_position
+  const TrialDevice* device = nullptr;  ///< runs all rows that it supports, with equal counts; null: the CPU
+  Checkpoint* checkpoint = nullptr;     ///< stores the blocks of trials and proofs; not for by_position
 };
 
 /// Acceptance at one position, and its optimum if known.
@@ -68,14 +68,14 @@ struct SurveyRow {
   const AnyVerifier* verifier = nullptr;
   const AnyDrafter* drafter = nullptr;
   int drafts = 0;
-  std::uint64_t tuples = 0;  ///< planned, over all positions
+  std::uint64_t tuples = 0;  ///< planned number, over all positions
   Tally tally{};
   double single = 0;                ///< mean over positions of sum min(p, q), the acceptance of one draft
   std::optional<double> optimum{};  ///< mean over positions, for this draft sampling
   std::string_view not_run{};       ///< why the scheme does not run at this size; empty if it does
-  std::vector<AcceptanceAt> at{};   ///< by position, if requested
+  std::vector<AcceptanceAt> at{};   ///< results by position, if requested
   Backend place{};                  ///< where the tuples ran
-  double cpu_seconds = 0;           ///< for drawing, deciding and counting on the CPU; not reproducible
+  double cpu_seconds = 0;           ///< time for drawing, deciding and counting on the CPU; not reproducible
 
   /// Returns accepted (verifier's count), as a share of tuples.
   double draft_accepted() const { return rate(tally.draft_accepted); }

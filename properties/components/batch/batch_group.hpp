@@ -124,7 +124,7 @@ class BatchRunner {
   Declared declared_;
 };
 
-/// A batch runner is a function of a batch, or defines the steps of a chain.
+/// Erases the type of a batch runner, which is a function of a batch or defines the steps of a chain.
 template <class C>
 concept BatchRunnable = Described<C> &&(BatchVerifier<C, BatchStreams> || BatchSteps<C, BatchStreams::Source>);
 
@@ -172,8 +172,8 @@ struct BatchGroup {
     return cases;
   }
 
-  /// Returns additional cases of every check for a runner that declares a chunk size: numbers of slots near it
-  /// and near twice as many, and numbers of tokens near it.
+  /// Returns additional cases of every check for a runner that declares a chunk size c: numbers of slots near c and
+  /// 2 c, and numbers of tokens near c.
   static std::vector<BatchCase> cases_of(const ComponentInfo& info, std::uint64_t seed) {
     std::vector<BatchCase> cases;
     if (info.chunk < 2) return cases;
@@ -187,7 +187,7 @@ struct BatchGroup {
 
 // Registration of batch runners and their checks.
 
-/// Fails to compile with this one message if C is not a batch runner; the compiler adds the missing part of the
+/// Registers C. Fails to compile with one message if C is not a batch runner; the compiler adds the missing part of the
 /// concept.
 template <class C, Kind kind>
 void register_batch() {

@@ -1,6 +1,6 @@
 // A case laid out in memory as in an engine, with drafts drawn, and a runner's output for each request.
 //
-//   turn       selects the random bits: turn n starts 8 n tokens into the text, so that a case runs on many bits
+//   turn       selects the random bits: turn n starts 8 n tokens into the text, so that each turn has other bits
 //   drafted    drafts of each request, from its proposal rows and the drafter's random bits at the same address
 #pragma once
 

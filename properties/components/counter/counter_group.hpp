@@ -28,7 +28,7 @@ namespace draftproof {
 // any interval between flushes.
 
 struct CounterCase {
-  static constexpr int most_doublings = 40, most_merged = 8;  ///< the second: with a run
+  static constexpr int most_doublings = 40, most_merged = 8;  ///< most_merged: the most doublings with a run
   static constexpr std::int64_t most_run = std::int64_t{1} << 35;
 
   std::vector<int> weights;

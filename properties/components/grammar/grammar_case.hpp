@@ -5,7 +5,7 @@
 //   regex   in place of `next`: a regular expression over tokens, "regex=(0 1|1)*"
 //   state   before the step; 1 by default
 //
-// Rows of p are those of the model without the grammar, and positive. K drafts are drawn from q without replacement at
+// Rows of p are the positive rows of the model without the grammar. K drafts are drawn from q without replacement at
 // every node; K = 1 is a chain.
 #pragma once
 

@@ -126,9 +126,9 @@ struct SamplerGroup {
   using Subject = Sampler;
   using Case = SamplerCase;
 
-  /// Returns short rows: 300 per round, and every (a b c 0) up to 3. Sums of three shares are the shortest that
-  /// rounding can move off 1; one in twenty is. Every second row is longer and ends with weight 0: more of
-  /// these sums miss 1.
+  /// Returns short rows: 300 per round, and every row (a b c 0) with weights up to 3. A sum of three shares is the
+  /// shortest that rounding can move off 1, and rounding moves one such sum in twenty. Every second row is longer
+  /// and ends with weight 0, because rounding moves more of the longer sums off 1.
   static std::vector<SamplerCase> cases(std::uint64_t seed, int rounds) {
     std::vector<SamplerCase> cases;
     for (int n = 0; n < 300 * rounds; ++n) {

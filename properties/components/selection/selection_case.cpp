@@ -183,7 +183,7 @@ SelectionCase generate_selection_case(std::uint64_t seed, int n) {
   }
   one.budget = costs ? drafts : dice.between(1, std::max(1, drafts / 2));
   if (costs) {
-    // The first draft makes a verification more expensive, most others cost nothing more.
+    // The first draft makes a verification more expensive; most later drafts add no cost.
     one.cost.push_back(saturated);
     for (int k = 0; k < drafts; ++k)
       one.cost.push_back(one.cost.back() + (k > 0 && dice.chance(3, 4) ? 0 : dice.between(4, 9)));

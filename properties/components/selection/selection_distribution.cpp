@@ -180,7 +180,7 @@ std::optional<std::string> SelectionAnalysis::anticipation() {
 
 SelectionAnalysis::Verified SelectionAnalysis::verified(const DraftTree& tree, const std::vector<bool>& kept) const {
   const bool cut_before = policy_.cut == SelectionCut::before_verification;
-  Verified verified{tree.size()};  // more than a step emits
+  Verified verified{tree.size()};  // no limit: a step emits at most this many tokens
   if (!cut_before)
     verified[0] = static_cast<int>(std::count(kept.begin() + 1, kept.end(), true)) +
                   (policy_.cut == SelectionCut::after_with_token ? 1 : 0);
@@ -248,8 +248,8 @@ std::optional<std::string> SelectionAnalysis::wrong_output(VerifyRule rule, cons
 }
 
 std::optional<std::string> SelectionAnalysis::dependence(VerifyRule rule, const Choices& choices) {
-  // Lengths of requests that share a budget depend on each other, so every output is first extended with tokens
-  // of the target to the longest that a step emits.
+  // The output lengths of requests that share a budget depend on each other, so every output is first extended with
+  // tokens of the target to the largest length that a step emits.
   const auto completed = [](const Request& request, const Emitted& distribution) {
     std::vector<Rational> masses;
     Tokens prefix;

@@ -99,7 +99,7 @@ class SelectionAnalysis {
   struct Request {
     const SelectionCaseRequest* given;
     PrefixTable<Distributions> conditionals;
-    std::vector<std::vector<Rational>> rows{};  ///< of q, by context
+    std::vector<std::vector<Rational>> rows{};  ///< rows of q, by context
     std::vector<std::vector<std::uint8_t>> legal{};
     std::vector<Rational> confidence{};
     std::vector<Rational> past{};

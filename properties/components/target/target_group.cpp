@@ -117,7 +117,7 @@ std::vector<TargetCase> shrinks(const TargetCase& one) {
 
 namespace {
 
-/// Sets temperature 0, 1, near either, or another one. `coldest` is the largest finite exponent, next to
+/// Sets a temperature that is 0, 1, near 0, near 1, or another one. `coldest` is the largest finite exponent, next to
 /// temperature 0.
 void set_temperature(TargetRequest& request, InstanceRng& dice) {
   constexpr int beside[]{0, 3, 5, 8, coldest, 4};

@@ -87,8 +87,8 @@ class WantedRow {
   }
 
  private:
-  /// Returns the roots over the largest, to the current power, times the factors applied after it: settings
-  /// depend on ratios alone.
+  /// Returns the weights up to a common factor, because settings depend on ratios alone: each root divided by the
+  /// largest root, raised to the current power, times the factors applied after the power.
   Row weights() const {
     const Rational largest = *std::max_element(roots_.begin(), roots_.end());
     Row row;
@@ -123,7 +123,7 @@ class WantedRow {
     for (std::size_t x = 0; x < roots_.size(); ++x) kept[x] = kept[x] && from[x] && stays(seen, from, x);
     kept_ = std::move(kept);
   }
-  /// `setting` is 0 if the filter is off.
+  /// Applies one filter; `setting` is 0 if the filter is off.
   template <class Stays>
   void filter(int setting, const Stays& stays) {
     if (setting == 0) return;

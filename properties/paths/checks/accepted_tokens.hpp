@@ -63,8 +63,8 @@ struct DisjointSupports {
   }
 };
 
-// With one path, schemes with such a claim equal token verification or block verification, output by output,
-// given the tree.
+// Schemes that claim to equal token verification or block verification with one path have the same probability of
+// every output, given the tree.
 struct OnePath {
   static constexpr std::string_view name = "one_path";
   static constexpr std::string_view about = "where claimed: K = 1 equals token verification, or block verification";
@@ -121,7 +121,7 @@ struct Relabelling {
   static constexpr std::string_view about = "reversing the token ids reverses the distribution of the step";
   static constexpr int every = 4;
 
-  /// Ranking tokens breaks ties by id, so ids matter then.
+  /// Does not apply to a drafter that ranks tokens: it breaks ties by id, so a permutation of ids changes its trees.
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
     return !drafter.info().ranks_tokens && !verifier.info().ranks_tokens;
   }

@@ -106,8 +106,8 @@ struct DeclaredDistribution {
 };
 
 // Losslessness on one tree at a time: drafts that are a function of the context leave no randomness to average
-// over, and a scheme for any drafts may not rely on their distribution. Checks completed_distribution given each
-// drafted tree.
+// over, and a scheme for arbitrary drafts may not rely on the distribution of the drafts. Checks
+// completed_distribution given each drafted tree.
 //
 // Does not apply to schemes for sampled drafts, which are not exact given their drafts.
 struct FixedTreeSampling {
@@ -200,7 +200,7 @@ struct SampledPrefixDistribution {
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::sampled;
   static constexpr int trials = 1 << 15;
-  static constexpr double alarm = 2e15;  ///< as in properties/checks/output_distribution.hpp
+  static constexpr double alarm = 2e15;  ///< the value of properties/checks/output_distribution.hpp
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
     return !verifier.info().unsupported.explore.empty() && verifier.info().promise == Promise::lossless &&

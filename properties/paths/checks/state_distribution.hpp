@@ -56,7 +56,7 @@ struct StateDistribution {
  private:
   using Distributions = PathInstanceAnalysis::Distributions;
   using State = ProcessState<Rational>;
-  using Outputs = std::map<State, Rational>;  ///< by the tokens of one iteration and the next state
+  using Outputs = std::map<State, Rational>;  ///< probability of the tokens of an iteration and the next state
 
   struct Scheme {
     const PrefixTable<Distributions>& conditionals;

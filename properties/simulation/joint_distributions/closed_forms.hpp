@@ -47,7 +47,7 @@ struct NaiveTree {
   using Verifier = verifiers::NaiveTree;
   static constexpr DraftSamplings drafts{"iid"};
 
-  /// A residual draw cannot equal the rejected first draft, whose residual is 0.
+  /// Ignores that the first draft was rejected, because its residual is 0 and a residual draw cannot equal it.
   static JointRows rows(const RatioTable& table, int count) {
     JointRows rows(static_cast<std::size_t>(count) + 1);
     for (Token x = 0; x < table.vocabulary(); ++x) {

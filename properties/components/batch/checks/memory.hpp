@@ -101,8 +101,8 @@ class BatchInputs {
 //
 // Cost: two runs per turn, and a comparison of all inputs per draw.
 //
-// Correctness: comparing at every draw also finds a row that is written and restored before the call returns,
-// which another request or a concurrent kernel would read in between.
+// Correctness: the comparison at every draw also finds a row that is written and restored before the call returns;
+// another request or a concurrent kernel would read the wrong row in between.
 struct InputsUnchanged {
   static constexpr std::string_view name = "inputs_unchanged";
   static constexpr std::string_view about = "rows, masks and drafts are the same at every draw and after the call";

@@ -23,8 +23,8 @@ namespace draftproof::checks::batch {
 // Cost: a run of the batch and one of each request per call, eight calls a turn.
 //
 // Correctness: a request's output is a function of its rows, drafts and random bits, whatever the runner
-// caches. Reads of random bits are checked to be at positions of the requests, because a wrong position that is
-// the same alone and in the batch would pass the comparison. Stop tokens and limits end a request, so they are
+// caches. The check also requires that random bits are read at positions of the requests, because a wrong position
+// that is the same alone and in the batch would pass the comparison. Stop tokens and limits end a request, so they are
 // removed.
 
 struct Histories {
@@ -82,7 +82,7 @@ struct Histories {
   }
 };
 
-// The log of draws of a batch: no random bits are read twice, and each request reads only at its seed and positions.
+// By the log of draws of a batch, no random bits are read twice, and each request reads only at its seed and positions.
 //
 //   address    (key, stream, position) of a draw
 //
@@ -188,13 +188,13 @@ struct RowAlone {
   }
 };
 
-// The exact distribution of every row in its batch: for any random bits of the other requests, if a step
+// Every row has the right exact distribution in its batch: for any random bits of the other requests, if a step
 // continues after a prefix, the next token has the target's distribution there, without masked tokens.
 //
 //   W        tokens of a request; its drafts are enumerated too, stop tokens and limits are removed
 //
 // Cost: every drafted chain and every branch of the runner on it, in fractions, for each request in turn; the
-// others draw their random bits.
+// other requests draw their random bits.
 //
 // Correctness: rows are independent if each has the target's distribution given the random bits of the others.
 

@@ -42,8 +42,8 @@ struct AcceptedCounts {
   }
 };
 
-// A row that is not a distribution is refused, and other rows do not change: NaN, infinity, a negative weight,
-// only zeros (logits that were all minus infinity).
+// The runner rejects a request with a row that is not a distribution, and the output of other requests does not change.
+// Such rows have NaN, infinity, a negative weight, or only zeros (logits that were all minus infinity).
 //
 // Cost: four runs per request and turn.
 //

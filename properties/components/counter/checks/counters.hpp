@@ -7,8 +7,8 @@
 
 namespace draftproof::checks::counter {
 
-// Conservation at every read: the cells sum to the number of trials, the accepted trials do not exceed it, and
-// each counter equals the number of additions.
+// Conservation at every read: the cells sum to the number of trials, the accepted trials are no more than that
+// number, and each counter equals the number of additions to it.
 //
 // Cost: one addition per trial of a round, V per doubling.
 //

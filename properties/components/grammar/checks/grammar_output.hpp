@@ -1,5 +1,5 @@
 // Checks of grammar components: the output of drafter, component and verifier, for every verifier that serves the
-// drafts. The evidence names the first verifier that fails and those that are right on the same model.
+// drafts. The evidence names the first verifier that fails and the verifiers that are right on the same model.
 #pragma once
 
 #include <cstdint>

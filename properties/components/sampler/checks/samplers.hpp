@@ -13,8 +13,8 @@
 
 namespace draftproof::checks::sampler {
 
-// Random bits at boundaries: the smallest, the largest, the middle, and for samplers of one 64-bit draw both
-// sides of every boundary between pieces. The drawn token must have weight.
+// Draws with random bits at boundaries: the smallest, the largest, the middle, and for samplers of one 64-bit draw
+// both sides of every boundary between pieces. The drawn token must have a positive weight.
 //
 // Cost: one draw per value; 5^V draws for a race.
 //
@@ -219,7 +219,7 @@ struct TailMass {
     const bool rises = sampler.clock(0) < sampler.clock(last);
     const auto passed = first_word([&](std::uint64_t word) { return (sampler.clock(word) < bound) != rises; });
     const double before = passed ? static_cast<double>(*passed) * 0x1p-64 : 1.0;
-    // Counts from the other end if clocks fall, so that a small share keeps its precision.
+    // Counts from the other end if clocks fall with the 64-bit value, so that a small share keeps its precision.
     return rises ? before : (passed ? static_cast<double>(last - *passed + 1) * 0x1p-64 : 0.0);
   }
 };

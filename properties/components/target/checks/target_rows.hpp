@@ -8,7 +8,7 @@
 namespace draftproof::checks::target {
 
 // Token verification on the rows of a source, completed to L + 1 tokens by the specified rows, has the
-// distribution of the specified rows. The check shows the effect of a wrong row on the text.
+// distribution of the specified rows. A failure shows the effect of a wrong row on the emitted text.
 //
 //   q        distribution of the draft at every position; tokens with q = 0 are never drafted, which is no defect
 //
