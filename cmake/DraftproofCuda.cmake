@@ -17,7 +17,7 @@ execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
 if(NOT CMAKE_CUDA_ARCHITECTURES)
   set(CMAKE_CUDA_ARCHITECTURES ${DRAFTPROOF_CUDA_ARCHITECTURES})
   if(CMAKE_CUDA_ARCHITECTURES STREQUAL "here")
-    # Compiling for one architecture takes half the time of three.
+    # Compiling for one architecture takes half the time of compiling for three.
     set(CMAKE_CUDA_ARCHITECTURES 90)
     if(NOT no_device AND capability MATCHES "^([0-9]+)\\.([0-9]+)")
       set(CMAKE_CUDA_ARCHITECTURES ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
@@ -186,7 +186,7 @@ endforeach()
 set(kernel_sources "")
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain)
 if(DRAFTPROOF_CUDA STREQUAL "device" AND no_device)
-  # No device here would run the kernels, which take a third of the build. tests/gpu still compiles one kernel of every
+  # Without a device nothing here would run the kernels, which take a third of the build. tests/gpu still compiles one kernel of every
   # verifier.
   message(STATUS "draftproof: no CUDA device: GPU kernels are not built (./dev build device builds them), their tests "
                  "are skipped")

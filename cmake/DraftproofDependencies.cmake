@@ -9,7 +9,7 @@ macro(draftproof_need debian_package library)
   draftproof_need_found(${debian_package} ${library})
 endmacro()
 
-# draftproof_need_found(<Debian package> <library>): the same after the search, which has set <library>_FOUND.
+# draftproof_need_found(<Debian package> <library>): as draftproof_need, after a search that has set <library>_FOUND.
 macro(draftproof_need_found debian_package library)
   if(NOT ${library}_FOUND)
     list(APPEND draftproof_missing ${library})

@@ -66,9 +66,9 @@ endfunction()
 #                           [TIERS proof edge sampled] [PREFIX text] [LABELS ...] [TIMEOUT seconds])
 #
 # CTest tests of a verifier that is not compiled into a draftproof program: the test PREFIX<name>.TIER runs
-# `draftproof check --adapter ... --tier TIER`. A tier that the verifier cannot serve reports skipped.
+# `draftproof check --adapter ... --tier TIER`. A tier that the verifier does not support reports skipped.
 #
-#   ADAPTER      as --adapter takes it: exec:COMMAND or lib:PATH
+#   ADAPTER   as --adapter takes it: exec:COMMAND or lib:PATH
 #   LIBRARY   a shared library target that exports draftproof_adapter (draftproof_adapter.h), instead of ADAPTER
 #   PROFILE   amount of work: quick, pr (default) or nightly, which adds the label slow
 #   SHARE     fraction of the false-alarm probability of 1e-9 of a whole build; 1 if not given

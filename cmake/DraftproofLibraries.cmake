@@ -91,7 +91,7 @@ target_link_libraries(draftproof_framework PRIVATE PkgConfig::libzip PkgConfig::
 foreach(target draftproof_mutants draftproof_framework)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endforeach()
-# Sources of a folder, mainly schemes, instantiate the same templates, so one large source takes half the time.
+# Sources of a folder, mainly schemes, instantiate the same templates, so one large source compiles in half the time.
 if(DRAFTPROOF_LARGE_SOURCES)
   set_target_properties(draftproof_framework PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 60)
   set_target_properties(draftproof_schemes draftproof_mutants PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
