@@ -186,8 +186,8 @@ endforeach()
 set(kernel_sources "")
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain)
 if(DRAFTPROOF_CUDA STREQUAL "device" AND no_device)
-  # Without a device nothing here would run the kernels, which take a third of the build. tests/gpu still compiles one kernel of every
-  # verifier.
+  # Without a device nothing here would run the kernels, which take a third of the build. tests/gpu still compiles one
+  # kernel of every verifier.
   message(STATUS "draftproof: no CUDA device: GPU kernels are not built (./dev build device builds them), their tests "
                  "are skipped")
   draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers::paths DIRECTORY verifiers/paths PART paths)
