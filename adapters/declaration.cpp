@@ -79,7 +79,7 @@ class HelloReader {
   }
   void number(const char* field, int& value, int least, int most) const {
     if (const nlohmann::json* found = optional(field)) {
-      // An unsigned number beyond 63 bits is read as a negative one, which is below `least`.
+      // A number that exceeds 63 bits is read as a negative one, and is then below `least`.
       const auto number = found->is_number_integer() ? found->get<std::int64_t>() : -1;
       const bool good = found->is_number_integer() && number >= least && number <= most;
       if (!good)
@@ -218,7 +218,7 @@ Declaration read_declaration(const nlohmann::json& hello) {
   reader.text("name", result.name);
   reader.text("engine_version", result.version);
   reader.name("level", level_names, result.level);
-  reader.text("law", result.draft_sampling);  // its name in 0.2
+  reader.text("law", result.draft_sampling);  // the field's name in version 0.2
   reader.text("draft_sampling", result.draft_sampling);
   if (hello["protocol"] == "draftproof-door")
     result.old_names = R"(protocol "draftproof-door" (now "draftproof-adapter"))";

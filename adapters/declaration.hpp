@@ -94,30 +94,30 @@ struct Declaration {
   bool always_greedy() const { return greedy != Greedy::no && !takes(Setting::temperature); }
   /// Whether requests of temperature 0 are greedy and others draw.
   bool greedy_at_zero() const { return greedy != Greedy::no && takes(Setting::temperature); }
-  /// Whether results carry a state to the next call.
+  /// Whether each call returns a state that the next call starts from.
   bool stateful() const { return state_size > 0; }
 };
 
-/// Throws: AdapterError if the settings do not fit the other fields: settings without `verify` or `requests`, or with
-/// both; a setting twice; a setting of texts alone for `verify`; a temperature for rows of 16 bits, whose rounding
-/// would exceed its effect.
+/// Throws: AdapterError if the settings do not fit the other fields: settings are declared without `verify` or
+/// `requests`, or with both; a setting is listed twice; `verify` declares a setting that only texts have; or rows of 16
+/// bits have a temperature, because their rounding would exceed its effect.
 void check_settings(const Declaration& declaration);
 
-/// A program that cannot be started or reached, or that broke the protocol. The command line exits with code 2, or 1
-/// if a program under test crashed on a row that it accepted.
+/// Thrown if a program cannot be started or reached, or broke the protocol. The command line exits with code 2, or 1 if
+/// a program under test crashed on a row that it accepted.
 class AdapterError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// The program was stopped, or did not answer before a time limit. The open checks are undecided, earlier findings
-/// are kept. The command line exits with code 3.
+/// Thrown if the program was stopped, or did not answer before a time limit. Checks that have not ended are then
+/// undecided, earlier findings are kept, and the command line exits with code 3.
 class ProgramSilent : public AdapterError {
  public:
   using AdapterError::AdapterError;
 };
 
-/// The program fails on every input, so there is no distribution to judge.
+/// Thrown if the program fails on every input, so that there is no distribution to judge.
 class ProgramFails : public AdapterError {
  public:
   ProgramFails(const std::string& name, const std::string& message)
@@ -130,7 +130,7 @@ std::string one_line(std::string_view text, std::size_t longest = 300);
 /// Returns a value as JSON in ASCII on one line, for error messages; invalid UTF-8 becomes U+FFFD.
 std::string json_text(const nlohmann::json& value);
 
-/// The declaration in a hello message. Throws: AdapterError with field, found and expected value.
+/// Returns the declaration in a hello message. Throws: AdapterError with field, found and expected value.
 Declaration read_declaration(const nlohmann::json& hello);
 nlohmann::json to_json(const Declaration& declaration);
 

@@ -17,7 +17,7 @@ namespace draftproof::adapters {
 
 namespace {
 
-/// Emits one token per row and reads no row, to measure the cost of an adapter without a verifier.
+/// A program that emits one token per row and reads no row, which measures the cost of an adapter without a verifier.
 class Floor final : public Served {
  public:
   Floor() {

@@ -17,7 +17,7 @@
 
 namespace draftproof::adapters {
 
-/// One program through two interfaces: scripted calls, and unchanged batches.
+/// One program, opened for two interfaces: scripted calls (Program) and unchanged batches (Served).
 struct OpenAdapter {
   std::string text;
   std::shared_ptr<Program> program;
@@ -25,8 +25,8 @@ struct OpenAdapter {
   FreshProgram fresh;  ///< empty for a socket, whose program cannot be restarted
 };
 
-/// Throws: InputError if `text` does not name an adapter; AdapterError if the program does not answer or its draft
-/// sampling is unknown.
+/// Opens an adapter. Throws: InputError if `text` does not name an adapter; AdapterError if the program does not answer
+/// or its draft sampling is unknown.
 OpenAdapter open_adapter(const std::string& text, const WireOptions& options = {});
 
 /// Returns the verifier for `draftproof serve`: `text` is lib:PATH, built-in:NAME, abi:NAME, lower-bound: or NAME.

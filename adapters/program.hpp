@@ -65,8 +65,8 @@ struct Input {
   std::vector<std::vector<double>> p, q;
   std::vector<Token> drafts;
   std::vector<int> parents{};
-  /// Of a program under a grammar: for each row of p, 1 where the grammar allows the token, else 0; empty: all allowed.
-  /// Rows of p do not have the mask.
+  /// For a program under a grammar, for each row of p: 1 where the grammar allows the token, else 0; empty: all are
+  /// allowed. The mask is not applied to the rows of p.
   std::vector<std::vector<std::int32_t>> legal{};
   Filter settings{};            ///< of a program with settings; rows of p are those before them
   std::vector<double> state{};  ///< of a program with state: as the previous call returned it, zeros in a first call
@@ -90,25 +90,26 @@ struct Run {
   std::string overwrote{};      ///< names of the arrays of the row that the program changed in place
 };
 
-/// A program that takes scripted randomness.
+/// A program that takes scripted random numbers.
 class Program {
  public:
   virtual ~Program() = default;
   /// Runs all calls on `inputs`, in batches of any size. runs[i] is the result of calls[i].
   /// Throws: AdapterError if the program cannot be reached any more, or breaks the protocol.
   virtual void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) = 0;
-  /// The same, but a batch ends only at the most rows that the program takes, at the limit of bytes or where the shape
-  /// changes. Batches of run() may adapt to the time of replies, which would change results that depend on other rows.
+  /// Like run(), but a batch ends only at the most rows that the program takes, at the limit of bytes or where the
+  /// shape changes. Batches of run() may adapt to the time of replies, which would change results that depend on other
+  /// rows.
   virtual void run_together(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) {
     run(inputs, calls, runs);
   }
 };
 
-/// Starts the program again, to test a replay line without earlier calls. Throws: AdapterError. Empty if the program
-/// cannot be started again; replays then use the running program.
+/// Starts the program again, to test a replay line without earlier calls. Empty if the program cannot be started again;
+/// replays then use the running program. Throws: AdapterError.
 using FreshProgram = std::function<std::shared_ptr<Program>()>;
 
-/// The end of the evidence of a failure that depends on earlier calls.
+/// Ends the evidence of a failure that depends on earlier calls.
 inline constexpr const char* needs_earlier_calls = "; it depends on earlier calls: alone the program passes";
 
 }  // namespace draftproof::adapters

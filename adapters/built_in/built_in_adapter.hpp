@@ -7,9 +7,9 @@
 
 namespace draftproof::adapters {
 
-/// The function table that libraries export as draftproof_adapter, here for the built-in verifiers. The option
-/// "verifier" of `create` names the verifier; "coin_bits", "seed", "drafter" and "level" set the members of
-/// BuiltInOptions of these names. Returns null for another ABI.
+/// Returns the function table that libraries export as draftproof_adapter, here for the built-in verifiers; null for
+/// another ABI. The option "verifier" of `create` names the verifier; "coin_bits", "seed", "drafter" and "level" set
+/// the members of BuiltInOptions of these names.
 const dp_verifier* built_in_adapter(std::uint32_t abi);
 
 }  // namespace draftproof::adapters

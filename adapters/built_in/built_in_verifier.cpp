@@ -19,7 +19,8 @@ AdapterError unfit(std::string_view name, const std::string& what, std::string_v
   return AdapterError(fmt::format("verifier {}: {}: got {}, expected {}", name, what, found, wanted));
 }
 
-/// The tree drafter of a verifier by default: one that it names, else i.i.d. paths, else the first.
+/// Returns the default tree drafter of a verifier: the first fitting one that it names, else i.i.d. paths, else the
+/// first that fits.
 const AnyTreeDrafter* first_trees(const Info& info) {
   const auto fitting = path_registry().drafters_of(info);
   for (const AnyTreeDrafter* one : fitting)
@@ -29,7 +30,7 @@ const AnyTreeDrafter* first_trees(const Info& info) {
   return fitting.front();
 }
 
-/// The drafter of one position by default: the first that the verifier names.
+/// Returns the default drafter of one position: i.i.d. drafts if the verifier takes any, else the first that it names.
 const AnyDrafter* first_drafts(const Info& info) {
   return registry().drafter(info.drafts.any() ? std::string_view{"iid"} : info.drafts.names[0]);
 }
@@ -57,7 +58,7 @@ VerifierState<double> state_in(const std::vector<double>& numbers) {
   return state;
 }
 
-/// Writes an infinite ratio as the largest double, with which the layer changes no row either.
+/// Writes an infinite ratio as the largest double: like infinity, this ratio makes the layer change no row.
 void write_state(const VerifierState<double>& state, std::span<double> numbers) {
   std::fill(numbers.begin(), numbers.end(), 0.0);
   for (std::size_t i = 0; i < state.size(); ++i) {
@@ -68,7 +69,7 @@ void write_state(const VerifierState<double>& state, std::span<double> numbers) 
 
 }  // namespace
 
-/// An input with the plan of the verifier for it.
+/// An input, and the verifier's plan for it.
 struct BuiltInVerifier::Prepared {
   Input input;
   std::optional<Rows<double>> rows{};
@@ -168,14 +169,14 @@ std::unique_ptr<BuiltInVerifier::Prepared> BuiltInVerifier::prepare(const Input&
 }
 
 BuiltInVerifier::Prepared& BuiltInVerifier::prepared(const Input& input) {
-  // The plan of one position serves any drafts; the plan of a tree serves that tree only.
+  // A plan for one position does not depend on which drafts were drawn; a plan for a tree is valid for that tree only.
   const auto serves = [&](const Input& other) {
     if (position_ == nullptr) return other == input;
     return other.drafts.size() == input.drafts.size() && other.p == input.p && other.q == input.q;
   };
   const auto found =
       std::find_if(recent_.begin(), recent_.end(), [&](const auto& one) { return serves(one->input); });
-  // The plan of a mutant may keep random bits of an earlier run.
+  // A mutant's plan may keep random bits of an earlier run, so it is not reused.
   const bool keeps_words = path_ != nullptr && path_->kind() == Kind::mutant;
   if (found != recent_.end() && !keeps_words) {
     std::rotate(recent_.begin(), found, found + 1);
@@ -217,7 +218,7 @@ std::vector<Token> BuiltInVerifier::draft(const std::vector<std::vector<double>>
     throw RowRefused(RowStatus::unsupported,
                      fmt::format("{} is not defined for {} drafts of {} tokens from {} proposals",
                                  drafter_->info().name, drafts, q.front().size(), proposals));
-  const Rows<double> rows(q.front(), q);  // a drafter reads no target
+  const Rows<double> rows(q.front(), q);  // a drafter reads no target, so q stands in for p
   Scripted random{WordsFrom(words)};
   std::vector<Token> out(max_drafts, no_token);
   out.resize(static_cast<std::size_t>(drafter_->draw(rows, drafts, random, out.data())));
@@ -230,7 +231,7 @@ std::vector<BuiltInName> built_in_names() {
     names.push_back({std::string(one->info().name), one->kind(), Level::position,
                      reads_noise(one->info(), first_drafts(one->info())->info()), false});
   for (const auto& one : path_registry().verifiers())
-    if (!first_trees(one->info())->info().has_fixed_children)  // a request does not contain their number
+    if (!first_trees(one->info())->info().has_fixed_children)  // a request does not say how many children are fixed
       names.push_back({std::string(one->info().name), one->kind(), default_level(*one),
                        reads_noise(one->info(), first_trees(one->info())->info()), one->stateful()});
   return names;

@@ -12,9 +12,10 @@
 // `verify` runs the scripted form of the verifier on any source of random bits. Plans of the last few inputs are
 // cached.
 //
-// Schemes of shared noise read random bits by address, and their drafters read the same bits. They are seeded only,
-// because the drafter would read a tape's numbers too and races have infinitely many stretches. Their drafts are
-// those of the same seed, from `draft` or from the tree drafter of the distribution on Philox(seed, trial, draft).
+// Schemes of shared noise read random bits by address, and their drafters read the same bits. They are seeded only: on
+// a tape the drafter would read the numbers that are meant for the verifier, and a race has infinitely many stretches.
+// Their drafts must come from the same seed: from `draft`, or from the tree drafter of the draft sampling on
+// Philox(seed, trial, draft).
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ struct BuiltInOptions {
   std::optional<Level> level{};  ///< empty: by the table above
 };
 
-/// A row that cannot be decided: its status, and the reason as text.
+/// Thrown for a row that cannot be decided; has its status, and the reason as text.
 class RowRefused : public std::runtime_error {
  public:
   RowRefused(RowStatus status, const std::string& message) : std::runtime_error(message), status_{status} {}
@@ -58,16 +59,17 @@ class BuiltInVerifier {
 
   const Declaration& declaration() const { return declaration_; }
   const BuiltInOptions& options() const { return options_; }
-  /// Whether scheme and drafter read the same noise; the scheme is then seeded only.
+  /// Whether scheme and drafter read the same noise; such a scheme can be seeded only.
   bool shared_noise() const;
-  /// Whether the scheme is exact over several steps only, with each call starting from the last call's state.
+  /// Whether the scheme is exact only over several steps, where each call starts from the state that the last call
+  /// returned.
   bool stateful() const { return path_ != nullptr && path_->stateful(); }
 
   /// Returns the emitted tokens. A scheme with state reads it from the input (zeros in a first step) and writes the
   /// state for the next step to `state`, declaration().state_size numbers.
   /// Throws: RowRefused on rows of other shapes or with invalid entries; exceptions of `words`.
   std::vector<Token> verify(const Input& input, Words& words, std::span<double> state = {});
-  /// At most `drafts` drafts from the proposal, one row or one a draft. Throws: as verify.
+  /// Returns at most `drafts` drafts from the proposal `q`, which has one row, or one row per draft. Throws: as verify.
   std::vector<Token> draft(const std::vector<std::vector<double>>& q, int drafts, Words& words) const;
 
  private:
@@ -100,8 +102,8 @@ struct BuiltInName {
 /// default.
 std::vector<BuiltInName> built_in_names();
 
-// Random bits of a scripted run from numbers in [0, 1) that a host chooses: the n-th 64 bits read have the n-th
-// number as their uniform value.
+// Random bits of a scripted run, made from numbers in [0, 1) that a host chooses: the n-th number is the uniform value
+// of the n-th 64 bits that the run reads.
 //
 //   purpose    bits         stream      use by the verifier
 //   flip       coin_bits    accept      compares u den with num

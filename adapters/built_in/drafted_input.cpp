@@ -14,8 +14,8 @@ RowRefused bad(const std::string& what, const std::string& found, const std::str
   return {RowStatus::bad_input, fmt::format("{}: got {}, expected {}", what, found, wanted)};
 }
 
-/// The stream of draft i of n below node u in a tree of `length` tokens: the number that the drafter of the trees
-/// gives it (sim/trees/tree_drafter.hpp, sim/drafters/trees/trees.hpp).
+/// Returns the number of the random stream of draft i of n below node u in a tree of `length` tokens, as the tree
+/// drafter numbers its streams (sim/trees/tree_drafter.hpp, sim/drafters/trees/trees.hpp).
 std::uint32_t stream_of(const TreeDrafterInfo& drafter, int i, int n, int length, int u) {
   if (!drafter.shared_noise()) return 0;
   if (drafter.distinct_siblings) return static_cast<std::uint32_t>(u);
@@ -25,7 +25,7 @@ std::uint32_t stream_of(const TreeDrafterInfo& drafter, int i, int n, int length
   return static_cast<std::uint32_t>(i % length * (n / length) + i / length);
 }
 
-/// Number of tokens of the longest path. Throws: RowRefused on parents that do not precede their children.
+/// Returns the number of tokens of the longest path. Throws: RowRefused if a parent does not precede its children.
 int length_of(const std::vector<int>& parents) {
   std::vector<int> depths;
   for (std::size_t i = 0; i < parents.size(); ++i) {

@@ -1,4 +1,4 @@
-// The rows and drafts of an input of a chain or tree as a conditional model and a drafted tree.
+// A conditional model and a drafted tree, made from the rows and drafts of one input of a chain or tree.
 //
 //   context   0 at the root, i + 1 after draft i; repeated drafts of a node are one node, with the first's context
 //   p(.|u)    row of its context
@@ -16,18 +16,19 @@ namespace draftproof::adapters {
 
 class DraftedInput final : public ConditionalModel<Rows<double>> {
  public:
-  /// `drafter` gives the drafts of shared noise their streams. A chain has no parents.
+  /// `drafter` gives the drafts of a scheme of shared noise their streams. If the input is a chain, its parents are not
+  /// read.
   /// Throws: RowRefused, with location, found and expected value, if drafts, parents and rows do not fit together.
   DraftedInput(const Input& input, bool chain, const TreeDrafterInfo& drafter);
 
   const Rows<double>& distributions(int context) const override {
     return distributions_[static_cast<std::size_t>(context)];
   }
-  /// The context of a drafted token, no_context otherwise.
+  /// Returns the context after token x if x was drafted at `context`, otherwise no_context.
   int next(int context, Token x) const override;
 
   const DraftTree& tree() const { return tree_; }
-  /// Most drafts at one node, repeats counted.
+  /// Returns the largest number of drafts at one node, repeats counted.
   int most_at_node() const;
 
  private:

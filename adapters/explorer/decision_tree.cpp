@@ -15,7 +15,8 @@ namespace {
 
 int pick_at(const TreeNode& node, double value) {
   const double at = value * drawable_total(node.draw);
-  // Weights and their sums may have the rounding of the program's type, so values near an end have no clear cell.
+  // The program may have rounded weights and their sums to its type, so a value near the end of a cell is in no certain
+  // cell.
   const double near = drawable_total(node.draw) * 0x1p-20;
   double sum = 0;
   for (std::size_t x = 0; x < node.draw.weights.size(); ++x) {
@@ -28,7 +29,7 @@ int pick_at(const TreeNode& node, double value) {
 }
 
 int race_at(const TreeNode& node, const Sequence& sequence) {
-  double best = INFINITY, second = INFINITY;  // least clock over weight of two branches
+  double best = INFINITY, second = INFINITY;  // the two least clock / weight, of different branches
   int winner = -1;
   for (std::size_t x = 0; x < node.weights.size(); ++x) {
     if (node.branch_of[x] < 0) continue;
@@ -152,7 +153,7 @@ class Collector {
   void add_leaf(std::uint32_t outcome, double mass, int place) {
     ++leaves_;
     most_places_ = std::max(most_places_, place);
-    // The program read more numbers than a tape may have.
+    // Here the program read more numbers than a tape may have, so its outcome is unknown.
     if (store_.outcome_at(outcome).status == RowStatus::tape_short) return unexplored_.add(mass);
     sums_[outcome].add(mass);
   }

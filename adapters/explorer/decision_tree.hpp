@@ -1,5 +1,6 @@
-// The conjectured decision tree of a program on one input: the draw at each place of the tape, and which values of
-// the draw the program treats alike. Also its distribution, and the sequences of random numbers.
+// The conjectured decision tree of a program on one input: the draw at each place of the tape, and which values of the
+// draw the program treats alike. From the tree follow the program's distribution, and predictions for given random
+// numbers.
 //
 //   node     one draw (a race is one draw of several places)
 //   branch   values of the draw that lead to one subtree or outcome; its share is their probability
@@ -34,7 +35,7 @@ struct Sequence {
     for (int round = 0; round < 3; ++round) x = (x ^ (x >> 31)) * 0xD6E8FEB86659FD93u;
     return x ^ (x >> 32);
   }
-  /// The value at a place, in [0, 1).
+  /// Returns the value at a place, in [0, 1).
   double value(std::size_t place) const {
     if (place < values.size()) return values[place];
     const std::uint64_t k = word(place) >> (64 - bits), near = k >> (bits < 6 ? bits : 6);
@@ -44,7 +45,7 @@ struct Sequence {
   }
 };
 
-/// The node or leaf that a branch, or the tree as a whole, leads to.
+/// The node or leaf to which a branch, or the tree as a whole, leads.
 struct Target {
   enum class Kind : std::uint8_t { node, outcome, unexplored };
   Kind kind = Kind::unexplored;
@@ -64,7 +65,7 @@ struct TreeBranch {
 int places_of(const Draw& draw);
 /// True for a draw with an ordered grid of equally likely values: a coin, an integer, a lone clock.
 bool has_grid(const Draw& draw);
-/// Number of values of a draw: grid values, cells, entries. A lone clock has 2^24.
+/// Returns how many values a draw has: grid values, cells or entries. A lone clock has 2^24.
 std::uint64_t values_of(const Draw& draw);
 /// The sum of a pick's weights, or 0 if it has none that can be drawn from (not finite, negative, all zero).
 double drawable_total(const Draw& draw);
@@ -79,8 +80,8 @@ struct TreeNode {
   double race_error = 0;               ///< bound on the relative error of the weights
   bool explored = false;
 
-  /// The branch that tape values take from this node's place on, or -1 where rounding decides: a value within
-  /// 2^-20 of the end of a cell, clocks within 2^-16 of a tie.
+  /// Returns the branch that tape values take, read from this node's place on. Returns -1 where rounding decides: for a
+  /// value within 2^-20 of the end of a cell, and for clocks within 2^-16 of a tie.
   int branch_at(const Sequence& sequence) const;
 };
 
@@ -89,7 +90,8 @@ struct DecisionTree {
   Target root{};
 
   enum class Fit { right, wrong, unexplored, unclear };
-  /// Compares a run on `sequence` with the tree: its outcome, and the draw at every place, weights included.
+  /// Compares a run on `sequence` with what the tree predicts: the outcome, and the draw at every place, weights
+  /// included.
   Fit compare(const RunStore& store, const Sequence& sequence, RunStore::Chain run) const;
 };
 

@@ -74,7 +74,7 @@ class Exploration {
     }
   }
 
-  /// A call that is run a second time.
+  /// A call that is run a second time, because equal calls must have equal results.
   struct Repeat {
     std::size_t input;
     std::vector<double> tape;
@@ -87,8 +87,8 @@ class Exploration {
     const Repeat* repeat;
   };
 
-  /// Returns the calls of one round: the runs of the last round that have to be repeated, last first, then the runs
-  /// that the searches need.
+  /// Collects the calls of one round in `entries_`: first the runs of the last round that have to be repeated, in
+  /// reverse order, then the runs that the searches need.
   void gather() {
     busy_.assign(searches_.size(), false);
     entries_.clear();

@@ -1,15 +1,16 @@
 // The exact distribution of a program that one can only call: which values of each random number lead to which
 // emitted tokens, found by running the program on chosen tapes.
 //
-// The tree of draws and stretches is a conjecture, judged by a few witnesses: one random sequence, one with small and
-// one with large values. Sequences are then predicted by the tree, random ones and ones at the ends of its stretches,
-// and run. A wrong prediction becomes a witness on its path through the tree, until `predictions` in a row are right.
+// The tree of draws and stretches is a conjecture. It is first built from a few witnesses (sequences of random numbers
+// that complete a run): a random one, one with small values and one with large values. The tree then predicts the runs
+// on further sequences, random ones and ones at the ends of its stretches, and these are run. A wrong prediction
+// becomes a witness on its path through the tree, until `predictions` in a row are right.
 //
-// Correctness: a wrong prediction always refines the tree. Let s be its sequence and r the tree's own path to the
-// leaf that s was predicted to reach. Replace the values of s by the values of r, one draw after another: at some
-// draw the run's behaviour changes, and there s is a witness that separates the two values. Not excluded is a stretch
-// without a tested value, a threshold that the input suggests or a predicted value. Half of the predictions are
-// uniformly random; n of them miss a wrong mass m with probability (1 - m)^n.
+// Correctness: a wrong prediction always refines the tree. Let s be its sequence, and r the tree's own path to the leaf
+// that was predicted for s. Replace the values of s by the values of r, one draw after another: at some draw the run's
+// behaviour changes, and there s is a witness that separates the two values. The exploration can miss a stretch in
+// which no value was tested: none that the input suggests as a threshold, and none of a prediction. Half of the
+// predictions are uniformly random; if a mass m of the tree is wrong, n of these miss it with probability (1 - m)^n.
 #pragma once
 
 #include <cstddef>
@@ -69,7 +70,7 @@ struct Stretch {
   std::vector<OutcomeMass> outcomes{};  ///< outcomes after it; they sum to `probability` less the unexplored
 };
 
-/// The remark on a race whose winner its weights do not explain, for example because other rows change a draw.
+/// The remark on a race in which the weights do not explain the winner, for example because other rows change a draw.
 inline constexpr std::string_view race_undecided = "a race is not won by the smallest clock divided by its weight";
 
 struct ProgramDistribution {
@@ -94,13 +95,13 @@ struct ProgramDistribution {
   std::string silent{};  ///< why the program stopped answering; the distribution is then unsettled and incomplete
   std::vector<double> tape{};  ///< not_a_function: the call; unsettled: the last prediction that failed
 
-  /// Probability of an outcome with status ok.
+  /// Returns the probability of the outcome with these tokens and status ok.
   double of(const std::vector<Token>& tokens) const;
   double of(RowStatus status) const;
 };
 
-/// The distributions of `program` on each of `inputs`, in their order. All inputs are explored at once, so that a
-/// batch holds the next calls of all of them.
+/// Returns the distributions of `program` on each of `inputs`, in their order. All inputs are explored at once, so that
+/// a batch holds the next calls of all of them.
 /// Cost: for a chain of V = 3 and two drafts 150 to 250 calls an input, and the predictions; one batch for each step
 /// of a bisection.
 /// If the program stops answering, the distributions are incomplete (ProgramDistribution::silent).

@@ -19,7 +19,7 @@ void PlaceSearch::start(std::size_t k, std::vector<std::uint64_t>& points) {
     return;
   }
   points.insert(points.end(), {0, 1, cells - 1});
-  // Later witnesses are tested at every second point; changes that they show are then searched like the others.
+  // Scans of later witnesses start with half as many points; changes that they show are then searched like the others.
   const auto even = static_cast<std::uint64_t>(std::max(context_.even_points / (k == 0 ? 1 : 2), 1));
   for (std::uint64_t i = 1; i < even; ++i) points.push_back(cells / even * i);
   for (const Scan& scan : scans_) {
@@ -29,8 +29,8 @@ void PlaceSearch::start(std::size_t k, std::vector<std::uint64_t>& points) {
   for (const TreeBranch& branch : node_.branches) points.push_back(branch.chosen);
 }
 
-/// Adds points between neighbouring probes that differ: at changes that other witnesses showed, at suggestions, at
-/// growing distances from a suggestion, in the middle.
+/// Adds points between two neighbouring probes that behave differently: at a change that another witness showed, else
+/// at a suggested threshold, else at growing distances from a suggestion nearby, else in the middle.
 void PlaceSearch::near_interval(std::uint64_t a, std::uint64_t b, std::vector<std::uint64_t>& points) {
   const auto middle_of = [&](const std::vector<std::uint64_t>& list) -> const std::uint64_t* {
     const auto low = std::upper_bound(list.begin(), list.end(), a), high = std::lower_bound(low, list.end(), b);
@@ -87,7 +87,7 @@ bool PlaceSearch::settle(std::size_t k, std::vector<Ask>& asks) {
     const bool more = want(k, points, asks);
     if (!asks.empty()) return true;
     if (more) continue;
-    // Where changes are visible with this witness alone, there may be more of them between close suggestions.
+    // If only this witness shows a change, there may be further changes between suggestions that lie close together.
     bool own = false;
     for (std::size_t i = 0; i + 1 < scan.probes.size(); ++i)
       own = own || (scan.probes[i].after != scan.probes[i + 1].after &&

@@ -9,7 +9,7 @@ namespace draftproof::adapters {
 
 namespace {
 
-constexpr std::size_t open_at_once = 64;  // nodes of one input: large batches, and still the largest masses first
+constexpr std::size_t open_at_once = 64;  // nodes of one input: large batches, and the largest masses still come first
 
 }  // namespace
 
@@ -231,7 +231,7 @@ bool InputSearch::judge() {
   return false;
 }
 
-/// Makes a wrong prediction a witness, or gives up. Returns false.
+/// Makes a wrong prediction a witness, or gives up. Always returns false.
 bool InputSearch::follow_up(const Prediction& prediction) {
   held_ = unjudged_ = tried_ = 0;
   const auto& sequence = prediction.sequence;
@@ -278,7 +278,8 @@ void InputSearch::predict(std::vector<Request>& requests) {
   tried_ += count;
 }
 
-/// A sequence that takes branches of the tree at random, all alike, with a first, last or random value of each.
+/// Returns a sequence that takes branches of the tree at random, all equally likely, with the first, the last or a
+/// random value of each.
 Sequence InputSearch::at_the_edges(std::uint64_t seed) const {
   Sequence sequence{.seed = seed, .bits = std::min(24, options_.coin_bits)};
   std::size_t turn = 1 << 20;  // random bits for choices come from places beyond any tape
@@ -294,7 +295,7 @@ Sequence InputSearch::at_the_edges(std::uint64_t seed) const {
       sequence.values.push_back((static_cast<double>(value) + inside) / static_cast<double>(values_of(node.draw)));
       continue;
     }
-    // Entries of one branch are alike by the conjecture only: take any of them.
+    // That entries of one branch behave alike is only a conjecture, so any of them is taken.
     std::vector<std::size_t> entries;
     for (std::size_t x = 0; x < node.branch_of.size(); ++x)
       if (node.branch_of[x] == branch - node.branches.data()) entries.push_back(x);

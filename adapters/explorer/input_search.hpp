@@ -37,7 +37,7 @@ class InputSearch {
   void ask(std::vector<Request>& requests);
   /// Writes the tape of a request, of `length` places or as many as the request fixes.
   void write_tape(const Request& request, std::size_t length, std::vector<double>& tape) const;
-  /// A length that sufficed for earlier runs.
+  /// Returns a tape length that sufficed for earlier runs.
   std::size_t likely_length() const;
   /// Stores a run for take(). `tape` is the length of its tape.
   RunStore::Chain store(const Run& run, std::size_t tape) {
@@ -59,7 +59,7 @@ class InputSearch {
   enum class Phase { start, building, predicting, done };
 
   SearchContext context();
-  /// A program whose calls never end within a tape gets few calls, because it has no tree to find.
+  /// Whether more calls are allowed. A program that never ends within a tape has no tree to find, so it gets few calls.
   bool calls_left() const {
     constexpr std::size_t few = 64;
     return tree_calls_ < (ended_ ? options_.most_calls : std::min(few, options_.most_calls));

@@ -26,7 +26,7 @@ void PlaceSearch::add(const Known& known) {
   const RunStore& store = context_.store;
   scans_.push_back({.witness = known.witness, .chain = known.chain});
   if (leaf_) return;
-  // The draws up to a place are a function of the values before it.
+  // In a function of the tape, equal values before a place give equal draws up to it.
   if (store.ended(known.chain) ? !store.log_may_be_lost(store.outcome(known.chain))
                                : store.draw(known.chain) != node_.draw_id)
     function_ = false;
@@ -36,16 +36,16 @@ void PlaceSearch::add(const Known& known) {
   scans_.back().probes.push_back({at, store.after(known.chain, 1)});
 }
 
-/// Returns a clock with which an entry wins even if its weight is only a 2^-16 part of another's; 2^-35 for draws of
-/// 40 bits or more. Because -log of a uniform that is kept at 2^-24 or 2^-54 or above is at most 17 or 38, late
-/// clocks are finite, and a clock of 1 over a light weight loses to them: 2^-12 / 17 is below 2^-16, 2^-30 / 38 below
-/// 2^-35. Both clocks are above the grid of their uniforms, and 2^-12 is a normal number in half precision (from
-/// 2^-14 on).
+/// Returns a clock with which an entry wins even if its weight is only a 2^-16 part of another's (2^-35 for draws of 40
+/// bits or more). A program that clamps its uniforms at 2^-24 or 2^-54 has late clocks of at most 17 or 38, the -log of
+/// the clamp, and a late clock can then win against a clock of 1 over a light weight. The early clocks 2^-12 and 2^-30
+/// prevent this, because 2^-12 / 17 is below 2^-16, and 2^-30 / 38 is below 2^-35. Both clocks are above the grid of
+/// their uniforms, and 2^-12 is a normal number in half precision (from 2^-14 on).
 double early_clock(const Draw& draw) { return draw.bits >= 40 ? 0x1p-30 : 0x1p-12; }
 
 void PlaceSearch::append_tape(const Ask& ask, std::vector<double>& tape) const {
   if (ask.pair || places_of(node_.draw) > 1) {
-    constexpr double late = 0x1p100;  // clocks stay within float's range, late ones over any weight lose
+    constexpr double late = 0x1p100;  // within float's range, and so late that its entry loses whatever its weight
     const auto begin = static_cast<std::ptrdiff_t>(tape.size());
     tape.insert(tape.end(), static_cast<std::size_t>(places_of(node_.draw)), -late);
     const std::uint64_t early = ask.pair ? static_cast<std::uint64_t>(pairs_[ask.scan].fixed) : ask.value;
@@ -96,8 +96,8 @@ std::vector<Known> PlaceSearch::known_in(const TreeBranch& branch) const {
   return known;
 }
 
-/// Requests the points that a scan lacks. A run that ends with this node ends alike under all witnesses, so the first
-/// scan's result is taken. Returns true if a run is needed or a probe was taken over.
+/// Requests the points that a scan lacks. If the first scan's run at a point ends with this node, its end is the same
+/// under all witnesses, so its probe is copied. Returns true if a run is needed or a probe was copied.
 bool PlaceSearch::want(std::size_t k, std::vector<std::uint64_t>& points, std::vector<Ask>& asks) {
   std::sort(points.begin(), points.end());
   points.erase(std::unique(points.begin(), points.end()), points.end());

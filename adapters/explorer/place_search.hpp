@@ -41,12 +41,12 @@ struct SearchContext {
   std::size_t most_branches;
 };
 
-/// The clock of an entry that is to win a race against entries whose clocks are late.
+/// Returns the clock of an entry that is to win a race against entries with late clocks.
 double early_clock(const Draw& draw);
 
 class PlaceSearch {
  public:
-  /// `prefix` holds the tape of the places before. The first witness whose run continues defines the draw.
+  /// `prefix` holds the tape values before this node. The first witness whose run continues here defines the draw.
   PlaceSearch(const SearchContext& context, std::vector<double> prefix, std::vector<Known> known);
 
   /// True if every run ends before this place: the node is a leaf, with the outcome of the first witness's run.
@@ -71,10 +71,11 @@ class PlaceSearch {
   void append_choice(const TreeBranch& branch, std::vector<double>& tape) const {
     append_tape({.value = branch.chosen}, tape);
   }
-  /// The draw and its branches, with their targets from before the last steps where they are still valid.
+  /// Returns the draw and its branches. Targets that were set before the last steps are kept where they are still
+  /// valid.
   TreeNode& node() { return node_; }
   const std::vector<double>& prefix() const { return prefix_; }
-  /// The witnesses' chains after this node, in a branch.
+  /// Returns the chains of the witnesses after this node, for one branch.
   std::vector<Known> known_in(const TreeBranch& branch) const;
 
  private:
@@ -89,13 +90,13 @@ class PlaceSearch {
     bool started = false, suggested = false;
   };
   struct Pair {
-    int fixed, moved;  // entries: `fixed` has this clock, `moved` is tried with others
+    int fixed, moved;  // entries: `fixed` has this clock, `moved` is tried with several
     double clock;
-    std::uint32_t scan;  // whose behaviours tell the two apart
-    // Steps of the logarithm of the moved clock over `clock`, with which `moved` wins at `low` and loses at `high`.
+    std::uint32_t scan;  // the scan in which the two entries behave differently
+    // Logarithms of (moved clock / `clock`), in steps: `moved` wins at `low` and loses at `high`.
     std::uint64_t low, high;
     bool low_wins = false, low_loses = false, high_loses = false;
-    bool third = false;  // some value led to neither of the two behaviours
+    bool third = false;  // at some value the run behaved as for neither entry
     bool races() const { return low_wins && high_loses; }
     bool decided() const { return !third && (races() || low_loses); }
   };
@@ -136,10 +137,10 @@ class PlaceSearch {
   bool leaf_ = false, function_ = true, resolved_ = true, given_up_ = false;
 
   Race race_ = Race::classes;
-  double reference_clock_ = 1;  // 1; early_clock() if no pair races at 1; 1 again after a heavier entry
+  double reference_clock_ = 1;  // early_clock() if no pair races at 1; 1 again after a heavier entry
   int heavier_ = 0;             // times that a heavier entry became the reference
-  int reference_ = 0;           // entry that the others are measured against
-  int other_ = -1;              // entry of another class, which the reference's own class is measured against
+  int reference_ = 0;           // entry that is paired with all others
+  int other_ = -1;              // entry of another class, which is paired with the entries of the reference's own class
   std::vector<Pair> pairs_;
 };
 

@@ -1,10 +1,10 @@
-// Picks and races in the search at one node. A pick's weights are in its log. The weights of a race are measured on
-// pairs of entries: one clock is 1, the other is moved until the winner changes, all others are late; the clock where
-// that happens is the ratio of the weights.
+// Picks and races in the search at one node. The weights of a pick are in its log. The weights of a race are measured
+// on pairs of entries: one entry has clock 1, the clock of the other is moved until the winner changes, and all other
+// entries are late. The moved clock at which the winner changes is the ratio of the two weights.
 //
-// A program may make its clocks from uniforms u = exp(-clock). These have few digits for long clocks, and on a grid of
-// 2^-24 a clock above 16 is u = 0, which never wins. So all entries are measured against one of the heaviest, and no
-// moved clock at which the winner changes is above `longest_clock`: exp(-4) has 18 bits of such a grid.
+// A program may compute uniforms u = exp(-clock) from its clocks. For long clocks u has few digits, and on a grid of
+// 2^-24 a clock above 16 gives u = 0, which never wins. So all entries are paired with one of the heaviest, which keeps
+// the clock at which the winner changes at most `longest_clock`: exp(-4) has 18 bits of such a grid.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -30,7 +30,7 @@ void PlaceSearch::step_cells(std::vector<Ask>& asks) {
   std::vector<std::uint64_t> cells;
   for (std::uint64_t x = 0; drawable && x < values_of(node_.draw); ++x)
     if (!pick || node_.draw.weights[x] > 0) cells.push_back(x);
-  if (cells.empty()) cells.push_back(0);  // nothing to draw: whatever the program does then is its one branch
+  if (cells.empty()) cells.push_back(0);  // no weight can be drawn: one branch, whatever the program then does
   for (std::size_t k = 0; k < scans_.size(); ++k) {
     std::vector<std::uint64_t> points = cells;
     want(k, points, asks);
@@ -47,8 +47,8 @@ void PlaceSearch::step_cells(std::vector<Ask>& asks) {
   }
 }
 
-/// Merges the cells that no witness separates into one branch, its probability not yet set. Returns the branch of
-/// each cell.
+/// Merges cells that no witness separates into one branch, whose probability is not yet set. Returns the branch of each
+/// cell.
 std::vector<int> PlaceSearch::set_classes(std::span<const std::uint64_t> cells) {
   const std::vector<TreeBranch> old = std::exchange(node_.branches, {});
   std::vector<int> of(values_of(node_.draw), -1);
@@ -100,7 +100,7 @@ void PlaceSearch::ask_ends(int fixed, int moved, double clock, std::vector<Ask>&
   asks.push_back({.scan = number, .pair = true, .value = top});
 }
 
-/// Requests runs of the reference against the entries of other classes.
+/// Requests races between the reference and each entry of another class.
 void PlaceSearch::ask_others(const std::vector<int>& of, std::vector<Ask>& asks) {
   pairs_.clear();
   for (int x = 0; x < node_.draw.size; ++x)
@@ -108,10 +108,10 @@ void PlaceSearch::ask_others(const std::vector<int>& of, std::vector<Ask>& asks)
       ask_ends(reference_, x, reference_clock_, asks);
 }
 
-/// Requests runs of the next possible reference against the entries of other classes, or gives up.
+/// Requests races of the next entry that can be the reference, or gives up if there is none.
 void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& asks) {
-  // An entry of weight 0 wins against no other: its run shows what happens where all entries are late. It is no
-  // reference, also in a program whose late clocks are finite, where another entry wins that run.
+  // An entry of weight 0 never wins, so its run equals the run in which all entries are late. Such an entry cannot be
+  // the reference. This also holds for a program whose late clocks are finite, where another entry wins that run.
   const auto wins = [&](int x) {
     return std::any_of(scans_.begin(), scans_.end(), [&](const Scan& scan) {
       const Probe *early = probe_at(scan, static_cast<std::uint64_t>(x)),
@@ -123,7 +123,7 @@ void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& as
     while (reference_ < node_.draw.size && !wins(reference_)) ++reference_;
     return reference_ < node_.draw.size;
   };
-  if (!next() && reference_clock_ == 1) {  // late clocks are finite, and may win against clock 1 of a light entry
+  if (!next() && reference_clock_ == 1) {  // finite late clocks may win against clock 1 of a light entry
     reference_clock_ = early_clock(node_.draw);
     reference_ = 0;
   }
@@ -139,22 +139,22 @@ double PlaceSearch::clock_of(const Pair& pair) {
   return pair.clock * std::exp2(static_cast<double>(pair.low) / steps_of_one + lowest);
 }
 
-/// The pair with the latest such clock, of those that race.
+/// Returns the pair with the latest clock_of(), of the pairs that race.
 const PlaceSearch::Pair& PlaceSearch::heaviest_pair() const {
   return *std::max_element(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) {
     return std::pair(a.races(), clock_of(a)) < std::pair(b.races(), clock_of(b));
   });
 }
 
-/// Makes an entry the reference that weighs far more than it, perhaps more than its clock says. Returns whether there
-/// is one; gives up if the entries have no order by weight.
+/// If some entry weighs far more than the reference, perhaps more than its clock shows, makes it the reference. Returns
+/// whether there is such an entry; gives up if the reference has changed too often for a consistent order.
 bool PlaceSearch::change_reference(const std::vector<int>& of, std::vector<Ask>& asks) {
   const Pair& heaviest = heaviest_pair();
   if (!heaviest.races() || !(clock_of(heaviest) > longest_clock)) return false;
   resolved_ = ++heavier_ < node_.draw.size;
   if (!resolved_) return true;
   reference_ = heaviest.moved;
-  reference_clock_ = 1;  // no late clock of a lighter entry wins against it
+  reference_clock_ = 1;  // a late clock of a lighter entry cannot win against this one
   race_ = Race::others;
   ask_others(of, asks);
   return true;
@@ -239,13 +239,13 @@ void PlaceSearch::read_weights() {
   node_.weights.assign(static_cast<std::size_t>(node_.draw.size), 0);
   const auto weight = [&](int x) -> double& { return node_.weights[static_cast<std::size_t>(x)]; };
   weight(reference_) = 1;
-  // Pairs against another class come after the pair that gives the weight of its entry.
+  // A pair with an entry of another class comes after the pair that measures that entry's weight.
   for (const Pair& pair : pairs_) {
     const double step = (static_cast<double>(pair.low) + static_cast<double>(pair.high)) / 2;
     weight(pair.moved) = pair.races() ? weight(pair.fixed) * std::exp2(step / steps_of_one + lowest) : 0;
   }
-  // Two pairs of half a step each, ln 2 * 2^-26 in all; and eight roundings each for the program's own comparison:
-  // the clocks, their logarithms or quotients, and the weights, of both entries.
+  // The error is that of two pairs of half a step each, ln 2 * 2^-26 in all, and of eight roundings in the program's
+  // own comparison: of the clocks, their logarithms or quotients, and the weights, for both entries.
   const int bits = std::clamp(node_.draw.bits, 8, 53);
   node_.race_error = std::log(2.0) * 0x1p-26 + std::ldexp(16, -bits);
   // The logarithm of a uniform has a bounded relative error for clocks >= 2^-8, and a bounded absolute error below.

@@ -18,7 +18,7 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
   return hash ^ (hash >> 29);
 }
 
-/// Bits of a weight; zeros of both signs are equal, and so are all NaNs.
+/// Returns the bits of a weight; zeros of both signs have equal bits, and so have all NaNs.
 std::uint64_t bits_of(double weight) {
   if (std::isnan(weight)) weight = std::numeric_limits<double>::quiet_NaN();
   return std::bit_cast<std::uint64_t>(weight + 0.0);

@@ -55,8 +55,9 @@ class RunStore {
  public:
   using Chain = std::uint32_t;
 
-  /// The chain of a run on a tape of `tape` places.
-  /// Throws: AdapterError if the log has more draws than the tape has places, or a draw that program.hpp rules out.
+  /// Stores a run on a tape of `tape` places and returns its chain.
+  /// Throws: AdapterError if the log has more draws than the tape has places, or a draw that program.hpp does not
+  /// allow.
   Chain add(const Run& run, std::size_t tape);
 
   bool ended(Chain chain) const { return links_[chain].draw == no_draw; }
@@ -80,7 +81,7 @@ class RunStore {
     for (; !ended(chain); chain = next(chain)) ++places;
     return places;
   }
-  /// True where an outcome's log may be lost: the process ended, or the program threw, before it wrote one.
+  /// Whether an outcome's log may be lost, because the process ended or the program threw before it wrote one.
   bool log_may_be_lost(std::uint32_t outcome) const {
     return outcomes_[outcome].status == RowStatus::crashed || outcomes_[outcome].status == RowStatus::failed;
   }
@@ -90,8 +91,8 @@ class RunStore {
 
  private:
   struct Link {
-    std::uint32_t draw;  // no_draw: the end
-    std::uint32_t next;  // a chain, or the outcome at the end
+    std::uint32_t draw;  // no_draw at the end
+    std::uint32_t next;  // a chain; at the end, the outcome
   };
   static constexpr std::uint32_t no_draw = ~std::uint32_t{0};
 

@@ -16,7 +16,7 @@ bool normalise(std::vector<double>& row) {
   return true;
 }
 
-/// (p - q)+, normalised; empty if nothing is left.
+/// Returns (p - q)+, normalised; empty if it is zero everywhere.
 std::vector<double> residual(const std::vector<double>& p, const std::vector<double>& q) {
   if (p.size() != q.size()) return {};
   std::vector<double> left(p.size());

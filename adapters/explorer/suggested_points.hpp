@@ -17,12 +17,12 @@ namespace draftproof::adapters {
 
 class SuggestedPoints {
  public:
-  /// `more` are thresholds of the caller. Entries outside [0, 1] or NaN are ignored. Throws: nothing.
+  /// `more` are further thresholds from the caller. Entries outside [0, 1] or NaN are ignored. Throws: nothing.
   SuggestedPoints(const Input& input, std::span<const double> more);
 
-  /// floor(t * cells) for each threshold t in (0, 1), sorted, distinct. cells >= 2.
+  /// Returns floor(t * cells) for each threshold t in (0, 1), sorted and distinct. Requires cells >= 2.
   const std::vector<std::uint64_t>& floors(std::uint64_t cells);
-  /// log2(w[b] / w[a]) for each row w of `size` entries that has both weights.
+  /// Returns log2(w[b] / w[a]) for each row w of `size` entries that has both weights.
   std::vector<double> log_ratios(int a, int b, int size) const;
 
  private:

@@ -30,7 +30,8 @@ bool alike(const Outcome& a, const Outcome& b, double rounding) {
                     [&](double x, double y) { return std::abs(x - y) <= rounding * std::max(1.0, std::abs(x)); });
 }
 
-/// Returns the probability that both have in common. Sets `text` to the outcome that loses most among rows.
+/// Returns the probability that both distributions have in common. Sets `text` to the outcome that loses most among
+/// other rows.
 double overlap_of(const ProgramDistribution& alone, const ProgramDistribution& among, double rounding,
                   std::string& text) {
   std::vector<OutcomeMass> left = among.outcomes;
@@ -61,8 +62,9 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
   const bool exact = declaration.batch_invariant;
   const double rounding =
       2 * rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), input.vocabulary());
-  // Few calls, because a difference is examined again. One tree may have missed a stretch whose ends the other found,
-  // so both are then tested on either side of all ends that were found, with more predictions.
+  // Few predictions suffice at first, because a difference is examined again. Since one tree may have missed a stretch
+  // whose ends the other tree has, both programs are then tested on either side of all ends that were found, with more
+  // predictions.
   constexpr int confirming = 512;
   ExploreOptions explore = exploration_of(declaration, {.predictions = fewest_predictions,
                                                         .even_points = 2,
@@ -112,9 +114,9 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
 namespace {
 
 constexpr int coarsest_bits = 23;
-constexpr int most_short_rows = 2;  // judged although nothing differs: some 1,300 calls
+constexpr int most_short_rows = 2;  // judged even without a difference; some 1,300 calls in all
 
-/// Rows of one vocabulary, each with a tape, and the program's answers.
+/// Rows of one vocabulary, a tape for each row, and the program's answers.
 struct BatchRows {
   std::vector<Input> inputs;
   std::vector<Call> calls;
@@ -163,7 +165,7 @@ class Batches {
     BatchRows permuted{.inputs = whole.inputs, .calls = {}};
     for (const std::size_t i : order) permuted.calls.push_back(whole.calls[i]);
     permuted.runs = run(permuted.inputs, permuted.calls);
-    // If a row differs between two batches, it differs from the row alone in at least one of them.
+    // A row that differs between two batches differs from its run alone in at least one of the two.
     const auto place = [&](const BatchRows& there, std::size_t slot, std::size_t i) {
       const bool here = difference(there.runs[slot], alone[i]) != Difference::none;
       return here ? Place{&there, slot, &alone[i]} : Place{&whole, i, &alone[i]};
@@ -222,13 +224,13 @@ class Batches {
   }
 
  private:
-  /// A row in a batch, and its run alone.
+  /// A row in a batch, and the run of this row in a batch of its own.
   struct Place {
     const BatchRows* batch = nullptr;
     std::size_t slot = 0;
     const Run* alone = nullptr;
   };
-  /// A row whose run differs elsewhere.
+  /// A row whose run in another batch differs.
   struct Suspect {
     std::string check, text;
     Place place;
@@ -240,8 +242,8 @@ class Batches {
         .first;
   }
 
-  /// Inputs of generated instances with this vocabulary; of one number of drafts unless the program takes ragged
-  /// rows.
+  /// Returns inputs of generated instances with this vocabulary. All have the same number of drafts, unless the program
+  /// takes ragged rows.
   BatchRows draw(int vocabulary, int round) const {
     constexpr int places = 64;
     BatchRows rows;
@@ -294,8 +296,8 @@ class Batches {
     suspects_.push_back({check, std::move(text), place, difference(place.batch->runs[place.slot], *place.alone)});
   }
 
-  /// Judges the distribution of one differing row per check, in the first round that has such a row. Rows that emit
-  /// other tokens come first: weights that differ in scale alone have the same distribution.
+  /// Judges the distribution of one differing row per check, in the first round that has such a row. Prefers rows that
+  /// emit other tokens, because rows whose weights differ only in scale have the same distribution.
   void judge_differences(int round) {
     std::vector<Suspect> suspects = std::exchange(suspects_, {});
     const auto order = [](const Suspect& one) {
@@ -304,7 +306,7 @@ class Batches {
     std::stable_sort(suspects.begin(), suspects.end(),
                      [&order](const Suspect& a, const Suspect& b) { return order(a) < order(b); });
     for (const auto& [check, text, place, kind] : suspects) {
-      if (kind == Difference::draws) {  // equal answers: the order of draws alone is not a fault
+      if (kind == Difference::draws) {  // the answers are equal, and another order of draws is not a fault
         notes_.emplace(check, "draws depend on the batch: " + text);
         continue;
       }
@@ -321,7 +323,7 @@ class Batches {
     }
   }
 
-  /// Returns the row among few others if it differs there too, else in its batch.
+  /// Returns the row among few others if it differs there too, else the row in its batch.
   std::pair<BatchRows, std::size_t> with_few(const BatchRows& batch, std::size_t slot, const Run& alone,
                                              Difference kind) {
     for (const std::size_t at : std::array<std::size_t, 7>{1, 0, 2, 3, 4, 5, 6}) {
@@ -331,8 +333,9 @@ class Batches {
     return {{batch.inputs, batch.calls}, slot};
   }
 
-  /// A batch with the row at index `at`, the longest row and the rows after it. Its number of rows is a prime above
-  /// the other dimensions, because a program that guesses the batch dimension by its size would split other batches.
+  /// Returns a batch with the row at index `at`, the longest row, and the rows after that. Its number of rows is a
+  /// prime above the other dimensions: a program that guesses the batch dimension by its size would split other batches
+  /// wrongly.
   static BatchRows few(const BatchRows& batch, std::size_t slot, std::size_t at) {
     const std::size_t count = batch.calls.size(), longest = shortest_and_longest(batch).second;
     const std::size_t others =
@@ -356,9 +359,9 @@ class Batches {
           few(whole, slot, 1), 1, Difference::none, round);
   }
 
-  /// Compares rows of batches of two and three with batches of one. In small batches all rows often reject or end
-  /// together, and programs have shortcuts for that case. Cost: as many rows as two batches, and once the distributions
-  /// of a row.
+  /// Compares rows in batches of two and three with their runs in batches of one. In small batches it often happens
+  /// that all rows reject or end together, and programs have shortcuts for that case. Cost: as many rows as two batches
+  /// have, and once the distributions of a row.
   void judge_small_batches(const BatchRows& whole, const std::vector<Run>& alone, int round) {
     const std::size_t count = whole.calls.size();
     for (const std::size_t size : {2u, 3u})
@@ -379,14 +382,14 @@ class Batches {
       }
   }
 
-  /// Runs the row alone and among other rows with one number v as every random number of all rows. Tokens then do not
-  /// depend on which row a number was drawn for, so this also judges programs whose draws in a batch do not name
-  /// their row. The values of v lie 2^-8 beside the thresholds of the row alone.
+  /// Runs the row alone and among other rows with one number v as every random number of all rows. The tokens then do
+  /// not depend on which row a number was drawn for, so this also judges programs whose draws in a batch do not name
+  /// their row. The values of v are 2^-8 below and above the thresholds that the row has alone.
   ///
-  /// Correctness: a right program uses the numbers in the same way alone and in a batch, and emits the same tokens,
-  /// unless rounding moves a threshold across v. Then the row alone has other tokens at v (1 - 2^-14) or v (1 +
-  /// 2^-14), as rows of V <= 8 entries round by less than 2^-14 in float32 and double; such values are skipped. So
-  /// are races, because rounding decides between equal clocks of equal weights at every v.
+  /// Correctness: a correct program uses the numbers in the same way alone and in a batch, and emits the same tokens
+  /// unless rounding moves a threshold across v. In that case the row alone emits other tokens at v (1 - 2^-14) or v (1
+  /// + 2^-14), since the rounding of rows of V <= 8 entries is below 2^-14 in float32 and double; such values v are
+  /// skipped. Races are skipped too, because at every v rounding decides between equal clocks of equal weights.
   void judge_one_number(const BatchRows& whole) {
     constexpr std::uint64_t grid = 1 << 24;
     constexpr std::size_t places = 64;
@@ -405,7 +408,7 @@ class Batches {
         const double v = static_cast<double>(threshold) / grid + side * 0x1p-8;
         if (!(v > 0 && v < 1 - 0x1p-12)) continue;
         const Run among = answer(v, true);
-        if (!among.draws.empty()) return;  // its draws name their rows: the comparisons above judge it
+        if (!among.draws.empty()) return;  // its draws name their rows, so the comparisons above judge it
         const Run alone = answer(v, false);
         const bool races = std::ranges::any_of(alone.draws, [](const Draw& d) { return d.kind == DrawKind::clock; });
         const auto near = [&](double at) { return !same_answer(answer(at, false), alone); };
@@ -437,7 +440,7 @@ class Batches {
         fmt::format("among {} rows of up to {} drafts", batch.calls.size(),
                     batch.inputs[batch.calls[shortest_and_longest(batch).second].input].drafts.size());
     if (shift.kind == Shift::Kind::beyond) return fail(check, fmt::format("{}; {} {}", row, place, shift.text));
-    if (kind == Difference::none) return;  // there was no difference to explain
+    if (kind == Difference::none) return;  // no difference was seen that the note below would explain
     if (shift.kind == Shift::Kind::open) open_.emplace(check, fmt::format("{}; {} {}", row, place, shift.text));
     notes_.emplace(
         check, fmt::format("{}: {}; the distribution {} equals the distribution alone",
@@ -451,10 +454,10 @@ class Batches {
   const Declaration& declaration_;
   const BatchCheckOptions& options_;
   std::map<std::string, std::string> failed_, open_, notes_;  // evidence by check
-  std::set<std::string> judged_;                              // checks of which the distribution of a row was found
+  std::set<std::string> judged_;                              // checks for which one row's distribution was found
   std::vector<Suspect> suspects_;                             // of this round
   int short_rows_ = 0, one_numbers_ = 0;
-  bool small_batch_ = false;  // stops that check after the first row that differs
+  bool small_batch_ = false;  // a row of a small batch differed; later rows are not compared
   std::uint64_t runs_ = 0;
 };
 

@@ -11,13 +11,13 @@
 //   number_grid     nothing: uniforms are multiples of 2^-23 or finer, as in float32
 //   answers         nothing: every row has an answer, unless its tape was short
 //
-// A row may differ in the first three checks and still be right: its draws may come in another order there, or its
-// sums may be rounded differently. So the same batch is run again, which must repeat the difference, and then the
-// row's distribution in the batch is compared with its distribution alone. The comment before AmongRows below derives
-// the limit of what rounding explains. A difference beyond the limit fails the check; a smaller one becomes a note in
-// the evidence of a passed check. With Declaration::batch_invariant, equal draws with other weights or answers fail
-// at once. Each check judges one row in this way, if possible a row whose draws are equal; a row with equal answers
-// and other draws gets a note only.
+// A row may differ in the first three checks without a bug: its draws may come in another order there, or its sums may
+// be rounded differently. So the same batch is run again, which must repeat the difference, and then the row's
+// distribution in the batch is compared with its distribution alone. The comment before AmongRows below derives how
+// much rounding can explain. A difference beyond this limit fails the check; a smaller one becomes a note in the
+// evidence of a passed check. With Declaration::batch_invariant, equal draws with other weights or answers fail at
+// once. Each check judges one row in this way, if possible a row whose draws are equal; a row with equal answers and
+// other draws gets a note only.
 #pragma once
 
 #include <cstdint>
@@ -36,17 +36,18 @@ namespace draftproof::adapters {
 // random numbers (coins for padding or for finished rows), and the last bits of sums; the two distributions are then
 // equal up to rounding.
 //
-// Correctness: rows of a right program are independent, so given all inputs and numbers of the neighbours a row has
-// its distribution alone. Neither log is compared, so a right program does not fail for the order of its draws. Each
-// distribution that is found departs from the distribution in exact arithmetic by at most ProgramDistribution::limit
-// + rounding_limit(), in total variation; two that agree there differ by at most the sum. Entries of a state have the
-// errors of rows. If Declaration::batch_invariant promises equal bits, both trees are equal, and the only error is
-// that of compensated sums of products of at most n shares, a relative (n + 1) 2^-53. A program whose distribution is
-// not found within the limits on calls, such as a loop that is cut, is not judged (`open`). Neighbours that matter
-// but were not among the rows, and stretches that no call met (explore.hpp), are not excluded.
+// Correctness: rows of a correct program are independent, so given all inputs and numbers of the neighbours, a row has
+// the same distribution as alone. Logs are not compared, so a correct program does not fail because its draws come in
+// another order. Each distribution that is found departs from the distribution in exact arithmetic by at most
+// ProgramDistribution::limit + rounding_limit(), in total variation. If two programs have the same exact distribution,
+// their found distributions differ by at most the sum of their two limits. Entries of a state have the errors of rows.
+// If Declaration::batch_invariant promises equal bits, both trees are equal, and the only error is that of compensated
+// sums of products of at most n shares, a relative (n + 1) 2^-53. A program whose distribution is not found within the
+// limits on calls, for example because a loop is cut off, is not judged (`open`). The check cannot exclude an effect of
+// neighbours that were not among the rows, or stretches that no call met (explore.hpp).
 
-/// A program that runs its calls one at a time, each as the row `slot` of a batch with `others`, which do not change,
-/// or alone if there are none.
+/// A program that runs its calls one at a time, each as the row `slot` of a batch with `others`, which do not change;
+/// if there are no others, each call runs alone.
 class AmongRows final : public Program {
  public:
   explicit AmongRows(Program& program, std::vector<Input> inputs = {}, std::vector<Call> others = {},

@@ -30,14 +30,14 @@ std::string text_of(const Judgement& judgement) {
                      fraction_text(worst->found, judgement.limit), fraction_text(worst->wanted, judgement.limit));
 }
 
-/// Adds the results of one distribution to the answers.
+/// Adds what one distribution contributes to the answers of the checks.
 void add_distribution(const ProgramDistribution& distribution, const Input& input, double drawn, Answers& answers) {
   if (!distribution.silent.empty()) throw ProgramSilent(distribution.silent);
   answers.calls += distribution.calls;
   answers.predictions += distribution.predicted;
   answers.unexplored += drawn * distribution.unexplored;
   if (distribution.unexplored > 0 || distribution.outcomes.empty())
-    answers.answered = true;  // an unknown outcome may be an answer
+    answers.answered = true;  // the unknown outcome of unexplored branches may be an answer
   for (const OutcomeMass& each : distribution.outcomes)
     if (each.outcome.status != RowStatus::failed)
       answers.answered = true;
@@ -76,8 +76,8 @@ std::string text_of_requests(std::span<const Input> inputs) {
   return texts.empty() ? "" : fmt::format("; requests: {}", fmt::join(texts, ", "));
 }
 
-/// The distribution of the strings that the program emits on a drawn input. Strings that the model cannot emit are
-/// left out; they are findings of zero_support.
+/// Returns the distribution of the strings that the program emits on a drawn input. Strings that the model cannot emit
+/// are left out, because zero_support reports them.
 EmittedDistribution emitted_distribution(const SmallModel& model, std::span<const ProgramDistribution> distributions,
                                          const Answers& answers) {
   EmittedDistribution emitted{.vocabulary = model.vocabulary, .length = model.length};
@@ -108,7 +108,7 @@ Answers answers_of(Program& program, const SmallModel& model, const Declaration&
     return distributions;
   };
   if (declaration.stateful() && model.drafted) {
-    SmallModel longer = model;  // a token beyond the first call's last shows a wrong state of the second one
+    SmallModel longer = model;  // its last token shows whether the state in the second call is wrong
     ++longer.length;
     answers.judgement = judge_calls(longer, declaration, distributions_on);
   } else if (const std::vector<ProgramDistribution> distributions = distributions_on(model.inputs, model.drawn);
@@ -125,9 +125,10 @@ Answers answers_of(Program& program, const SmallModel& model, const Declaration&
   }
   if (answers.failed[distribution_check::function]) return answers;  // there is no distribution to judge
   Judgement& judgement = answers.judgement;
-  // With any of equally likely tokens the distribution is free; zero_support finds a token that is not among them.
+  // If any of equally likely tokens may be emitted, the target fixes no distribution; zero_support reports tokens not
+  // among them.
   if (model.greedy && declaration.greedy == Greedy::any) judgement.distance = 0;
-  // A tree that predictions still refute is not a distribution.
+  // While predictions still refute the tree, its distribution is not the program's, so no departure is reported.
   if (!answers.undecided && answers.departure() > judgement.limit)
     answers.failed[distribution_check::exact_distribution] =
         Answer::failed(fmt::format("{}, TV {}, rounding explains {:.1g}{}", text_of(judgement),

@@ -46,13 +46,13 @@ struct Answers {
   double unexplored = 0;  ///< probability of the branches that limits cut
   std::uint64_t calls = 0, predictions = 0;
 
-  /// A lower bound of the distance for any outcome of unexplored branches and failed rows, because mass m changes a
-  /// total variation by at most m.
+  /// Returns a lower bound of the distance, whatever the outcomes of unexplored branches and failed rows are: an
+  /// unknown mass m changes a total variation by at most m.
   double departure() const { return judgement.distance - unexplored - judgement.failed; }
 };
 
-/// Explores the program on all inputs of the model and judges the distributions. If there is no distribution in mixed
-/// batches, or a wrong one, rows are run one at a time; effects of neighbours are judged in the edge tier
+/// Explores the program on all inputs of the model and judges the distributions. If mixed batches give no distribution
+/// or a wrong one, rows are run one at a time, because the effects of neighbours are judged in the edge tier
 /// (batch_checks.hpp).
 /// Throws: AdapterError if the program is lost; ProgramSilent.
 Answers answers_on(Program& program, const SmallModel& model, const Declaration& declaration,

@@ -24,12 +24,13 @@ namespace draftproof::adapters {
 
 namespace {
 
-/// Number of undecided instances after which the checks end: each uses up the calls of one or more explorations, and
-/// at most this many explorations are spent on them.
+/// Number of undecided instances after which the checks end. Each such instance uses up the calls of one or more
+/// explorations; the checks also end after the calls of this many explorations.
 constexpr int most_undecided = 8;
 
-/// Number of instances on which every row fails after which the program is reported as failing. The first ones are so
-/// small that all of their drafts may be accepted: a program that fails there alone has failed on some inputs.
+/// If every row fails on this many instances, the program is reported as failing on every input. The first instances
+/// are so small that all of their drafts may be accepted, so their failures alone do not show that the program fails on
+/// every input.
 constexpr int most_failing = 20;
 
 /// Shrinking divides the number of predictions by this until an instance is to be confirmed.
@@ -47,7 +48,7 @@ class Checker {
     return model;
   }
 
-  /// The answers after some predictions. A departure needs confirmed() before it is reported.
+  /// Returns the answers after some predictions. A departure must pass confirmed() before it is reported.
   Answers ask(const I& instance, int predictions) const {
     ExploreOptions explore = exploration();
     explore.predictions = predictions;
@@ -105,8 +106,8 @@ class Checker {
     std::vector<Answer> violation(names.size());
     std::string undecided, undecided_on, unjudged, note;
     int unfinished = 0, unanswered = 0;
-    std::uint64_t spent = 0;        // calls without a decision
-    bool answered = !shrinks_them;  // a replay shows every result
+    std::uint64_t spent = 0;        // calls on undecided instances
+    bool answered = !shrinks_them;  // a replay shows all results, even if every row fails
     std::optional<Finding> lost;
     std::string silent;
     for (I instance : instances) {
@@ -150,7 +151,7 @@ class Checker {
         }
       if (options_.progress) options_.progress(result.instances);
       if (failing[distribution_check::exact_distribution] || failing[distribution_check::function])
-        break;  // other faults show on the same instances as a wrong distribution
+        break;  // on these instances other checks fail because of the wrong distribution
       if (unfinished == most_undecided || spent >= most_undecided * exploration().most_calls) break;
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -160,7 +161,7 @@ class Checker {
       Answer answer = Answer::not_applicable();
       std::string on, replay;
       if (failing[i]) {
-        // A wrong distribution was found on a small instance already.
+        // exact_distribution needs no shrinking here: settled() has tried smaller instances.
         const bool shrinks_it =
             shrinks_them && !lost && silent.empty() && i != distribution_check::exact_distribution;
         Answers small;
@@ -177,7 +178,8 @@ class Checker {
       } else if (!silent.empty()) {
         answer = Answer::undecided(silent);
       } else {
-        // The unexplored part of a distribution may emit anything, so these checks compare calls, not distributions.
+        // An unexplored part of a distribution may emit anything, so the checks stay undecided, except `function`,
+        // which compares calls.
         const bool open = (unfinished > 0 && i != distribution_check::function) ||
                           (i == distribution_check::exact_distribution && unanswered > 0);
         answer.status = result.instances == 0 ? Status::skipped : open ? Status::undecided : Status::passed;
@@ -207,7 +209,7 @@ class Checker {
     return result;
   }
 
-  /// The checks on one instance, which is not shrunk, and its distributions as text.
+  /// Runs the checks on one instance, without shrinking it; the result has its distributions as text.
   DistributionChecks replay(const I& instance) const {
     if (!takes(declaration_, instance))
       throw AdapterError(fmt::format("{}: got {}, expected an instance that its declaration takes", declaration_.name,
@@ -230,7 +232,7 @@ class Checker {
  private:
   ExploreOptions exploration() const {
     ExploreOptions explore = exploration_of(declaration_, options_.explore);
-    explore.keep_stretches = true;  // the evidence names the draws that lead to an outcome
+    explore.keep_stretches = true;  // the evidence names the draws that lead to an outcome, from the stretches
     return explore;
   }
 
@@ -238,8 +240,8 @@ class Checker {
     return replay_line("replay", "", {{"adapter", options_.adapter}, {"instance", instance.text()}});
   }
 
-  /// Whether the check passes on the instance in a program without earlier calls, as when its replay line is run.
-  /// False if the program cannot be started again.
+  /// Whether the check passes on the instance in a program that has had no earlier calls, as when its replay line is
+  /// run. False if the program cannot be started again.
   bool passes_alone(const I& instance, std::size_t check) const {
     try {
       const std::shared_ptr<Program> fresh = options_.fresh ? options_.fresh() : nullptr;
@@ -256,10 +258,10 @@ class Checker {
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
-  /// Returns the smallest instance that fails the check too. `answers` become the answers on it, with all calls
-  /// added.
+  /// Returns the smallest instance found that fails the check too. Sets `answers` to the answers on it, with the calls
+  /// of all tries added.
   Shrunk<I> shrunk(const I& instance, std::size_t check, Answers& answers) const {
-    bool lost = false;  // the program has ended, and earlier results stand
+    bool lost = false;  // the program has ended; the results so far are kept
     std::uint64_t calls = answers.calls;
     const ShrinkOptions search{.next = ShrinkOptions::Next::same_step, .stopped = [&] { return lost || stopped(); }};
     Shrunk<I> found = shrink(instance, search, [&](const I& candidate) {
@@ -301,7 +303,7 @@ DistributionChecks check_generated(Program& program, const Declaration& declarat
   std::vector<I> instances;
   for (const std::string& text : options.first) instances.push_back(I::parse(text));
   const auto given = static_cast<std::ptrdiff_t>(instances.size());
-  // Among equal sizes near rows come last, so that a distribution that is wrong everywhere is shown on simpler rows.
+  // Among instances of equal size those with near rows come last, so that a bug on all rows is shown on simpler rows.
   for (const bool near : {false, true})
     for (int n = 0; n < options.instances; ++n)
       if (has_near_rows(n) == near) instances.push_back(generate(declaration, options.seed, n, options.most_drafts));

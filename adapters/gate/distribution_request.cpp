@@ -103,7 +103,7 @@ class Reader {
     return value.get<std::int64_t>();
   }
 
-  /// Rows of one length, which is `vocabulary` unless that is 0.
+  /// Returns rows of one length, which is `vocabulary` unless that is 0.
   std::vector<std::vector<double>> rows(const Json& object, const char* field, std::size_t vocabulary) const {
     std::vector<std::vector<double>> result;
     for (const Json& row : list(object, field)) {

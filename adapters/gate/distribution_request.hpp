@@ -3,9 +3,10 @@
 //   {"inputs": [{"p": [[..], ..], "q": [[..], ..], "drafts": [..], "parents": [..]}, ..],
 //    "predictions": 256, "seed": 1}
 //
-// Input describes the shapes at the level that the program declares; only trees have "parents". A program under a
-// grammar may have "legal", with 1 for each token that is allowed after a row of p and 0 for the others; without it all
-// are. A program with settings may have {"temperature": 0.5} as "settings". The last two fields are optional.
+// Input describes the shapes at the level that the program declares; only trees have "parents". For a program under a
+// grammar an input may have "legal": 1 for each token that is allowed after a row of p, 0 for the others; without it
+// all tokens are allowed. For a program with settings an input may have "settings", such as {"temperature": 0.5}.
+// "predictions" and "seed" are optional.
 #pragma once
 
 #include <cstdint>

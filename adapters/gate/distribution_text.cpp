@@ -68,7 +68,7 @@ std::string stretch_text(const Stretch& stretch) {
 
 namespace {
 
-/// Whether the stretch has all values of its draw, which then decides nothing.
+/// Whether the stretch has all values of its draw, so that the draw decides nothing.
 bool is_whole(const Stretch& stretch) {
   return stretch.first == 0 && stretch.last == (std::uint64_t{1} << stretch.bits) - 1;
 }

@@ -25,14 +25,14 @@ std::string outcomes_text(std::span<const OutcomeMass> outcomes);
 /// "place 0, coin accept, 0 .. 8388607 of 2^24"; the stream is left out where it has no name.
 std::string stretch_text(const Stretch& stretch);
 
-/// The draws that lead to an outcome on its likeliest way, "coin 0 (accept) is 3 .. 5 of 2^3 (0.375 .. 0.625)", the
-/// first four that decide; empty where none does. Needs ExploreOptions::keep_stretches: draws without a grid are left
-/// out.
+/// Returns the draws that lead to an outcome on its likeliest path, "coin 0 (accept) is 3 .. 5 of 2^3 (0.375 ..
+/// 0.625)": the first four draws that decide, or empty text if none does. Draws without a grid are left out. Requires
+/// ExploreOptions::keep_stretches.
 std::string way_text(const ProgramDistribution& distribution, const Outcome& outcome);
 
-/// The outcomes of each coin's values: a line for each range of values with one outcome, in the order of the draws.
-/// Coins whose values all lead to one outcome have no line. Requires ExploreOptions::keep_stretches. Returns at most
-/// 24 lines; the last counts the lines left out.
+/// Returns which outcomes the values of each coin lead to: a line for each range of values with one outcome, in the
+/// order of the draws. Coins whose values all lead to one outcome have no line. Requires
+/// ExploreOptions::keep_stretches. Returns at most 24 lines; the last says how many lines were left out.
 std::vector<std::string> deciding_lines(const ProgramDistribution& distribution);
 
 }  // namespace draftproof::adapters

@@ -33,7 +33,7 @@ const std::array<std::vector<int>, 3> small_proposals{std::vector{12, 7, 4, 2, 1
 
 using Tuples = std::map<std::vector<Token>, Rational>;
 
-/// The shares of a row of doubles, exactly.
+/// Returns the shares of the entries of a row of doubles, exactly.
 std::vector<Rational> shares_of(const std::vector<double>& row) {
   std::vector<Rational> shares(row.begin(), row.end());
   Rational mass;
@@ -42,7 +42,7 @@ std::vector<Rational> shares_of(const std::vector<double>& row) {
   return shares;
 }
 
-/// Returns the probability of each tuple; nothing if there are too many.
+/// Returns the probability of each tuple of drafts, or nothing if there are too many tuples.
 std::optional<Tuples> tuples_of(const AnyDrafter& drafter, const std::vector<Rational>& proposal, int drafts,
                                 ExplorerLimits limits) {
   const Rows<Rational> rows{proposal, {proposal}};
@@ -110,7 +110,7 @@ class DraftChecks {
                               drafter_.info().name);
       });
       if (fault.empty()) {
-        // Models share the level: the largest of three e-values is below their sum.
+        // The models share the false-alarm level, because the largest of three e-values is below their sum.
         const double log_e = ETable(distribution).log_e(counts, std::ldexp(1.0, options_.log2_small)) -
                              std::log(static_cast<double>(small_proposals.size()));
         largest = std::max(largest, log_e);
@@ -132,7 +132,7 @@ class DraftChecks {
     return finding;
   }
 
-  /// Nothing if the first draft of the distribution is not a draw of q.
+  /// Returns nothing if the first draft of the declared sampling is not a draw from q.
   std::optional<Finding> noise() {
     if (!follows_proposal_.value_or(false)) return std::nullopt;
     Finding finding = started("draft_noise");
@@ -145,7 +145,7 @@ class DraftChecks {
       const std::uint64_t before = finding.work;
       draw(row, fewest, std::uint64_t{1} << asked[i].log2_draws, small_proposals.size() + i, finding,
            [&](std::span<const Token> tuple) { ++counts[static_cast<std::size_t>(tuple.front())]; });
-      // Rows share the level: the largest of their e-values is below the sum.
+      // The rows share the false-alarm level, because the largest of their e-values is below the sum.
       const std::vector<double> read = stored_distribution(row, form_);
       const double log_e = ETable(read).log_e(counts, std::ldexp(1.0, asked[i].log2_draws)) -
                            std::log(static_cast<double>(asked.size()));
@@ -206,7 +206,7 @@ class DraftChecks {
                     {{"adapter", options_.adapter}, {"tier", "sampled"}, {"seed", std::to_string(options_.seed)}}));
   }
 
-  /// A Poisson number of tuples with mean `planned`; each model has separate trials.
+  /// Draws a Poisson number of tuples with mean `planned`; each model has separate trials.
   template <class Visit>
   void draw(const std::vector<double>& row, int drafts, std::uint64_t planned, std::size_t model, Finding& finding,
             Visit visit) {

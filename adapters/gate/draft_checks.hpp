@@ -1,5 +1,5 @@
-// A program's own drafter against the draft sampling that it declares. Verifiers rely on that distribution: drafts
-// from another one make a right verifier lossy.
+// Compares a program's own drafter with the draft sampling that it declares. Verifiers rely on that sampling: drafts
+// from another distribution make a correct verifier lossy.
 //
 //   check           counts                                  against
 //   draft_sampling  whole tuples, on small models           the distribution's tuples, in fractions
@@ -7,10 +7,11 @@
 //
 // Both distributions belong to the row as the program reads it, rounded to its type.
 //
-// A chain drafts one token from each row. A tree drafts the draws at one node, whose distribution is that of the tree
-// sampling's siblings. Both are e-values (properties/statistics/e_table.hpp) on a fixed number of planned draws.
-// Noise in half precision has few values: tokens of little probability then never win, which large vocabularies show.
-// Noise that can be 0 lets impossible tokens win: the largest vocabulary is tested again with 64 possible tokens.
+// For a chain the checks draw one token from each row. For a tree they draw the drafts at one node, whose distribution
+// is that of siblings under the tree sampling. Both checks are e-values (properties/statistics/e_table.hpp) on a fixed
+// number of planned draws. Noise in half precision has few values: tokens of little probability then never win, which
+// large vocabularies show. If noise can be 0, impossible tokens can win, so the largest vocabulary is tested again with
+// 64 possible tokens.
 #pragma once
 
 #include <fmt/format.h>
@@ -105,8 +106,8 @@ struct DraftCheckOptions {
   int log2_small = 16;  ///< planned draws on each small model
   int log2_large = 14;  ///< planned draws of draft_noise at the first vocabulary
   int log2_kept = 11;   ///< planned draws of draft_noise with 64 possible tokens
-  /// Vocabularies of draft_noise, within the program's limit. After the first, a sixteenth of the draws on rows four
-  /// times as long take a quarter of its time.
+  /// The vocabularies of draft_noise, within the program's limit. The second has rows four times as long and a
+  /// sixteenth of the draws, so it takes a quarter of the first one's time.
   std::vector<int> vocabularies{32'000, 128'256};
   double alpha = 1e-9;  ///< probability of a false alarm of all findings together
   std::uint64_t seed = 1;
@@ -114,7 +115,7 @@ struct DraftCheckOptions {
   std::string adapter{};    ///< as --adapter names it, for replay lines
 };
 
-/// Requires a program that drafts and is seeded or opaque. Throws: AdapterError.
+/// Requires a program that has a drafter and is seeded or opaque. Throws: AdapterError.
 std::vector<Finding> check_drafts(Served& program, const DraftCheckOptions& options);
 
 }  // namespace draftproof::adapters

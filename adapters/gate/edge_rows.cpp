@@ -11,7 +11,7 @@ namespace draftproof::adapters {
 namespace {
 
 constexpr int period = 20, equal_at = 3, short_at = 13, short_over_sum_at = 16;
-constexpr std::uint64_t apart = 1 << 30;  // distinct from the addresses of generated instances
+constexpr std::uint64_t apart = 1 << 30;  // keeps the random addresses distinct from those of generated instances
 
 WeightPair equal_rows(InstanceRng& dice, int turn) {
   std::vector<int> weights{0, 1};
@@ -20,12 +20,12 @@ WeightPair equal_rows(InstanceRng& dice, int turn) {
 }
 
 std::optional<WeightPair> short_rows(InstanceRng& dice, int turn, Dtype dtype, bool normalised) {
-  // 1 in 30 triples has a short sum in float, 1 in 1,500 has one in double after normalisation.
+  // Of random triples 1 in 30 has a short sum in float, and 1 in 1,500 in double after normalisation.
   constexpr int attempts = 20'000, largest = 30;
   for (int i = 0; i < attempts; ++i) {
     const int a = dice.between(1, largest), b = dice.between(1, largest), c = dice.between(1, largest);
     const std::vector<int> weights{a, b, c, 0};
-    // Programs add rows of 16-bit numbers in float.
+    // Short sums are tested in float also for 16-bit rows, because programs add these in float.
     if (!(dtype == Dtype::float64 ? ends_short<double>(weights, normalised) : ends_short<float>(weights, normalised)))
       continue;
     if (turn % 2 == 1) return WeightPair{weights, {a, b, c, a + b + c}};
@@ -48,14 +48,14 @@ StoredFormat format_of(Dtype dtype) {
   return float64;
 }
 
-/// Number of entries with p < q, and with p > q, as the format has them; `above` is 9 if p exceeds q by more than a
-/// unit.
+/// Number of entries with p < q, and of entries with p > q, as the format stores them; `above` is 9 if p exceeds q by
+/// more than a unit in the last place.
 struct Differences {
   int below = 0, above = 0;
   bool operator==(const Differences&) const = default;
 };
 
-/// Weights n step + start.
+/// Weights that depend on n: n step + start.
 struct Line {
   std::vector<int> step, start;
   int at(std::size_t x, int n) const { return start[x] + n * step[x]; }
@@ -83,7 +83,8 @@ Differences differences(const Line& target, const Line& proposal, int n, const S
   return found;
 }
 
-/// The pair of the two lines with the least n, or an n within a thousandth of it, that has these differences.
+/// Returns the weights p and q at the least n, or at an n within a thousandth of it, that have these differences;
+/// nothing if there is no such n.
 std::optional<WeightPair> least_pair(const Line& p, const Line& q, const Differences& wanted,
                                      const StoredFormat& format) {
   const int steepest = std::max(*std::ranges::max_element(p.step), *std::ranges::max_element(q.step));
@@ -92,7 +93,7 @@ std::optional<WeightPair> least_pair(const Line& p, const Line& q, const Differe
   for (int n = 2; n <= last; before = n, n += 1 + n / 1024) {
     const Differences found = at(n);
     if (found == Differences{})
-      last = std::min(last, 16 * std::min(n, last / 16));  // beyond it rows hardly ever differ again
+      last = std::min(last, 16 * std::min(n, last / 16));  // rows rarely differ again at larger n
     if (found != wanted) continue;
     while (n - before > 1) {
       const int middle = before + (n - before) / 2;
@@ -103,11 +104,11 @@ std::optional<WeightPair> least_pair(const Line& p, const Line& q, const Differe
   return std::nullopt;
 }
 
-/// The k-th near rows of a seed.
+/// Returns the k-th near rows of a seed.
 std::optional<EdgeRows> near_rows(InstanceRng& dice, int k, Dtype dtype) {
   constexpr int attempts = 64;
   enum Kind { one_hot, beside, balanced } kind = static_cast<Kind>(k % 3);
-  if (dtype == Dtype::float64) kind = balanced;  // the others need an n of 2^54, or one in hundreds near 10^8
+  if (dtype == Dtype::float64) kind = balanced;  // other kinds have no short solution: n is 2^54, or rare near 10^8
   for (int i = 0; i < attempts; ++i) {
     const auto size = static_cast<std::size_t>(k == 0 ? 2 : dice.between(2, 4));
     std::vector<int> first(size), step(size), start(size);

@@ -9,9 +9,10 @@
 //           (n a b), or        (n-1 a b), or     it on no token or on one token by a unit in the last place: a draft
 //           n u + a            (n - 1) u + a     is rejected, and the residual is zero or a unit
 //
-// For near rows n is the least number, or close to it, with the required signs of p - q in the declared type; float64
-// has the last kind only, because an instance's text limits the weights. They are rows 8, 18, .. of a seed, the first
-// of them with two tokens. In every second near instance a path first accepts a draft of equal rows.
+// For near rows n is the least number, or close to it, at which p - q has the required signs in the declared type. In
+// float64 only the last kind is used, because an instance's text limits the weights. Near rows are the instances 8, 18,
+// .. of a seed; the first of them has two tokens. In every second near instance a path first accepts a draft of equal
+// rows.
 //
 // With the first proposal of a short row every draft is rejected and the residual is p. With the second one draft in
 // two is accepted, and the residual is in proportion to p.
@@ -34,7 +35,7 @@ struct EdgeRows {
   bool below_root = false;   ///< of a path or tree: these are the rows after a first draft
 };
 
-/// The rows of the n-th instance of a seed, if it is one of these: one instance in four.
+/// Returns the rows of the n-th instance of a seed if it has equal, short or near rows: one instance in four.
 /// Cost: up to some thousand sums of three numbers, or near rows of some ten thousand n.
 std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype);
 
@@ -42,7 +43,8 @@ std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype);
 inline constexpr int near_every = 10, near_at = 8;
 constexpr bool has_near_rows(int n) { return n % near_every == near_at; }
 
-/// Number of the n-th instance among those without equal or short rows. Near rows replace one of these.
+/// Returns the number of the n-th instance among those without equal or short rows. Some of these have near rows
+/// instead.
 int number_without_edges(int n);
 
 /// Whether the running sum of the probabilities, rounded to T, ends below 1; if `normalised`, after division by their

@@ -30,12 +30,12 @@ namespace draftproof::adapters {
 
 namespace {
 
-/// Vocabulary of the sampled tier unless a source is named: every trial sends its rows through the adapter.
+/// Vocabulary of the sampled tier if no source is named: small, because every trial sends its rows through the adapter.
 constexpr int usual_vocabulary = 1024;
 
-/// Returns the limits of an exploration with this many predictions. With few, most calls would build the tree, so
-/// less of its grid is tested; values between suggested thresholds are left to the predictions in any case. A program
-/// that draws without end is given up sooner.
+/// Returns the limits of an exploration with this many predictions. If there are few, most calls would build the tree,
+/// so fewer points of its grid are tested; values between suggested thresholds are left to the predictions in any case.
+/// A program that draws without end is also given up sooner.
 ExploreOptions exploration_within(int predictions) {
   const ExploreOptions usual;
   return {.predictions = predictions,
@@ -50,13 +50,13 @@ bool decides_positions(const Declaration& declaration) {
                                        (declaration.level == Level::chain && declaration.fewest_drafts <= 1));
 }
 
-/// Whether the program decides on paths or trees that trials have.
+/// Whether the program decides on paths or trees of a shape that trials have.
 bool decides_paths(const Declaration& declaration, int drafts) {
   return declaration.has("verify") && declaration.level != Level::position &&
          shape_of_trials(declaration, drafts).has_value();
 }
 
-/// Returns the notes of a passed check that are printed beside the numbers of the tier.
+/// Adds the note of each passed check that has one, to be printed beside the numbers of the tier.
 void add_note(GateResult& result) {
   for (const Finding& finding : result.findings)
     if (finding.status == Status::passed && !finding.evidence.empty()) {
@@ -65,15 +65,15 @@ void add_note(GateResult& result) {
     }
 }
 
-/// Drafts of the trials at one position.
+/// Returns how many drafts the trials at one position have.
 int drafts_of_trials(const Declaration& declaration, int drafts) {
   if (declaration.level == Level::chain) return 1;
   const int most = declaration.most_drafts > 0 ? declaration.most_drafts : drafts;
   return std::max(declaration.fewest_drafts, std::min(drafts, most));
 }
 
-/// A model of near rows (edge_rows.hpp), at one position with the drafts of its trials; nothing where it would be
-/// large.
+/// Returns a model of near rows (edge_rows.hpp), at one position and with as many drafts as its trials have; nothing if
+/// the model would be large.
 std::optional<SmallModel> near_model(const Declaration& declaration, std::uint64_t seed, int n, int drafts) {
   constexpr double most_inputs = 64;
   if (declaration.level != Level::position) {
@@ -120,7 +120,7 @@ void each_answer(Served& program, const Input& input, std::uint64_t seed, int ca
   }
 }
 
-/// The fault of one answer: no token, or a first token with p = 0.
+/// Returns the fault of one answer, if any: no token, or a first token with p = 0.
 std::optional<Finding> fault_of_answer(ServedResult& result, std::size_t row, const Input& input,
                                        const std::vector<double>& target, const std::string& model) {
   const auto first = result.tokens_of(static_cast<int>(row)).front();
@@ -134,8 +134,8 @@ std::optional<Finding> fault_of_answer(ServedResult& result, std::size_t row, co
       0, model);
 }
 
-/// The first fault of a program that draws its own numbers on near rows: a row without an answer, or a first token
-/// with p = 0. Trials on rows of a source hardly ever reject there; these drafts are chosen, not drawn.
+/// Returns the first fault of a program that draws its own numbers on near rows: a row without an answer, or a first
+/// token with p = 0. Trials on rows of a source hardly ever reject there; here the drafts are chosen, not drawn.
 std::optional<Finding> near_fault(Served& program, std::uint64_t seed, int drafts) {
   constexpr int calls = 16;
   for (const int n : {near_at, near_at + near_every}) {
@@ -153,9 +153,9 @@ std::optional<Finding> near_fault(Served& program, std::uint64_t seed, int draft
   return std::nullopt;
 }
 
-/// The first fault of a program in half precision on a long row of 64 possible tokens whose drafts are impossible: its
-/// last token is drawn from that row. Noise of 16 bits is 0 now and then, and lets an impossible token win.
-/// Noise of float16 is 0 once in 2^25: `calls` calls meet it calls / 2^8 times in the mean.
+/// Returns the first fault of a program in half precision on a long row of 64 possible tokens with impossible drafts,
+/// so that its last token is drawn from that row. Noise of 16 bits is 0 now and then, and lets an impossible token win.
+/// Noise of float16 is 0 once in 2^25: `calls` calls meet a zero calls / 2^8 times in the mean.
 /// Cost: `calls` calls on rows of 128,256 tokens, in a type of 16 bits alone; none if all random numbers are doubles.
 std::optional<Finding> half_precision_fault(Served& program, std::uint64_t seed, int drafts, int calls) {
   constexpr int possible = 64, usual = 128'256;
@@ -213,7 +213,7 @@ std::string ExternalGate::refusal(Tier tier) const {
     return "the program declares scripted randomness only";
   if (drafts_or_generates) return "";
   if (decides_positions(declaration)) return "";
-  // An unknown distribution is a finding.
+  // A draft sampling that no drafter has is a finding.
   if (path_registry().drafter(path_sampling(declaration)) == nullptr || shape_of_trials(declaration, usual_drafts))
     return "";
   return fmt::format("trials have no paths or trees of {} drafts or more", declaration.fewest_drafts);
@@ -272,7 +272,7 @@ void ExternalGate::try_replays(std::vector<Finding>& findings, const GateOptions
                                     {"profile", std::string(options.profile.name)},
                                     {"seed", std::to_string(options.seed)}});
     }
-  } catch (const AdapterError&) {  // The program cannot be started again: its replay lines stay as they are.
+  } catch (const AdapterError&) {  // The program cannot be started again, so its replay lines stay as they are.
   }
 }
 
@@ -376,7 +376,7 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
 
 std::vector<Finding> ExternalGate::verified_trials(GateResult& result, const GateOptions& options) const {
   const Declaration& declaration = served_->declaration();
-  // One draft of a chain is one draw of q.
+  // A single draft of a chain is one draw from q.
   const std::string sampling = declaration.level == Level::chain ? "iid" : declaration.draft_sampling;
   const AnyDrafter* drafter = registry().drafter(sampling);
   if (!drafter)

@@ -35,7 +35,8 @@ class ExternalGate final : public ExternalSubject {
   void examine_distributions(GateResult& result, const GateOptions& options) const;
   void examine_selection(GateResult& result, const GateOptions& options) const;
   void examine_batches(GateResult& result, const GateOptions& options) const;
-  /// Marks failures of the edge tier that a newly started program does not show: they depend on earlier calls.
+  /// Marks failures of the edge tier that do not occur in a newly started program, because they depend on earlier
+  /// calls.
   void try_replays(std::vector<Finding>& findings, const GateOptions& options) const;
   void examine_trials(GateResult& result, const GateOptions& options) const;
   /// The line that runs one tier again.

@@ -17,10 +17,10 @@ namespace draftproof::adapters {
 
 namespace {
 
-// The bytes of rows in a batch: a batch that exceeds the caches gains nothing from more rows.
+// Most bytes of rows in a batch. When these exceed the caches, more rows save no time.
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
 
-/// Rows of one position, as often as a batch needs them.
+/// A batch of one position, whose rows are repeated as often as a batch needs them.
 class ExternalTrials final : public Decider<RatioTable, Philox> {
  public:
   ExternalTrials(std::shared_ptr<Served> program, std::shared_ptr<ExternalVerifier::Calls> shared,
@@ -107,7 +107,8 @@ class ExternalTrials final : public Decider<RatioTable, Philox> {
     }
   }
 
-  /// The position as the program receives it, with a row of q per draft if the draft sampling has several proposals.
+  /// Returns the position as the program receives it, with a row of q per draft if the draft sampling has several
+  /// proposals.
   Input input_on(const RatioTable& distributions) const {
     const auto row = [&](auto value) {
       std::vector<double> values;

@@ -1,6 +1,6 @@
 // An external program as a registered verifier of one position, or of paths. Trials of the gate, of surveys and of
-// simulations are calls of the program. At one position a program of chains decides on one draft; its first token is
-// that of the position.
+// simulations are calls of the program. At one position a program of chains decides on one draft, and the first token
+// that it emits is the token of the position.
 //
 // The token of a trial has distribution p for any lossless program, so the statistics of compiled verifiers apply.
 // Seeds are a function of (seed, trial): a seeded program has the same trials for any number of threads and any size
@@ -20,7 +20,8 @@ namespace draftproof::adapters {
 /// The Info of an external program. The object owns the text.
 class ExternalInfo {
  public:
-  /// As a verifier of one position, or of paths. `name` is the name in lists; empty: the declared name.
+  /// Describes the program as a verifier of one position, or of paths. Lists show `name`, or the declared name if it is
+  /// empty.
   ExternalInfo(const Declaration& declaration, std::string name, bool of_paths);
   const Info& info() const { return info_; }
 
@@ -45,11 +46,11 @@ class ExternalVerifier final : private ExternalInfo, public AnyVerifier {
   using AnyVerifier::info;
   using AnyVerifier::simulate_on;
 
-  /// The only form, because a program that is only called has no branches to enumerate. Its distribution is found by
-  /// calls (adapters/gate/distribution_checks.hpp).
+  /// Returns the decider for simulation. There is no other form, because a program that can only be called has no
+  /// branches to enumerate. Its distribution is found by calls (adapters/gate/distribution_checks.hpp).
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& distributions, int drafts) const override;
 
-  /// Returns the sum over all simulations so far. Requires that no simulation runs.
+  /// Returns the number of unanswered trials of all simulations so far. Requires that no simulation runs.
   const Unanswered& unanswered() const { return calls_->unanswered; }
 
   /// The program, shared by the simulations, which take turns to call it.
@@ -64,10 +65,10 @@ class ExternalVerifier final : private ExternalInfo, public AnyVerifier {
 };
 
 /// An external program of chains or trees as a registered verifier of paths. Each step of a survey is one row of a
-/// call. Its seed is drawn from the trial's own random bits, so trials do not depend on threads.
+/// call. The row's seed is drawn from the trial's own random bits, so trials do not depend on threads.
 class ExternalPathVerifier final : private ExternalInfo, public AnyPathVerifier {
  public:
-  /// Requires a program of level chain or tree that is seeded or opaque. `name` is that in lists.
+  /// Requires a program of level chain or tree that is seeded or opaque. Lists show `name`.
   ExternalPathVerifier(std::shared_ptr<Served> program, std::string name);
 
   using AnyPathVerifier::info;

@@ -96,7 +96,8 @@ std::string_view status_text(RowStatus status) {
 
 namespace {
 
-/// Adds up the probability of emitted strings by prefix: of strings that begin with it and that equal it.
+/// Adds up the probabilities of emitted strings by prefix: of the strings that begin with the prefix, and of those
+/// equal to it.
 class Strings {
  public:
   explicit Strings(const SmallModel& small_model) : small_model_{small_model} {}
@@ -115,7 +116,7 @@ class Strings {
     ends_[prefix].add(probability);
   }
 
-  /// Returns 1/2 sum over strings of `length` tokens of |C - p|, and the token where an emitted string departs most.
+  /// Returns 1/2 sum over strings of `length` tokens of |C - p|, and the token at which an emitted string departs most.
   /// Mass that emits nothing counts in full: it is missing among the strings and is one further outcome.
   double distance(std::optional<WorstToken>& worst) {
     NeumaierSum total;
@@ -130,7 +131,8 @@ class Strings {
     return found == sums.end() ? 0.0 : found->second.value();
   }
 
-  /// `wanted` = p(prefix); `completed` = mass of strings that ended before, completed by the target up to prefix.
+  /// `wanted` is p(prefix); `completed` is the mass of strings that ended earlier and that the target completed up to
+  /// the prefix.
   void compare(const Tokens& prefix, double wanted, double completed, NeumaierSum& total,
                std::optional<WorstToken>& worst) {
     const double begins = at(begins_, prefix), ended = at(ends_, prefix);
@@ -174,7 +176,8 @@ std::string fault_of(const SmallModel& small_model, Tokens prefix, const Tokens&
   return {};
 }
 
-/// Number of emitted tokens that are drafts: at one position, whether the token is among them; else all but the last.
+/// Returns how many emitted tokens are drafts. At one position: 1 if the token is among the drafts, else 0; on paths
+/// all tokens but the last.
 double accepted(const SmallModel& small_model, const Input& input, const Tokens& tokens) {
   if (small_model.length == 1)
     return tokens.empty() || std::find(input.drafts.begin(), input.drafts.end(), tokens.front()) == input.drafts.end()
@@ -201,7 +204,7 @@ std::string failure_text(const Outcome& outcome) {
   return refused ? fmt::format("{}: {}", status, one_line(outcome.message)) : std::string(status);
 }
 
-/// Returns a finding if no exact verifier could have this outcome.
+/// Adds a finding if no exact verifier could have this outcome.
 void add_edge(const SmallModel& small_model, const Tokens& prefix, const Input& input, std::size_t number,
               const ProgramDistribution& distribution, const OutcomeMass& mass, const Declaration& declaration,
               Judgement& result) {
@@ -251,7 +254,7 @@ Judgement judge_calls(const SmallModel& small_model, const Declaration& declarat
   Judgement result;
   Strings strings(small_model);
   NeumaierSum mass, failed, acceptance;
-  using Start = std::pair<Tokens, std::vector<double>>;  // tokens so far and state, on which a call depends
+  using Start = std::pair<Tokens, std::vector<double>>;  // the tokens so far and the state, which a call depends on
   const auto earlier = [](const Start& a, const Start& b) {
     return a.first.size() != b.first.size() ? a.first.size() < b.first.size() : a < b;
   };
@@ -259,7 +262,7 @@ Judgement judge_calls(const SmallModel& small_model, const Declaration& declarat
   open[{{}, {}}] = 1;
   double slack = 0;
   for (int round = 0; round < small_model.length; ++round) {
-    // All starts of this number of tokens: later calls only begin after more.
+    // Explores all starts with this number of tokens at once: later calls begin only after more tokens.
     std::vector<Input> inputs;
     std::vector<double> drawn;
     std::vector<std::size_t> start_of;

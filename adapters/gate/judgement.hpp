@@ -54,16 +54,16 @@ std::string_view status_text(RowStatus status);
 /// Bits of the significand, the leading one included.
 int significant_bits(Dtype dtype);
 
-/// The deviation in total variation that the numbers before the draws explain, beside ProgramDistribution::limit.
-/// Each of n + 1 decisions reads a row of p and one of q, whose entries are each off by at most 2^-bits of their
-/// value, and computes with them: a sum of V terms, and a quotient or product.
+/// Returns the total variation that the rounding of numbers before the draws explains, in addition to
+/// ProgramDistribution::limit. Each of n + 1 decisions reads a row of p and one of q, whose entries are each off by at
+/// most 2^-bits of their value, and computes with them: a sum of V terms, and a quotient or product.
 double rounding_limit(Dtype dtype, int drafts, int vocabulary);
-/// Bounds the rounding of a temperature: the logarithm of an entry of at least 10^-12 is off by 28 * 2^-bits, and the
-/// exponential by 4 * 2^-bits.
+/// Returns a bound on the rounding of a temperature: the logarithm of an entry of at least 10^-12 is off by 28 *
+/// 2^-bits, and the exponential by 4 * 2^-bits.
 double settings_limit(Dtype dtype, int drafts);
 
-/// Returns the distributions of a program on inputs, which have the probabilities `drawn`, or nothing to stop
-/// judge_calls().
+/// Returns a program's distributions on inputs whose probabilities are `drawn`, or nothing, which makes judge_calls()
+/// stop.
 using ExploreCalls = std::function<std::vector<ProgramDistribution>(const std::vector<Input>& inputs,
                                                                     const std::vector<double>& drawn)>;
 
@@ -71,19 +71,19 @@ using ExploreCalls = std::function<std::vector<ProgramDistribution>(const std::v
 /// tokens; these are compared with the target without completion. All calls that begin after equally many tokens are
 /// explored together.
 /// Cost: an exploration for each input after each string and state that is reached.
-/// Correctness: the limit is the sum over calls of the largest one of a call, twice. The deviations of calls add up
-/// in total variation, and a state computed from rows has their errors.
+/// Correctness: the limit is twice the sum over calls of the largest limit of a call. The deviations of calls add up in
+/// total variation, and a state computed from rows has their errors, hence the factor 2.
 Judgement judge_calls(const SmallModel& small_model, const Declaration& declaration, const ExploreCalls& explore);
 
-/// `distributions` belong to small_model.inputs, in order.
+/// Judges `distributions`, which belong to small_model.inputs, in order.
 Judgement judge(const SmallModel& small_model, std::span<const ProgramDistribution> distributions,
                 const Declaration& declaration);
 
-/// "k * 2^-24" if a small probability is such a multiple, "1 - k * 2^-24" where its complement is, else as
-/// fraction_text().
+/// Returns "k * 2^-24" if a small probability is such a multiple, "1 - k * 2^-24" if its complement is, else the text
+/// of fraction_text().
 std::string probability_text(double probability);
 
-/// "5/6" for a number within `tolerance` of a fraction whose denominator is at most 1,000, else six digits.
+/// Returns "5/6" for a number within `tolerance` of a fraction whose denominator is at most 1,000, else six digits.
 std::string fraction_text(double value, double tolerance);
 
 }  // namespace draftproof::adapters

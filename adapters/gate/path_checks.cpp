@@ -100,7 +100,7 @@ constexpr std::size_t most_kept = 64;  ///< contexts whose rows are kept; a live
 void TreeBatch::keep(int context, const ConditionalModel<RatioTable>& conditionals) {
   const auto [found, added] = kept_.try_emplace(context);
   if (!added) return;
-  // A leaf beyond the model has no distributions: it gets the root's, which no rule reads.
+  // A leaf beyond the model has no distributions. It gets those of the root, which no rule reads.
   const RatioTable& distributions = conditionals.distributions(context < 0 ? 0 : context);
   vocabulary_ = distributions.vocabulary();
   std::vector<double> p, q;
@@ -199,7 +199,7 @@ const ServedBatch& TreeBatch::packed() {
 namespace {
 
 constexpr int usual_path_vocabulary = 1024, usual_positions = 4;
-constexpr std::size_t most_bytes_drafted = 16u << 20;  // of rows in a batch, as for trials of one position
+constexpr std::size_t most_bytes_drafted = 16u << 20;  // most bytes of rows in a batch, as for trials of one position
 
 /// The trials of a program, in batches.
 class PathTrials {
@@ -236,7 +236,8 @@ class PathTrials {
 
   std::uint64_t trials() const { return trials_; }
   const PathEvidence& evidence() const { return evidence_; }
-  /// Describes a row without an answer or with more tokens than a path can give; empty if there is none.
+  /// Returns the first fault: a row without an answer, or with more tokens than a path can give. Empty if there is
+  /// none.
   const std::string& fault() const { return fault_; }
 
  private:
@@ -248,7 +249,7 @@ class PathTrials {
     std::vector<double> state{};
   };
 
-  /// Puts the next call of a trial into the batch, which is run first if it is full.
+  /// Puts the next call of a trial into the batch; runs the batch first if it is full.
   void call(Trial one) {
     constexpr std::uint32_t purpose = 0x202;
     const Declaration& declaration = program_.declaration();
@@ -321,7 +322,7 @@ class PathTrials {
   std::string fault_;
 };
 
-/// The number of planned trials: fewer if each has rows of more than 1/2 MiB.
+/// Returns the number of planned trials, which is smaller if a trial's rows take more than 1/2 MiB.
 std::uint64_t trials_within(const Declaration& declaration, const TreeShape& shape, int vocabulary,
                             double log2_trials) {
   constexpr double usual_bytes = 0x1p19;
@@ -332,8 +333,8 @@ std::uint64_t trials_within(const Declaration& declaration, const TreeShape& sha
   return static_cast<std::uint64_t>(std::max(1.0, std::exp2(log2_trials) * std::min(1.0, usual_bytes / bytes)));
 }
 
-/// Returns the total variation in the tokens after one context that trials detect. Trials start in the contexts in
-/// turn, and each context has a bet of weight 1 / (2 contexts).
+/// Returns the total variation, in the tokens after one context, that the trials detect. Trials start in the contexts
+/// in turn, and each context has a bet of weight 1 / (2 contexts).
 double token_distance(const PathSource& source, std::uint64_t trials, double log_threshold) {
   const auto model = source.open();
   const double contexts = source.starts();

@@ -6,10 +6,10 @@
 //   trees   chains: L drafts. Trees: K = 2 paths or children and L = 3, fewer if the program takes fewer entries
 //
 // Cost: the rows of all trials pass through the adapter, at most 1/2 MiB per planned trial. Large vocabularies
-// therefore have fewer trials; V = 262,144 has 1/10 to 1/30 of the usual number.
+// therefore have fewer trials: V = 262,144 has 1/10 to 1/30 of the usual number.
 //
-// The drafts of a row are those of Philox(0, the row's seed, draft): a built-in scheme of shared noise reads the
-// same.
+// The drafts of a row are drawn with the random bits of Philox(0, the row's seed, draft). A built-in scheme of shared
+// noise reads the same random bits.
 #pragma once
 
 #include <atomic>
@@ -41,9 +41,10 @@ namespace draftproof::adapters {
 //   e         the weighted average of the bets (properties/statistics/count_models.hpp)
 //
 // Correctness: a lossless verifier that emits a token beyond a prefix draws it from the target after that prefix,
-// whatever was emitted before: the masses of the strings that begin with u x are those beyond u times p(x|u). Every
-// bet multiplies stakes of mean 1 given all tokens before, so e reaches 1 / alpha with probability at most alpha at
-// any number of trials (Ville). A token with p = 0 is a proof: e is infinite.
+// whatever was emitted before: the mass of the strings that begin with the prefix u and the token x is p(x|u) times the
+// mass of the strings that continue beyond u. Every bet multiplies stakes of mean 1 given all tokens before, so e
+// reaches 1 / alpha with probability at most alpha at any number of trials (Ville). A token with p = 0 is a proof of a
+// bug: e is infinite.
 
 class PathEvidence {
  public:
@@ -58,7 +59,7 @@ class PathEvidence {
 
   /// log e, natural. Cost: 11 logarithms of the gamma function for each cell with a count.
   double log_e() const;
-  /// Describes the bet with the most evidence and its cell that departs most.
+  /// Describes the bet with the most evidence, and the cell of this bet that departs most.
   std::string worst() const;
 
  private:
@@ -93,8 +94,8 @@ class PathEvidence {
 
 class TreeBatch {
  public:
-  /// `declaration` gives level, dtype, rows and randomness: float32, probabilities and seeds if the program takes
-  /// them. It must outlive the batch.
+  /// `declaration` gives level, dtype, rows and randomness; the batch uses float32, probabilities and seeds if the
+  /// program takes them. `declaration` must outlive the batch.
   explicit TreeBatch(const Declaration& declaration)
       : declaration_{declaration}, form_{form_of_trials(declaration)} {}
 
@@ -102,15 +103,15 @@ class TreeBatch {
   /// that the previous call returned; empty for a first call.
   void add(const DraftTree& tree, const ConditionalModel<RatioTable>& conditionals, std::int64_t seed,
            std::span<const double> state = {});
-  /// Empties the batch. Rows of the latest contexts are kept.
+  /// Empties the batch, but keeps the rows of the latest contexts.
   void clear();
 
   int rows() const { return static_cast<int>(seeds_.size()); }
   /// Entries of the longest tree.
   int longest() const { return static_cast<int>(longest_); }
-  /// Bytes of p and q of the batch, if a tree of `entries` entries is added.
+  /// Returns the bytes of p and q of the batch after a tree of `entries` entries is added.
   std::size_t bytes_with(int entries, int vocabulary) const;
-  /// The request. Its arrays lie here, until the next call of add() or clear().
+  /// Returns the request. Its arrays belong to this object and are valid until the next call of add() or clear().
   const ServedBatch& packed();
 
  private:
@@ -151,7 +152,7 @@ struct PathCheckOptions {
   std::function<void(std::uint64_t trials)> progress{};
 };
 
-/// The trees of trials; nothing if the program takes none of them.
+/// Returns the shape of the trees of trials, or nothing if the program takes no such tree.
 /// Throws: AdapterError if the declared draft sampling does not draw trees.
 std::optional<TreeShape> shape_of_trials(const Declaration& declaration, int drafts);
 

@@ -38,7 +38,7 @@ ServedSelection as_served(const SelectionView<Rational>& view) {
   return selection;
 }
 
-/// The policy of a program as a rule for the checks. Not copyable, because the rule refers to this object.
+/// The policy of a program, as a rule for the checks. It cannot be copied, because the rule refers to this object.
 class ExternalPolicy {
  public:
   explicit ExternalPolicy(Served& program)
@@ -66,7 +66,8 @@ class ExternalPolicy {
       for (int again = asked_again(); again > 0; --again) draws_ |= program_.select(selection) != flags;
       found = known_.emplace(view, std::move(flags)).first;
     }
-    // A policy with its own random numbers has no single choice, and its numbers cannot be scripted.
+    // The checks compare the choice for each view. A policy that draws its own random numbers has no single choice, and
+    // its numbers cannot be scripted.
     if (draws_)
       throw EnumerationCut("two calls on one view chose differently: a policy must be a function of its view");
     KeptDrafts kept;
@@ -77,7 +78,8 @@ class ExternalPolicy {
     return kept;
   }
 
-  /// Number of repetitions for the next view: many for the first views, because the first case has few.
+  /// Returns how often the next view is asked for again: often for the first views, because the first case has few
+  /// views.
   int asked_again() {
     constexpr int often = 8, twice = 64;
     ++views_;

@@ -1,5 +1,5 @@
-// The selection policy of an external program: the two checks of compiled policies (docs/selection.md), on the same
-// cases. Each choice is a call of the program; the choice for a view that occurs again is reused.
+// Checks the selection policy of an external program with the two checks of compiled policies (docs/selection.md), on
+// the same cases. Each choice is a call of the program; the choice for a view that occurs again is reused.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct SelectionCheckOptions {
 /// Cost: about 80 calls per case of two requests.
 std::vector<Finding> check_selection(Served& program, const SelectionCheckOptions& options);
 
-/// Returns the findings of all checks, or of `property` alone, on a case as a failure printed it.
+/// Runs all checks, or `property` alone, on a case as a failure printed it, and returns their findings.
 /// Throws: InputError for a text that is not a case or a name that is not a check; AdapterError.
 std::vector<Finding> check_selection_on(Served& program, std::string_view property, const std::string& instance,
                                         const SelectionCheckOptions& options);

@@ -39,7 +39,7 @@ const AnyDrafter& position_draft_sampling(std::string_view sampling) {
       fmt::format("draft_sampling: got \"{}\", expected a draft sampling of `draftproof list`", sampling));
 }
 
-/// The rows of a path instance by prefix; a prefix that is not listed has the row of its longest listed part.
+/// The rows of a path instance by prefix; a prefix that is not listed has the row of its longest listed beginning.
 struct PrefixRows {
   std::map<Tokens, std::pair<Row, Row>, ShorterFirst> rows;
 
@@ -87,7 +87,7 @@ void add(std::vector<Input>& inputs, std::vector<double>& drawn, Input input, do
   }
 }
 
-/// Gives an input its masks, and rows of p without them.
+/// Gives an input its masks, and replaces its rows of p by rows that have mass on forbidden tokens.
 void take_mask_from_target(Input& input) {
   for (Row& row : input.p) {
     auto& legal = input.legal.emplace_back();
@@ -106,15 +106,15 @@ double smallest_positive(const Row& row) {
   return smallest;
 }
 
-/// Whether min-p keeps every token with p > 0, with more than half of its limit to spare.
+/// Whether min-p keeps every token with p > 0: each exceeds the limit by more than half of the limit.
 bool can_keep_by(double min_p, const std::vector<Row>& rows) {
   return std::all_of(rows.begin(), rows.end(), [min_p](const Row& row) {
     return smallest_positive(row) > 1.6 * min_p * *std::max_element(row.begin(), row.end());
   });
 }
 
-/// Whether rows with mass on every token exist that this setting truncates to these rows, at least 3 % away from its
-/// limits, so that neither rounding nor the order of equal tokens decides.
+/// Whether there are rows with mass on every token that this setting truncates to these rows. The setting's limits must
+/// be at least 3 % away from all entries, so that neither rounding nor the order of equal tokens decides.
 bool can_truncate(const std::vector<Row>& rows, Setting setting) {
   const auto kept = [](const Row& row) {
     return std::count_if(row.begin(), row.end(), [](double x) { return x > 0; });
@@ -151,7 +151,8 @@ void take_settings_from_target(Input& input, const Declaration& declaration) {
       settings.top_k = static_cast<std::size_t>(
           std::count_if(input.p.front().begin(), input.p.front().end(), [](double x) { return x > 0; }));
     if (setting == Setting::top_p) settings.top_p = 0.875;
-    // A large min-p can keep tokens with p below it, which a comparison of p with min-p itself would remove.
+    // With a large min-p limit, which is relative to the largest p, tokens with p below the limit itself can be kept. A
+    // program that compares p with the limit itself would remove them.
     if (setting == Setting::min_p)
       settings.min_p = can_keep_by(0.5, input.p) ? 0.5 : can_keep_by(0.25, input.p) ? 0.25 : 0.0625;
     for (Row& row : input.p) {
@@ -173,7 +174,7 @@ void take_settings_from_target(Input& input, const Declaration& declaration) {
   }
 }
 
-/// Gives an input the mask or the settings that the program applies, and rows of p before them.
+/// Gives an input the mask or the settings that the program applies, and replaces its rows of p by rows before them.
 void take_from_target(Input& input, const Declaration& declaration) {
   if (declaration.grammar) take_mask_from_target(input);
   if (!declaration.settings.empty()) take_settings_from_target(input, declaration);
@@ -223,7 +224,7 @@ bool takes_vocabulary(const Declaration& declaration, int vocabulary) {
   return declaration.most_vocabulary == 0 || vocabulary <= declaration.most_vocabulary;
 }
 
-/// Largest number of inputs of successive calls that are explored; there is a call after each string so far.
+/// Largest number of inputs that are explored over successive calls, where a call follows each string so far.
 constexpr double most_stateful_calls = 100;
 double calls_of(const PathInstance& instance) {
   return std::pow(instance.vocabulary(), instance.shape.length * (instance.shape.drafts + 1));
@@ -246,7 +247,7 @@ bool coarse(const std::vector<int>& weights) {
   return std::ranges::all_of(weights, [](int weight) { return weight <= 1000; });
 }
 
-// The tree of every_prefix. It is no drafter of the registry, because its drafts are the rows of two models.
+// The tree of every_prefix. It is not a registered drafter, because its drafts are the rows of two models.
 struct EveryPrefix {
   static constexpr TreeDrafterInfo info{.name = every_prefix,
                                         .summary = "every prefix of at most L tokens: the rows of two models"};

@@ -31,13 +31,13 @@ struct SmallModel {
   int vocabulary = 0;
   std::vector<Input> inputs{};
   std::vector<double> drawn{};  ///< probability of each input; they sum to 1
-  /// Largest acceptance of a lossless verifier, at the level of one position.
+  /// Largest acceptance of any lossless verifier; at the level of one position only.
   std::optional<double> optimum{};
   bool greedy = false;  ///< whether the target is the likeliest token of each row
-  /// The target after a prefix of fewer than `length` tokens, V probabilities.
+  /// Returns the target after a prefix of fewer than `length` tokens: V probabilities.
   std::function<const std::vector<double>&(const Tokens& prefix)> target{};
-  /// For chains and trees: adds the inputs of a call after `prefix` to `inputs` and their probabilities to `drawn`.
-  /// The members of these names hold the inputs of a first call.
+  /// For chains and trees: appends the inputs of a call after `prefix` to `inputs` and their probabilities to `drawn`.
+  /// The members `inputs` and `drawn` of this struct hold those of a first call.
   std::function<void(const Tokens& prefix, std::vector<Input>& inputs, std::vector<double>& drawn)> drafted{};
 };
 
@@ -45,13 +45,14 @@ struct SmallModel {
 /// limit.
 SmallModel small_model_of(const Instance& instance, std::string_view sampling, ExplorerLimits limits = {});
 SmallModel small_model_of(const PathInstance& instance, std::string_view sampling, Level level);
-/// The small model of a program of this declaration. Under a grammar the tokens with p = 0 are forbidden: inputs have
-/// their masks, and rows of p in which half of the mass is on forbidden tokens.
+/// Returns the small model for a program of this declaration. Under a grammar the tokens with p = 0 are forbidden:
+/// inputs then have masks, and rows of p in which half of the mass is on forbidden tokens.
 SmallModel small_model_of(const Instance& instance, const Declaration& declaration);
 SmallModel small_model_of(const PathInstance& instance, const Declaration& declaration);
 
-/// Replaces the target by the likeliest token of each row, after rounding to the declared type; the first or last of
-/// equal tokens, as declared, or with `any` equal shares of all of them. The inputs keep their rows.
+/// Replaces the target by the likeliest token of each row, after rounding to the declared type. Of equally likely
+/// tokens the target is the first or the last, as declared; with `any` all of them have equal shares. The inputs keep
+/// their rows.
 void make_greedy(SmallModel& model, const Declaration& declaration);
 
 /// The name of the tree drafter whose drafts a chain has: one path.
@@ -74,7 +75,7 @@ void check_draft_sampling(const Declaration& declaration);
 /// Largest number of entries of a tree of this shape under the sampling.
 int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& sampling);
 
-/// Whether a program of this declaration takes the drafts of the instance.
+/// Whether a program of this declaration takes as many drafts as the instance has.
 bool takes(const Declaration& declaration, const Instance& instance);
 bool takes(const Declaration& declaration, const PathInstance& instance);
 
@@ -82,12 +83,12 @@ bool takes(const Declaration& declaration, const PathInstance& instance);
 /// the declared limits.
 void check_instance(const Declaration& declaration, const std::string& text);
 
-/// Largest number of drafts of generated instances. Tuples have at most 3 unless the program requires more; paths of
-/// trees have at most 3.
+/// Largest number of drafts of generated instances. Tuples of drafts have at most 3 unless the program requires more;
+/// paths of trees have at most 3.
 inline constexpr int usual_drafts = 4;
 
-/// The n-th instances of a seed for a program: sizes that calls can explore. `most` bounds the drafts of a tuple or
-/// path, unless the program requires more.
+/// Returns the n-th instance of a seed for a program, small enough for calls to explore. `most` bounds the drafts of a
+/// tuple or path, unless the program requires more.
 Instance external_instance(const Declaration& declaration, std::uint64_t seed, int n, int most = usual_drafts);
 PathInstance external_path_instance(const Declaration& declaration, std::uint64_t seed, int n,
                                     int most = usual_drafts);

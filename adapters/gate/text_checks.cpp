@@ -91,8 +91,8 @@ class ClassBets {
   }
 
   const std::array<double, concentrations>& logs() const { return log_e_; }
-  /// "token x in a state: n of the tokens there, expected m", for the cell that departs most; empty if there is none.
-  /// Requires that each token is a class.
+  /// Returns "token x in a state: n of the tokens there, expected m" for the cell that departs most; empty if there is
+  /// none. Requires that each token is a separate class.
   template <class ContextText>
   std::string worst(const ContextText& text) const {
     double farthest = 0;
@@ -137,7 +137,8 @@ double weight_at(std::uint64_t seed, std::uint32_t which, std::size_t cell) {
 /// Returns a model of weights(cell, state, x) with normalised rows. End tokens have total probability 1/32, or 1/128 if
 /// penalties are declared, because faults of penalties show in longer texts. In a proposal they have four times that in
 /// every second state, and half of it in the others, so that end tokens are drafted and rejected, or replace a draft.
-/// `states`: of a model whose state is a function of the whole prefix; 0: the state is the last tokens.
+/// `states` is the number of states of a model whose state is a function of the whole prefix; 0 if the state is the
+/// last tokens.
 template <class Weight>
 TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal, int states, const Weight& weight) {
   TextTable table{.vocabulary = vocabulary, .memory = declaration.memory, .ends = declaration.end_tokens};
@@ -150,7 +151,7 @@ TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal
   const bool penalties = declaration.takes(Setting::presence_penalty) ||
                          declaration.takes(Setting::frequency_penalty) ||
                          declaration.takes(Setting::repetition_penalty);
-  // Equal entries would leave the order of tokens, and so what is truncated, to the engine.
+  // If entries were equal, the order of tokens, and so which tokens are truncated, would be the engine's choice.
   const bool truncates =
       declaration.requests &&
       (declaration.takes(Setting::top_k) || declaration.takes(Setting::top_p) || declaration.takes(Setting::min_p));
@@ -165,7 +166,8 @@ TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal
       const double spread = truncates ? 1 + 0.01 * static_cast<double>(x) : 1;
       row[x] = end ? 0 : spread * weight(t * size + x, t, static_cast<int>(x));
       total += row[x];
-      // Two states stay different whatever tokens follow, because 2 has an inverse modulo an odd number.
+      // Two different states stay different whatever tokens follow, because doubling is invertible modulo an odd
+      // number.
       if (states > 0) table.next.push_back(static_cast<std::int32_t>((2 * t + x + 1) % count));
     }
     for (double& share : row) share *= rest / total;
@@ -176,13 +178,15 @@ TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal
   return table;
 }
 
-/// An automaton of a grammar: [G, V], 1 where a token is allowed in a state, and the state after it. It starts in 0.
+/// A grammar as an automaton: [G, V], 1 where a token is allowed in a state, and the state after the token. It starts
+/// in state 0.
 struct TextGrammar {
   std::vector<std::int32_t> legal{}, next{};
 };
 
-/// Target and proposal, with all transitions or with two successors of each token. `judged` is the target under the
-/// grammar, if there is one: its states are pairs of states, and its rows are divided by the mass that is allowed.
+/// Target and proposal, either with all transitions or with two successors of each token. `judged` is the target under
+/// the grammar, if there is one: its states are pairs of a model state and a grammar state, and its rows are divided by
+/// the mass that is allowed.
 struct TablePair {
   TextTable target, proposal, judged{};
   TextGrammar grammar{};
@@ -222,10 +226,11 @@ TablePair all_transitions(const Declaration& declaration, const TextCheckOptions
   return {table(0), table(1)};
 }
 
-/// Returns tables in which two tokens follow. The first 14 tokens that are not end tokens are numbered, and tokens of a
-/// layer have successors in the next layer; with a longer memory the layer after the sum of the layers of the last
-/// tokens. For several requests the first 26 tokens are numbered, and each state has two tokens that no other state
-/// has. Other tokens have probability 0 in the target and weight 1/4 in the proposal.
+/// Returns tables in which two tokens can follow each token. The first 14 tokens that are not end tokens are numbered
+/// and put into layers; tokens of a layer have successors in the next layer. With a longer memory the layers of the
+/// last tokens are added up, and the successors are in the layer after the sum. For several requests the first 26
+/// tokens are numbered, and each state has two tokens that no other state has. Other tokens have probability 0 in the
+/// target and weight 1/4 in the proposal.
 TablePair two_successors(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
   const int groups = declaration.requests ? sparse_states : layers;
   std::vector<int> group_of(static_cast<std::size_t>(vocabulary), -1);
@@ -236,7 +241,7 @@ TablePair two_successors(const Declaration& declaration, const TextCheckOptions&
       group_of[static_cast<std::size_t>(x)] = number++ / of_a_layer;
   const auto follows = [&](std::size_t state, int x) {
     if (declaration.requests) return group_of[static_cast<std::size_t>(x)] == static_cast<int>(state);
-    int from = 0;  // of all tokens of the state, so that a wrong older token shows, too
+    int from = 0;  // uses all tokens of the state, so that a wrong older token shows, too
     for (int i = 0; i < declaration.memory; ++i, state /= static_cast<std::size_t>(vocabulary))
       from += std::max(group_of[state % static_cast<std::size_t>(vocabulary)], 0);
     return group_of[static_cast<std::size_t>(x)] == (from + 1) % layers;
@@ -250,7 +255,8 @@ TablePair two_successors(const Declaration& declaration, const TextCheckOptions&
   return {table(2, 0), table(3, 0.25)};
 }
 
-/// Eight requests for `tokens` tokens in all. Prompts are drawn from the target's rows without end tokens.
+/// Eight requests for `tokens` tokens in all. Prompts are drawn from the target's rows, in which end tokens are left
+/// out.
 struct Requests {
   std::vector<std::vector<std::int32_t>> prompts{};
   std::vector<TextStart> starts{};
@@ -277,8 +283,9 @@ Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_
         read(InverseCdfTable<InverseCdfSteps>(row).draw(random.next(Purpose::flip)));
       }
     };
-    // Of four prompts the second and fourth begin as the prompt before, and the third has the tokens of the second but
-    // for the first four, so that a cache of blocks of tokens has right blocks and wrong ones.
+    // Of four prompts, the second and the fourth begin as the prompt before them does, and the third differs from the
+    // second only in its first four tokens. A cache of blocks of tokens then has both right and wrong blocks to choose
+    // from.
     const std::vector<std::int32_t> before = r > 0 ? requests.prompts.back() : std::vector<std::int32_t>();
     const std::size_t length = 1 + random.next(Purpose::flip) % (r % 4 == 0 ? longest_prompt : 12);
     if (r % 4 == 2) draw_until(4);
@@ -318,7 +325,8 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
     bets.emplace_back(contexts, target.vocabulary);
   ClassBets by_state(of.requests * states, size);
   ClassBets by_history(RowsUnderSettings::penalties, RowsUnderSettings::classes);
-  // The first tokens after a prompt, and the last ones before the limit, are few among all tokens.
+  // The first tokens after a prompt and the last ones before the limit have separate bets, because they are few among
+  // all tokens.
   constexpr std::size_t near = 7;
   const bool some_draw = of.greedy == Greedy::no || of.greedy_at_zero;
   const bool several = some_draw && (of.requests > 1 || !target.ends.empty());
@@ -447,8 +455,8 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   for (std::int64_t tokens = 0, number = 0; tokens < planned && log_e < threshold; ++number) {
     constexpr std::int64_t first = 1024;
     const auto at = static_cast<std::size_t>(sparse ? number % 2 : 0);
-    // With end tokens or several requests there are many texts, and in sparse tables few tokens show a fault: all are
-    // as long as the first.
+    // With end tokens or several requests there are many texts, and in sparse tables a few tokens suffice to show a
+    // fault, so all texts are as long as the first.
     const std::int64_t wanted = many || at == 1 ? first : std::max(first, tokens);
     const auto length = static_cast<int>(std::min(wanted, planned - tokens));
     const auto seed = philox_pair(options.seed, static_cast<std::uint64_t>(number), 0, purpose_of_texts).first >> 1;
@@ -474,7 +482,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
         if (!declaration.settings.empty()) {
           for (std::size_t r = 0; r < requests_at_once; ++r) {
             TextSettings& given = of.settings.emplace_back(settings[at][r]);
-            // Engines differ in whether a stop sequence may begin in the prompt.
+            // Engines differ in whether a stop sequence may begin in the prompt, so such a stop sequence is not used.
             if (!given.stop.empty() && given.stop.front() == models.prompts[r].back()) given.stop.clear();
             models.settings.push_back(to_json(given, declaration));
           }
@@ -495,11 +503,11 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
     std::move(answered.begin(), answered.end(), std::back_inserter(of.texts));
     of.lengths.insert(of.lengths.end(), models.lengths.begin(), models.lengths.end());
     finding.work = static_cast<std::uint64_t>(tokens);
-    // All texts are counted again each time, so this is done at each doubling of their number only.
+    // Each count goes over all texts again, so counts are made only when the number of texts has doubled.
     if (many && !std::has_single_bit(of.texts.size()) && tokens < planned) continue;
     weigh(at);
   }
-  if (many)  // texts since the last doubling
+  if (many)  // counts the texts since the last doubling
     for (std::size_t at = 0; at < tables.size() && log_e < threshold; ++at) weigh(at);
   if (log_e >= threshold) finding.status = Status::failed;
   if (finding.status == Status::passed) {
@@ -511,7 +519,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
     const TextTable& target = judged(0);
     const double mixture = std::log(2.0 * concentrations * (1 + further_contexts + class_bets));
     std::vector<std::string> shown;
-    // Rows under settings differ from request to request.
+    // Rows under settings differ from request to request, so no common total variation is stated.
     if (declaration.greedy == Greedy::no && declaration.settings.empty())
       shown.push_back(
           sensitivity_of(text_distance(tokens_on(0), static_cast<double>(target.rows.size()) / target.vocabulary,

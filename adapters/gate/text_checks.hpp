@@ -29,8 +29,8 @@
 // one step may have been counted at others.
 //
 // Few tokens are the first after a prompt or the last before a limit, belong to one request, or follow a rare state of
-// it. Texts that end, of several requests or under settings have separate bets on these, and on tokens by their
-// occurrences in the text:
+// it. Texts that end, belong to several requests or have settings are therefore also judged by separate bets on these
+// tokens, and by bets on tokens by their occurrences in the text:
 //
 //   k          the token, whether it is an end token, or its class by occurrences
 //   bet        each token is predicted by p(x) (c + n(k)) / (c + m(k)), normalised, where n and m are the number of
@@ -94,20 +94,20 @@ struct GeneratedTexts {
   std::vector<std::vector<std::int32_t>> texts{};
   std::vector<TextStart> starts{};  ///< empty: all texts start in state 0, without a prompt
   std::vector<int> lengths{};       ///< wanted: another length without an end token is a fault. Empty: any
-  /// Of each text; empty: no settings. Texts whose numbers are equal modulo `requests` have equal rows.
+  /// The settings of each text; empty: no settings. Texts whose numbers are equal modulo `requests` have equal rows.
   std::vector<TextSettings> settings{};
   std::size_t requests = 1;
   Greedy greedy = Greedy::no;   ///< otherwise each token must be a likeliest one
   bool greedy_at_zero = false;  ///< only if the text's temperature is 0
 };
 
-/// The evidence of texts against `target`.
+/// Returns the evidence of texts against `target`.
 /// Cost: S V^3 counts; 21 logarithms for each token, and up to 49 more with 49 V products for texts that end, of
 /// several requests, or under settings.
 TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target);
 
-/// Returns the total variation by which all rows of an engine must differ from the target's, so that texts of this many
-/// tokens show it in 99 of 100 runs.
+/// Returns the total variation by which all rows of an engine must differ from the target's so that texts of this many
+/// tokens detect the difference in 99 of 100 runs.
 //
 //   T, N, V    tokens, tokens after each context, vocabulary
 //   KL         divergence of the engine's rows from the target's, at least twice the squared total variation (Pinsker)

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::uint32_t purpose_of_settings = 0x204;
 
-/// Whether the filter keeps the same tokens of `row` where its entries change by up to 1e-3, rising with the index and
-/// then falling, so that ties break both ways, and where its limits change by 1e-3.
+/// Whether the filter keeps the same tokens of `row` when its entries or its limits change by up to 1e-3. The changes
+/// of entries once rise and once fall with the index, so that ties break both ways.
 bool clear_cut(std::span<const double> row, const Filter& filter) {
   std::array<std::vector<double>, 5> rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -38,8 +38,8 @@ bool clear_cut(std::span<const double> row, const Filter& filter) {
   return true;
 }
 
-/// Returns the first of some limits of `setting` that are clear in all rows of the table and change one of them; the
-/// default of the setting if there is no such limit.
+/// Returns the first limit of `setting`, of some that are tried, that is clear (clear_cut) in all rows of the table and
+/// truncates at least one of them; the default of the setting if there is no such limit.
 Filter truncation(Setting setting, const TextTable& table, double temperature) {
   const auto limits = setting == Setting::top_k   ? std::vector{2.0, 3.0, 1.0, 4.0}
                       : setting == Setting::top_p ? std::vector{0.75, 0.7, 0.8, 0.65, 0.85, 0.6, 0.9, 0.55}
@@ -52,7 +52,7 @@ Filter truncation(Setting setting, const TextTable& table, double temperature) {
     bool clear = true, changes = false;
     for (std::uint64_t state = 0; state < table.states() && clear; ++state) {
       const std::vector<double> row(table.row(state).begin(), table.row(state).end());
-      std::vector<double> without_ends = row;  // as min_tokens makes it
+      std::vector<double> without_ends = row;  // the row to which min_tokens reduces `row`
       for (const std::int32_t end : table.ends) without_ends[static_cast<std::size_t>(end)] = 0;
       clear = clear_cut(row, filter) && clear_cut(without_ends, filter);
       const std::vector<double> cut = filtered_distribution(row, filter);
@@ -63,8 +63,8 @@ Filter truncation(Setting setting, const TextTable& table, double temperature) {
   return {.temperature = temperature};
 }
 
-/// Returns two tokens that can follow each other in the model, from the state with this number on; empty if every token
-/// is an end token.
+/// Returns two tokens that can follow each other in the model, from state number `from` on; empty if every token is an
+/// end token.
 std::vector<std::int32_t> possible_pair(const TextTable& table, std::uint64_t from) {
   const std::uint64_t state = from % table.states();
   const auto possible = [&](std::uint64_t at, std::uint64_t which) {

@@ -11,11 +11,11 @@
 // its likeliest token, as `greedy` declares. Logits are log p and never positive, so that the repetition penalty
 // multiplies them. A text also ends with its stop sequence.
 //
-// Correctness: penalties depend only on emitted tokens, so that a count which keeps a rejected draft, or which belongs
-// to another request, gives another row. A request has at most one of penalties, bias and truncations, since engines
-// differ in their order. A limit of a truncation is used only if it keeps the same tokens when the entries or the limit
-// change by up to 1e-3, so that rounding in the engine does not decide. The repetition penalty is 1.7, because w then
-// has no ties that p does not have, unless a ratio of entries is a 10th power.
+// Correctness: penalties depend only on emitted tokens. So a count that keeps a rejected draft, or a count of another
+// request, gives a wrong row. A request has at most one of penalties, bias and truncations, since engines differ in the
+// order in which they apply these. A limit of a truncation is used only if it keeps the same tokens when the entries or
+// the limit change by up to 1e-3, so that rounding in the engine does not decide. The repetition penalty is 1.7,
+// because w then has no ties that p does not have, unless a ratio of entries is a 10th power.
 #pragma once
 
 #include <algorithm>
@@ -44,9 +44,9 @@ struct TextSettings {
   bool at_zero() const { return filter.temperature == 0; }
 };
 
-/// The declared settings as a JSON object by name.
+/// Returns the declared settings as a JSON object, by name.
 nlohmann::json to_json(const TextSettings& settings, const Declaration& declaration);
-/// The settings that change something as text, " with presence_penalty 1"; empty if there are none.
+/// Returns the settings that change something as text, " with presence_penalty 1"; empty if there are none.
 std::string to_text(const TextSettings& settings);
 
 /// Draws settings for each of `requests` requests, from the declared ones, for texts of this table.
@@ -58,11 +58,12 @@ class RowsUnderSettings {
  public:
   RowsUnderSettings(const TextSettings& settings, std::span<const std::int32_t> prompt, const TextTable& table);
 
-  /// The distribution of the next token where the model has row `p`; for a greedy request w, normalised.
+  /// Returns the distribution of the next token if the model's row is `p`; for a greedy request w, normalised.
   std::vector<double> row(std::span<const double> p) const;
   void read(std::int32_t token);
-  /// The class of a token by three features: in the prompt or not; the last token, among the two before it, or neither;
-  /// 0, 1, 2, or at least 3 occurrences. Counts that are updated late are wrong for the last tokens.
+  /// Returns the class of a token by three features: whether it is in the prompt; whether it is the last token, among
+  /// the two before it, or neither; whether it occurred 0, 1, 2, or at least 3 times. A program that updates counts too
+  /// late has wrong counts for the last tokens, which the second feature shows.
   std::size_t class_of(std::size_t token) const {
     const int distance = tokens_ - last_at_[token];
     const std::size_t recent = counts_[token] == 0 || distance > 3 ? 0 : distance == 1 ? 2 : 1;
@@ -70,7 +71,7 @@ class RowsUnderSettings {
   }
   static constexpr std::size_t classes = 24;
   static constexpr std::size_t penalties = 4;
-  /// 0 without a penalty, 1 for repetition, 2 for presence, 3 for frequency.
+  /// Returns the kind of penalty: 0 for none, 1 for repetition, 2 for presence, 3 for frequency.
   std::size_t penalty() const {
     return settings_->repetition_penalty != 1  ? 1
            : settings_->presence_penalty != 0  ? 2

@@ -75,7 +75,7 @@ RowTape* LibraryTapes::find(void* self, std::int32_t row) {
 
 namespace {
 
-/// The enumerators whose bits are set, in their order; only `fallback` if no bit is set.
+/// Returns the enumerators whose bits are set, in their order; only `fallback` if no bit is set.
 template <class E>
 std::vector<E> enumerators(std::uint32_t bits, int count, E fallback) {
   std::vector<E> found;
@@ -95,12 +95,12 @@ AdapterError refusal(const std::string& path, const std::string& what, const std
 LibraryTable::Adapter loaded(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) throw refusal(path, "file", "none", "a shared library");
-  // The system's folders are searched for a name without a slash.
+  // dlopen would search the system's folders for a name without a slash.
   const std::string file = std::filesystem::absolute(path).string();
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) throw refusal(path, "loading", dlerror(), "a shared library that this machine can load");
   void* symbol = dlsym(library, "draftproof_adapter");
-  if (symbol == nullptr) symbol = dlsym(library, "draftproof_door");  // its name in 0.2
+  if (symbol == nullptr) symbol = dlsym(library, "draftproof_door");  // the symbol's name in version 0.2
   if (symbol == nullptr)
     throw refusal(path, "symbol", "no draftproof_adapter",
                   "the function of draftproof_adapter.h, exported with C linkage");
@@ -155,7 +155,7 @@ void LibraryTable::take(const dp_verifier* found) {
     return refuse("table", fmt::format("{} bytes", found->size),
                   fmt::format("at least {} of ABI {}", wanted, DRAFTPROOF_ADAPTER_ABI));
   };
-  if (found->size < head) throw too_small(head);  // the part that tables of every ABI have
+  if (found->size < head) throw too_small(head);  // every ABI's tables have this part
   if (found->abi != DRAFTPROOF_ADAPTER_ABI)
     throw refuse("table", fmt::format("ABI {}", found->abi), fmt::format("ABI {}", DRAFTPROOF_ADAPTER_ABI));
   if (found->size < smallest) throw too_small(smallest);

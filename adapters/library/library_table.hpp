@@ -24,7 +24,7 @@ namespace draftproof::adapters {
 template <class T>
 class GuardedBuffer {
  public:
-  /// `size` entries, every byte of them `pattern`.
+  /// Makes `size` entries, in which every byte is `pattern`.
   GuardedBuffer(std::size_t size, unsigned char pattern) : size_{size}, memory_(size + 2 * guard) {
     std::memset(static_cast<void*>(memory_.data()), ~pattern & 0xFF, memory_.size() * sizeof(T));
     std::memset(static_cast<void*>(data()), pattern, size * sizeof(T));
@@ -49,21 +49,21 @@ class GuardedBuffer {
   std::vector<unsigned char> around_;
 };
 
-/// Owns the instance. The library stays loaded, because the runtimes of CUDA and OpenMP fail after unloading.
+/// Owns the instance. The library is never unloaded, because the runtimes of CUDA and OpenMP fail after unloading.
 class LibraryTable {
  public:
   /// Opens the library at `path` and makes an instance from `options`, a JSON object.
   /// Throws: AdapterError with path, found and expected value if there is no such library, no symbol
   /// draftproof_adapter, another ABI, a table that is too small, a declaration with unknown values, or no instance.
   LibraryTable(const std::string& path, const std::string& options);
-  /// The same for a library that is already linked: `adapter` is its draftproof_adapter, `name` replaces the path.
+  /// As above, for a library that is already linked: `adapter` is its draftproof_adapter, `name` replaces the path.
   using Adapter = const dp_verifier* (*)(std::uint32_t abi);
   LibraryTable(const std::string& name, Adapter adapter, const std::string& options);
   ~LibraryTable();
   LibraryTable(const LibraryTable&) = delete;
   LibraryTable& operator=(const LibraryTable&) = delete;
 
-  /// The functions; fields that the library's table does not have are 0.
+  /// Returns the functions; fields that the library's table lacks are 0.
   const dp_verifier& functions() const { return table_; }
   void* self() const { return self_; }
   const Declaration& declaration() const { return declaration_; }
@@ -90,7 +90,7 @@ class LibraryTable {
 /// A copy of an array for a library to read.
 class LibraryInput {
  public:
-  /// `original` must outlive the input. The library `on_device`, unless null, copies the array to its device.
+  /// `original` must outlive the input. If `on_device` is not null, this library copies the array to its device.
   /// Throws: AdapterError if the upload fails.
   explicit LibraryInput(std::span<const std::byte> original, const LibraryTable* on_device = nullptr);
   ~LibraryInput();
@@ -122,7 +122,7 @@ class LibraryTapes {
 
   const dp_tape* callbacks() const { return &callbacks_; }
   const RowTape& row(int row) const { return rows_[static_cast<std::size_t>(row)]; }
-  /// Returns the number that a draw named as its row although the batch has no such row; `none` if no draw did.
+  /// Returns the row number that a draw named although the batch has no such row; `none` if no draw did.
   int unknown_row() const { return unknown_row_; }
   static constexpr int none = INT32_MAX;
 

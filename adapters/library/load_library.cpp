@@ -177,7 +177,8 @@ std::vector<std::int32_t> LoadedLibrary::generate(const ServedModels& models) {
 
 std::vector<std::vector<std::uint8_t>> LoadedLibrary::select(const ServedSelection& selection) {
   expect(library_.functions().select != nullptr, "select", "no such function in the table", "one");
-  // The rows of each request, one row after another. Copies, because a library may write to its input.
+  // Each field holds the rows of all requests, one after another. They are copies, because a library may write to its
+  // input.
   struct Flat {
     std::vector<double> q;
     std::vector<std::int32_t> legal;

@@ -7,8 +7,8 @@
 //   counts     within the row, and every status is known
 //   tape       a row that draws past its tape gets the status tape_short, whatever the library returns
 //
-// The library runs in the calling process, and its crash ends that process. Programs therefore load it in a child
-// process with the wire protocol.
+// The library runs in the process that loads it, and a crash of the library ends this process. draftproof therefore
+// loads it in a child process that uses the wire protocol.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct LibraryOptions {
 
 /// Loads the library at `path`. Throws: AdapterError with path, found and expected value.
 std::unique_ptr<Served> load_library(const std::string& path, const LibraryOptions& options = {});
-/// The same for a library that is already linked: `adapter` is its draftproof_adapter, `name` replaces the path in
+/// As above, for a library that is already linked: `adapter` is its draftproof_adapter, `name` replaces the path in
 /// messages.
 std::unique_ptr<Served> linked_library(const std::string& name, const dp_verifier* (*adapter)(std::uint32_t abi),
                                        const LibraryOptions& options = {});

@@ -1,11 +1,11 @@
-// The tape of one row as a program draws from it: each call takes the next places, turns their values into the
-// numbers of the table in program.hpp, and logs the draw.
+// The tape of one row, from which a program draws: each draw takes the next places, turns their values into numbers as
+// the table in program.hpp says, and is logged.
 //
 //   place      one number of the tape       a race of n takes n places, every other draw one
 //   grid       a uniform's value is rounded down to a multiple of 2^-bits, the only values a program sees
 //
 // A draw may fail because the tape is at its end, the weights have no mass, or a forced value is out of range. The
-// program cannot be stopped there: it gets some value in range, and the row later gets the status `verdict`.
+// program cannot be stopped at that draw, so it gets some value in range, and the row's status becomes verdict().
 #pragma once
 
 #include <cstddef>
@@ -24,13 +24,14 @@ class RowTape {
   /// `values` must outlive the tape.
   explicit RowTape(std::span<const double> values) : values_{values} {}
 
-  /// A multiple of 2^-bits in [0, 1). 0 for a forced value (v < 0) and at the end of the tape.
+  /// Returns a multiple of 2^-bits in [0, 1); 0 for a forced value (v < 0) and at the end of the tape.
   double coin(int bits, std::string_view stream);
-  /// The cell drawn, 0 .. size - 1; -1 without mass. At the end of the tape: the first cell of positive weight.
+  /// Returns the cell drawn, 0 .. size - 1; -1 without mass. At the end of the tape returns the first cell of positive
+  /// weight.
   int pick(std::span<const double> weights, std::string_view stream);
-  /// out.size() exponential variates of rate 1; 1 for entries beyond the end of the tape.
+  /// Writes out.size() exponential variates of rate 1 to `out`; 1 for entries beyond the end of the tape.
   void race(std::span<double> out, std::string_view stream);
-  /// An integer in 0 .. n - 1; 0 at the end of the tape.
+  /// Returns an integer in 0 .. n - 1; 0 at the end of the tape.
   int integer(int n, std::string_view stream);
 
   /// ok, or the first error: failed, no_mass or tape_short.
@@ -41,7 +42,7 @@ class RowTape {
   const std::vector<Draw>& draws() const { return draws_; }
 
  private:
-  /// The next value; null at the end of the tape, and the verdict is then tape_short.
+  /// Returns the next value; at the end of the tape sets the verdict to tape_short and returns null.
   const double* next();
   void fault(RowStatus status, std::string message);
   bool valid(double value, const char* kind);

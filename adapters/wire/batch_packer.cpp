@@ -15,7 +15,7 @@ namespace {
 std::uint64_t extent(int i) { return static_cast<std::uint64_t>(i); }
 std::size_t many(int i) { return static_cast<std::size_t>(i); }
 
-/// Entries, or bytes of p and q, that a row has of an array with these extents.
+/// Returns how many entries (or, of p and q, bytes) of an array with these extents belong to one row.
 template <class T, class Extents>
 std::size_t size_a_row(std::span<T>, Extents extents, Dtype dtype) {
   std::size_t size = std::is_same_v<T, const std::byte> ? width(dtype) : 1;
@@ -58,7 +58,7 @@ ReplyLimit reply_limit(const ServedBatch& batch, WireFunction ask) {
       number * (extent(tokens_a_row(batch, ask)) + 3) + words_a_row + weight * extent(batch.state_size);
   if (batch.randomness == Randomness::scripted) row += extent(batch.places) * (draw + weight * cells);
   const std::uint64_t frame = words + extent(batch.rows) * row;
-  // With its comma, a 32-bit number takes up to 12 characters, a double 25, a draw with two names about 100.
+  // In JSON, with its comma, a 32-bit number takes up to 12 characters, a double 25, a draw with two names about 100.
   constexpr std::uint64_t characters_a_byte = 8;
   return {frame, characters_a_byte * frame};
 }
@@ -94,7 +94,7 @@ void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const
 
 namespace {
 
-/// Calls `act` with a zero of the type that rows of `dtype` have in memory.
+/// Calls `act` with a zero of the C++ type that stores rows of `dtype`.
 template <class Act>
 auto with_type(Dtype dtype, Act act) {
   switch (dtype) {
@@ -114,14 +114,14 @@ T stored(double value, RowKind kind) {
   return static_cast<T>(kind == RowKind::logits ? std::log(value) : value);
 }
 
-/// Stores `rows`, and zeros up to `size` bytes.
+/// Stores `rows` one after another, and fills with zeros up to `size` bytes.
 void store_rows(const std::vector<std::vector<double>>& rows, const RowForm& form, std::size_t distribution,
                 std::byte* to, std::size_t size) {
   for (std::size_t i = 0; i < rows.size(); ++i) store_row(rows[i], form, to + i * distribution);
   std::fill(to + rows.size() * distribution, to + size, std::byte{0});
 }
 
-/// A scripted batch of `rows` inputs like this one, with up to `drafts` drafts, without its arrays.
+/// Returns a scripted batch of `rows` inputs of this shape, with up to `drafts` drafts, without its arrays.
 ServedBatch batch_like(const Input& input, int rows, int drafts, int places, const RowForm& form) {
   const bool position = form.level == Level::position;
   return {.rows = rows,

@@ -1,5 +1,5 @@
-// Batches of rows as requests: their messages, the largest admissible replies, the number types of rows, and the
-// packing of calls on inputs into the arrays of a batch.
+// Batches of rows as requests: their messages, the size limits of replies, the number types of rows, and how calls on
+// inputs are packed into the arrays of a batch.
 #pragma once
 
 #include <cstddef>
@@ -35,26 +35,27 @@ void each_array(Batch& batch, WireFunction ask, bool parents, Each each) {
   each("seeds", batch.seeds, Extents{}, batch.randomness == Randomness::seeded);
 }
 
-/// The request; its tensors refer to the spans of `batch`.
+/// Returns the request as a message whose tensors refer to the spans of `batch`.
 Message batch_message(const ServedBatch& batch, WireFunction ask);
 
-/// Tokens of a row of the result.
+/// Returns the largest number of tokens in a row of the result.
 int tokens_a_row(const ServedBatch& batch, WireFunction ask);
 
-/// The size of the largest reply: its arrays, weights of V or n + 1 cells at each place, and space for messages.
+/// Returns the size of the largest reply: its arrays, weights of V or n + 1 cells at each place, and space for
+/// messages.
 ReplyLimit reply_limit(const ServedBatch& batch, WireFunction ask);
 
-/// Rows `first` to `first + rows` of `batch`, in its own memory.
+/// Returns rows `first` to `first + rows` of `batch`, in memory that the result owns.
 ServedBatch slice(const ServedBatch& batch, int first, int rows);
 
 /// Throws: AdapterError if the size of a span of `batch` does not fit its shape. `level` decides whether parents are
 /// required.
 void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const std::string& place);
 
-/// Bytes of an element.
+/// Returns the bytes of an element.
 std::size_t width(Dtype dtype);
 
-/// How rows are sent.
+/// The form in which rows are sent.
 struct RowForm {
   Level level = Level::chain;
   Dtype dtype = Dtype::float32;
@@ -64,14 +65,14 @@ struct RowForm {
   bool settings = false;                  ///< whether requests have settings
 };
 
-/// The form of rows of trials: float32 and probabilities, or else the first that the program declares.
+/// Returns the form of rows of trials: float32 and probabilities, or else the first form that the program declares.
 RowForm form_of_trials(const Declaration& declaration);
 
-/// Writes `row` in the form, V elements from `to` on. Rounds to the dtype, ties to even.
+/// Writes `row` in this form, V elements from `to` on. Rounds to the dtype, ties to even.
 void store_row(std::span<const double> row, const RowForm& form, std::byte* to);
 
-/// The distribution that a program reads from a row stored in the form: rounded, converted back to probabilities, and
-/// normalised.
+/// Returns the distribution that a program reads from a row stored in this form: rounded, converted back to
+/// probabilities, and normalised.
 std::vector<double> stored_distribution(std::span<const double> row, const RowForm& form);
 
 /// A batch with its arrays. Rows are rounded to dtype, ties to even.
@@ -93,7 +94,7 @@ void check_input(const Input& input, std::size_t number, Level level, int state_
 void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std::span<const std::size_t> chosen,
                 const RowForm& form, PackedBatch& packed);
 
-/// Bytes of a row of a batch of inputs like this one, with its share of the largest reply.
+/// Returns the bytes that a row takes in a batch of inputs like this one, its share of the largest reply included.
 std::size_t bytes_a_row(const Input& input, int drafts_a_row, int places, const RowForm& form);
 
 }  // namespace draftproof::adapters

@@ -27,7 +27,7 @@ std::string drafts_text(const ServedBatch& batch, int row) {
   return fmt::format("({})", fmt::join(batch.drafts.subspan(first, length), " "));
 }
 
-/// The last lines of stderr on one line, without unprintable characters.
+/// Returns the last lines of stderr as one line, without unprintable characters.
 std::string shown_tail(std::string_view tail) {
   constexpr std::size_t longest = 400;
   while (!tail.empty() && (tail.back() == '\n' || tail.back() == ' ')) tail.remove_suffix(1);
@@ -40,8 +40,8 @@ std::string shown_tail(std::string_view tail) {
 
 }  // namespace
 
-/// The program ended, did not answer within the limit, or sent what is no message or a reply to another request. Its
-/// processes have been killed, or its connection closed.
+/// Thrown when the program has ended, did not answer within the limit, or sent something that is not a message or is a
+/// reply to another request. By then its processes have been killed, or its connection has been closed.
 struct Dialogue::Lost : std::runtime_error {
   Lost(const std::string& why, How from) : std::runtime_error(why), how(from) {}
   How how;
@@ -93,7 +93,7 @@ void Dialogue::say_goodbye() {
     process_->close_input();
     process_->ended(Clock::now() + to_end);
   } catch (const std::exception&) {
-    // The process is ended later in any case.
+    // An error does not matter here, because the process is ended later in any case.
   }
 }
 
@@ -122,8 +122,8 @@ Message Dialogue::receive(Process::Parts parts, ReplyLimit most, const std::stri
 }
 
 std::chrono::milliseconds Dialogue::limit_for(int rows, bool halved) const {
-  // The search for a row that hangs has a request for each halving. A part of several rows may get less time, because
-  // its rows are later run alone, each with the whole limit.
+  // The search for a row on which the program hangs halves the batch, with a request for each half. A part of several
+  // rows may get less time, because its rows are later run alone, each with the whole limit.
   if (!halved || rows == 1 || slowest_row_ == 0) return options_.batch_limit;
   constexpr double patience = 100, least_ms = 2000;
   const double usual_ms = 1000 * slowest_row_ * rows;

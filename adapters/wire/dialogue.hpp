@@ -1,6 +1,6 @@
-// A program with the wire protocol: it is started or connected to, its hello message is read, then it answers one
-// request at a time. If it is lost, it is started or connected to again, and the batch is halved until the cause is
-// found.
+// The host's dialogue with a program: it starts the program or connects to it, reads its hello message, then sends one
+// request at a time. If the program is lost, it is started or connected to again, and the batch is halved until the
+// rows that cause the loss are found.
 #pragma once
 
 #include <chrono>
@@ -34,19 +34,19 @@ class Dialogue {
 
   const Declaration& declaration() const { return declaration_; }
 
-  /// The answer to `batch`, which is sent as one request, or as several after a crash or if it has more than
+  /// Answers `batch`, which is sent as one request, or as several after a crash or if it has more than
   /// declaration().most_rows. A row on which the program crashes or writes no message has the status crashed; a row
-  /// that it refuses alone has the status failed; others are unharmed.
-  /// Throws: ProgramSilent if a row alone, or several batches whose rows alone are answered, have no answer within
-  /// the limit; AdapterError if a result is wrong, or if the program crashes after `most_crashes` rows crashed it or
-  /// as many crashes were not caused by a row alone.
+  /// that the program refuses when it is sent alone has the status failed; other rows are not affected.
+  /// Throws: ProgramSilent if a single row has no answer within the limit, or if several batches have none although
+  /// each of their rows alone is answered; AdapterError if a result is wrong, or if the program crashes again after
+  /// `most_crashes` rows crashed it or after as many crashes that no single row caused.
   void answer(const ServedBatch& batch, WireFunction ask, ServedResult& result);
 
-  /// The reply to a request without rows. Throws: AdapterError, also if the program crashes on it. answer() and ask()
-  /// throw ProgramSilent once a reply announced that the program stops answering.
+  /// Returns the reply to a request without rows. Throws: AdapterError, also if the program crashes on the request.
+  /// answer() and ask() throw ProgramSilent once a reply announced that the program stops answering.
   Message ask(Message& request, ReplyLimit most);
 
-  /// The process or connection losses so far, one line each.
+  /// Returns the losses of the process or connection so far, one line each.
   const std::vector<std::string>& incidents() const { return incidents_; }
 
   static constexpr int most_crashes = 3;
@@ -69,13 +69,13 @@ class Dialogue {
   DialogueOptions options_;
   std::unique_ptr<Process> process_;  // null after a loss
   MessageReader reader_;              // of this process
-  Declaration declaration_;           // of the first
+  Declaration declaration_;           // of the first process
   std::int64_t last_id_ = 0;          // of this process
-  std::string stopped_;               // message of the reply that announced the end of answers
+  std::string stopped_;               // message of the reply that announced that no more answers come
   std::vector<std::string> incidents_;
   int crashed_rows_ = 0, unexplained_ = 0;
-  How last_ = How::ended;             // the last loss
-  int invalid_rows_ = 0;              // of crashed_rows_, those whose answer was no valid message
+  How last_ = How::ended;             // how the process was last lost
+  int invalid_rows_ = 0;              // rows of crashed_rows_ whose answer was no valid message
   std::vector<std::string> killers_;  // drafts of the rows that have no valid answer alone
   double slowest_row_ = 0;            // largest time per row so far, in seconds
 };

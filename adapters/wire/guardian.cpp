@@ -24,7 +24,7 @@ void report_to_host(int socket, GuardianReport::Kind kind, int value) {
   [[maybe_unused]] const auto written = write(socket, &report, sizeof report);
 }
 
-/// Gives the four descriptors of the orders the numbers 0 to 3, and closes all others.
+/// Makes the four descriptors of the orders numbers 0 to 3, and closes all others.
 void keep_four(const GuardianOrders& orders) {
   std::array<int, 4> above;
   for (std::size_t i = 0; i < above.size(); ++i) {
@@ -64,14 +64,14 @@ void set_limit(__rlimit_resource_t resource, std::uint64_t limit) {
   _exit(127);
 }
 
-/// The number at the beginning of `text`.
+/// Returns the number at the beginning of `text`.
 pid_t number_at(const char* text) {
   pid_t number = 0;
   for (; *text >= '0' && *text <= '9'; ++text) number = number * 10 + (*text - '0');
   return number;
 }
 
-/// The parent of process `name`, or 0.
+/// Returns the parent of process `name`, or 0.
 pid_t parent_of(const char* name) {
   char path[64] = "/proc/";
   std::strncat(path, name, 20);
@@ -83,7 +83,7 @@ pid_t parent_of(const char* name) {
   close(file);
   if (size <= 0) return 0;
   text[size] = '\0';
-  // "PID (COMMAND) STATE PARENT ..": a command may hold parentheses.
+  // The line is "PID (COMMAND) STATE PARENT ..", and the command may contain parentheses, so the last one is searched.
   const char* end = std::strrchr(text, ')');
   return !end || end[1] == '\0' || end[2] == '\0' || end[3] != ' ' ? 0 : number_at(end + 4);
 }
@@ -117,7 +117,7 @@ struct Child {
   bool ended = false;
   int status = 0;
 
-  /// Collects ended processes. Returns false if no process is left.
+  /// Waits for processes that have ended (waitpid). Returns false if no process is left.
   bool reap() {
     while (true) {
       int now = 0;
@@ -129,7 +129,7 @@ struct Child {
     }
   }
   void end_all() {
-    constexpr int most_passes = 5000;  // one per millisecond; a process inside the kernel may never die
+    constexpr int most_passes = 5000;  // one pass per millisecond; a process inside the kernel may never die
     constexpr timespec pause{0, 1'000'000};
     for (int pass = 0; pass < most_passes; ++pass) {
       kill(-pid, SIGKILL);
@@ -144,7 +144,7 @@ struct Child {
 
 void guard_child(const GuardianOrders& orders) {
   const pid_t self = getpid();
-  setsid();  // protects from a terminal's interrupt: the guardian outlives the host and cleans up
+  setsid();  // a new session gets no terminal interrupt, so the guardian outlives the host and cleans up
   for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, signal == SIGCHLD ? SIG_DFL : SIG_IGN);
   sigset_t ended;
   sigemptyset(&ended);

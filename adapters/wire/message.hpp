@@ -34,7 +34,7 @@ struct Tensor {
   std::vector<std::uint64_t> shape;
   std::span<const std::byte> bytes;  ///< row-major, aligned to the elements
 
-  /// The elements as T, which has the width of dtype.
+  /// Returns the elements as T, which has the width of dtype.
   template <class T>
   std::span<const T> as() const {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
@@ -54,21 +54,21 @@ struct Message {
   }
 };
 
-/// "f32 [2, 3]", or "nothing" for null.
+/// Returns "f32 [2, 3]", or "nothing" for null.
 std::string array_text(const Tensor* tensor);
 
-/// The type in arrays for a type of values: float, double, std::int32_t or std::int64_t.
+/// Returns the array type for a C++ type of values: float, double, std::int32_t or std::int64_t.
 template <class T>
 inline constexpr DType dtype_of = std::is_floating_point_v<T> ? (sizeof(T) == 4 ? DType::F32 : DType::F64)
                                                               : (sizeof(T) == 4 ? DType::I32 : DType::I64);
 
-/// A tensor on values, which must outlive it.
+/// Returns a tensor that refers to values, which must outlive it.
 template <class T>
 Tensor tensor_of(std::string name, std::vector<std::uint64_t> shape, std::span<const T> values) {
   return {.name = std::move(name), .dtype = dtype_of<T>, .shape = std::move(shape), .bytes = std::as_bytes(values)};
 }
 
-/// The type in arrays for a type in declarations.
+/// Returns the array type that belongs to a type in declarations.
 DType array_type(Dtype dtype);
 
 /// The bytes of a message to send. This object owns the header; the bytes of tensors stay in `message`. Tensors with
@@ -87,16 +87,16 @@ class EncodedMessage {
   std::vector<std::span<const std::byte>> parts_;
 };
 
-/// The message in the `blob` of a frame (without its length); tensors refer to the blob. Throws: AdapterError that
-/// names `place`.
+/// Returns the message in the `blob` of a frame (without its length); its tensors refer to the blob. Throws:
+/// AdapterError that names `place`.
 Message decode_blob(std::span<const std::byte> blob, const std::string& place);
 
-/// The line, with its line feed. Cost: a decimal for each element.
+/// Returns the message as a line, with its line feed. Cost: a decimal conversion for each element.
 std::string encode_line(const Message& message);
 
-/// The message in `line`. Lists under the names of the protocol's arrays become tensors: F64 for p, q, tape, target
-/// and proposal, I64 for seeds, I32 for the others. Rows of I32 lists may be of unequal lengths: they are padded with
-/// -1. Lists under other names stay fields. Throws: AdapterError that names `place`.
+/// Returns the message in `line`. Lists under the names of the protocol's arrays become tensors: F64 for p, q, tape,
+/// target and proposal, I64 for seeds, I32 for the others. I32 lists may have rows of unequal lengths: they are padded
+/// with -1. Lists under other names stay fields. Throws: AdapterError that names `place`.
 Message decode_line(std::string_view line, const std::string& place);
 
 /// Size of the largest reply, by form.
@@ -105,22 +105,23 @@ struct ReplyLimit {
 };
 
 /// Reads one message at a time from the bytes of a program. The first eight bytes of the first message determine its
-/// form: the length of a frame has a zero byte, a line of text has none. A message longer than the largest reply is
-/// refused before memory is allocated for it.
+/// form: the length of a frame has a zero byte, a line of text has none. For a message longer than the largest reply it
+/// throws before memory is allocated.
 class MessageReader : public ByteSink {
  public:
-  /// Begins with the next message; errors name `place`. Throws: AdapterError if bytes came without a request.
+  /// Begins with the next message; errors name `place`. Throws: AdapterError if bytes arrived before the request.
   void expect(ReplyLimit most, std::string place);
 
   std::span<std::byte> room() override;
   void filled(std::size_t count) override;
   bool complete() const override { return complete_; }
 
-  /// The complete message. Its tensors are valid until the next expect(). Throws: AdapterError if it is malformed.
+  /// Returns the complete message. Its tensors are valid until the next expect(). Throws: AdapterError if it is
+  /// malformed.
   Message take();
   /// Form of the messages; empty before the first.
   std::optional<Form> form() const { return form_; }
-  /// Beginning of an incomplete message, for reports; "nothing" before its first byte.
+  /// Returns the beginning of an incomplete message, for error messages; "nothing" before its first byte.
   std::string beginning() const;
 
  private:

@@ -48,7 +48,7 @@ void open_pipe(Ends& ends, std::size_t host_end) {
   fcntl(host, F_SETPIPE_SZ, wide);
 }
 
-/// Processes and threads of this user.
+/// Returns the number of processes and threads of this user.
 std::uint64_t running_threads() {
   std::uint64_t count = 0;
   std::error_code error;
@@ -85,7 +85,7 @@ std::string way_of_ending(int status) {
   const auto signal_text = [](int signal) { return fmt::format("signal {} ({})", signal, strsignal(signal)); };
   if (WIFSIGNALED(status)) return signal_text(WTERMSIG(status));
   const int code = WEXITSTATUS(status);
-  // A shell ends with 128 + n if its program dies of signal n.
+  // A shell exits with 128 + n if the program that it ran was killed by signal n.
   const bool of_shell = code > 128 && code < 128 + SIGRTMIN;
   return fmt::format("exit code {}", code) + (of_shell ? " (128 + " + signal_text(code - 128) + ")" : "");
 }
@@ -116,7 +116,7 @@ class WithoutSigpipe {
   bool pending_;
 };
 
-/// Time left, in whole milliseconds as poll() takes them.
+/// Returns the time left in whole milliseconds, as poll() takes it.
 int milliseconds_to(Process::Clock::time_point deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Process::Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1'000'000'000));
@@ -174,7 +174,7 @@ void Process::connect_to(const std::string& path, Clock::time_point deadline) {
   };
   connection.fd[0] = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (connection.fd[0] < 0) throw failed("socket");
-  // A full queue is not an error: the program is busy.
+  // A full queue of connections is not an error: the program is busy.
   constexpr std::chrono::milliseconds pause{10};
   while (::connect(connection.fd[0], reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     if ((errno != EAGAIN && errno != EINTR) || Clock::now() >= deadline) throw failed("connect");
@@ -187,7 +187,8 @@ bool Process::write_some(Parts& parts, std::size_t& written) {
   constexpr std::size_t large = std::size_t{1} << 17;
   std::array<iovec, 16> vectors;
   std::size_t count = 0;
-  // Small parts are copied into the pipe together; the pages of a large part are lent to it, which saves a copy.
+  // Small parts are copied into the pipe together. The pages of a large part are lent to the pipe (vmsplice), which
+  // saves a copy.
   const bool lends = lends_pages_ && parts[0].size() - written >= large;
   for (; count < std::min(parts.size(), lends ? 1 : vectors.size()); ++count) {
     const auto part = count == 0 ? parts[0].subspan(written) : parts[count];
@@ -236,7 +237,7 @@ Process::Exchange Process::exchange(Parts parts, ByteSink* sink, Clock::time_poi
     const int left = milliseconds_to(deadline);
     const int ready = poll(events, 3, left);
     if (events[2].revents != 0) drain_error();
-    if (left == 0) return Exchange::late;  // also while bytes still arrive
+    if (left == 0) return Exchange::late;  // even if bytes still arrive
     if (ready <= 0) continue;
     if (events[0].revents != 0 && !write_some(parts, written)) return Exchange::closed;
     if (events[1].revents == 0) continue;

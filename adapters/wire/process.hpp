@@ -1,6 +1,6 @@
-// The byte connection to the program: a child process on pipes, or a program that listens on a Unix socket and
-// belongs to the caller. It cannot block its host, because reads and writes have a deadline. The end of a child's
-// stderr is kept, and all its processes end with it (guard_child).
+// The byte connection to the program: a child process on pipes, or a program that listens on a Unix socket and was
+// started by the caller. Reads and writes have a deadline, so the program cannot block its host. The last bytes of a
+// child's stderr are kept, and all processes of the child end with it (guard_child).
 #pragma once
 
 #include <sys/types.h>
@@ -35,7 +35,7 @@ struct Address {
   Address(Kind of, std::string where) : kind(of), text(std::move(where)) {}
 
   bool listens() const { return kind == Kind::socket; }
-  /// The name in reports.
+  /// Returns the name that messages show.
   std::string name() const { return (listens() ? "socket:" : "") + text; }
 
   Kind kind = Kind::command;
@@ -46,9 +46,10 @@ struct Address {
 class ByteSink {
  public:
   virtual ~ByteSink() = default;
-  /// Memory for the next bytes; not empty while the message is incomplete.
+  /// Returns memory for the next bytes; not empty while the message is incomplete.
   virtual std::span<std::byte> room() = 0;
-  /// `count` bytes were put at the beginning of room(). Throws: AdapterError if they cannot be a message.
+  /// Takes note that `count` bytes were put at the beginning of room(). Throws: AdapterError if they cannot be a
+  /// message.
   virtual void filled(std::size_t count) = 0;
   virtual bool complete() const = 0;
 };
@@ -85,7 +86,7 @@ class Process {
   /// Ends the child and all its processes, or the connection. Returns how it ended: `exit code 3`, `signal 11
   /// (Segmentation fault)`, `the program closed the connection`, or by_host. The second call returns the same.
   std::string end();
-  /// The last 4 KiB of a child's stderr.
+  /// Returns the last 4 KiB of a child's stderr.
   std::string_view error_tail() const { return tail_; }
 
   static constexpr std::string_view by_host = "ended by the host";
@@ -111,8 +112,8 @@ class Process {
 //
 // Correctness: the guardian is a subreaper, so a process whose parent died becomes its child. It kills its children
 // until waitpid returns ECHILD, so no process is left, whatever its group, session or environment.
-// A program that kills its guardian on purpose escapes, except for the child itself, which then dies by its parent's
-// death signal.
+// A program that kills its guardian on purpose can leave processes behind, but the child itself dies then by its
+// parent-death signal (PR_SET_PDEATHSIG).
 
 /// A record that the guardian writes on the control socket.
 struct GuardianReport {
@@ -125,7 +126,7 @@ struct GuardianReport {
   std::int32_t value;
 };
 
-/// Descriptors and strings of the host. They are read after fork, before anything else can change them.
+/// Descriptors and strings of the host. The guardian reads them after fork, before anything else can change them.
 struct GuardianOrders {
   /// The descriptors that become 0, 1 and 2 of the child, and the control socket: the guardian writes reports to it
   /// and stops the child at end of file.

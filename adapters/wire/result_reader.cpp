@@ -36,13 +36,13 @@ std::span<const T> flat(const Message& reply, const char* name, std::size_t colu
 int whole_number(const nlohmann::json& entry, int row, std::string_view field) {
   const auto number = entry.is_number_integer() ? entry.get<std::int64_t>() : 0;
   const auto small = static_cast<std::int32_t>(number);
-  // An unsigned number beyond 63 bits would be read as a negative number.
+  // A number that exceeds 63 bits would be read as a negative number.
   if (!entry.is_number_integer() || small != number || (entry.is_number_unsigned() && small < 0))
     throw row_fault(row, field, shown_json(entry), "a whole number of 32 bits");
   return small;
 }
 
-/// The draw of JSON Lines in `listed`. Throws: AdapterError.
+/// Returns the draw in an element of JSON Lines. Throws: AdapterError.
 Draw listed_draw(const nlohmann::json& listed, int row) {
   constexpr std::array<std::string_view, 4> kinds{"coin", "pick", "clock", "integer"};
   constexpr std::string_view wanted = "[kind, size, bits, stream] and, for a pick, its weights";
@@ -113,7 +113,7 @@ class DrawReader {
   std::size_t rows() const { return counts_.size(); }
   std::int32_t count(std::size_t row) const { return counts_[row]; }
 
-  /// The next draw, which belongs to `row`.
+  /// Returns the next draw, which belongs to `row`.
   Draw next(int row) {
     if (draw_ == draws_.size())
       throw row_fault(row, "draws", fmt::format("{} draws in all", draw_ / 4), "the sum of draw_counts");
@@ -174,7 +174,7 @@ void read_draws(const Message& reply, const ServedBatch& batch, int coin_bits, i
   if (arrays) arrays->expect_end();
 }
 
-/// The array `name`, which has this shape. Throws: AdapterError.
+/// Returns the array `name`. Throws: AdapterError if it is absent or has another shape.
 template <class T>
 std::span<const T> table(const Message& reply, const char* name, std::initializer_list<int> extents) {
   const Tensor* const found = reply.find(name);
@@ -185,7 +185,7 @@ std::span<const T> table(const Message& reply, const char* name, std::initialize
   return found->as<T>();
 }
 
-/// Reads the texts of the field `name`, by row.
+/// Reads the texts of field `name`, each with the row that it belongs to.
 void read_texts(const Message& reply, std::string_view name, int rows, int first, std::map<int, std::string>& texts) {
   const nlohmann::json* const found = reply.field(name);
   if (!found) return;

@@ -7,7 +7,7 @@
 
 namespace draftproof::adapters {
 
-/// The program refused the whole batch, but still runs.
+/// Thrown if the program refused the whole batch, but still runs.
 class BatchRefused : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -13,7 +13,7 @@ namespace draftproof::adapters {
 /// Returns the fields of a request `select`.
 nlohmann::json to_fields(const ServedSelection& selection);
 
-/// The inverse. Throws: AdapterError, which names the field.
+/// Reads the fields that to_fields() returns. Throws: AdapterError, which names the field.
 ServedSelection read_selection(const nlohmann::json& fields);
 
 /// Returns which drafts the field `kept` of a result keeps, by request and draft. Throws: AdapterError if it has

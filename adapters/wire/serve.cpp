@@ -29,7 +29,7 @@ AdapterError request_fault(std::string_view field, const std::string& found, con
 
 std::string shown_field(const nlohmann::json* field) { return field ? field->dump() : "nothing"; }
 
-/// The next message, or nothing at the end of the input.
+/// Returns the next message, or nothing at the end of the input.
 std::optional<Message> receive(Process& host, MessageReader& reader) {
   constexpr std::uint64_t most = most_array_bytes + (std::uint64_t{1} << 30);
   reader.expect({most, 0}, "request");
@@ -58,7 +58,7 @@ T named_field(const Message& message, const char* name, std::initializer_list<T>
   throw request_fault(name, shown_field(found), "a name of the protocol");
 }
 
-/// The array `name`, with this many dimensions and elements of one of these types.
+/// Returns the array `name`. Throws if it has another number of dimensions or elements, or none of these types.
 const Tensor& array_field(const Message& message, const char* name, std::size_t dimensions,
                           std::initializer_list<DType> types) {
   const Tensor* found = message.find(name);
@@ -72,7 +72,8 @@ const Tensor& array_field(const Message& message, const char* name, std::size_t 
   return *found;
 }
 
-/// The batch that `message` requests; its arrays refer to the message. The first array with an extent defines it.
+/// Returns the batch that `message` requests; its arrays refer to the message. Each extent is taken from the first
+/// array that has it.
 ServedBatch read_batch(const Message& message, WireFunction ask, const Declaration& declared) {
   constexpr int open = -1;
   ServedBatch batch{.rows = open,
@@ -223,7 +224,7 @@ void serve(Served& served, int input, int output) {
   const int in = fcntl(input, F_DUPFD_CLOEXEC, 3), out = fcntl(output, F_DUPFD_CLOEXEC, 3);
   if (in < 0 || out < 0) throw AdapterError(fmt::format("serving: {}", std::strerror(errno)));
   if (output == STDOUT_FILENO) dup2(STDERR_FILENO, STDOUT_FILENO);
-  std::cout.flush();  // earlier output goes there too
+  std::cout.flush();  // earlier output goes to standard error too
   std::fflush(stdout);
   std::signal(SIGPIPE, SIG_IGN);
   keep_freed_memory();

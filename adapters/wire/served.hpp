@@ -46,7 +46,7 @@ struct ServedBatch {
   std::span<const std::int64_t> seeds{};    ///< [b] if seeded, else empty
   std::span<const double> state{};          ///< [b, S], zeros in a first call
 
-  /// Row `i` of the target, or of the proposal, of batch row `row`: V values. T has the size of dtype.
+  /// Returns row `i` of the target, or of the proposal, of batch row `row`: V values. T has the size of dtype.
   template <class T>
   std::span<const T> target(int row, int i) const {
     return values<T>(p, row, i, target_rows);
@@ -55,9 +55,9 @@ struct ServedBatch {
   std::span<const T> proposal(int row, int i) const {
     return values<T>(q, row, i, proposal_rows);
   }
-  /// The state with which `row` begins.
+  /// Returns the state with which `row` begins.
   std::span<const double> state_of(int row) const { return state.subspan(at(row) * at(state_size), at(state_size)); }
-  /// The tape of `row`.
+  /// Returns the tape of `row`.
   std::span<const double> tape_of(int row) const { return tape.subspan(at(row) * at(places), at(places)); }
 
  private:
@@ -69,7 +69,7 @@ struct ServedBatch {
   }
 };
 
-/// The answer to a ServedBatch. The wire sizes and clears it before the call.
+/// The answer to a ServedBatch. The caller sizes and clears it before the call.
 struct ServedResult {
   int tokens_a_row = 0;                    ///< n + 1 for verify, n for draft
   std::vector<std::int32_t> tokens{};      ///< [b, tokens_a_row], filled with -1
@@ -81,12 +81,12 @@ struct ServedResult {
   std::map<int, std::string> overwrote{};  ///< by row: names of its arrays that the program changed in place
   std::vector<std::vector<Draw>> draws{};  ///< of scripted runs: by row, one for each place of the tape used
 
-  /// The tokens of `row`, to be written.
+  /// Returns where the tokens of `row` are to be written.
   std::span<std::int32_t> tokens_of(int row) {
     const auto width = static_cast<std::size_t>(tokens_a_row);
     return std::span(tokens).subspan(static_cast<std::size_t>(row) * width, width);
   }
-  /// The state after `row`, to be written.
+  /// Returns where the state after `row` is to be written.
   std::span<double> state_of(int row) {
     const auto size = static_cast<std::size_t>(state_size);
     return std::span(state).subspan(static_cast<std::size_t>(row) * size, size);
@@ -97,8 +97,9 @@ struct ServedResult {
   }
 };
 
-/// A request to generate: two Markov tables of order n stand for the models, and the text starts after n tokens 0. Of a
-/// program that serves several requests: two models with S states, which start in state 0 and read a prompt first.
+/// A request to generate. For a program of one request, two Markov tables of order n stand for the models, and the text
+/// starts after n tokens 0. For a program that serves several requests, two models with S states do; they start in
+/// state 0 and read a prompt first.
 struct ServedModels {
   int vocabulary = 0;
   int memory = 1;  ///< n
@@ -108,7 +109,8 @@ struct ServedModels {
   std::span<const double> target{}, proposal{};  ///< [V, .., V], n + 1 extents; the first n are the last n tokens
   // Of several requests, for which target and proposal have shape [S, V]:
   std::span<const std::int32_t> next{};  ///< [S, V]: the state after a token
-  /// Under a grammar, [G, V]: 1 where a token is allowed, and the state after it; the first token is in state 0.
+  /// For a grammar, [G, V]: `legal` is 1 where a token is allowed, `legal_next` the state after it; the first token is
+  /// in state 0.
   std::span<const std::int32_t> legal{}, legal_next{};
   std::vector<std::vector<std::int32_t>> prompts{};  ///< of each request, at least one token
   std::vector<int> lengths{};                        ///< number of tokens of each request; `length` is their limit
@@ -140,11 +142,11 @@ class Served {
   virtual void verify(const ServedBatch& batch, ServedResult& result) = 0;
   /// Draws `batch.drafts_a_row` drafts for each row from its single proposal row.
   virtual void draft(const ServedBatch&, ServedResult&) { throw std::logic_error("this adapter does not draft"); }
-  /// `models.length` tokens, or fewer that end with an end token.
+  /// Returns `models.length` tokens, or fewer that end with an end token.
   virtual std::vector<std::int32_t> generate(const ServedModels&) {
     throw std::logic_error("this adapter does not generate");
   }
-  /// A text for each of `models.prompts`.
+  /// Returns a text for each of `models.prompts`.
   virtual std::vector<std::vector<std::int32_t>> generate_requests(const ServedModels&) {
     throw std::logic_error("this adapter does not generate for several requests");
   }

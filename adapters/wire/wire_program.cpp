@@ -25,7 +25,7 @@ T chosen_from(const std::optional<T>& wanted, const std::vector<T>& declared, st
       fmt::format("{}: got {}, expected one that the program declares: {}", what, to_text(*wanted), all));
 }
 
-/// Calls with equal keys can be in one batch.
+/// Returns a key; calls with equal keys can be in one batch.
 std::tuple<int, int, bool> batch_key(const Input& input, const Declaration& declaration) {
   const bool single = declaration.level == Level::position && input.q.size() == 1;
   return {input.vocabulary(), declaration.ragged ? 0 : static_cast<int>(input.drafts.size()), single};
@@ -41,7 +41,7 @@ std::string beyond_limits(const Input& input, const Declaration& declaration) {
   return drafts.empty() ? beyond("vocabulary", input.p.front().size(), declaration.most_vocabulary) : drafts;
 }
 
-/// Returns the run of a row of `result`, and moves its draws out. `places`: length of its tape.
+/// Returns the run of a row of `result`, and moves its draws out. `places` is the length of the row's tape.
 Run take_run(ServedResult& result, std::size_t row, std::size_t places) {
   const int number = static_cast<int>(row);
   Run run{.status = static_cast<RowStatus>(result.status[row]), .draws = std::move(result.draws[row])};
@@ -50,7 +50,7 @@ Run take_run(ServedResult& result, std::size_t row, std::size_t places) {
     return found == texts.end() ? std::string() : found->second;
   };
   run.overwrote = text_of(result.overwrote);
-  if (run.draws.size() > places) {  // zeros after the tape were used
+  if (run.draws.size() > places) {  // the run also used the zeros that pad the tape
     run.draws.resize(places);
     run.status = RowStatus::tape_short;
     return run;
@@ -156,7 +156,7 @@ std::vector<std::vector<Token>> WireProgram::texts(Message request, const Served
   const std::size_t rows = lengths.size();
   const auto longest = static_cast<std::uint64_t>(*std::max_element(lengths.begin(), lengths.end()));
   constexpr std::uint64_t words = std::uint64_t{1} << 20, number = 4, characters = 12;
-  // Texts of several requests may be longer than wanted, which is a fault to report.
+  // If texts of several requests are longer than requested, that is a fault to report, so the reply may be larger here.
   const bool one = models.prompts.empty(), may_end = !declaration().end_tokens.empty();
   const std::uint64_t widest = one ? longest : 2 * longest + 64, numbers = rows * (widest + 1);
   const Message reply = dialogue_.ask(request, {words + number * numbers, words + characters * numbers});
@@ -225,7 +225,7 @@ std::vector<std::vector<Token>> WireProgram::generate_requests(const ServedModel
 std::vector<std::vector<std::uint8_t>> WireProgram::select(const ServedSelection& selection) {
   require("select");
   Message request{.fields = to_fields(selection)};
-  constexpr std::uint64_t bytes = std::uint64_t{1} << 20;  // of a small batch
+  constexpr std::uint64_t bytes = std::uint64_t{1} << 20;  // size of a small batch
   return read_kept(dialogue_.ask(request, {bytes, bytes}).fields, selection);
 }
 

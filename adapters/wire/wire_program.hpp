@@ -34,8 +34,8 @@ class WireProgram final : public Program, public Served {
   /// The program's declaration; most_vocabulary is at most 64 in JSON Lines.
   const Declaration& declaration() const override { return dialogue_.declaration(); }
 
-  /// Calls beyond the declared limits have the status unsupported. A run that draws more numbers than its tape has
-  /// gets the status tape_short; its log has the draws for which the tape had values.
+  /// Calls beyond the declared limits get the status unsupported. A run that draws more numbers than its tape has gets
+  /// the status tape_short; its log has the draws for which the tape had values.
   /// Throws: AdapterError as Dialogue::answer does, and if the program is not scripted or an input is of another
   /// level.
   /// Cost: some microseconds per call beside the program's time.
@@ -49,19 +49,20 @@ class WireProgram final : public Program, public Served {
   /// Sends `batch` unchanged. Throws: AdapterError as Dialogue::answer does, and if a span does not fit its shape.
   void verify(const ServedBatch& batch, ServedResult& result) override { ask(batch, WireFunction::verify, result); }
 
-  /// Drafts for each row of `batch`, which has one row of q each and neither p nor drafts. Throws as verify().
+  /// Draws drafts for each row of `batch`. Each row has one row of q and neither p nor drafts. Throws as verify().
   void draft(const ServedBatch& batch, ServedResult& result) override { ask(batch, WireFunction::draft, result); }
 
-  /// `models.length` tokens. Throws: AdapterError.
+  /// Returns `models.length` tokens. Throws: AdapterError.
   std::vector<Token> generate(const ServedModels& models) override;
 
-  /// A text for each prompt. Throws: AdapterError.
+  /// Returns a text for each prompt. Throws: AdapterError.
   std::vector<std::vector<Token>> generate_requests(const ServedModels& models) override;
 
-  /// The drafts that the program's policy keeps. Throws: AdapterError, also if it keeps a draft without its parent.
+  /// Returns the drafts that the program's policy keeps. Throws: AdapterError, also if it keeps a draft without its
+  /// parent.
   std::vector<std::vector<std::uint8_t>> select(const ServedSelection& selection) override;
 
-  /// Losses of the process or connection so far, one line each.
+  /// Returns the losses of the process or connection so far, one line each.
   const std::vector<std::string>& incidents() const { return dialogue_.incidents(); }
 
  private:
