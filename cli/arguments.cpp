@@ -42,7 +42,7 @@ std::string complaint(const std::string& text, const std::string& wanted) {
   return fmt::format("got {}, expected {}", in_quotes(text), wanted);
 }
 
-/// A range; `words`, such as "from 1 to 32", are the validator's name and appear in the help.
+/// Returns a validator of a range; `words`, such as "from 1 to 32", are its name and appear in the help.
 CLI::Validator range(const std::string& words, const std::function<bool(double)>& inside) {
   CLI::Validator validator(
       [=](std::string& text) {
@@ -56,7 +56,7 @@ CLI::Validator range(const std::string& words, const std::function<bool(double)>
 
 enum class NumberKind { none, whole, natural, real };
 
-/// Returns the kind of number of an option, from the start of its type name in the help: "INT:from 1 to 32".
+/// Returns the kind of number that an option takes, from the start of its type name in the help: "INT:from 1 to 32".
 NumberKind kind_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::string first = type.substr(0, type.find_first_of(":[, "));

@@ -10,21 +10,21 @@
 
 namespace draftproof {
 
-/// A validator for numbers from `least` to `most`, both included.
+/// Returns a validator for numbers from `least` to `most`, both included.
 CLI::Validator between(double least, double most);
-/// A validator for numbers of at least 0.
+/// Returns a validator for numbers of at least 0.
 CLI::Validator not_negative();
-/// A validator for numbers above 0.
+/// Returns a validator for numbers above 0.
 CLI::Validator positive();
 
-/// Type names of options, which say what their text may be: a file that the command writes, or no file at all.
+/// Type names of options, which say what the option's text may be: a file that the command writes, or no file at all.
 inline constexpr const char* written_file = "NEW_FILE";
 inline constexpr const char* no_file = "NAME";
 
-/// Group of the options that change how a command runs and what it writes, not what it computes.
+/// Group of the options that change how a command runs and what it writes, but not what it computes.
 inline constexpr const char* running_group = "Running and writing";
 
-/// Range of numbers of tuples or branches.
+/// Returns the range of options for numbers of tuples or branches.
 inline CLI::Validator many() { return between(1, 1e15); }
 
 /// Makes every option of a numeric type in `app` and its subcommands accept only decimal numbers: finite,

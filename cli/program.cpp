@@ -47,7 +47,7 @@ int after_cli11(int code) {
   return code == 0 ? exit_passed : exit_bad_input;
 }
 
-/// More threads than this would idle or fail to start.
+/// Returns the largest number of threads that is accepted: further threads would idle or fail to start.
 int most_threads() { return std::max(64, 4 * static_cast<int>(std::thread::hardware_concurrency())); }
 
 std::string known_commands(const std::string& name) {
@@ -59,7 +59,7 @@ std::string known_commands(const std::string& name) {
 int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> known) {
   using namespace draftproof;
   registry();
-  [[maybe_unused]] static const bool once = (found::commands(), true);  // merge and plan call run() again
+  [[maybe_unused]] static const bool once = (found::commands(), true);  // once, because merge and plan call run() again
   Session session;
   session.checkpoint = std::move(known);
   CLI::App app{"Proves, measures and times the verifiers of multi-draft speculative decoding.", "draftproof"};

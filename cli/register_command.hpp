@@ -34,7 +34,7 @@ struct Listed {
   std::string name, about;
 };
 
-/// Rows added by libraries that are not part of the framework.
+/// Returns the rows that libraries outside this tree have added.
 inline std::vector<Listed>& more_to_list() {
   static std::vector<Listed> all;
   return all;

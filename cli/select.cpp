@@ -46,7 +46,7 @@ template <class... Lists>
   refuse(what, name, known);
 }
 
-/// Whether a drafter, a tree drafter, or the siblings in a tree drafter's trees have this draft sampling.
+/// Whether this is the sampling of a drafter, of a tree drafter, or of the siblings in a tree drafter's trees.
 bool known_distribution(std::string_view name) {
   if (registry().drafter(name) || path_registry().drafter(name)) return true;
   const auto& trees = path_registry().drafters();
@@ -182,7 +182,7 @@ std::vector<Source> SourceChoice::open_whole(const std::vector<std::string>& spe
   for (const auto& spec : specs) sources.push_back(open(spec, seed));
   for (const Source& source : sources) {
     if (!rows_too) break;
-    if (source.describe().value("kind", "") == "family") continue;  // computed, not stored
+    if (source.describe().value("kind", "") == "family") continue;  // a family is computed, not stored
     for (std::size_t i = 0; i < source.positions() && !stop_requested(); ++i) source.pair(i);
   }
   return sources;
@@ -211,7 +211,7 @@ const TrialDevice* DeviceChoice::device() const {
   if (const TrialDevice* device = trial_device(name)) return device;
   std::string known = "cpu";
   for (const auto& device : found_trial_devices()) known += ", " + std::string(device->name());
-  const bool without = name == "cuda";  // draftproof has this device, but the program is not linked with it
+  const bool without = name == "cuda";  // draftproof supports this device, but this program is not linked with it
   throw InputError({.file = "--device",
                     .got = in_quotes(name),
                     .expected = (found_trial_devices().empty() ? known : "one of " + known) +

@@ -18,12 +18,12 @@
 
 namespace draftproof {
 
-/// The verifier or drafter of that name. Throws: InputError for an unknown name, with the known ones.
+/// Returns the verifier or drafter of that name. Throws: InputError for an unknown name, with the known ones.
 const AnyVerifier& need_verifier(const std::string& name);
 const AnyDrafter& need_drafter(const std::string& name);
 
-/// The named verifiers, or all (mutants and lossy schemes only with `mutants`). Throws: InputError for an unknown
-/// name.
+/// Returns the named verifiers, or all of them if no name is given (mutants and lossy schemes only with `mutants`).
+/// Throws: InputError for an unknown name.
 std::vector<const AnyVerifier*> select_verifiers(const std::vector<std::string>& names, bool mutants);
 
 /// Verifiers of one position and of paths.
@@ -43,7 +43,7 @@ struct SelectedSubjects : SelectedVerifiers {
 /// component of the same name. Throws: InputError for an unknown name.
 SelectedSubjects select_of_all(const std::vector<std::string>& names, bool mutants);
 
-/// Throws: InputError, which names the nearest of `known`.
+/// Throws: InputError for an unknown name; the message has the nearest of the `known` names.
 [[noreturn]] void unknown_entry(const std::vector<Listed>& known, const std::string& name);
 
 /// Checks the registrations of the program, before anything runs. Throws: InputError if a name is registered twice, or
@@ -60,8 +60,8 @@ struct SourceChoice {
   void declare(CLI::App& app);
   /// Opens one source. Throws: InputError.
   Source open(const std::string& spec, std::uint64_t seed) const;
-  /// Opens all sources and, if `rows_too`, reads every stored row once, so that an invalid row in the last file is
-  /// refused before work on the first starts. Throws: InputError.
+  /// Opens all sources. If `rows_too`, reads every stored row once, so that an invalid row in the last file is found
+  /// before work on the first file starts. Throws: InputError.
   std::vector<Source> open_whole(const std::vector<std::string>& specs, std::uint64_t seed,
                                  bool rows_too = true) const;
 };
@@ -71,7 +71,7 @@ CLI::Option* add_position(CLI::App& app, std::size_t& position);
 /// Throws: InputError if the source has no position of this number.
 void need_position(const Source& source, std::size_t position);
 
-/// The instance of --instance. Throws: InputError.
+/// Returns the instance of --instance. Throws: InputError.
 template <class Level>
 typename Level::Instance parse_instance(const std::string& text) {
   try {
@@ -95,9 +95,10 @@ struct DeviceChoice {
 
   /// Adds the option to `app`.
   void declare(CLI::App& app);
-  /// The selected device, null for the host. Throws: InputError for a device that the program is not linked with.
+  /// Returns the selected device, null for the host. Throws: InputError for a device that the program is not linked
+  /// with.
   const TrialDevice* device() const;
-  /// If this machine lacks the device: writes the reason and returns the exit code.
+  /// If this machine lacks the device, writes the reason and returns the exit code.
   std::optional<ExitCode> absent(const Session& session) const;
 };
 

@@ -74,7 +74,7 @@ bool colour_wanted() {
   return isatty(STDOUT_FILENO) && !(no_colour && *no_colour) && !(terminal && std::string(terminal) == "dumb");
 }
 
-/// Whether a table has a column of times.
+/// Whether some table of the document has a column of times.
 bool has_times(const Document& document) {
   const auto timed = [](const Column& column) { return column.title.starts_with("ns") || column.title == "time"; };
   return std::any_of(document.sections.begin(), document.sections.end(), [&](const Section& section) {
@@ -95,7 +95,7 @@ std::size_t terminal_width() {
 /// Throws: InputError if `folder` exists and is not a directory, or if one of its request files is not a regular file.
 void check_dumps(const std::filesystem::path& folder) {
   if (folder.empty()) return;
-  std::error_code ignored;  // a folder that cannot be read is refused when a request is written
+  std::error_code ignored;  // if a folder cannot be read, writing a request reports it
   std::string found = write_target(folder).special;
   if (std::filesystem::is_regular_file(folder, ignored)) found = "a regular file";
   if (!found.empty() && !std::filesystem::is_directory(folder, ignored))

@@ -93,8 +93,8 @@ void end_at_first_signal();
 /// still fails.
 void keep_standard_streams_apart();
 
-/// Progress on standard error: a line that is rewritten on a terminal, an occasional line elsewhere. To be updated
-/// from one thread at a time. Shows nothing for short work.
+/// Progress on standard error: a line that is rewritten on a terminal, an occasional line elsewhere. May be updated
+/// from only one thread at a time. Shows nothing for short work.
 class Progress {
  public:
   /// `total` is the number of units of work; `quiet` suppresses all output.
@@ -115,7 +115,7 @@ class Progress {
   Clock::time_point start_ = Clock::now(), last_ = start_;
 };
 
-/// The model name of the processor; empty if the kernel does not report it.
+/// Returns the model name of the processor; empty if the kernel does not report it.
 std::string processor_name();
 
 }  // namespace draftproof

@@ -1,4 +1,4 @@
-// The options shared by the commands that survey schemes: sources, schemes, samplings and numbers of drafts; and the
+// The options shared by the commands that survey schemes: sources, schemes, samplings and numbers of drafts. Also the
 // proofs of the schemes in the rows.
 #pragma once
 
@@ -60,13 +60,13 @@ struct SurveyChoice {
 template <class Level>
 class SurveyProofs {
  public:
-  /// Adds the pairs of these rows; with `explored` only those whose verifier can be explored.
+  /// Adds the verifier and draft sampling of each row; with `explored` only if the verifier's branches can be explored.
   template <class Row>
   void ask(const std::vector<Row>& rows, bool explored = true) {
     for (const Row& row : rows)
       if (!explored || row.verifier->info().unsupported.explore.empty()) ask(*row.verifier, *row.drafter);
   }
-  /// Adds one pair.
+  /// Adds one verifier and draft sampling.
   void ask(const typename Level::Verifier& verifier, const typename Level::Drafter& drafter) {
     if (const Pair pair{&verifier, &drafter}; std::find(pairs_.begin(), pairs_.end(), pair) == pairs_.end())
       pairs_.push_back(pair);
@@ -92,7 +92,7 @@ class SurveyProofs {
   std::vector<Pair> pairs_;
 };
 
-/// Surveys the sources one after another, and adds the pairs of their rows to `asked`.
+/// Surveys the sources one after another, and adds the verifiers and draft samplings of their rows to `asked`.
 inline std::vector<SurveyedSource> survey_all(const std::vector<Source>& sources, SurveyOptions options,
                                               const Session& session, std::uint64_t total,
                                               SurveyProofs<TokenLevel>& asked, bool explored = true) {
@@ -108,7 +108,7 @@ inline std::vector<SurveyedSource> survey_all(const std::vector<Source>& sources
   return surveyed;
 }
 
-/// The exit code of a survey with these proofs.
+/// Returns the exit code of a survey with these proofs.
 template <class Level>
 ExitCode exit_code_of(const std::vector<ProofOf<Level>>& proofs) {
   const Status status = status_of(proofs);

@@ -32,7 +32,7 @@ BlockShard parse_shard(const std::string& text) {
   throw InputError({.file = "--shard", .got = in_quotes(text), .expected = "i/n with 1 <= i <= n, as in 3/64"});
 }
 
-/// The file of a source FILE or FILE:NAME; empty for a family.
+/// Returns the file of a source FILE or FILE:NAME; empty for a family.
 std::string file_of(const std::string& source) {
   if (std::filesystem::is_regular_file(source)) return source;
   const std::string before = source.substr(0, source.rfind(':'));
@@ -89,7 +89,7 @@ class Saver {
   Clock::time_point next_ = Clock::time_point::min();
 };
 
-/// The blocks of a command as a table and as data, and the memory that this process has used.
+/// Returns the blocks of a command as a table and as data, and the memory that this process has used.
 Document report_plan(const std::vector<Checkpoint::Planned>& planned) {
   Document document;
   document.data = {{"schema", "draftproof.plan/1"}};
@@ -173,7 +173,7 @@ Checkpoint* WorkChoice::open(const Session& session, const std::vector<std::stri
   }
   const auto [rank, ranks] = rank_of_job();
   if (!plan_.empty() && shard_.empty())
-    deal_of(plan_, static_cast<std::uint64_t>(ranks));  // so that a bad plan is an error on a single rank too
+    deal_of(plan_, static_cast<std::uint64_t>(ranks));  // reports a bad plan as an error on a single rank too
   if (shard_.empty() && checkpoint_.empty() && ranks == 1) return nullptr;
   BlockShard shard{static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(ranks)};
   if (ranks > 1 && !shard_.empty())

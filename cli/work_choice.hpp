@@ -18,16 +18,17 @@ class WorkChoice {
  public:
   /// Adds the options to a command.
   void declare(CLI::App& app);
-  /// Returns the checkpoint of this run, with the blocks of its file or of the caller; null if no option requests it.
-  /// `sources` are the sources of the command; files among them become part of the request.
+  /// Returns the checkpoint of this run, with the blocks of its file or of the caller; null if no option requests a
+  /// checkpoint. `sources` are the sources of the command; those that are files become part of the request.
   /// Throws: InputError for options that contradict each other and for a checkpoint of another request.
   Checkpoint* open(const Session& session, const std::vector<std::string>& sources);
-  /// Whether an option, `merge` or `plan` requests blocks. A job of several ranks does not count.
+  /// Whether an option, `merge` or `plan` requests blocks. Several ranks alone are not such a request.
   bool asked(const Session& session) const { return session.checkpoint || !shard_.empty() || !checkpoint_.empty(); }
   /// Whether this process will compute only some of the blocks, or only a plan.
   bool partial(const Session& session) const;
-  /// Called after the blocks: saves the checkpoint, writes a shard's part to the output of the session, and on rank 0
-  /// of several ranks runs the command again on the blocks of all. Returns the exit code if nothing more is to be done.
+  /// Called after the blocks are computed: saves the checkpoint, and writes a shard's part to the output of the
+  /// session. On rank 0 of several ranks it runs the command again on the blocks of all ranks. Returns the exit code if
+  /// nothing more is to be done.
   /// Throws: WriteFailure.
   std::optional<ExitCode> finish(const Session& session) const;
 

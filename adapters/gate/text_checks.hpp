@@ -19,9 +19,9 @@
 // token or a stop sequence, a short text that ends with neither, and a text that is too long.
 //
 // A program that serves several requests gets models with a state in place of Markov tables. The state is a function of
-// the whole prefix: after a token that was lost, doubled or put into another request it is another state, and stays so
-// whatever follows, unless the token leads from its state to the same one. Eight requests with prompts of 1 to 40
-// tokens, which have tokens in common, arrive at once, for texts of 16 to 288 tokens, so that they end one after
+// the whole prefix: if the engine loses or doubles a token or puts it into another request, its state is wrong, and
+// stays wrong whatever follows, unless the token leads from its state to the same one. Eight requests with prompts of 1
+// to 40 tokens, which have tokens in common, arrive at once, for texts of 16 to 288 tokens, so that they end one after
 // another. Prompts are drawn from the target, and the first token of a text follows its prompt. Under a grammar the
 // program gets models without masks, and an automaton of three states that starts after the prompt; the texts are
 // compared with the rows whose forbidden tokens are removed. With settings (text_settings.hpp) each request has

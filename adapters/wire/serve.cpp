@@ -58,7 +58,7 @@ T named_field(const Message& message, const char* name, std::initializer_list<T>
   throw request_fault(name, shown_field(found), "a name of the protocol");
 }
 
-/// Returns the array `name`. Throws if it has another number of dimensions or elements, or none of these types.
+/// Returns the array `name`. Throws if it has another number of dimensions, or elements of none of these types.
 const Tensor& array_field(const Message& message, const char* name, std::size_t dimensions,
                           std::initializer_list<DType> types) {
   const Tensor* found = message.find(name);

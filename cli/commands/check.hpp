@@ -165,7 +165,7 @@ struct Check {
   }
 
   std::vector<Gate> selected_gates(const std::vector<std::unique_ptr<ExternalSubject>>& subjects) const {
-    // Checks only the external verifiers if there is an adapter and no name.
+    // With an adapter and no name, only the external verifiers are checked.
     const SelectedSubjects selected =
         names.empty() && !subjects.empty() ? SelectedSubjects{} : select_of_all(names, mutants);
     std::vector<Gate> gates;
@@ -201,7 +201,7 @@ struct Check {
     return result;
   }
 
-  /// The exit code of the worst verdict; gates that did not run make it undecided.
+  /// Returns the exit code of the worst verdict; gates that did not run count as undecided.
   static int exit_code(const std::vector<GateResult>& results, std::size_t gates) {
     const auto any = [&results](Status status) {
       return std::any_of(results.begin(), results.end(),

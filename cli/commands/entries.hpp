@@ -17,8 +17,8 @@ namespace draftproof::commands {
 
 namespace detail {
 
-/// Verifiers, samplings, properties, components, instances, families, and what other libraries have added. Entries of
-/// one kind follow each other.
+/// Returns verifiers, samplings, properties, components, instances, families, and what other libraries have added.
+/// Entries of one kind follow each other.
 inline std::vector<Listed> inventory() {
   std::vector<Listed> all;
   const auto add = [&all](std::string kind, std::string_view name, std::string_view about) {
@@ -36,7 +36,7 @@ inline std::vector<Listed> inventory() {
   for (const auto& one : path_registry().verifiers())
     add("path " + plural(one->kind()), one->info().name, one->info().summary);
   for (const auto& one : path_registry().drafters()) add("tree samplings", one->info().name, one->info().summary);
-  for (const auto& one : path_registry().wrong_drafters())  // not wrong, but drafts from another row
+  for (const auto& one : path_registry().wrong_drafters())  // these are not wrong, but draft from another row
     if (!one->info().wrong) add("tree samplings", one->info().name, one->info().summary);
   for (const PathProperty& one : path_registry().properties()) add("path properties", one.name, one.about);
   for (const auto& one : component_registry().components())

@@ -94,7 +94,7 @@ struct Serve {
 
   int run(const Session&) {
     end_at_first_signal();
-    // Output that a library prints while it is loaded must not get into the frames.
+    // Output that a library prints while it is loaded must not get into the frames, so standard output is kept apart.
     const int output = ::dup(STDOUT_FILENO);
     if (output < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
       throw adapters::AdapterError("standard output is not open");

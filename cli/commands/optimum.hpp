@@ -1,4 +1,4 @@
-// `draftproof optimum`: the largest acceptance of any lossless verifier, and the acceptance of one draft.
+// `draftproof optimum`: the largest acceptance of any lossless verifier, and the acceptance of a single draft.
 #pragma once
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ struct Optimum {
     document.data = {{"schema", "draftproof.optimum/2"}, {"seed", session.seed}};
     for (const Source& source : choice.open_whole(specs, session.seed)) {
       const auto positions = static_cast<double>(source.positions());
-      std::vector<const AnyDrafter*> drafters;  // with shared noise the optimum is the marginal one
+      std::vector<const AnyDrafter*> drafters;  // for shared noise the optimum is that of its marginal sampling
       for (const auto& drafter : registry().drafters())
         if (!drafter->info().shared_noise()) drafters.push_back(drafter.get());
       // Means over positions, and whether a method is known at every position.
@@ -55,7 +55,7 @@ struct Optimum {
             const auto optimum = defined ? optimum_of(*drafters[d], table, drafts[k]) : std::nullopt;
             known[d][k] = known[d][k] && optimum.has_value();
             mean[d][k] += optimum.value_or(0) / positions;
-            // A value that prints as less than 1 needs no decision in integers.
+            // A value that prints as less than 1 need not be compared with 1 in exact integers.
             const auto always = optimum && *optimum < 1 - 1e-6 ? std::optional(false)
                                 : defined                      ? always_accepts(*drafters[d], table, drafts[k])
                                                                : std::nullopt;
@@ -63,7 +63,7 @@ struct Optimum {
             decided[d][k] = decided[d][k] && always.has_value();
           }
       }
-      if (stop_requested()) break;  // a mean over some positions would be wrong; earlier sources are reported
+      if (stop_requested()) break;  // a mean over some positions would be wrong; earlier sources are kept
       Section section{
           .title = source.name(),
           .before = {fmt::format("  {}, V = {}; one draft is accepted with probability {:.6f}",

@@ -1,6 +1,6 @@
-// `draftproof prove`: every property of verifiers of one position and of paths in exact fractions, on generated
-// instances or on a given one. `draftproof mutants`: the kill matrix. Every mutant must be caught, and no control may
-// have a violation.
+// `draftproof prove`: checks every property of verifiers of one position and of paths in exact fractions, on generated
+// instances or on a given one. `draftproof mutants`: the kill matrix. Every mutant must fail a check, and no control
+// may fail one.
 #pragma once
 
 #include <algorithm>
@@ -109,7 +109,7 @@ struct Prove {
  private:
   static constexpr std::size_t share = 1000;  ///< units of progress of one proof
 
-  /// The proof tier of the gate for every adapter.
+  /// Runs the proof tier of the gate for every adapter.
   int prove_adapters(const Session& session) const {
     if (!names.empty() || !instance_text.empty())
       throw InputError(

@@ -139,7 +139,7 @@ struct Replay {
           add_distribution(document, at.distribution(), instance, verifier.info().promise == Promise::lossy);
         else
           add_distribution(document, at.distribution());
-      } catch (const std::logic_error& error) {  // the branch of probability zero that a property reported above
+      } catch (const std::logic_error& error) {  // the property above has reported this branch of probability zero
         add_remark(document, fmt::format("the enumeration stopped: {}", error.what()));
       }
     }
@@ -157,7 +157,7 @@ struct Replay {
     return open ? exit_undecided : exit_passed;
   }
 
-  /// Runs one check on one case.
+  /// Runs one check of a component on one case.
   int of_component(const AnyComponent& component, const Session& session) const {
     std::optional<Finding> finding;
     try {
@@ -210,7 +210,7 @@ struct Replay {
     for (const Drafter* drafter : taken)
       if (drafter->info().name == (sampling.empty() ? usual_draft_sampling(info) : sampling)) return *drafter;
     if (sampling.empty() && !taken.empty())
-      return *taken.front();  // of trees the usual name is that of the siblings' sampling, which no drafter has
+      return *taken.front();  // an adapter usually names the siblings' sampling, which is no drafter's name
     if constexpr (requires { known.wrong_drafters_of(info); })
       for (const Drafter* drafter : known.wrong_drafters_of(info))
         if (drafter->info().name == sampling) return *drafter;

@@ -25,7 +25,8 @@ std::string power_of_ten(double log_e) { return fmt::format("10^{:.1f}", decades
 
 double percent_more(const GroupExcess& excess) { return 100 * (excess.observed / excess.expected - 1); }
 
-/// Adds the largest excess of a family or of a position in the block, if there is one: an object and five cells.
+/// Adds the largest excess of a family or of a position in the block, if there is one: an object in the data and five
+/// cells.
 void add_excess(ResultRow& row, const GroupExcess& excess) {
   const bool any = !excess.where.empty();
   row.cell("group", {any ? excess.where : "none"});
@@ -90,7 +91,7 @@ Section verdict(const AuditResult& result, const Trace& trace, const AuditOption
   return section;
 }
 
-/// The families of bets, and where each has the largest excess.
+/// Adds the families of bets to the data, and returns a section that shows where each has the largest excess.
 Section add_families(nlohmann::ordered_json& data, const AuditResult& result) {
   Section section{.title = "Bets, and where each family has the largest excess"};
   for (const AuditFamily& family : result.families) {
@@ -122,7 +123,7 @@ Section add_places(nlohmann::ordered_json& data, const AuditResult& result) {
   return section;
 }
 
-/// For each family its tilts, and the shifts of mass that are the hardest and the easiest to detect.
+/// Returns for each family its tilts, and the shifts of mass that are hardest and easiest to detect.
 Section smallest_section(const AuditResult& result) {
   Section section{.title = "Smallest deviations that this recording would have shown with probability 0.99"};
   const auto add = [&section](const AuditFamily& family, const SmallestFound& found, const char* which) {

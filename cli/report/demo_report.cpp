@@ -14,7 +14,7 @@ namespace draftproof {
 
 namespace {
 
-/// Schemes by verdict. A scheme whose draft samplings have different verdicts is in several sets.
+/// Numbers of schemes by verdict. A scheme whose draft samplings have different verdicts is counted under each.
 struct Count {
   std::set<std::string_view> proved, refuted, not_explored, lossy;
 
@@ -55,7 +55,7 @@ std::string by_check(const std::map<std::string, int>& counts) {
   return text;
 }
 
-/// Bugs in verifiers and drafters, and in components around verifiers.
+/// Numbers of bugs in verifiers and drafters, and in the components around verifiers.
 struct BugCount {
   int schemes = 0, components = 0, refuted = 0, missed = 0;
   std::map<std::string, int> others{};  ///< bugs with a correct output distribution, by the check that caught them
@@ -95,7 +95,7 @@ bool in_table(const SurveyRow& row, int drafts) {
          (row.drafts == drafts || !row.verifier->takes(drafts));
 }
 
-/// The draft samplings of the table in the order in which the survey met them, i.i.d. samplings first.
+/// Returns the draft samplings of the table in the order in which the survey met them, i.i.d. samplings first.
 std::vector<const AnyDrafter*> distributions_of(const DemoResult& result) {
   std::vector<const AnyDrafter*> samplings;
   for (const SurveyedSource& item : result.surveyed)
@@ -144,7 +144,7 @@ Section table_of(const DemoResult& result) {
       best.number(name_of(item), {optimum ? fmt::format("{:.4f}", *optimum) : "-", Tone::faint}).number("gap", {""});
     }
     best.number("ns", {""});
-    // Schemes whose plans enumerate tuples run only on small vocabularies; they are left to the complete tables.
+    // Schemes whose plans enumerate tuples ran only on small vocabularies, so the short table leaves them out.
     left_out += std::erase_if(
         verifiers, [&](const auto* verifier) { return seen[verifier].first == 1 && result.surveyed.size() > 1; });
     if (verifiers.empty()) continue;

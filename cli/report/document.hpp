@@ -36,8 +36,8 @@ struct ResultRow {
   /// Adds a cell to the table only, at the left or (`number`) at the right of its column.
   ResultRow& cell(std::string title, Cell cell);
   ResultRow& number(std::string title, Cell cell);
-  /// Adds a member and a cell: a text, a whole number with separators, or a real number with `digits` decimals. An
-  /// unknown number is null in the data and "-" in the table.
+  /// Adds a member and a cell: a text, a whole number with separators, or a real number with `digits` decimals. A
+  /// number that is not known is null in the data and "-" in the table.
   ResultRow& text(const char* key, std::string title, Cell cell);
   ResultRow& count(const char* key, std::string title, std::uint64_t value);
   ResultRow& fixed(const char* key, std::string title, std::optional<double> value, int digits);

@@ -36,8 +36,8 @@ const Finding* shown_violation(const GateResult& result) {
   return shown;
 }
 
-/// Returns the lines on failed and undecided findings. One bug fails many checks, so only one failure on an instance is
-/// shown in full; the others are named.
+/// Returns the lines on failed and undecided findings. Because one bug fails many checks, only one failure on an
+/// instance is shown in full; the other failed checks are named.
 std::vector<std::string> failure_lines(const GateResult& result) {
   std::vector<std::string> lines;
   const Finding* const shown = shown_violation(result);
@@ -57,7 +57,7 @@ std::vector<std::string> failure_lines(const GateResult& result) {
   return lines;
 }
 
-/// Returns a line for each passed gate with the faults that it would have shown.
+/// Returns a line for each passed gate that states how large a fault it would have detected.
 std::vector<std::string> sensitivity_lines(std::span<const GateResult> results) {
   std::vector<std::string> lines;
   for (const GateResult& result : results) {
@@ -103,7 +103,7 @@ ResultRow row_of(const GateResult& result, bool timings) {
   return row;
 }
 
-/// The names of the other failed checks.
+/// Returns a text with the names of the other failed checks.
 std::string also(const KillRow& row) {
   return listed(row.findings, [first = row.catcher()](const Finding& finding) {
     return finding.status == Status::failed && &finding != first ? finding.property : "";

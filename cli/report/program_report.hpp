@@ -13,15 +13,15 @@
 
 namespace draftproof {
 
-/// The result of an audit: the verdict with its e-value, the families of bets, positions in the blocks, the smallest
+/// Reports an audit: the verdict with its e-value, the families of bets, positions in the blocks, and the smallest
 /// deviations that the recording would have shown. `timings` adds times to the data. Schema draftproof.audit/2.
 Document report_audit(const AuditResult& result, const Trace& trace, const AuditOptions& options, bool timings);
 
 namespace adapters {
 
-/// `distributions` are those of `inputs`, in order. Schema draftproof.distribution/1. Probabilities are numbers, and
-/// texts as probability_text() writes them. For each input "limit" is ProgramDistribution::limit, and "rounding_limit"
-/// is the further difference that the rounding of rows to the declared type explains.
+/// Reports `distributions`, one of each of the `inputs`, in order. Schema draftproof.distribution/1. Probabilities are
+/// numbers, and texts as probability_text() writes them. For each input "limit" is ProgramDistribution::limit, and
+/// "rounding_limit" is the further difference that the rounding of rows to the declared type explains.
 Document report_distributions(std::span<const ProgramDistribution> distributions, std::span<const Input> inputs,
                               const Declaration& declaration, std::uint64_t seed);
 

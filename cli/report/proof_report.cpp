@@ -12,7 +12,7 @@ namespace draftproof {
 
 namespace {
 
-/// Names of the undecided findings, as "padding (3)".
+/// Returns the names of the undecided findings, as "padding (3)".
 template <class Level>
 std::string undecided_text(const ProofOf<Level>& proof) {
   return listed(proof.findings, [](const auto& finding) {
@@ -20,7 +20,8 @@ std::string undecided_text(const ProofOf<Level>& proof) {
   });
 }
 
-/// The findings that passed for a verifier that cannot be explored.
+/// Returns the line on a verifier whose branches cannot be explored: it is not proved, but these findings passed in
+/// trials.
 template <class Level>
 std::string not_proved_line(const ProofOf<Level>& proof) {
   const std::string passed = listed(proof.findings, [](const auto& finding) {
@@ -34,7 +35,7 @@ std::string not_proved_line(const ProofOf<Level>& proof) {
                      passed.empty() ? "nothing" : passed);
 }
 
-/// The distance in one sentence.
+/// Returns the distance of the output from the target, in one sentence.
 template <class Instance>
 std::string distance_text(const DistanceOf<Instance>& distance, int instances) {
   return fmt::format("  TV to p: positive on {} of {}; the largest is {:.6f}, on {}", distance.off,
@@ -109,7 +110,7 @@ std::vector<std::string> violation_lines(const ProofOf<Level>& proof) {
   std::vector<std::string> lines;
   const auto* shown = proof.violation();
   if (!shown) return lines;
-  // One bug fails many properties, so only the one that decides losslessness is shown; the others are named.
+  // One bug fails many properties, so only the property that decides losslessness is shown; the others are named.
   lines.push_back(
       fmt::format("  {} failed on {}", shown->property, shown->instance.empty() ? "an instance" : shown->instance));
   lines.push_back("    " + shown->evidence);
@@ -231,7 +232,7 @@ void add_story(Document& document, const DecisionTrace& trace) {
 
 namespace {
 
-/// Adds the certificate of a lossy scheme's output as rollouts of p, or the reason why there is none.
+/// Adds the certificate that a lossy scheme's output can be used as rollouts of p, or the reason why there is none.
 void add_certificate(Document& document, Section& section, std::span<const Rational> output,
                      std::span<const Rational> target) {
   const auto certificate = rollout_certificate(output, target);

@@ -15,24 +15,25 @@
 
 namespace draftproof {
 
-/// A table for each level with one row per verifier and draft sampling, a section for every failure. Schema
-/// draftproof.prove/3.
+/// Reports proofs: a table for each level with one row per verifier and draft sampling, and a section for every
+/// failure.
+/// Schema draftproof.prove/3.
 Document report_proofs(std::span<const Proof> proofs, std::span<const PathProof> path_proofs,
                        const ProofOptions& options, bool timings);
 inline Document report_proofs(std::span<const Proof> proofs, const ProofOptions& options, bool timings) {
   return report_proofs(proofs, {}, options, timings);
 }
 
-/// The verdict of a proof, for other reports: "proved (500)", "refuted", or "lossy, TV to 0.1234" for a scheme that
-/// is lossy by design.
+/// Returns the verdict of a proof, for other reports: "proved (500)", "refuted", or "lossy, TV to 0.1234" for a scheme
+/// that is lossy by design.
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>& proof);
 
-/// The same for a row of a survey. Without a proof it is "not asked" or "cannot be explored".
+/// Returns the verdict of the proof of a survey's row; without a proof "not asked" or "cannot be explored".
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>* proof, const Info& info);
 
-/// The proof of a row's verifier on its draft sampling, or null.
+/// Returns the proof of a row's verifier on its draft sampling, or null.
 template <class Proof, class Row>
 const Proof* proof_of(std::span<const Proof> proofs, const Row& row) {
   for (const Proof& proof : proofs)
@@ -40,11 +41,11 @@ const Proof* proof_of(std::span<const Proof> proofs, const Row& row) {
   return nullptr;
 }
 
-/// The proof as an element of the data of other reports.
+/// Returns the proof as an element of the data of other reports.
 template <class Level>
 nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings);
 
-/// Title of the section of a failure.
+/// Returns the title of the section of a failure.
 template <class Level>
 std::string refutation_title(const ProofOf<Level>& proof);
 
@@ -63,25 +64,26 @@ void add_proofs(Document& document, std::span<const ProofOf<Level>> proofs, bool
   }
 }
 
-/// A status as a coloured cell.
+/// Returns a status as a coloured cell.
 Cell status_cell(Status status);
 
-/// The results of gates: a verdict for every verifier and tier, a section with a replay line for every failure.
-/// `timings` adds times to the data. Schema draftproof.check/3.
+/// Reports the results of gates: a verdict for every verifier and tier, and a section with a replay line for every
+/// failure. `timings` adds times to the data. Schema draftproof.check/3.
 Document report_gates(std::span<const GateResult> results, const GateOptions& options, bool timings);
 
-/// The list of gates without results, for callers that run them one by one. Schema draftproof.gates/2.
+/// Reports the list of gates without results, for callers that run them one by one. Schema draftproof.gates/2.
 Document report_gate_list(std::span<const Gate> gates);
 
-/// For each level, wrong drafters included, a table with a row per mutant, then a table of lossy schemes. Each row
-/// names the check that caught it, its smallest counterexample and a replay line. The controls come last. Times only
-/// with `timings`. Schema draftproof.mutants/3.
+/// Reports the kill matrix: for each level, wrong drafters included, a table with a row per mutant, then a table of
+/// lossy schemes. Each row names the check that caught the mutant, its smallest counterexample and a replay line. The
+/// controls come last. Times are included only with `timings`. Schema draftproof.mutants/3.
 Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options, bool timings);
 
-/// An empty report of a replay with the title `what`. Schema draftproof.replay/3.
+/// Returns an empty report of a replay with the title `what`. Schema draftproof.replay/3.
 Document start_replay(const std::string& what, std::uint64_t seed);
 
-/// Adds the answer of each property. Evidence on an instance other than `instance` names that instance.
+/// Adds the answer of each property. If a finding's evidence is on an instance other than `instance`, its answer names
+/// that instance.
 template <class Level>
 void add_answers(Document& document, const ProofOf<Level>& proof, const std::string& instance);
 
@@ -94,7 +96,7 @@ void add_remark(Document& document, const std::string& remark);
 /// Adds all paths of a decision with their probabilities.
 void add_story(Document& document, const DecisionTrace& trace);
 
-/// Adds the distribution of a token, for a lossy scheme with its certificate for rollouts, or of a step.
+/// Adds an output distribution: of a token, for a lossy scheme with its certificate for rollouts, or of a step.
 void add_distribution(Document& document, const ExactDistribution<Rational>& distribution, const Instance& instance,
                       bool lossy);
 void add_distribution(Document& document, const StepDistribution<Rational>& distribution);

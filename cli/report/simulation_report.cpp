@@ -13,8 +13,8 @@ namespace draftproof {
 
 namespace {
 
-/// Signed root of the Poisson deviance, which is nearly standard normal even for small counts. Infinite if a token of
-/// expectation 0 was emitted.
+/// Returns the signed root of the Poisson deviance, which is nearly standard normal even for small counts. Infinite if
+/// a token with an expected count of 0 was emitted.
 double deviation(std::uint64_t observed, double expected) {
   const auto count = static_cast<double>(observed);
   if (expected <= 0) return count > 0 ? INFINITY : 0;
@@ -58,7 +58,7 @@ std::string points_of(const AcceptanceEstimate& estimate) {
   return estimate.form == DraftPoints::Form::trials ? "trials of the drafter" : "scrambled Sobol points";
 }
 
-/// Adds the estimate to the data, and its section.
+/// Adds the estimate to the data, and a section about it.
 void add_estimate(Document& document, const AcceptanceEstimate& estimate, double confidence) {
   auto& data = document.data["estimate"];
   data = {{"tuples", estimate.tuples},

@@ -15,7 +15,7 @@ namespace draftproof {
 
 namespace {
 
-/// The rows of one draft sampling: a section of a survey.
+/// A section of a survey: the rows of one draft sampling.
 template <class Row>
 struct DistributionRows {
   decltype(Row::drafter) drafter;
@@ -44,16 +44,16 @@ std::vector<DistributionRows<Row>> rows_by_distribution(const std::vector<Row>& 
   return distributions;
 }
 
-/// A line below the table: "  NAME at K = 4" and `remark`.
+/// Returns a line below the table: "  NAME at K = 4" and `remark`.
 template <class Row>
 std::string row_note(const Row& row, std::string_view remark) {
   return fmt::format("  {} at K = {}{}", row.verifier->info().name, row.drafts, remark);
 }
 
-/// The number of rows that ran on the requested device, and a line for each reason why others did not.
+/// Returns the number of rows that ran on the requested device, and a line for each reason why others did not.
 std::vector<std::string> place_lines(const std::vector<const SurveyRow*>& rows, const TrialDevice* device) {
   if (!device) return {};
-  std::vector<std::pair<std::string, std::string>> reasons;  // with row names, in the order of the rows
+  std::vector<std::pair<std::string, std::string>> reasons;  // reasons with row names, in the order of the rows
   std::size_t there = 0, run = 0;
   for (const SurveyRow* row : rows) {
     there += row->place.on_device();
@@ -144,8 +144,8 @@ Cell verdict_of(const PathProof* proof, const StepRow& row) {
   return verdict_cell(proof, row.verifier->info());
 }
 
-/// Whether a scheme with state ran for one step a trial. Its first step accepts more than those that follow, so the
-/// row is not comparable with those of other schemes.
+/// Whether a scheme with state ran for one step a trial. Its first step accepts more than later steps, so the row is
+/// not comparable with rows of other schemes.
 bool first_step_alone(const StepRow& row) { return row.verifier->stateful() && row.tally.steps == row.tally.trials; }
 
 ResultRow row_of(const StepRow& row, const PathProof* proof, int length, bool timings) {

@@ -26,8 +26,8 @@ struct SurveyedSource {
   SurveyResult result;
 };
 
-/// One section per source and draft sampling, one row per verifier and K, then the proofs' counterexamples.
-/// `confidence` is that of the printed intervals, 0.95 for example. Schema draftproof.survey/3.
+/// Reports surveys: one section per source and draft sampling, one row per verifier and K, then the proofs'
+/// counterexamples. `confidence` is the level of the printed intervals, 0.95 for example. Schema draftproof.survey/3.
 Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const Proof> proofs,
                        const SurveyOptions& options, double confidence, bool timings);
 
@@ -37,20 +37,20 @@ struct SurveyedPaths {
   int length;  ///< drafted tokens of a path
 };
 
-/// Tables by tree sampling and number of drafts, then the proofs' counterexamples. Schema draftproof.survey-paths/3.
-/// A source surveyed at several lengths has one item per length.
+/// Reports surveys of paths: tables by tree sampling and number of drafts, then the proofs' counterexamples. A source
+/// surveyed at several lengths has one item per length. Schema draftproof.survey-paths/3.
 Document report_path_survey(std::span<const SurveyedPaths> surveyed, std::span<const PathProof> proofs,
                             const PathSurveyOptions& options, bool complete, bool timings);
 
-/// A source, its survey of policies, and for each row the findings of the two properties of a policy; without findings
-/// if the policies were not checked.
+/// A source, its survey of policies, and for each row the findings of the two properties of a policy; no findings if
+/// the policies were not checked.
 struct SurveyedPolicies {
   const PathSource* source;
   PolicySurvey survey;
   std::vector<std::vector<Finding>> findings{};
 };
 
-/// One table per source, one row per policy. Schema draftproof.survey-policies/1.
+/// Reports surveys of policies: one table per source, one row per policy. Schema draftproof.survey-policies/1.
 Document report_policy_survey(std::span<const SurveyedPolicies> surveyed, const PolicySurveyOptions& options,
                               bool complete);
 
@@ -67,8 +67,8 @@ struct SimulatedPosition {
   Backend place{};                               ///< where the tuples ran
 };
 
-/// Acceptance by draft, the estimate beside it, and the emitted tokens against the target. `tokens` is the number of
-/// tokens shown. Schema draftproof.simulate/3.
+/// Reports a simulation: acceptance by draft, the estimate beside it, and the emitted tokens against the target.
+/// `tokens` is the number of tokens shown. Schema draftproof.simulate/3.
 Document report_simulation(const SimulatedPosition& at, double confidence, int tokens, bool timings);
 
 /// The results that `demo` summarises.
@@ -82,8 +82,8 @@ struct DemoResult {
   std::string page;    ///< file with the page; empty: none was written
 };
 
-/// The screen of `demo`: counts of schemes and planted bugs, one table of lossless schemes with a column per source,
-/// one refuted bug, and three commands. Schema draftproof.demo/2.
+/// Returns the screen of `demo`: counts of schemes and planted bugs, one table of lossless schemes with a column per
+/// source, one refuted bug, and three commands. Schema draftproof.demo/2.
 Document report_demo(const DemoResult& result);
 
 }  // namespace draftproof

@@ -8,17 +8,17 @@
 
 namespace draftproof {
 
-/// Number of terminal columns of `text`: its UTF-8 code points (the reports use no wide characters).
+/// Returns the number of terminal columns of `text`: its UTF-8 code points (the reports use no wide characters).
 std::size_t display_width(std::string_view text);
 
-/// `text` padded with spaces to `width` columns, on the left if `right` is true.
+/// Returns `text` padded with spaces to `width` columns, on the left if `right` is true.
 std::string padded(std::string_view text, std::size_t width, bool right);
 
-/// `text` in lines of at most `width` columns, broken at spaces; a longer word is broken where the line ends. At
-/// least one line; `width` is at least 1.
+/// Returns `text` in lines of at most `width` columns, broken at spaces; a longer word is broken where the line ends.
+/// The result has at least one line. Requires `width` of at least 1.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
-/// The number with separators: "1,048,576".
+/// Returns the number with separators: "1,048,576".
 std::string grouped(std::uint64_t value);
 
 /// Returns the texts of the elements of a list, separated by commas; empty texts are left out.
@@ -30,7 +30,7 @@ std::string listed(const List& list, Text text) {
   return all;
 }
 
-/// The number and the noun: "500 instances", "1 instance".
+/// Returns the number and the noun: "500 instances", "1 instance".
 std::string counted(std::uint64_t count, std::string_view noun);
 
 }  // namespace draftproof

@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 TEXT_SETTINGS: dict[str, Any] = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "repetition_penalty": 1.0,
                                  "presence_penalty": 0.0, "frequency_penalty": 0.0, "logit_bias": {}, "min_tokens": 0,
                                  "stop": []}  # fmt: skip
-SETTINGS = tuple(TEXT_SETTINGS)[:4]  # those that `verify` may take
+SETTINGS = tuple(TEXT_SETTINGS)[:4]  # the settings that a `verify` request may have
 UNCHANGED = tuple(float(TEXT_SETTINGS[name]) for name in SETTINGS)
 
 

@@ -186,7 +186,8 @@ def _verifiers(models: Models, shapes: list[Shape], wanted: Sequence[str] | None
             drafter: Drafter = drafter,
             text: list[int] = text,
         ) -> Callable[[], Any]:
-            """Drafts and their rows; no draft is accepted, and the text grows by one token for the next round."""
+            """Drafts, computes their rows, and returns the verifier's call. The text grows by one token for the next
+            round, whatever the verifier accepts."""
             made = drafter.propose(text, setting.shape, draws)
             p = target.feed([text[-1], *made.tokens], [-1, *(parent + 1 for parent in made.parents)])
             target.commit([0])

@@ -52,8 +52,8 @@ class Deadline:
         return None if self.seconds is None else max(0.0, self._start + self.seconds - time.monotonic())
 
     def end_if_over(self) -> None:
-        """Raises: Ended in a call after the time is over, which no signal ended because the function has replaced the
-        handler of SIGALRM."""
+        """Raises: Ended during a call if the time is over. SIGALRM does not end the call if the function has replaced
+        its handler."""
         if self.over and self._calling:
             raise Ended(self.over)
 
@@ -109,7 +109,7 @@ class Deadline:
             task()
 
     def _words(self, unanswered: float) -> str:
-        """unanswered   seconds since the last call began"""
+        """Returns why the check ended. `unanswered`: seconds since the last call began."""
         if not self._over_time():
             return f"a call of the function did not return within {self._silence:g} s; a larger time_limit allows more"
         assert self.seconds is not None

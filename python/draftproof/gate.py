@@ -140,7 +140,7 @@ def check(
 
 
 def _check_instance(text: object) -> None:
-    """Raises: ValueError for what is no text, or no argument of a program."""
+    """Raises: ValueError if the instance is not a text that can be an argument of a program."""
     if not isinstance(text, str) or not text.isprintable() or len(text) > _LONGEST:
         raise ValueError(f"instance: got {text!r:.60}, expected a text like 'L=1 K=1 [] p=(1 1)/2 q=(0 1)/1'")
 

@@ -33,7 +33,8 @@ void in_parts(const List& list, Use use) {
   }
 }
 
-/// Adds plots of lines over whole numbers, split into parts. `plot` has title and labels; every part has `roof`.
+/// Adds plots of lines over whole numbers, split into parts. `plot` has title and labels; every part also shows `roof`,
+/// the upper bound.
 inline void add_lines(std::vector<Figure>& figures, const std::string& caption, plots::LinePlot plot,
                       const std::vector<plots::Series>& lines, const plots::Series& roof = {}) {
   plot.x_tick = plots::whole_tick;
@@ -46,13 +47,13 @@ inline void add_lines(std::vector<Figure>& figures, const std::string& caption, 
   });
 }
 
-/// A point of a row at `x`, its rate and interval shifted by `plus`.
+/// Returns the point of a row at `x`, with its rate and interval shifted by `plus`.
 inline plots::Point point_of(double x, const SurveyedRate& row, double plus) {
   return {x, row.rate + plus, row.low + plus, row.high + plus, {}};
 }
 
-/// Adds a line per verifier against the number of drafts, highest last point first, and the optimum as a thick line,
-/// the roof. `plus` is added to all rates.
+/// Adds a line per verifier against the number of drafts, the line with the highest last point first, and the optimum
+/// as a thick line, the roof. `plus` is added to all rates.
 inline void add_against_drafts(std::vector<Figure>& figures, const char* caption, plots::LinePlot plot, Rows rows,
                                double plus) {
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->drafts < b->drafts; });
@@ -75,11 +76,11 @@ inline void add_against_drafts(std::vector<Figure>& figures, const char* caption
 
 }  // namespace detail
 
-// Acceptance against the number of drafts, or as bars if there is only one number, with the optimum as the roof.
+// Acceptance against the number of drafts, or as bars if there is only one number of drafts. The optimum is the roof.
 struct Acceptance {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data)) {
-      Rows alone;  // of draft samplings with one scheme
+      Rows alone;  // rows of draft samplings with a single scheme
       for (const std::string& distribution : distributions_in(survey)) {
         Rows lossless, others;
         for (const SurveyedRate& rate : survey.rates)
@@ -114,7 +115,7 @@ struct Acceptance {
     const std::string title = survey.source + ", " + what;
     if (!rows.empty() && !several_drafts(rows))
       bars(title, survey, rows, "Thin lines are intervals. A thick stroke is the optimum.", figures);
-    else if (!survey.paths)  // for paths, the plot of block efficiency shows the same
+    else if (!survey.paths)  // for paths, the plot of block efficiency shows this
       detail::add_against_drafts(figures, caption, {.title = title, .x_label = "", .y_label = unit(survey)}, rows, 0);
   }
 
@@ -139,7 +140,7 @@ struct Acceptance {
   }
 };
 
-// Share of the gap between one draft and the optimum that each lossless scheme closes, at its largest number of
+// The share of the gap between one draft and the optimum that each lossless scheme closes, at its largest number of
 // drafts.
 struct GapClosed {
   /// Bars below this value are cut here, and bars that are above 1 by noise are cut at 1.
@@ -193,8 +194,8 @@ struct Optimum {
   }
 };
 
-// Lossy schemes: acceptance beyond the optimum of lossless schemes against the total variation of the output from the
-// target.
+// How much the acceptance of lossy schemes exceeds the optimum of lossless schemes, against the total variation of
+// their output from the target.
 struct PriceOfLossiness {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data)) {
@@ -224,8 +225,7 @@ struct PriceOfLossiness {
   }
 };
 
-// Acceptance against the optimum position by position, where a survey has it: positions with similar optima are
-// grouped.
+// Acceptance against the optimum, position by position if a survey has this; positions with similar optima are grouped.
 struct PositionLosses {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data))
@@ -258,7 +258,7 @@ struct PositionLosses {
  private:
   static constexpr std::size_t groups = 10;
 
-  /// Means over the positions of each group: the optimum there and the acceptance there.
+  /// Returns for each group the mean optimum and the mean acceptance over its positions.
   static std::vector<plots::Point> grouped(std::vector<std::pair<double, double>> positions) {
     std::sort(positions.begin(), positions.end());
     std::vector<plots::Point> points;
@@ -294,7 +294,7 @@ struct PathAcceptance {
                .x_label = "",
                .y_label = "emitted tokens a step"},
               rows, 1);
-        // The share of steps that accept at least so many tokens; a line falls where its scheme refuses drafts.
+        // Shows the share of steps that accept at least so many tokens; a line falls where its scheme rejects drafts.
         auto most = rows_at_most_drafts(survey, [&](const auto& row) {
           return row.distribution == distribution && !row.refuted() && row.reached.size() > 1;
         });
@@ -316,7 +316,8 @@ struct PathAcceptance {
   }
 };
 
-// Verifiers of paths on a source that was surveyed at several lengths: block efficiency against L, at the most paths.
+// Verifiers of paths on a source that was surveyed at several lengths L: block efficiency against L, at the largest
+// number of paths.
 struct PathLengths {
   static void add(const Json& data, std::vector<Figure>& figures) {
     std::map<std::pair<std::string, std::string>, std::map<std::string, plots::Series>>

@@ -11,7 +11,7 @@ namespace draftproof::page {
 
 namespace {
 
-/// Verdicts by key, in the order of the data; of several verdicts with one key, the worst.
+/// Verdicts by key, in the order of the data; if several verdicts have one key, the worst is kept.
 struct KeyedVerdicts {
   std::vector<std::string> order;
   std::map<std::string, Verdict> by_key;
@@ -27,7 +27,7 @@ struct KeyedVerdicts {
   }
 };
 
-/// The counterexample of a verdict in one line; "" without one.
+/// Returns the counterexample of a verdict in one line; "" if it has none.
 std::string example_of(const Json& data, const Verdict& verdict) {
   for (const Result& result : results_in(data))
     for (const Counterexample& example : counterexamples_in(result.data))

@@ -95,7 +95,7 @@ void flatten(const Json& object, const std::string& prefix, Json& row) {
   }
 }
 
-/// Returns the members of an element that the rows of its nested lists repeat.
+/// Returns the members of an element that identify it; the rows of its nested lists repeat these.
 Json names_of(const Json& parent) {
   Json names = Json::object();
   for (const char* key : {"level", "source", "verifier", "mutant", "draft_sampling", "tier", "with"})
@@ -156,7 +156,8 @@ Grade grade_of(const std::string& text) {
   return begins(text, "lossy") ? Grade::lossy : Grade::open;
 }
 
-/// A list of verdicts in the data, and the names of the members that hold each one's subject, place and findings.
+/// A list of verdicts in the data, and the names of the members that hold the subject, place and findings of each
+/// verdict.
 struct JudgedList {
   const char *list, *kind, *subject, *where, *findings, *property;
 };
@@ -165,7 +166,7 @@ constexpr JudgedList judged_lists[] = {{"proofs", "proof", "verifier", "draft_sa
                                        {"mutants", "mutant", "mutant", "with", "shown", "check"},
                                        {"controls", "control", "verifier", "draft_sampling", "", ""}};
 
-/// Returns the verdict on an element of such a list, and its details.
+/// Returns the verdict on an element of a JudgedList, and its details.
 std::pair<std::string, std::string> judgement_of(const Json& one, const std::string& kind) {
   if (kind == "proof") {
     std::string detail = fmt::format("{} instances", count_of(one, "instances"));
@@ -211,7 +212,7 @@ std::vector<Verdict> verdicts_in(const Json& data) {
   for (const JudgedList& judged : judged_lists)
     for (const Json* one : objects_in(member(data, judged.list))) {
       auto [text, detail] = judgement_of(*one, judged.kind);
-      if (text.empty() && judged.kind == std::string("gate")) continue;  // a list of gates that were not run
+      if (text.empty() && judged.kind == std::string("gate")) continue;  // a gate that was listed but not run
       add(judged.kind, text_of(*one, judged.subject), text_of(*one, judged.where), std::move(text),
           std::move(detail));
     }

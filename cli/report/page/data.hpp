@@ -1,4 +1,4 @@
-// Stored results: JSON of the program, or a page that holds it. Because files may come from anybody, the readers
+// Stored results: JSON of the program, or a page that contains it. Because files may come from anybody, the readers
 // accept every JSON document: a member that is absent or has another type is read as empty.
 //
 //   results    one document, or several of schema draftproof.report/2
@@ -59,7 +59,7 @@ inline std::vector<const Json*> objects_in(const Json& list) {
 /// Whether `text` begins with `start`. Verdicts are compared this way, because a number may follow the word.
 inline bool begins(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
-/// A value as text: numbers to six digits, lists and objects as JSON.
+/// Returns a value as text: numbers to six digits, lists and objects as JSON.
 std::string value_text(const Json& value);
 
 struct Result {
@@ -67,10 +67,10 @@ struct Result {
   Json data;
 };
 
-/// Returns one result as it is, several as one object of schema draftproof.report/2, which is a result too.
+/// Returns a single result as it is, and several as one object of schema draftproof.report/2, which is a result too.
 Json joined(std::vector<Result> results);
 
-/// The results in `data`: those that `joined` put there, else `data` itself.
+/// Returns the results in `data`: those that joined() put there, else `data` itself.
 std::vector<Result> results_in(const Json& data);
 
 /// The text before and after the data in a page. Every "<" of the data is written "\u003c", so that no text in it
@@ -81,8 +81,8 @@ inline constexpr std::string_view block_end = "\n</script>";
 /// Returns the text of the data block of a page; nullopt if `text` is not a page of draftproof.
 std::optional<std::string_view> data_block(std::string_view text);
 
-/// The data of a file. Throws: InputError if the file cannot be read, is neither JSON nor a page, is nested deeper
-/// than 64 levels, or has no schema of draftproof.
+/// Returns the data of a file. Throws: InputError if the file cannot be read, is neither JSON nor a page, is nested
+/// deeper than 64 levels, or has no schema of draftproof.
 Json read_result(const std::string& file);
 
 struct Records {
@@ -91,10 +91,11 @@ struct Records {
   std::vector<Json> rows;            ///< flat objects; lists of numbers or texts stay lists
 };
 
-/// The tables in the order of the data.
+/// Returns the tables in the order of the data.
 std::vector<Records> records_in(const Json& data);
 
-/// The table of measurements: the rows of the sources of a survey or of `optimum`, else the first table, if any.
+/// Returns the table of measurements: the rows of the sources of a survey or of `optimum`, else the first table, if
+/// any.
 Records main_records(const Json& data);
 
 /// From good to bad; a change to a later grade is a change for the worse.
@@ -117,7 +118,7 @@ using VerdictReader = std::function<void(const Json& data, std::vector<Verdict>&
 /// Returns the functions that read verdicts from data of other libraries, such as goals of benchmarks.
 std::vector<VerdictReader>& found_verdict_readers();
 
-/// The verdicts in the order of the data.
+/// Returns the verdicts in the order of the data.
 std::vector<Verdict> verdicts_in(const Json& data);
 
 struct Counterexample {
@@ -126,7 +127,7 @@ struct Counterexample {
   bool expected = false;  ///< of a mutant, or of a scheme that is lossy by design
 };
 
-/// The counterexamples of `data`, unexpected ones first.
+/// Returns the counterexamples in `data`, unexpected ones first.
 std::vector<Counterexample> counterexamples_in(const Json& data);
 
 struct SurveyedRate {
@@ -136,7 +137,7 @@ struct SurveyedRate {
   double low = 0, high = 0;       ///< interval of `rate`
   std::optional<double> optimum;  ///< of the distribution, in the unit of `rate`
   std::optional<double> closed;   ///< share of the gap from one draft to the optimum
-  /// Optimum and acceptance of each position, where the data has them.
+  /// The pairs (optimum, acceptance) of the positions, where the data has them.
   std::vector<std::pair<double, double>> at_positions{};
   std::vector<double> reached;  ///< of paths: probability that at least 1, 2, .. tokens are accepted
 
@@ -152,14 +153,14 @@ struct SurveyOfSource {
   std::vector<SurveyedRate> rates;  ///< rows that ran, in the order of the data
 };
 
-/// Returns the surveys in `data`, one per source; empty for other documents. The interval of a path's row is its mean
-/// and 1.96 standard errors on both sides.
+/// Returns the surveys in `data`, one per source; empty for other documents. The interval of a row of paths is its mean
+/// plus and minus 1.96 standard errors.
 std::vector<SurveyOfSource> surveys_in(const Json& data);
 
-/// The draft samplings, those with the most rows first.
+/// Returns the draft samplings, those with the most rows first.
 std::vector<std::string> distributions_in(const SurveyOfSource& survey);
 
-/// Returns for each (verifier, distribution) the row with the most drafts of those for which `shown` is true.
+/// Returns for each (verifier, distribution) the row with the most drafts among those for which `shown` is true.
 std::vector<const SurveyedRate*> rows_at_most_drafts(const SurveyOfSource& survey,
                                                      const std::function<bool(const SurveyedRate&)>& shown);
 

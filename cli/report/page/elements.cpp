@@ -24,7 +24,7 @@ std::optional<std::uint64_t> whole(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-/// "2/4" as "1/2"; the text itself where a number is beyond 64 bits.
+/// Returns a fraction in lowest terms: "1/2" for "2/4"; unchanged if a number exceeds 64 bits.
 std::string reduced(const std::string& above, const std::string& below) {
   const auto a = whole(above), b = whole(below);
   if (!a || !b || *b == 0) return above + "/" + below;

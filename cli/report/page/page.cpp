@@ -14,10 +14,10 @@ namespace {
 
 using plots::escaped;
 
-/// A verdict table with more rows is folded; above it only the rows that are not good are shown.
+/// A verdict table with more rows than this is folded, and only the rows that are not good are shown above it.
 constexpr std::size_t most_rows = 60;
 
-/// A verdict with a sign beside its colour.
+/// Returns a cell with the verdict and, beside its colour, a sign.
 Cell verdict_cell_of(const std::string& text, Grade grade) {
   return grade == Grade::good    ? Cell{"✓ " + text, Tone::good}
          : grade == Grade::bad   ? Cell{"✗ " + text, Tone::bad}
@@ -31,10 +31,11 @@ Grade grade_of_survey(const std::string& verdict) {
   return begins(verdict, "refuted") ? Grade::bad : begins(verdict, "lossy") ? Grade::lossy : Grade::open;
 }
 
-/// One row per (verifier, distribution), by distribution and then by acceptance on the first source that has it.
+/// Returns a table with one row per (verifier, distribution), sorted by distribution and then by acceptance on the
+/// first source that has the row.
 Table survey_table(const std::vector<SurveyOfSource>& surveys) {
   std::vector<std::pair<std::string, std::string>> order;
-  std::map<std::pair<std::string, std::string>, std::vector<const SurveyedRate*>> rates;  // one per survey, or null
+  std::map<std::pair<std::string, std::string>, std::vector<const SurveyedRate*>> rates;  // one row per survey, or null
   for (std::size_t s = 0; s < surveys.size(); ++s) {
     auto rows = rows_at_most_drafts(surveys[s], [](const SurveyedRate&) { return true; });
     std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->rate > b->rate; });
@@ -44,7 +45,7 @@ Table survey_table(const std::vector<SurveyOfSource>& surveys) {
       at->second[s] = row;
     }
   }
-  std::map<std::string, int> sizes;  // the distribution with the most schemes first
+  std::map<std::string, int> sizes;  // number of schemes; the distribution with the most schemes comes first
   for (const auto& [distribution, verifier] : order) ++sizes[distribution];
   std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
     return sizes[a.first] != sizes[b.first] ? sizes[a.first] > sizes[b.first] : a.first < b.first;
@@ -93,7 +94,7 @@ std::string source_line(const Json& source) {
   return line;
 }
 
-/// The question that the data answers, by its schema.
+/// Returns the question that the data answers, chosen by the data's schema.
 std::string question_of(const Json& data) {
   static const std::map<std::string, std::string> questions{
       {"survey", "Is each scheme exact, and how much does it accept?"},
@@ -117,7 +118,7 @@ std::string question_of(const Json& data) {
   return name.empty() ? "Result" : "Result of draftproof " + name;
 }
 
-/// "22 proved, 4 lossy": how many verdicts of each word.
+/// Returns how often each verdict occurs: "22 proved, 4 lossy".
 std::string tally_of(const std::vector<Verdict>& verdicts) {
   std::vector<std::pair<std::string, int>> counts;
   for (const Verdict& verdict : verdicts) {
@@ -153,8 +154,8 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Json& data) {
   return facts;
 }
 
-/// One row per scheme: for surveys exactness, acceptance and optimum by source at the most drafts, for other data the
-/// verdicts.
+/// Returns a table with one row per scheme: for surveys its exactness, and its acceptance and the optimum for each
+/// source at the most drafts; for other data its verdicts.
 Table verdict_table(const Json& data, const std::vector<Verdict>& verdicts) {
   if (const auto surveys = surveys_in(data); !surveys.empty()) return survey_table(surveys);
   Table table;
@@ -214,7 +215,7 @@ std::string figures_html(const Json& data) {
   return out + "</div>\n";
 }
 
-/// Every table of the data, folded.
+/// Returns every table of the data, folded.
 std::string records_html(const Json& data) {
   std::string out;
   for (const Records& records : records_in(data)) {

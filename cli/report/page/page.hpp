@@ -16,7 +16,7 @@ namespace draftproof::page {
 /// Returns the page. Cost: linear in the data; 40 schemes, 3 sources and 3 numbers of drafts take less than 1.5 MB.
 std::string html_page(const Json& data);
 
-/// The answers of the page as tables, for the other writers.
+/// Returns the tables that the page shows as its answers, for the other writers.
 std::vector<Section> sections_of_results(const Json& data);
 
 /// A benchmark whose times of two runs differ by more than their repetitions explain.
@@ -39,7 +39,7 @@ struct Comparison {
 /// Compares all results in `before` with all in `after`.
 Comparison compare(const Result& before, const Result& after);
 
-/// The tables of data of schema draftproof.report.compare/1.
+/// Returns the tables of data of schema draftproof.report.compare/1.
 std::vector<Section> sections_of_comparison(const Json& data);
 
 /// A counterexample to check by hand: p, q, the output distribution and the expected one by token, in fractions.
@@ -48,21 +48,22 @@ struct WorkedTable {
   Table table;
 };
 
-/// A table for each pair of rows in the text of the instance; empty for an instance of another form. A table has
+/// Returns a table for each pair of rows in the text of the instance; none for an instance of another form. A table has
 /// columns for the outcome if the evidence reads "got (..), expected (..)" with one entry for each token.
 std::vector<WorkedTable> worked_tables(const Counterexample& example);
 
 // The parts of a page below its plots.
 
-/// The style of the whole page, plots included.
+/// Returns the style of the whole page, plots included.
 std::string page_style();
-/// A table that scrolls inside its own frame where it is wider than the page.
+/// Returns a table that scrolls inside its own frame where it is wider than the page.
 std::string table_html(const Table& table);
 /// Returns `content` folded under a summary that opens it.
 std::string folded(const std::string& summary, const std::string& content);
-/// A counterexample as worked tables, with its evidence and the command that replays it.
+/// Returns a counterexample as worked tables, with its evidence and the command that replays it.
 std::string example_html(const Counterexample& example);
-/// The counterexamples: unexpected ones open, counterexamples of mutants and lossy schemes folded. Empty without any.
+/// Returns all counterexamples: unexpected ones open, counterexamples of mutants and lossy schemes folded. Empty if
+/// there are none.
 std::string examples_html(const std::vector<Counterexample>& examples);
 
 }  // namespace draftproof::page

@@ -28,27 +28,27 @@ inline constexpr std::size_t colours = 7, shapes = 6;
 
 /// Returns `text` escaped for the content or an attribute of XML and HTML. A control character becomes U+FFFD.
 std::string escaped(std::string_view text);
-/// An upper bound of the width of `text` in pixels; `mono`: in the font of names and numbers.
+/// Returns an upper bound of the width of `text` in pixels; `mono`: in the monospaced font of names and numbers.
 double text_width(std::string_view text, double size = text_size, bool mono = false);
-/// The longest beginning of `text` of at most `width` pixels, with an ellipsis if it was cut.
+/// Returns the longest beginning of `text` of at most `width` pixels, with an ellipsis if it was cut.
 std::string fitted(std::string_view text, double width, double size = text_size, bool mono = false);
-/// `text` broken at spaces into lines of at most `width` pixels. A word that is too long is cut.
+/// Returns `text` broken at spaces into lines of at most `width` pixels. A word that is too long is cut.
 std::vector<std::string> wrapped(std::string_view text, double width, double size = text_size);
 
-/// A text; `classes` as in the style, for example "mono faint".
+/// Returns a text element; `classes` are those of the style, for example "mono faint".
 std::string text_at(double x, double y, std::string_view text, Anchor anchor, std::string_view classes = {});
 std::string line_at(double x1, double y1, double x2, double y2, std::string_view classes);
 std::string rect_at(double x, double y, double width, double height, std::string_view classes,
                     std::string_view title = {});
-/// One of `shapes` shapes around a point, in colour `index`. `title` is shown by a browser under the pointer.
+/// Returns one of `shapes` shapes around a point, in colour `index`. A browser shows `title` under the pointer.
 std::string marker_at(double x, double y, std::size_t index, std::string_view title = {});
-/// The lines of a title from the top left corner; `bottom` receives the y coordinate below them.
+/// Returns the lines of a title from the top left corner; `bottom` receives the y coordinate below them.
 std::string title_lines(std::string_view title, double width, double& bottom);
 
 /// Returns the CSS variables of colours for the elements of `selector`: light, dark if the reader prefers dark colours,
 /// light in print.
 std::string colour_style(std::string_view selector);
-/// The rules of the classes in plots.
+/// Returns the style rules of the classes that plots use.
 std::string plot_style();
 
 /// The text of a value at a tick.
@@ -68,10 +68,10 @@ struct Axis {
 
 /// Returns an axis that covers `least` to `greatest`, with its ends and about `ticks` ticks at round numbers.
 Axis linear_axis(double least, double greatest, double from, double to, int ticks);
-/// A logarithmic axis over whole decades; values must be positive.
+/// Returns a logarithmic axis over whole decades; values must be positive.
 Axis decade_axis(double least, double greatest, double from, double to);
-/// An axis with a tick at each of `values` and a margin at both ends. Requires ascending values, at least one; positive
-/// ones if the axis is logarithmic.
+/// Returns an axis with a tick at each of `values` and a margin at both ends. Requires at least one value, ascending
+/// order, and positive values if the axis is logarithmic.
 Axis listed_axis(const std::vector<double>& values, double from, double to, bool logarithmic = true);
 
 std::string number_text(double value);    ///< "0.85", "12,000", "1e-06"

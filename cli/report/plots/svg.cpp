@@ -11,13 +11,14 @@ namespace draftproof::plots {
 
 namespace {
 
-/// The number of bytes of the code point that begins with `lead`; 1 for any other byte.
+/// Returns the number of bytes of the code point that begins with `lead`; 1 for any other byte.
 std::size_t bytes_of_code_point(char lead) {
   const auto byte = static_cast<unsigned char>(lead);
   return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-/// Width of a code point in units of the font size. Ideographs and symbols beyond U+1000 take a square and more.
+/// Returns the width of a code point in units of the font size. Ideographs and symbols beyond U+1000 take a square and
+/// more.
 double advance(char lead, bool mono) {
   if (static_cast<unsigned char>(lead) >= 0xE1) return 1.3;
   return mono ? 0.62 : 0.64;
@@ -96,7 +97,7 @@ std::string rect_at(double x, double y, double width, double height, std::string
 }
 
 std::string marker_at(double x, double y, std::size_t index, std::string_view title) {
-  // Circle, square, triangle, diamond, triangle on its head, cross: of about the same area.
+  // The shapes are circle, square, triangle, diamond, inverted triangle and cross, all of about the same area.
   static constexpr const char* paths[] = {"m-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
                                           "m-3.3-3.3h6.6v6.6h-6.6z",
                                           "m0-4.4l4.2 7.4h-8.4z",

@@ -149,7 +149,7 @@ struct Csv {
   }
 
  private:
-  /// Numbers have all their digits; the elements of a list are separated by spaces.
+  /// Returns a field of a row. Numbers have all their digits; the elements of a list are separated by spaces.
   static std::string field(const page::Json& value) {
     if (value.is_null()) return "";
     if (value.is_string()) return quoted(value.get<std::string>());
@@ -200,8 +200,8 @@ struct Jsonl {
 
 // Failures as lines that hosted CI services turn into annotations of a change: "::error file=..,title=..::message".
 //
-// There is a line for every unexpected counterexample, every other bad verdict, and in a comparison every verdict that
-// got worse. Its file is the header with the scheme's name, if the working directory has one.
+// There is a line for every unexpected counterexample, for every other bad verdict, and in a comparison for every
+// verdict that got worse. The file of a line is the header with the scheme's name, if the working directory has one.
 struct Annotations {
   static constexpr std::string_view name = "annotations";
   static constexpr std::string_view about = "violations as workflow commands of hosted CI, one a line";

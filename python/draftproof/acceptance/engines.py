@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from draftproof.acceptance.lengths import Lengths
 
-# The meaning of the numbers in the logs and metrics of each engine.
+# The meaning of the acceptance numbers that each engine writes to its log and metrics.
 PRINTED = {
     "vLLM": "`Mean acceptance length` is the mean with the bonus token, `Per-position acceptance rate` the marginal "
     "rates, `Avg Draft acceptance rate` accepted drafts per draft; all pooled over the calls of an interval",
@@ -20,8 +20,8 @@ PRINTED = {
 
 @dataclass(frozen=True)
 class Setting:
-    """`line` makes `engine` accept drafts without a test, at the mean of the lengths; empty: it cannot. `note` states
-    what differs from the lengths."""
+    """`line` is the option with which `engine` accepts drafts without a test, at the mean of the lengths; it is empty
+    for an engine without such an option. `note` states what differs from the lengths."""
 
     engine: str
     line: str
@@ -29,7 +29,8 @@ class Setting:
 
 
 def synthetic(lengths: Lengths) -> list[Setting]:
-    """The settings of every engine of which they are known. They are for speed alone: the text is not the target's."""
+    """Returns a setting for each engine here, to measure speed only: the text does not have the target's
+    distribution."""
     return [make(lengths) for make in _ENGINES.values()]
 
 

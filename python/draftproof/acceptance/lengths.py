@@ -177,7 +177,7 @@ class Lengths(Table):
 
 
 def shown(value: Number) -> str:
-    """A number with six digits, beside the fraction that it is if that is short."""
+    """A number with six digits, and beside it the equal fraction, if that is short."""
     text = f"{float(value):.6g}"
     exact = isinstance(value, Fraction) and value.denominator > 1 and len(str(value)) <= 24
     return f"{text} = {value}" if exact else text

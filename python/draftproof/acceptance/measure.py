@@ -26,8 +26,8 @@ from draftproof.results import Table
 from draftproof.subject import FunctionFailed, Subject
 from draftproof.wire import Arrays
 
-MOST_TUPLES = 256  # draft tuples of rows that are enumerated
-MOST_VOCABULARY = 32  # of rows that are enumerated
+MOST_TUPLES = 256  # number of draft tuples up to which rows are enumerated
+MOST_VOCABULARY = 32  # vocabulary up to which rows are enumerated
 _CELLS = 1 << 22  # entries of p and q in one batch of simulated steps
 
 Rows = tuple[Any, Any]
@@ -172,8 +172,9 @@ def accepted_lengths(
 
 @dataclass(frozen=True)
 class _Question:
-    """counts: the only token of the subject is its number of accepted drafts. pairs: rows [n + 1, V] and [n, V], or one
-    row each for level position. n: drafts; longest: of which so many can be accepted."""
+    """counts: whether the only token of the subject is its number of accepted drafts. pairs: rows p [n + 1, V] and
+    q [n, V], or one row of each for level position. n: number of drafts. longest: the most drafts that a call can
+    accept."""
 
     subject: Subject
     counts: bool

@@ -109,8 +109,8 @@ def steps_for(
 
 
 def between_steps(deviation: float, steps: int) -> float:
-    """The variance to add to a step's for prompts whose mean lengths differ by `deviation`, if each gives `steps`
-    steps: the prompt's part of the error does not fall with its steps."""
+    """The variance to add to the variance of a step for prompts whose mean lengths have the standard deviation
+    `deviation`, if each prompt gives `steps` steps: more steps of a prompt do not reduce its part of the error."""
     if not (deviation >= 0 and steps >= 1):
         raise ValueError(f"prompts: got a deviation of {deviation} and {steps} steps, expected 0 or more and 1 or more")
     return deviation**2 * steps

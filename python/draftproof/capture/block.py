@@ -129,7 +129,7 @@ def _walk(emitted: Ids, accepted: int, drafts: Ids, parents: Ids, rows: Ids) -> 
         children = [d for d in range(len(drafts)) if parents[d] in at]
         found.append(int(rows[children[0]]) if children else -1)
         at = {d for d in children if drafts[d] == token} if i < accepted else set()
-    # Two prefixes never share a row of q: a row that was used before belongs to the earlier one.
+    # Two prefixes never share a row of q: a row that occurs twice belongs to the earlier prefix.
     seen: set[int] = set()
     for i, row in enumerate(found):
         if row in seen:

@@ -136,7 +136,7 @@ class TreeRun:
         return tokens, distribution[tokens].astype(self._options.dtype)
 
     def _as_read(self, values: NDArray[np.floating]) -> Distribution:
-        """The probabilities of the tokens of a draft's row, up to a factor, that a reader finds."""
+        """The probabilities that a reader finds in a stored row of the draft, up to a common factor."""
         return values.astype(np.float64) if self._options.filtered_trees else distribution_of_stored(values)
 
     def _drawn(self, ids: Ids, context: int, piece: Piece) -> tuple[Ids, dict[Prefix, int], list[DraftRow]]:

@@ -78,7 +78,8 @@ class Drafter(ABC):
         first = self.root(text)
         if first is None:
             return made
-        # For each node of a level: its row, and the draws that continue it (-1 at the root, once for each path).
+        # `level` has the nodes of a level, `through` the draws that end at each node (-1 at the root, once for each
+        # path), and `rows` the proposal after each.
         level, through = [ROOT], {ROOT: [-1] * (shape.branching[0] if shape.replaced else 1)}
         rows: Tensor | None = first[None]
         for depth, width in enumerate(shape.branching):
@@ -107,7 +108,7 @@ def _grow(
         node_of: dict[int, int] = {}
         for token, previous in zip(drawn[row], before, strict=False):
             if token < 0:
-                break  # Fewer tokens have a probability than siblings were wanted.
+                break  # Fewer tokens have q > 0 than a node has siblings.
             if token not in node_of:
                 node_of[token] = len(made.tokens)
                 made.tokens.append(token)

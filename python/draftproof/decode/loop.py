@@ -42,7 +42,7 @@ class Decoded:
 
 
 class Clock:
-    """Adds the time since the last reading to a part."""
+    """Measures the parts of a step: each call adds the time since the last call to one part."""
 
     def __init__(self, done: Decoded, now: Callable[[], float]) -> None:
         self._done, self._now = done, now
@@ -54,7 +54,7 @@ class Clock:
         self._last = now
 
     def skip(self) -> None:
-        """Leaves out the time since the last reading."""
+        """Counts the time since the last call for no part."""
         now = self._now()
         self._start += now - self._last
         self._last = now
@@ -90,7 +90,7 @@ def decode_text(
     while len(done.emitted) < count:
         made = Proposal() if drafter is None or shape is None else drafter.propose(text, shape, generator)
         clock.add("draft")
-        # The last token of the text is fed with the drafts: its row is the one at the text's end.
+        # The last token of the text is fed with the drafts: the row after it is the target's row at the text's end.
         p = target.feed([text[-1], *made.tokens], [-1, *(parent + 1 for parent in made.parents)])
         clock.add("target")
         if drafter is None:

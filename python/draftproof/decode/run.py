@@ -161,8 +161,8 @@ def _summary(setting: Setting, texts: list[Decoded], plain: list[Decoded]) -> di
 
 
 def ratio_of(parts: list[int], wholes: list[int]) -> tuple[float, float | None]:
-    """Sum of `parts` over sum of `wholes`, and its standard error by the texts, because the calls of one text depend
-    on each other; None for one text."""
+    """The sum of `parts` over the sum of `wholes`, and its standard error, None for one text. The error comes from the
+    differences between texts, because the calls of one text depend on each other."""
     top, bottom = np.array(parts, dtype=float), np.array(wholes, dtype=float)
     ratio, n = float(top.sum() / bottom.sum()), len(parts)
     if n < 2:

@@ -49,19 +49,19 @@ class EngineAdapter:
     change: str = ""
 
 
-# Chains of one draft: all tokens possible, and an impossible token in the first row.
+# Two chains of one draft: OF_TWO has p > 0 everywhere, WITH_ZERO a token with p = 0 in its first row.
 OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
 WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/2 q=(1 0)/1"
-# p = q and token 0 impossible: a rejected draft leaves no residual. The softmax of log p is one step of float32 below q
-# at token 1.
+# p = q, and token 0 is impossible: the residual after a rejected draft is empty. The softmax of log p is one step of
+# float32 below q at token 1.
 EQUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
-# A draft without target probability.
+# The draft has p = 0.
 IMPOSSIBLE = "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1"
 # After softmax in float32, token 0 has the same probability in both rows, and token 1 is a few steps larger in q.
 NEARLY_EQUAL = "L=1 K=1 [] p=(2915 1)/2916 q=(5829 2)/5831"
-# Added in order, the sum rounds below the sum in another order, so a draw may reach the impossible last token.
+# The running sum of p in float32 ends below a sum in another order, so a draw may reach the impossible last token.
 SHORT_SUM = "L=1 K=1 [] p=(5 6 1 1 5 6 2 3 0)/29 q=(0 0 0 0 0 0 0 0 1)/1"
-# Two drafts, each with tokens of greater and of smaller target probability.
+# A chain of two drafts whose rows have tokens with p > q and tokens with p < q.
 OF_LENGTH_TWO = (
     "L=2 K=1 [] p=(2 5 1 0)/8 q=(3 1 4 0)/8 [0] p=(1 2 1 4)/8 q=(1 3 1 3)/8 [1] p=(0 4 3 1)/8 q=(1 1 1 1)/4 "
     "[2] p=(1 0 0 0)/1 q=(1 1 0 0)/2"
@@ -70,7 +70,7 @@ CHAINS = (EQUAL, IMPOSSIBLE, SHORT_SUM, OF_TWO, WITH_ZERO, OF_LENGTH_TWO)
 
 
 def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = "") -> EngineAdapter:
-    """Returns an adapter that is checked on one model, which is shrunk if it fails. For batches and slow calls."""
+    """Returns an adapter, for batches and slow calls, that is checked on one model, which is shrunk if it fails."""
     return EngineAdapter(name, make, models=0, predictions=16, tiers=("proof",), instances=(instance,), note=note)
 
 

@@ -124,7 +124,7 @@ def seeded_call(value: int, every_operator: bool) -> Iterator[None]:
 
 @contextmanager
 def seeded(value: int) -> Iterator[None]:
-    """`seeded_call` with every operator, within `replaced`."""
+    """Runs `seeded_call` with `every_operator` inside of `replaced`."""
     with replaced(), seeded_call(value, True):
         yield
 

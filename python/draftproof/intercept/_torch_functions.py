@@ -132,7 +132,7 @@ def _get_cuda_rng_state(device: int | str | torch.device = "cuda") -> torch.Tens
 
 @functools.cache
 def patches() -> Patches:
-    with contextlib.suppress(AttributeError):  # caches torch's functions, before they are replaced
+    with contextlib.suppress(AttributeError):  # makes torch cache its functions before they are replaced
         _device_contexts()._device_constructors()
     functions = {"rand": _rand, "multinomial": _multinomial} | dict.fromkeys(
         ("bernoulli", "rand_like", "randint", "randint_like", "randperm", "normal", "randn", "randn_like", "poisson")

@@ -65,8 +65,10 @@ def restore(before: list[torch.Tensor]) -> None:
 
 
 def refuse_unseen(tape: Tape, marks: tuple[int, int]) -> None:
-    """Refuses a call after which a device's generator has a mark as its seed and an offset above 0: operators leave a
-    new mark after each draw, so other code drew. marks: first and end of the seeds that are marks.
+    """Puts an UnknownRandomness on the tape if a device's generator has a mark as its seed and an offset above 0 after
+    the call: operators leave a new mark after each draw, so other code drew.
+
+    marks: the first mark, and the end of the seeds that are marks.
     """
     for index, generator in enumerate(defaults()[1:]):
         if marks[0] <= generator.initial_seed() < marks[1] and generator.get_offset() != 0 and tape.refused is None:

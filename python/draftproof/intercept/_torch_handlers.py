@@ -214,7 +214,8 @@ def permutation(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[s
 
 
 def by_normals(*names: str) -> None:
-    """Registers handlers that refuse operators of normal numbers or sums of many draws, and name the supported ones."""
+    """Registers handlers that raise UnknownRandomness for operators that draw normal numbers or sums of many draws, and
+    name the supported operators."""
 
     def handler(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given = arguments_of(operator, args, kwargs)

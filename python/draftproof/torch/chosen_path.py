@@ -13,12 +13,12 @@ from .trees import TreeInputs
 class ChosenPath:
     """The chosen path of each batch row. A rule defines `choose`, and `pair`, the rows that block verification reads.
 
-    node      [B] end of the path so far
-    nodes     [B, L + 1] its node after i tokens, the last one repeated
-    draws     [B, n] whether draft i was drawn after its end
-    starting  [B] whether more paths leave its end than arrive there, so that all of them start together
-    p_at      [B, L] target of its tokens; q_at: the distribution that they have
-    p_of      [B, n] target of each draft; q_of: proposal
+    node      [B] last node of the path so far
+    nodes     [B, L + 1] node of the path after i tokens; after its end the last node is repeated
+    draws     [B, n] whether draft i was drawn after the last node
+    starting  [B] whether more paths leave the last node than arrive there, so that all of them start at it
+    p_at      [B, L] target probability of each token of the path; q_at: its probability in the path's distribution
+    p_of      [B, n] target probability of each draft; q_of: proposal probability
     """
 
     def __init__(self, at: TreeInputs) -> None:
@@ -34,7 +34,7 @@ class ChosenPath:
         self.order: Tensor | None = None  # [B, V] token at each place of the last pair
 
     def choose(self, i: int, rows: Tensor, draws: Tensor, starting: Tensor) -> Tensor:
-        """The draft [R] that goes on after i tokens, for rows with draws; `draws` [R, n], `starting` [R]."""
+        """The draft [R] that continues the path after i tokens, for rows with draws; `draws` [R, n], `starting` [R]."""
         raise NotImplementedError
 
     def extend(self) -> None:
@@ -60,7 +60,7 @@ class ChosenPath:
         return self.at.q.row(rows, draft)
 
     def pair(self, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
-        """As `block.Pair`; in another order than the ids after a call of `reorder`."""
+        """Returns p and q as `block.Pair` does; after a call of `reorder` its order replaces that of the ids."""
         raise NotImplementedError
 
     def reorder(self, rows: Tensor, p: Tensor, q: Tensor) -> Tensor:

@@ -220,7 +220,7 @@ def parse_hardware(text: str) -> dict[str, float]:
 def derived_costs(
     hardware: Mapping[str, float], *, batches: Sequence[int] = (1,), context: int = 0, most_tokens: int = 1024
 ) -> Costs:
-    """A table for hardware that one does not have.
+    """A table for hardware from its data sheet, without measurements.
 
     A pass takes the longer of two times: to read the weights once, with the keys and values of every text, at
     `bandwidth`; to compute 2 operations per parameter and token at `flops`. `overhead` seconds come on top.
@@ -235,7 +235,7 @@ def derived_costs(
         lines = []
         for batch in batches:
             reading = (weights + batch * context * cache) / bandwidth
-            knee = reading * flops / (operations * batch)  # tokens from which on computing takes longer
+            knee = reading * flops / (operations * batch)  # above so many tokens computing takes longer
             counts = {1 << i for i in range(most_tokens.bit_length()) if 1 << i <= most_tokens} | {most_tokens}
             counts |= {n for n in (math.floor(knee), math.ceil(knee)) if 1 <= n <= most_tokens}
             lines += [

@@ -96,7 +96,10 @@ class Univer(PostOrder):
             self.want_none_drawn_twice(beside)
 
     def want_none_drawn_twice(self, beside: Tensor) -> None:
-        """Raises: ValueError at the first fixed child that its drawn sibling in `beside` [B, n] could have been."""
+        """Raises: ValueError at the first fixed child whose token has q > 0 in the row of its drawn sibling.
+
+        beside: [B, n] the drawn sibling of each draft; n if there is none.
+        """
         rows, drafts = (self.fixed & (beside < beside.shape[1])).nonzero().unbind(1)
         drawn = beside[rows, drafts]
         q = self.at.q.entry(rows, drawn, self.tree.tokens[rows, drafts])
