@@ -49,7 +49,7 @@ class ColdRows {
     return std::max(2 * largest, std::size_t{600'000'000});
   }
 
-  /// The next copy of the pair.
+  /// Returns the next copy of the pair.
   View next() {
     at_ = (at_ + stride_) % copies_;
     const std::span<const float> all(values_);

@@ -1,6 +1,6 @@
 // A goal: a bound on the ratio of the times of two benchmarks of one run, one of which may be a peer or a lower bound.
 //
-// A group of bench/groups/ declares goals where it registers its benchmarks. The report computes the ratio of both
+// A group in bench/groups/ declares its goals where it registers its benchmarks. The report computes the ratio of both
 // medians and judges the goal. A goal is left out unless both of its benchmarks ran.
 #pragma once
 

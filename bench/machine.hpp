@@ -1,4 +1,4 @@
-// The context of a figure: processor, caches, compiler, vector instructions, load before the run, and date.
+// The context of measurements: processor, caches, compiler, vector instructions, load before the run, and date.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -39,7 +39,7 @@ inline RowPair gaussian_pair(int vocabulary, const char* sigma) {
   return parse_family(spec + std::to_string(vocabulary)).pair(7, 0);
 }
 
-/// The pair with sigma 2.5: one draft is accepted with probability 0.61 to 0.62 at these vocabularies.
+/// Returns the pair with sigma 2.5: one draft is accepted with probability 0.61 to 0.62 at these vocabularies.
 inline const Pair& pair_of(int vocabulary) {
   static std::map<int, std::unique_ptr<Pair>> pairs;
   auto& pair = pairs[vocabulary];
@@ -47,7 +47,7 @@ inline const Pair& pair_of(int vocabulary) {
   return *pair;
 }
 
-/// The same pair with .99 of both rows on one token, which is not the most probable token of pair_of.
+/// Returns this pair with .99 of both rows on one token, which is not the most probable token of pair_of.
 inline const Pair& peaked_pair_of(int vocabulary) {
   static std::map<int, std::unique_ptr<Pair>> pairs;
   auto& pair = pairs[vocabulary];
@@ -64,7 +64,7 @@ inline const Pair& peaked_pair_of(int vocabulary) {
   return *pair;
 }
 
-/// The pair with sigma 1.5, at which several tokens of a small vocabulary have a substantial probability.
+/// Returns the pair with sigma 1.5, at which several tokens of a small vocabulary have a substantial probability.
 inline const RowPair& small_pair_of(int vocabulary) {
   static std::map<int, RowPair> pairs;
   const auto [at, is_new] = pairs.try_emplace(vocabulary);

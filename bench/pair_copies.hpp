@@ -28,7 +28,7 @@ class PairCopies {
   }
 
   std::size_t size() const { return size_; }
-  /// p of the next copy; q follows at size().
+  /// Returns p of the next copy; q follows at size().
   const float* next() {
     at_ = at_ + 1 == count_ ? 0 : at_ + 1;
     return first_ + 2 * size_ * at_;

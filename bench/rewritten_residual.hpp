@@ -1,5 +1,6 @@
-// Recursive rejection as it is usually written: every refusal writes the normalised residual over the row of p,
-// from which the token is drawn at the end by running sums. The comparison shows the gain of the read-only residual.
+// Recursive rejection as it is usually written: every rejected draft overwrites the row of p with the normalised
+// residual, from which the token is drawn at the end by running sums. The comparison shows the gain of the read-only
+// residual.
 //
 //   r      residual[x]    float, as engines keep it; initially p
 //   m      mass           sum of (r - q)+, in double
@@ -24,7 +25,7 @@ namespace draftproof::benchmarks {
 #define DRAFTPROOF_PEER
 #endif
 
-/// One refusal: r <- (r - q)+, then r <- r / sum(r).
+/// Handles one rejected draft: r <- (r - q)+, then r <- r / sum(r).
 DRAFTPROOF_PEER inline void rewrite(float* residual, const float* q, std::size_t size) {
   for (std::size_t x = 0; x < size; ++x) residual[x] = std::max(residual[x] - q[x], 0.0F);
   double mass = 0;
@@ -38,7 +39,7 @@ DRAFTPROOF_AVX2 DRAFTPROOF_PEER inline void wide_rewrite(float* residual, const 
 }
 #endif
 
-/// Returns the token drawn after `refusals` refused drafts of one proposal.
+/// Returns the token drawn after `refusals` rejected drafts from one proposal.
 inline Token all_refused_by_rewriting(const float* p, const float* q, std::size_t size, int refusals,
                                       std::uint64_t word) {
   static thread_local std::vector<float> residual;

@@ -100,7 +100,7 @@ Json entry_of(const Run& run, int repetitions, int repetition) {
   return entry;
 }
 
-/// The numbers below `size` in a random order that is the same on every machine.
+/// Returns the numbers below `size` in a random order that is the same on every machine.
 std::vector<std::size_t> shuffled(std::size_t size, std::uint64_t seed, std::uint64_t round) {
   std::vector<std::size_t> order(size);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -157,7 +157,7 @@ std::vector<std::string> usual_sizes(const std::vector<std::string>& names, cons
       return plain_name(goal.slower) == name || plain_name(goal.faster) == name;
     });
   };
-  std::map<std::string, std::vector<std::size_t>> siblings;  // by the name without its numbers
+  std::map<std::string, std::vector<std::size_t>> siblings;  // sizes of a benchmark, by name
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string kind;
     std::istringstream parts(plain_name(names[i]));
@@ -217,7 +217,7 @@ Json run_benchmarks(const std::vector<std::string>& names, const RunOptions& opt
     benchmark::RunSpecifiedBenchmarks(&collector, exactly(names[i]));
     const auto end = Clock::now();
     spent[i] += std::chrono::duration<double>(end - start).count();
-    if (stopped()) return;  // possibly cut short: a signal also reaches child processes
+    if (stopped()) return;  // a signal also reaches child processes and may have cut the run short
     for (const Run& run : collector.runs) {
       skipped[i] = skipped[i] || error_of(run).has_value();
       entries[i].push_back(entry_of(run, options.repetitions, repetition));

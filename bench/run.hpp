@@ -1,5 +1,5 @@
-// Runs registered benchmarks in rounds. Every round runs each of them once, in its own random order, so benchmarks
-// that are compared run in the same minutes and other load slows both.
+// Runs registered benchmarks in rounds. Every round runs each benchmark once, in an order that is random and new in
+// each round, so benchmarks that are compared run in the same minutes and other load slows both.
 //
 //   round    one repetition of each; its order is drawn from (seed, round)
 //   result   Google Benchmark's JSON with the goals beside it (results/results.hpp)
@@ -44,8 +44,8 @@ std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names
 /// Returns the names that occur in goals and, of benchmarks that differ only in their sizes, the middle one.
 std::vector<std::string> usual_sizes(const std::vector<std::string>& names, const std::vector<Goal>& goals);
 
-/// Runs the benchmarks and returns the results as JSON: those obtained before `stop` was set or the minutes were
-/// over. A benchmark that is skipped once is not repeated.
+/// Runs the benchmarks and returns the results as JSON, also if `stop` is set or the minutes are over: then only those
+/// obtained before. A benchmark that is skipped once is not repeated.
 nlohmann::ordered_json run_benchmarks(const std::vector<std::string>& names, const RunOptions& options);
 
 }  // namespace draftproof::benchmarks

@@ -1,4 +1,4 @@
-// `draftproof bench`: measures the registered benchmarks, judges goals, compares two runs, writes the page of
+// `draftproof bench`: measures the registered benchmarks, judges goals, compares two runs, and writes the page of
 // figures.
 #pragma once
 

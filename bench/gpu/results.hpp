@@ -20,13 +20,13 @@ struct Result {
   double bytes = 0;   ///< of the rows, counted once; 0 if not meaningful
   double trials = 0;  ///< of a simulation; else 0
 
-  /// Gigabytes per second.
+  /// Returns gigabytes per second.
   double bandwidth() const { return bytes / microseconds * 1e-3; }
-  /// Trials per nanosecond, which is 10^9 per second.
+  /// Returns trials per nanosecond, which is 10^9 per second.
   double rate() const { return trials / microseconds * 1e-3; }
 };
 
-/// A goal on a ratio of two times, two bandwidths or two rates of trials, or on one rate if `second` is empty.
+/// A bound on a ratio of two times, two bandwidths or two rates of trials, or on one rate if `second` is empty.
 struct DeviceGoal {
   std::string what, first, second;
   bool bandwidth;  ///< a ratio of bandwidths, first over second; else of times

@@ -21,7 +21,7 @@ struct Cost {
     rows.visited();
   };
 
-  /// Number of tokens that passes over the rows have read; 0 if the rows do not count them.
+  /// Returns the number of tokens that passes over the rows have read; 0 if the rows do not count them.
   template <class Fresh>
   static std::uint64_t visited(const Fresh& rows) {
     if constexpr (counts_passes<Fresh>)
@@ -34,7 +34,7 @@ struct Cost {
   template <class Next>
   static void run(benchmark::State& state, TimedForm form, const AnyDrafter& drafter, int vocabulary, int drafts,
                   Next next) {
-    // Drafts come from the prepared table beforehand, so drafting is not timed.
+    // Drafts are taken from a table prepared beforehand, so drafting is not timed.
     constexpr int tuples = 1024;
     std::vector<Token> tokens(static_cast<std::size_t>(tuples * drafts));
     std::vector<int> lengths(tuples);

@@ -25,7 +25,8 @@
 
 namespace draftproof::benchmarks {
 
-/// A random source whose flips refuse whenever a refusal is possible, and whose draws are always the same.
+/// A random source for which flips fail whenever they can, so that every draft is rejected if possible, and whose draws
+/// are always the same.
 struct Refusing : UniformSource<Refusing> {
   std::uint64_t next(Purpose purpose) { return purpose == Purpose::flip ? ~std::uint64_t{0} : 0x9E3779B97F4A7C15; }
 };
@@ -33,7 +34,7 @@ struct Refusing : UniformSource<Refusing> {
 struct Formats {
   static constexpr std::size_t cold_bytes = 640'000'000;  ///< more than caches hold
 
-  /// p and q of a pair, repeated to fill `bytes`, at least once.
+  /// Returns p and q of a pair, repeated to fill `bytes`, at least once.
   template <class Entry>
   static std::vector<Entry> stored(const Pair& pair, std::size_t bytes) {
     std::vector<Entry> entries;
@@ -50,7 +51,7 @@ struct Formats {
     const Pair& pair = pair_of(vocabulary);
     const std::vector<Entry> entries = stored<Entry>(pair, bytes);
     const auto size = static_cast<std::size_t>(vocabulary);
-    // This token is refused in every round: p < q, and then its residual is 0.
+    // This token is rejected in every round: p < q in the first, and then its residual is 0.
     Token least = 0;
     for (Token x = 0; x < vocabulary; ++x)
       if (pair.plain.target(x) * pair.plain.proposal(least) < pair.plain.target(least) * pair.plain.proposal(x))
@@ -111,7 +112,8 @@ struct Formats {
     state.SetItemsProcessed(state.iterations() * std::ssize(powers));
   }
 
-  /// Adds a benchmark of run(state, bytes) on one copy of the rows, and one on as many as caches do not hold.
+  /// Adds a benchmark of run(state, bytes) on one copy of the rows, and one on so many copies that caches do not hold
+  /// them.
   template <class Run>
   static void add_both(const std::string& name, const Run& run) {
     for (const std::size_t bytes : {std::size_t{0}, cold_bytes})

@@ -30,7 +30,7 @@ struct Gate {
     }
     for (double& value : p) value /= p_sum;
     for (double& value : q) value /= q_sum;
-    // With F(b) = sum (p - b q)+, a refused draft turns the residual (p - b q)+ into (p - (b + F(b)) q)+.
+    // With F(b) = sum (p - b q)+, a rejected draft turns the residual (p - b q)+ into (p - (b + F(b)) q)+.
     double b = 0;
     for (int k = 0; k <= 4; ++k) {
       std::vector<double> left(vocabulary);
@@ -48,7 +48,7 @@ struct Gate {
     const GateSuite suite(null);
     GateCounts counts = suite.empty_counts();
     const double exposure = std::ldexp(1.0, log2_trials);
-    // Counts similar to Poisson counts: uniform within 2 sqrt(mean) of the mean, rounded at random.
+    // The counts resemble Poisson counts: uniform within 2 sqrt(mean) of the mean, rounded at random.
     for (std::size_t k = 0; k < null.paths.size(); ++k)
       for (std::size_t x = 0; x < vocabulary; ++x) {
         const double mean = exposure * null.paths[k][x], u = uniform((k + 1) * vocabulary + x);

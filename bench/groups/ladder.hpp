@@ -91,7 +91,7 @@ struct Ladder {
     state.SetItemsProcessed(state.iterations());
     state.counters["leaving"] = static_cast<double>(plan.leaving.size());
   }
-  /// Decides on `copies` copies of the rows in turn: one, or more than the caches hold.
+  /// Decides on `copies` copies of the rows in turn: on one, or on more than the caches hold.
   template <class Verifier, class Drafter>
   static void decide(benchmark::State& state, int vocabulary, int drafts, std::size_t copies) {
     const Drafts tuples(pair_of(vocabulary), drafts, Drafter{});
@@ -136,8 +136,9 @@ struct Ladder {
     goals();
   }
 
-  /// A histogram adds to memory once a token, which takes longer than four passes that only read (ladder/additions).
-  /// So the time of a ladder on fresh rows is compared with its histogram, and the histogram with its additions.
+  /// The bounds account for the histogram: it adds to memory once a token, which takes longer than four passes that
+  /// only read (ladder/additions). So the time of a ladder on fresh rows is compared with its histogram, and the
+  /// histogram with its additions.
   static void goals() {
     const auto at_most = [](const char* what, const char* slower, const char* faster, double bound) {
       found_goals().push_back({what, slower, faster, Goal::Sense::at_most, bound});

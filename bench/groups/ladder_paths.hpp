@@ -26,7 +26,8 @@
 namespace draftproof::benchmarks {
 
 struct LadderPaths {
-  /// The same pair after every prefix, in one object per prefix, so that no prefix reuses what another one cached.
+  /// A model with the same pair after every prefix, stored once per prefix, so that no prefix reuses what another one
+  /// cached.
   template <class L>
   class SeparateDistributions final : public ConditionalModel<L> {
    public:
@@ -42,8 +43,8 @@ struct LadderPaths {
     std::vector<L> own_;
     mutable int numbers_ = 1;
   };
-  /// One table after every prefix. Trees drafted from it also fit the other models here, whose distributions are the
-  /// same after every prefix.
+  /// A model with one table after every prefix. Trees drafted from it can also be verified with the other models here,
+  /// whose distributions are the same after every prefix.
   struct OneTable final : ConditionalModel<RatioTable> {
     explicit OneTable(const RatioTable& one) : table{one} {}
     const RatioTable& distributions(int) const override { return table; }
@@ -62,7 +63,7 @@ struct LadderPaths {
     }
     return drafted;
   }
-  /// The number of prefixes: the root and every draft.
+  /// Returns the number of prefixes: the root, and one for every draft.
   static std::size_t prefixes(const TreeShape& shape) {
     return 1 + static_cast<std::size_t>(shape.drafts * shape.length);
   }
@@ -79,7 +80,7 @@ struct LadderPaths {
     }
   }
 
-  /// Times steps on fresh rows. Distributions are constructed anew for each step, because they cache passes.
+  /// Times steps on fresh rows. The distributions are constructed anew for each step, because they cache passes.
   template <class V>
   static void fresh_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
     const FloatRows& rows = rows_of(vocabulary);
@@ -108,7 +109,7 @@ struct LadderPaths {
     }
     state.SetItemsProcessed(state.iterations());
   }
-  /// Times steps on one table with plans kept, as trials keep them; the paths are new each time.
+  /// Times steps on one table. Plans are kept from step to step, as in trials; the paths are new each time.
   template <class V>
   static void kept_step(benchmark::State& state, int vocabulary, const TreeShape& shape) {
     const OneTable conditionals(pair_of(vocabulary).table);

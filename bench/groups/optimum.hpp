@@ -1,4 +1,4 @@
-// The cost of an optimum from rows, with nothing prepared unless stated:
+// The cost of an optimum from rows. Nothing is prepared beforehand unless stated:
 //
 //   lower_bound/radix/V                  one radix sort of V (key, index) pairs, the unit of the others
 //   table/V                              a ratio table of a pair
@@ -45,7 +45,7 @@ struct Optimum {
     state.SetItemsProcessed(state.iterations());
   }
 
-  /// Probability of every set of tokens that K i.i.d. drafts can form.
+  /// Returns the probability of every set of tokens that K i.i.d. drafts can form.
   static std::map<TokenSet, double> iid_sets(const std::vector<double>& proposal, int drafts) {
     std::map<TokenSet, double> sets{{0, 1.0}};
     for (int k = 0; k < drafts; ++k) {
@@ -71,7 +71,8 @@ struct Optimum {
     return std::string(what) + "/" + std::to_string(vocabulary) + "/" + std::to_string(drafts);
   }
 
-  /// `make` prepares, untimed, and returns the timed function, which returns the optimum.
+  /// Times the function that `make` returns, and which returns the optimum. `make` itself prepares the data and is not
+  /// timed.
   template <class Make>
   static void add_one(const std::string& name, Make make) {
     benchmark::RegisterBenchmark(name.c_str(), [make](benchmark::State& state) {

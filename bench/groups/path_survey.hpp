@@ -1,5 +1,5 @@
-// steps/VERIFIER/DISTRIBUTION/V/K/L: Monte Carlo of iterations on rows shared between trials, one thread: a tree is
-// drafted, verified and counted. Rows of a parametric family serve as contexts.
+// steps/VERIFIER/DISTRIBUTION/V/K/L: Monte Carlo of iterations on rows shared between trials, on one thread. In each
+// iteration a tree is drafted, verified and counted. The contexts are rows of a parametric family.
 #pragma once
 
 #include <string>

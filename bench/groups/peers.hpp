@@ -4,8 +4,8 @@
 //   peer/numpy/PROGRAM/V/K   recursive rejection in numpy, five ways (peers/numpy_peer.py); an item is a trial
 //   peer/scipy/highs/V/K     the optimum by scipy's linear program (peers/scipy_peer.py); an item is an optimum
 //
-// Goals use `expert` and `loop_wor`; `batched` and `loop` are typical test code. One call per iteration; the start of
-// the interpreter is not timed. Skipped, with the reason, if no interpreter has the modules.
+// Goals use `expert` and `loop_wor`; `batched` and `loop` are typical test code. Each iteration is one call; the start
+// of the interpreter is not timed. If no interpreter has the modules, the benchmarks are skipped with this reason.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@
 namespace draftproof::benchmarks {
 
 struct Peers {
-  /// `items` names the member of the answer that counts items; empty for one item per call.
+  /// `items` names the member of the answer that counts items; if it is empty, each call is one item.
   static void run(benchmark::State& state, std::string_view script, const std::string& module, const RowPair& rows,
                   const std::vector<std::string>& words, const char* items, const char* shown) {
     std::int64_t done = 0;

@@ -4,8 +4,8 @@
 //                           the whole of the wrong one, which ends at its refutation
 //   python/bare/FUNCTION    as many bare calls on the same rows
 //
-// Functions are a correct chain verifier of six torch operators, a wrong one, and a drafter (peers/check_peer.py).
-// Skipped, with the reason, if no interpreter has torch and the package.
+// Functions are a correct chain verifier of six torch operators, a wrong chain verifier, and a drafter
+// (peers/check_peer.py). If no interpreter has torch and the package, the benchmarks are skipped with this reason.
 #pragma once
 
 #include <array>

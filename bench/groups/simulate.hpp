@@ -117,11 +117,11 @@ struct Simulate {
              1000);
     at_most("without replacement against with: every trial evaluates a separate curve", without + "128256/4",
             with + "128256/4", 2);
-    // Recursive rejection reads 1.84 times as many drafts if it has sixteen as if it has four (docs/simulation.md).
+    // With sixteen drafts, recursive rejection reads 1.84 times as many drafts as with four (docs/simulation.md).
     for (const std::string size : {"4096", "128256"})
       at_most("sixteen drafts, drawn lazily, against four", "lazy/recursive_rejection/iid/" + size + "/16",
               with + size + "/4", 2);
-    // The rate at the largest vocabulary is at least 0.3 of the rate at the smallest.
+    // The goal is a rate at the largest vocabulary of at least 0.3 times the rate at the smallest.
     at_most("the largest vocabulary against the smallest", with + "262144/4", with + "4096/4", 1 / 0.3);
     at_most("the largest vocabulary against the smallest", without + "262144/4", without + "4096/4", 1 / 0.3);
     const std::string scaled = "/recursive_rejection/iid/128256/4/real_time";

@@ -1,6 +1,6 @@
 // step_cost/VERIFIER/TREE_DISTRIBUTION/V/K/L: one iteration on fresh float32 rows, as in an engine: plans and step,
-// with nothing kept from the last iteration. step_cost/refused/VERIFIER/V/L: a path whose tokens are all refused, the
-// highest cost of a verifier of one path.
+// with nothing kept from the last iteration. step_cost/refused/VERIFIER/V/L: a path whose tokens are all rejected,
+// which is the highest cost of a verifier of one path.
 //
 //   passes     mean tokens that passes read, over V
 //   tokens     mean length of a step, with its correction or bonus
@@ -21,8 +21,8 @@
 
 namespace draftproof::benchmarks {
 
-/// One distribution after every prefix. Contexts are numbered by depth, so each node of a path has its own
-/// distributions object and does not reuse a pass cached at another.
+/// A model with one distribution after every prefix. Contexts are numbered by depth, so each node of a path has a
+/// separate distributions object and does not reuse a pass that another node cached.
 template <class L>
 class SameAtAllDepths final : public ConditionalModel<L> {
  public:
@@ -42,7 +42,7 @@ class SameAtAllDepths final : public ConditionalModel<L> {
   std::vector<L> distributions_;
 };
 
-/// The same table, by reference, after every prefix; for drafting trees.
+/// A model with the same table after every prefix, by reference; trees are drafted from it.
 class TableAtAllDepths final : public ConditionalModel<RatioTable> {
  public:
   explicit TableAtAllDepths(const RatioTable& table) : table_{table} {}
@@ -64,7 +64,7 @@ struct StepCost {
     }
   };
 
-  /// Times a step per iteration, on the trees in turn.
+  /// Times a step per iteration; the trees take turns.
   static void run(benchmark::State& state, TimedPathForm form, const TreeShape& shape,
                   const std::vector<DraftTree>& trees, const Floats& rows) {
     std::uint64_t trial = 0, visited = 0, tokens = 0;
@@ -108,7 +108,7 @@ struct StepCost {
            std::to_string(length);
   }
 
-  /// A path that repeats the token of the least p / q: its tests succeed with a probability below (p / q)^2.
+  /// Adds a path that repeats the token of the least p / q: its tests succeed with a probability below (p / q)^2.
   static void add_refused(std::string_view verifier, TimedPathForm form, int vocabulary, int length) {
     benchmark::RegisterBenchmark(
         refused_name(verifier, vocabulary, length).c_str(), [form, vocabulary, length](benchmark::State& state) {
@@ -144,7 +144,7 @@ struct StepCost {
                              .bound = 8.5});
   }
 
-  /// The benchmark of one residual pass over rows of that size, also in cache (passes.hpp).
+  /// Returns the name of the benchmark of one residual pass over rows of that size, also in cache (passes.hpp).
   static std::string residual_pass(int vocabulary) {
     return "pass/residual/" + std::string(name_of(simd::in_use())) + "/" + std::to_string(vocabulary);
   }

@@ -183,7 +183,7 @@ struct Line {
   bool dashed = false;
 };
 
-// The lines of the plots; the tables have all other measurements.
+// The plots draw these lines; the tables have all other measurements.
 constexpr Line costs[] = {
     {"single_draft", "cost/single_draft/iid/{}/1"},
     {"recursive_rejection, K = 4", "cost/recursive_rejection/iid/{}/4"},
@@ -210,7 +210,7 @@ void add(plots::LinePlot& plot, plots::Series series) {
   if (series.points.size() > 1) plot.series.push_back(std::move(series));
 }
 
-/// Names WHAT of the lower bounds "lower_bound/WHAT/V".
+/// Returns the names WHAT of the lower bounds "lower_bound/WHAT/V".
 std::vector<std::string> lower_bounds_of(const Results& results) {
   constexpr std::string_view group = "lower_bound/";
   std::vector<std::string> lower_bounds;
@@ -340,7 +340,7 @@ std::string rendered(Section section) {
   return text + "\n";
 }
 
-/// A matrix if names have numbers, else one row per benchmark with its counters.
+/// Returns a matrix if names have numbers, else a table with one row per benchmark and its counters.
 std::string tables_for(const std::vector<const Measurement*>& members, const CellText& cell) {
   const bool numbered = std::any_of(members.begin(), members.end(),
                                     [](const Measurement* one) { return !split_name(one->name).numbers.empty(); });
@@ -357,7 +357,7 @@ CellText time_cell(bool rate) {
   };
 }
 
-/// Tables of one counter; empty if no member has it.
+/// Returns tables of one counter; empty if no member has it.
 std::string counter_tables(std::vector<const Measurement*> members, const std::string& counter) {
   std::erase_if(members, [&](const Measurement* one) { return !one->counters.contains(counter); });
   if (members.empty()) return {};
@@ -429,7 +429,7 @@ bool on_page(const std::string& plain_name, const std::vector<Goal>& goals) {
 
 namespace {
 
-/// The page as Markdown; `folder` is the path of its plots as the page names it.
+/// Returns the page as Markdown; `folder` is the path of its plots as the page names it.
 std::string page_text(const Results& results, const std::vector<Figure>& figures, const std::string& folder) {
   const auto& context = results.context;
   std::string text = method_text(context.value("repetitions", 0), context.value("min_time", 0.0));
@@ -447,7 +447,7 @@ std::string page_text(const Results& results, const std::vector<Figure>& figures
     text += fmt::format("\n![{}]({}/{})\n\n{}\n", figure.plot.title, folder, figure.file, figure.caption);
   std::set<std::string> shown;
   for (const Chapter& chapter : chapters()) text += chapter_text(results, chapter, shown);
-  for (const std::string& group : results.groups())  // a group without a chapter gets its own
+  for (const std::string& group : results.groups())  // a group that no chapter names gets a chapter
     if (!shown.contains(group))
       text += chapter_text(results, {group, "Group `" + group + "`.", {group}, false, {}}, shown);
   return text;
@@ -460,7 +460,7 @@ void write_page(const Results& results, const std::string& file) {
   const fs::path page(file), folder = page.parent_path() / page.stem();
   const auto figures = figures_of(results);
   write_whole(page, page_text(results, figures, folder.filename().string()));
-  std::error_code failed;  // ignored: writing the plots then fails
+  std::error_code failed;  // an error shows when the plots are written
   if (!figures.empty()) fs::create_directories(folder, failed);
   for (const Figure& figure : figures) write_whole(folder / figure.file, drawn(figure.plot).file());
 }

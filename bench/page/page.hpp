@@ -14,7 +14,7 @@
 
 namespace draftproof::benchmarks {
 
-/// "cost/k_seq/iid/4096/4" is {"cost/k_seq/iid", {4096, 4}}.
+/// The parts of a name: "cost/k_seq/iid/4096/4" is {"cost/k_seq/iid", {4096, 4}}.
 struct SplitName {
   std::string words;
   std::vector<int> numbers;
@@ -37,16 +37,16 @@ struct Figure {
   plots::LinePlot plot;
 };
 
-/// Returns the points of all benchmarks named `name` with a number in place of "{}"; `rate`: items per second instead
-/// of seconds.
+/// Returns the points of all benchmarks whose name is `name` with a number in place of "{}"; `rate`: items per second
+/// instead of seconds.
 plots::Series series_of(const Results& results, const std::string& label, const std::string& name, bool rate,
                         bool dashed = false);
 
 /// Adds the figures, goals as verdicts, and the comparison of runs to the pages of results (cli/report/page).
 bool add_to_pages();
 
-/// Whether a run for the page includes this benchmark: both sides of every goal, all benchmarks of groups that do not
-/// have one for each scheme, and a selection of the others.
+/// Whether a run for the page includes this benchmark. It includes both sides of every goal, all benchmarks of groups
+/// that do not have one benchmark for each scheme, and a selection of the others.
 bool on_page(const std::string& plain_name, const std::vector<Goal>& goals);
 
 /// Writes `file`, and its plots into the folder of the same name without extension.

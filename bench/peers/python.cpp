@@ -67,7 +67,7 @@ std::string& chosen_python() {
 }
 
 std::string python_with(const std::string& module, std::string& why) {
-  static std::map<std::string, std::pair<std::string, std::string>> known;  // one test per module
+  static std::map<std::string, std::pair<std::string, std::string>> known;  // by module, so that each is tested once
   const auto [at, is_new] = known.try_emplace(module);
   auto& [python, reason] = at->second;
   if (is_new) {

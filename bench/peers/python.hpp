@@ -1,7 +1,7 @@
 // Peers in Python: the choice of an interpreter, and one run of a script on the pair of the benchmarks.
 //
-// The scripts lie beside this file and are compiled in, so installed programs and other users' programs have them
-// too. A machine without an interpreter that has the modules skips these benchmarks with a reason.
+// The scripts are in this folder and are compiled in, so installed programs and programs that use the library have them
+// too. On a machine without an interpreter that has the modules these benchmarks are skipped with a reason.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@
 
 namespace draftproof::benchmarks {
 
-/// The interpreter set by --python; if empty, DRAFTPROOF_PYTHON, or else the first of `python3` in PATH and the
-/// system's that has the modules.
+/// The interpreter set by --python. If empty, DRAFTPROOF_PYTHON is used, or else the first interpreter that has the
+/// modules: `python3` in PATH, then the system's.
 std::string& chosen_python();
 
 /// Returns an interpreter that can import `module`; empty if none can, with the reason in `why`.

@@ -32,7 +32,7 @@ double unit_of(const Json& entry, const std::string& file) {
 
 bool real_clock(const std::string& full) { return full.ends_with("/real_time") || full.ends_with("/manual_time"); }
 
-/// Whether Google Benchmark writes this member of an entry itself; all other numbers are counters.
+/// Whether Google Benchmark itself writes this member of an entry; all other numbers are counters.
 bool of_the_format(const std::string& key) {
   static const std::set<std::string> known{"family_index",    "per_family_instance_index",
                                            "repetitions",     "repetition_index",
@@ -67,7 +67,7 @@ std::string three_digits(double value) {
 }
 
 std::string time_text(double seconds) {
-  // Above the last value that would not round to 1000, the next unit is used.
+  // Values that would round to 1000 get the next unit.
   for (const auto& [least, unit] : {std::pair{1e-9, " ns"}, {1e-6, " us"}, {1e-3, " ms"}})
     if (seconds < 999.5 * least) return three_digits(seconds / least) + unit;
   return three_digits(seconds) + " s";
@@ -149,7 +149,7 @@ Results results_of(const Json& data, const std::string& file) {
     std::map<std::string, std::size_t> place;
     std::vector<std::map<std::string, std::vector<double>>> counters;
     for (const Json& entry : data["benchmarks"]) {
-      if (entry.value("run_type", "iteration") != "iteration") continue;  // aggregates are computed anew
+      if (entry.value("run_type", "iteration") != "iteration") continue;  // aggregates are computed anew here
       const std::string full = entry.value("run_name", entry.value("name", std::string()));
       if (full.empty()) refuse(file, "a benchmark without a name", "a result of `draftproof bench --json`");
       const auto [at, is_new] = place.try_emplace(plain_name(full), results.measurements.size());
@@ -250,7 +250,7 @@ Change change_of(const Measurement& before, const Measurement& after, double rat
 }  // namespace
 
 double chance_of_separation(std::size_t n, std::size_t m) {
-  double chance = 2;  // either run may be the upper one
+  double chance = 2;  // a factor of 2, because either run may be the slower one
   for (std::size_t i = 1; i <= m; ++i) chance *= static_cast<double>(i) / static_cast<double>(n + i);
   return std::min(chance, 1.0);
 }
@@ -402,7 +402,7 @@ std::vector<Section> sections_of(const Results& results) {
   sections.front().before.push_back("  time: median per item over repetitions; spread: half their range");
   for (const std::string& group : results.groups())
     sections.push_back({.title = group, .table = table_of(results.members(group), group + "/")});
-  // A filtered run does not list the goals that it did not run.
+  // A filtered run lists only the goals that it ran.
   std::vector<Judged> judged = judge(results.goals, results);
   const std::string summary = summary_of(judged);
   std::erase_if(judged, [](const Judged& goal) { return goal.verdict == GoalResult::not_run; });

@@ -7,9 +7,9 @@
 //   seconds  time per item if a benchmark counts items, else per iteration; by the clock of the benchmark, which is
 //            processor time unless its name says otherwise
 //
-// Goals. Both sides run in the same minutes, in random order (run.hpp), so a busy machine affects both. A goal is met
-// if every round meets it, not met if none does, and else undecided, whatever the median, because other load can
-// move single rounds over a bound. Without paired rounds the medians decide.
+// Goals. Both benchmarks of a goal run in the same minutes, in random order (run.hpp), so a busy machine affects both.
+// A goal is met if every round meets it, not met if none does, and else undecided whatever the median is, because other
+// load can move single rounds over a bound. Without paired rounds the medians decide.
 //
 // Comparison of two runs with n and m repetitions: faster, slower, or within noise. "Faster" and "slower" require
 // three things: the ranges of both runs' repetitions do not overlap; the chance of this for draws of one distribution,
@@ -47,11 +47,11 @@ std::string count_text(double value);      ///< a counter: whole numbers as such
 struct Spread {
   double low = 0, median = 0, high = 0;
 
-  /// Half the range over the median: 0.03 reads "within 3 % either way".
+  /// Returns half the range over the median: 0.03 reads "within 3 % either way".
   double relative() const { return median > 0 ? (high - low) / (2 * median) : 0; }
 };
 
-/// Spread of at least one value; the median of an even number of values is the mean of the middle two.
+/// Returns the spread of at least one value; the median of an even number of values is the mean of the middle two.
 Spread spread_of(std::vector<double> values);
 
 struct Measurement {
@@ -63,7 +63,7 @@ struct Measurement {
 
   bool timed() const { return !seconds.empty(); }
   Spread spread() const { return spread_of(seconds); }  ///< requires timed()
-  /// The part of the name before the first slash: "cost" of "cost/k_seq/iid/4096/4".
+  /// Returns the part of the name before the first slash: "cost" of "cost/k_seq/iid/4096/4".
   std::string group() const { return name.substr(0, name.find('/')); }
 };
 
@@ -101,7 +101,7 @@ struct Judged {
   std::optional<Spread> rounds{};              ///< range of the ratio over paired repetitions, if counts are equal
   std::size_t met_rounds = 0, all_rounds = 0;  ///< rounds that meet the bound, and all rounds
 
-  /// The verdict in words: "met", "not met", "met in 3 of 5 rounds", "not run".
+  /// Returns the verdict in words: "met", "not met", "met in 3 of 5 rounds", "not run".
   std::string text() const;
 };
 
@@ -120,26 +120,26 @@ struct Compared {
 
 inline constexpr double largest_chance = 0.01;
 
-/// The chance that all repetitions of one run lie beyond all of the other, for n and m repetitions.
+/// Returns the probability that, of n and m repetitions, all of one run lie beyond all of the other by chance.
 double chance_of_separation(std::size_t n, std::size_t m);
 
-/// Returns one entry per benchmark, in the order of the old run, then the new ones. `threshold` 0.05: ratios from
-/// 1 / 1.05 to 1.05 are noise.
+/// Returns one entry per benchmark, in the order of the old run, then the new ones. With a `threshold` of 0.05, ratios
+/// from 1 / 1.05 to 1.05 are noise.
 std::vector<Compared> compare(const Results& old_run, const Results& new_run, double threshold);
 
 Document report_comparison(const std::vector<Compared>& compared, const std::string& old_file,
                            const std::string& new_file, double threshold);
 
-/// One line: processor, cores, caches, vector path, compiler, date.
+/// Returns one line: processor, cores, caches, vector path, compiler, date.
 std::string machine_line(const nlohmann::ordered_json& context);
 
-/// Returns the names without `prefix`, times, rates and counters of these measurements.
+/// Returns a table of these measurements: the name without `prefix`, time, rate and counters.
 Table table_of(const std::vector<const Measurement*>& measurements, const std::string& prefix);
 
 /// Returns the verdicts on goals; a table without columns if there are no goals.
 Table table_of(const std::vector<Judged>& goals);
 
-/// "Goals: 3 met, 1 not met, 5 not run".
+/// Returns a line such as "Goals: 3 met, 1 not met, 5 not run".
 std::string summary_of(const std::vector<Judged>& goals);
 
 /// Returns a table of times for every group, then the goals.

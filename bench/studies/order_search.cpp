@@ -139,7 +139,7 @@ WeightPair family_pair(std::size_t family, InstanceRng& dice, int vocabulary, in
 }  // namespace
 
 WeightPair tight_pair(InstanceRng& dice, int vocabulary, int drafts) {
-  const std::vector<int> q = weights(dice, vocabulary, 5);  // 40^4 fits an int
+  const std::vector<int> q = weights(dice, vocabulary, 5);  // exact: 40^4 fits an int
   std::vector<int> p;
   int sum = 0, before = 0;
   for (const int weight : q) {
@@ -208,7 +208,7 @@ struct Seen {
   }
 };
 
-/// The pairs of schemes of all claims.
+/// Returns the pairs of schemes of all claims.
 std::vector<std::pair<Scheme, Scheme>> pairs_of(const std::vector<OrderClaim>& orders,
                                                 const std::vector<CrossingClaim>& crossings) {
   std::vector<std::pair<Scheme, Scheme>> pairs;
@@ -220,7 +220,7 @@ std::vector<std::pair<Scheme, Scheme>> pairs_of(const std::vector<OrderClaim>& o
 Seen examine(std::uint64_t n, const std::vector<std::pair<Scheme, Scheme>>& pairs, std::size_t orders,
              std::uint64_t seed) {
   const Instance instance = order_instance(seed, n);
-  // n / enumerated_every shifts the selection, so that every family is enumerated at times.
+  // n / enumerated_every shifts which instances are enumerated, so that instances of every family are among them.
   const bool all = (n + n / enumerated_every) % enumerated_every == 0 && small(instance);
   Acceptances at(instance);
   Seen seen{n, 1, std::vector<OrderTally>(pairs.size())};
@@ -235,7 +235,7 @@ Seen examine(std::uint64_t n, const std::vector<std::pair<Scheme, Scheme>>& pair
   return seen;
 }
 
-/// The simplest instance with the property `keeps`, found from `instance` by successive shrinks.
+/// Returns the simplest instance with the property `keeps`, found from `instance` by successive shrinks.
 template <class Keeps>
 std::string shrunk(Instance instance, Keeps keeps, const StudyOptions& options) {
   return shrink(std::move(instance), {.stopped = [&] { return options.stopped(); }}, keeps).smallest.text();
@@ -275,7 +275,7 @@ OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vect
     for_each_position(options, count,
                       [&](std::size_t i) { at[i] = examine(first + i, pairs, orders.size(), options.seed); });
     Seen seen{first, 0, std::vector<OrderTally>(pairs.size())};
-    if (options.stopped()) return seen;  // the set of finished instances depends on the threads
+    if (options.stopped()) return seen;  // which instances are finished depends on the threads, so none is reported
     for (const Seen& one : at) seen += one;
     options.tell(searched += count, instances);
     return seen;

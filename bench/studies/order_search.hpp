@@ -52,13 +52,13 @@ class Acceptances {
  public:
   explicit Acceptances(const Instance& instance);
 
-  /// Whether the draft sampling of the scheme exists on this instance.
+  /// Whether the scheme's draft sampling exists on this instance.
   bool defined(Scheme scheme) const;
-  /// The acceptance of any scheme except K-SEQ.
+  /// Returns the acceptance of any scheme except K-SEQ.
   const Rational& of(Scheme scheme);
-  /// -1, 0 or 1: `a` accepts less than, as much as or more than `b`. Exact.
+  /// Returns -1, 0 or 1 if `a` accepts less than, as much as or more than `b`. Exact.
   int compare(Scheme a, Scheme b);
-  /// The acceptance as a double, for reports.
+  /// Returns the acceptance as a double, for reports.
   double approximately(Scheme scheme);
 
  private:
@@ -72,8 +72,8 @@ class Acceptances {
   std::map<TokenSet, Rational> sets_;
 };
 
-/// `lower` never accepts more than `upper`: proved in docs/findings/order-of-schemes.md, or without a known
-/// counterexample.
+/// The claim that `lower` never accepts more than `upper`: proved in docs/findings/order-of-schemes.md, or without a
+/// known counterexample.
 struct OrderClaim {
   Scheme lower, upper;
   bool proved;
@@ -92,8 +92,8 @@ inline const std::vector<OrderClaim> order_claims{
     {Scheme::recursive_rejection_distinct, Scheme::k_seq, false},
 };
 
-/// Two schemes without an order, with an instance on which each accepts more. Instances have full support and were
-/// shrunk from instances of a search; the study computes them again.
+/// Two schemes without an order: each accepts more than the other on one of two instances. Instances have full support
+/// and were shrunk from instances of a search; the study computes them again.
 struct CrossingClaim {
   Scheme first, second;
   std::string_view first_ahead, second_ahead;
@@ -110,8 +110,9 @@ inline const std::vector<CrossingClaim> crossing_claims{
     {Scheme::sample_and_match_wor, Scheme::optimum_iid, "p=(2 1)/3 q=(1 2)/3 K=2", "p=(1 1)/2 q=(1 1)/2 K=1"},
 };
 
-/// Instance n of a seed, the same on every machine: V is 2 to 8, K is 1 to 4. The families of the proofs take turns
-/// with seven more, where inequalities between schemes become equalities, or where they are widest:
+/// Returns instance n of a seed, the same on every machine: V is 2 to 8, K is 1 to 4. The families of instances that
+/// proofs use take turns with seven more, where inequalities between schemes become equalities, or where the
+/// differences are largest:
 ///
 ///   tight       p of every prefix is q of that prefix to the K-th power: every prefix attains the optimum 1
 ///   nearly      the same, with some weights off by one unit
@@ -123,7 +124,8 @@ inline const std::vector<CrossingClaim> crossing_claims{
 Instance order_instance(std::uint64_t seed, std::uint64_t n);
 WeightPair tight_pair(InstanceRng& dice, int vocabulary, int drafts);
 
-/// How two schemes compared, over instances: the first accepted less than, as much as or more than the second.
+/// The comparison of two schemes over instances: how often the first accepted less than, as much as or more than the
+/// second.
 struct OrderTally {
   std::uint64_t less = 0, equal = 0, greater = 0;
   double ratio = 1;                            ///< least first / second seen below 1, in double

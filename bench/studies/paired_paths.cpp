@@ -51,7 +51,7 @@ class Worker {
   }
 
  private:
-  /// Draws the paths of all candidates, token by token, to the greatest length of any.
+  /// Draws the paths of all candidates, token by token, to the greatest length of any candidate.
   void draw_paths(std::uint64_t n, int start) {
     paths_.resize(lengths_.size());
     Philox draft(seed_, n, Philox::Role::draft);
@@ -109,13 +109,13 @@ class Worker {
   std::span<const PathCandidate> candidates_;
   std::uint64_t coins_, seed_;
   std::vector<PathDeciderPtr<RatioTable, Philox>> deciders_;
-  std::vector<int> lengths_;  // of path k
+  std::vector<int> lengths_;  // length of path k
   std::vector<std::vector<Drawn>> paths_;
-  std::vector<std::uint64_t> taus_;  // of one trial, by candidate and coin
+  std::vector<std::uint64_t> taus_;  // accepted tokens of one trial, by candidate and coin
   DraftTree tree_;
 };
 
-/// Standard error of the mean of n numbers with this sum and sum of squares.
+/// Returns the standard error of the mean of n numbers with this sum and sum of squares.
 double error_of_mean(double n, double sum, double squares) {
   if (n < 2) return 0;
   const double mean = sum / n;

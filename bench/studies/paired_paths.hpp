@@ -42,23 +42,24 @@ struct PairedTally {
   PairedTally(std::size_t candidates, std::uint64_t coins_of_a_trial);
   PairedTally& operator+=(const PairedTally& other);
 
-  /// E[tau] of one verification, and its standard error from the spread between trials.
+  /// Returns E[tau] of one verification; the standard error comes from the spread between trials.
   double mean(std::size_t s) const;
   double standard_error(std::size_t s) const;
-  /// The same for the difference between s and t.
+  /// Returns the mean difference in E[tau] between s and t.
   double difference(std::size_t s, std::size_t t) const { return mean(s) - mean(t); }
   double difference_error(std::size_t s, std::size_t t) const;
   std::uint64_t product(std::size_t s, std::size_t t) const { return products[s * accepted.size() + t]; }
   std::uint64_t times_longer(std::size_t s, std::size_t t) const { return longer[s * accepted.size() + t]; }
 };
 
-/// Number of drafts of a shape without repeats: one row of the target each, besides that of the root.
+/// Returns the number of drafts of a shape without repeats, each of which needs one row of the target besides the
+/// root's row.
 int nodes_of(const TreeShape& shape);
-/// Children by depth, or the number and length of paths.
+/// Returns the children by depth, or the number and length of paths, as text.
 std::string text_of(const TreeShape& shape);
-/// Numbers of the candidates, the most accepted tokens first.
+/// Returns the numbers of the candidates, those with the most accepted tokens first.
 std::vector<std::size_t> most_accepted_first(const PairedTally& tally);
-/// The fields of a candidate: shape, nodes, accepted tokens and the difference from candidate `base`.
+/// Returns the fields of a candidate: shape, nodes, accepted tokens and the difference from candidate `base`.
 std::vector<Field> shape_fields(const PathCandidate& candidate, const PairedTally& tally, std::size_t i,
                                 std::size_t base);
 

@@ -25,14 +25,14 @@ inline int threads_of(const StudyOptions& options) {
 
 /// Opens the sources of the options, or `by_default` if there are none.
 inline std::vector<Source> open_sources(const StudyOptions& options, const std::vector<std::string>& by_default) {
-  registry();  // families are registered with everything else
+  registry();  // registers everything, families included
   std::vector<Source> sources;
   for (const std::string& spec : options.sources.empty() ? by_default : options.sources)
     sources.push_back(Source::open(spec, {.seed = options.seed}));
   return sources;
 }
 
-/// Number of positions of a source that a study of at most `most` takes; 0: all.
+/// Returns how many positions of a source a study of at most `most` positions takes; 0: all.
 inline std::size_t positions_taken(const Source& source, std::uint64_t most) {
   return most == 0 ? source.positions() : std::min<std::size_t>(source.positions(), most);
 }
@@ -58,7 +58,7 @@ std::vector<char> for_each_position(const StudyOptions& options, std::size_t cou
   return done;
 }
 
-/// Progress of all threads together.
+/// Reports the progress of all threads together.
 class Meter {
  public:
   Meter(const StudyOptions& options, std::uint64_t total) : options_{options}, total_{total} {}
@@ -120,7 +120,7 @@ inline std::string size_line(const Source& from, std::size_t positions, std::str
   return fmt::format("  V = {}, {}{}", grouped(from.vocabulary()), counted(positions, "position"), rest);
 }
 
-/// The entry of a source in the data.
+/// Returns the entry of a source in the data.
 inline nlohmann::ordered_json entry_of(const Source& from, std::size_t positions) {
   return {{"source", from.name()}, {"about", from.describe()}, {"positions", positions}};
 }

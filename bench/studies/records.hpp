@@ -1,5 +1,5 @@
-// The rows of a study, written once: a record is a row of a printed table and an object of the data. Also published
-// numbers (`Reference`) and the counted comparisons of a study (`Checks`).
+// The rows of a study, written once: a record is both a row of a printed table and an object of the data. Also numbers
+// that were published (`Reference`), and counts of a study's comparisons (`Checks`).
 #pragma once
 
 #include <charconv>
@@ -31,33 +31,33 @@ struct Field {
   }
 };
 
-/// A number, shown at the right of its column.
+/// Returns a field with a number, shown at the right of its column.
 template <class Number>
 Field number(std::string_view title, std::string_view key, Number value, std::string_view format = "{}") {
   return {{std::string(title), true}, {fmt::format(fmt::runtime(format), value)}, std::string(key), value};
 }
-/// A word, shown at the left.
+/// Returns a field with a word, shown at the left.
 inline Field word(std::string_view title, std::string_view key, std::string_view text) {
   return {{std::string(title)}, {std::string(text)}, std::string(key), text};
 }
-/// A text that only the table has: `cell` at the right of its column, `note` at the left.
+/// Returns a text that only the table has: cell() shows it at the right of its column, note() at the left.
 inline Field cell(std::string_view title, std::string_view text) {
   return {.column = {std::string(title), true}, .cell = {std::string(text)}};
 }
 inline Field note(std::string_view title, std::string_view text) {
   return {.column = {std::string(title)}, .cell = {std::string(text)}};
 }
-/// A note with `yes` or `no`, by whether a comparison came out as claimed.
+/// Returns a note with `yes` or `no`, depending on whether a comparison came out as claimed.
 inline Field verdict(std::string_view title, bool passed, std::string_view yes = "agrees",
                      std::string_view no = "differs") {
   return note(title, passed ? yes : no).marked(passed);
 }
-/// A value that only the data contain.
+/// Returns a value that only the data contain.
 inline Field datum(std::string_view key, nlohmann::ordered_json value) {
   return {.key = std::string(key), .value = std::move(value), .shown = false};
 }
 
-/// A table and the array of the same rows. The first record gives the columns.
+/// A table and an array of the data with the same rows. The first record gives the columns.
 struct Records {
   Section section{};
   std::vector<nlohmann::ordered_json> rows{};
@@ -82,7 +82,7 @@ struct Records {
   }
 };
 
-/// A published number, compared to its printed digits.
+/// A published number; computed values are compared with its printed digits.
 struct Reference {
   std::string_view text{};  ///< decimal such as "0.9389", or fraction; empty: nothing to compare
 
@@ -96,8 +96,8 @@ struct Reference {
     return number / denominator;
   }
   bool decimal() const { return text.find('.') != std::string_view::npos; }
-  /// Whether `computed`, with an error of at most `error`, rounds to the printed digits. Requires that the text is no
-  /// fraction.
+  /// Whether `computed`, with an error of at most `error`, rounds to the printed digits. Requires that the text is not
+  /// a fraction.
   bool agrees(double computed, double error = 0) const {
     const auto digits = decimal() ? static_cast<int>(text.size() - text.find('.') - 1) : 0;
     return text.empty() || std::abs(computed - value()) <= 0.5 * std::pow(10.0, -digits) + error;

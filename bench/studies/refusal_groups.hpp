@@ -1,5 +1,5 @@
-// The distribution that recursive rejection of i.i.d. drafts emits given a draft tuple, by groups of tokens, in
-// closed form, so that an average over tuples need not enumerate the branches of each tuple.
+// The distribution that recursive rejection of i.i.d. drafts emits given a draft tuple, summed over groups of tokens.
+// It has a closed form, so an average over tuples need not enumerate the branches of each tuple.
 //
 //   b_k, F_k    residual k is (p - b_k q)+ with mass F_k; b_(k + 1) = b_k + F_k (verifiers/recursive_rejection.hpp)
 //   a_k(x)      min(1, (p - b_k q)+ / (F_k q))
@@ -63,7 +63,7 @@ class RefusalGroups {
     return 1 - rest;
   }
 
-  /// Sum of C(x)^2 / p(x) over all tokens; minus 1 it is the chi-square distance of C from p.
+  /// Returns the sum of C(x)^2 / p(x) over all tokens; minus 1 it is the chi-square distance of C from p.
   double square(std::span<const Token> tuple) const {
     double rest = 1, share[max_drafts];
     for (std::size_t k = 0; k < tuple.size(); ++k) {
@@ -78,7 +78,7 @@ class RefusalGroups {
       double drafted = 0;
       for (std::size_t j = k; j < tuple.size(); ++j)
         if (tuple[j] == tuple[k]) drafted += share[j];
-      if (drafted == 0) continue;  // p may be 0
+      if (drafted == 0) continue;  // C(x) is 0 then, and p may be 0
       const auto x = static_cast<std::size_t>(tuple[k]);
       sum += drafted * (drafted + 2 * rest * residual_[x]) / target_[x];
     }

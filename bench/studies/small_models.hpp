@@ -1,6 +1,6 @@
-// Small models of paths that can be enumerated, and accepted tokens of one path by closed recursions, for models
-// whose distributions depend at most on the last token: fractions at any length, without enumerating V^L paths.
-//
+// Small models of paths that can be enumerated. Also the accepted tokens of one path by closed recursions, for models
+// whose distributions depend at most on the last token: these give fractions at any length without enumerating V^L
+// paths.
 //   p, q         target, proposal   integer weights, normalised in fractions or in doubles
 //   s            state      the last token; one state for models without context
 //   c            clipped    c() = 1, c(xy) = min(1, c(x) p(y|x) / q(y|x)); Pr[block accepts x | x was drafted] = c(x)
@@ -47,7 +47,7 @@ PathModel<Weight> path_model(const std::vector<WeightPair>& pairs) {
   return PathModel<Weight>(std::move(rows));
 }
 
-/// Random weights of 0 to 5, with zeros and ties, at every prefix of up to `length` tokens.
+/// Returns random weights of 0 to 5, with zeros and ties, at every prefix of up to `length` tokens.
 inline std::vector<WeightPair> random_path_weights(std::uint64_t seed, std::uint64_t instance, int vocabulary,
                                                    int length) {
   InstanceRng dice(seed, instance);
@@ -67,8 +67,8 @@ inline std::vector<WeightPair> random_path_weights(std::uint64_t seed, std::uint
   return pairs;
 }
 
-/// E[tau] of a scheme on i.i.d. paths by enumerating all drafts and branches, in the arithmetic of the model; nullopt
-/// if the scheme does not support that arithmetic, -1 if the enumeration is not complete.
+/// Returns E[tau] of a scheme on i.i.d. paths by enumerating all drafts and branches, in the arithmetic of the model;
+/// nullopt if the scheme does not support that arithmetic, -1 if the enumeration is not complete.
 template <class Weight>
 std::optional<Weight> enumerated_mean(const AnyPathVerifier& scheme, const PathModel<Weight>& model,
                                       const TreeShape& shape) {
@@ -91,7 +91,7 @@ struct ChainModel {
 
   std::size_t next(std::size_t token) const { return target.size() == 1 ? 0 : token; }
 
-  /// The same model prefix by prefix, from state 0.
+  /// Returns the same model as rows by prefix, from state 0.
   PathModel<Rational> unrolled(int length) const {
     std::vector<Rows<Rational>> rows;
     std::vector<std::size_t> level{0};
@@ -124,7 +124,7 @@ inline AcceptedByLength accepted_by_length(const ChainModel& model, int most) {
         if (q == 0) continue;
         const Rational ratio = at.second * p / q;
         const Rational c = ratio < 1 ? ratio : Rational(1);
-        // A product of zero stays zero.
+        // The product stays zero after this token, so nothing is added.
         if (c == 0) continue;
         longer[{model.next(y), c}] += mass * q;
       }

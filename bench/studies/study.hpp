@@ -59,7 +59,7 @@ struct Study {
   bool divided = false;  ///< whether its work is in blocks
 };
 
-/// All studies found, by name.
+/// Returns all studies of this program, by name.
 inline std::vector<Study>& found_studies() {
   static std::vector<Study> all;
   return all;

@@ -15,7 +15,7 @@ namespace worst {
 
 namespace {
 
-/// The zero of a continuous function that is negative at `low` and positive at `high`, to neighbouring numbers.
+/// Returns the zero of a continuous function that is negative at `low` and positive at `high`, to neighbouring doubles.
 template <class Function>
 double zero_of(Function f, double low, double high) {
   for (double middle = low + (high - low) / 2; low < middle && middle < high; middle = low + (high - low) / 2)
@@ -68,7 +68,7 @@ struct Point {
   Distribution p, q;
 };
 
-/// All distributions of V tokens whose masses are multiples of 1 / n.
+/// Returns all distributions of V tokens whose masses are multiples of 1 / n.
 std::vector<Distribution> grid(int vocabulary, int n) {
   std::vector<Distribution> distributions;
   std::vector<int> parts(static_cast<std::size_t>(vocabulary), 0);
@@ -116,11 +116,11 @@ Distribution moved(const Distribution& distribution, double step, Moves& moves) 
 constexpr int rounds = 200, tries = 100;
 constexpr std::size_t starts = 32, starts_of_one_target = 8;
 
-/// Refines a point by random moves. The step shrinks after a round without improvement and grows after one with it,
-/// since on a ridge few directions improve. Returns the number of evaluations of f.
+/// Refines a point by random moves. The step shrinks after a round without improvement and grows after a round with an
+/// improvement, since on a ridge few directions improve. Returns the number of evaluations of f.
 std::uint64_t refine(Point& at, const PairFunction& f, double step, Moves moves, const StudyOptions& options) {
   constexpr double shrink = 0.7, grow = 1.5, smallest = 1e-12;
-  constexpr double negligible = 1e-11;  // at a flat minimum, rounding alone improves the value for ever
+  constexpr double negligible = 1e-11;  // smaller gains are rounding, which at a flat minimum would never end
   std::uint64_t evaluations = 0;
   for (int round = 0; round < rounds && step > smallest && !options.stopped(); ++round) {
     const double before = at.value;

@@ -1,6 +1,6 @@
-// Pairs of distributions on which sequential schemes fall furthest below the optimum, as far as is known: two
-// families of two tokens with closed forms, p = (1 - q^K, q^K) against (1 - q, q), and a search over all pairs for
-// worse. On the families the optimum is 1 for every q, and one number gives the acceptance of a scheme.
+// Pairs of distributions on which sequential schemes fall furthest below the optimum, as far as is known: two families
+// of two tokens with closed forms, p = (1 - q^K, q^K) against (1 - q, q), and a search over all pairs for worse pairs.
+// On the families the optimum is 1 for every q, and the acceptance of a scheme depends on one number.
 //
 //   q     proposal   mass of the second token
 //   top   q^K        target mass of the second token; spreads the interesting q evenly for every K
@@ -32,13 +32,13 @@ struct Minimum {
 Minimum k_seq(int drafts);
 Minimum recursive_rejection(int drafts);
 
-/// The limit of K-SEQ's minimum as K grows.
+/// Returns the limit of K-SEQ's minimum as K grows.
 double k_seq_limit();
 
 using Accepts = std::function<double(const std::vector<double>& p, const std::vector<double>& q, int drafts)>;
 
-/// The minimum over q of accepts(p, q, K) on the family, by Brent's method on `top`. The position of a minimum can be
-/// found to half of a double's digits only.
+/// Returns the minimum over q of accepts(p, q, K) on the family, by Brent's method on `top`. Brent's method finds the
+/// position of a minimum only to half of a double's digits.
 Minimum numerically(const Accepts& accepts, int drafts);
 
 }  // namespace draftproof::worst

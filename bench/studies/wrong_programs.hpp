@@ -2,9 +2,9 @@
 // simulation on prepared tables only: no exploration, no scripted runs, no fresh rows. Their power is measured by
 // trials.
 //
-// Programs imitate a correct scheme, and the gate tests them against that scheme's path distribution. Deviations are
-// distributions at a given total variation from p in six shapes, emitted independently of the drafts; the gate
-// detects them without a distribution of paths.
+// Programs imitate a correct scheme, and the gate tests them against that scheme's path distribution. Deviations have
+// output distributions at a given total variation from p in six shapes, and emit them independently of the drafts; the
+// gate detects them without a path distribution.
 //
 //   p, q       target and proposal of the pair they run on
 //   reference  log2 of the exposure at which another implementation of the same five e-values raised its alarm in
@@ -43,7 +43,7 @@
 
 namespace draftproof {
 
-/// One row of a power table: a verifier under the gate, and the exposures at which it was detected.
+/// A row of a power table: a verifier under the gate, and the exposures at which the gate detected it.
 struct PowerRow {
   std::string about;
   std::shared_ptr<const AnyVerifier> verifier;
@@ -59,7 +59,7 @@ struct PowerRow {
   double largest() const { return log2_exposures.back(); }
 };
 
-/// A verifier that decides as `make(distributions, drafts)` does.
+/// A verifier whose decider is `make(distributions, drafts)`.
 class ContrivedVerifier final : public AnyVerifier {
  public:
   using Make = std::function<DeciderPtr<RatioTable, Philox>(const RatioTable& distributions, int drafts)>;
@@ -75,10 +75,10 @@ class ContrivedVerifier final : public AnyVerifier {
   Make make_;
 };
 
-/// A function of (distributions, drafts, random).
+/// A function of (distributions, drafts, random) that returns the verdict.
 using Rule = std::function<Verdict(const RatioTable&, std::span<const Token> drafts, Philox& random)>;
 
-/// A verifier that decides by a rule.
+/// Returns a verifier that decides by a rule.
 inline std::shared_ptr<const AnyVerifier> ruled(Rule rule) {
   class Ruled final : public Decider<RatioTable, Philox> {
    public:
@@ -100,7 +100,7 @@ inline std::shared_ptr<const AnyVerifier> ruled(Rule rule) {
   });
 }
 
-/// A correct single-draft verifier that is given other distributions than its drafts were drawn from.
+/// Returns a correct single-draft verifier that gets other distributions than those from which its drafts were drawn.
 inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& target,
                                                  const std::vector<double>& proposal) {
   const auto changed_table = std::make_shared<RatioTable>(target, proposal);
@@ -125,7 +125,7 @@ inline Verdict recursive_rejection_with(const RatioTable& distributions, std::sp
   return random.emit(distributions.residual(rest_from_target ? 0 : b));
 }
 
-/// The mass that neither the draft nor the unnormalised residual emits goes to the last token.
+/// Emits the last token with the mass that neither the draft nor the unnormalised residual emits.
 inline Verdict residual_not_normalised(const RatioTable& distributions, std::span<const Token> drafts,
                                        Philox& random) {
   const Token x = drafts[0];
@@ -134,7 +134,7 @@ inline Verdict residual_not_normalised(const RatioTable& distributions, std::spa
   return {distributions.vocabulary() - 1, none_accepted};
 }
 
-/// The uniform that refused the draft also draws from the residual, by inversion in the order of ids.
+/// Uses the uniform that rejected the draft again, to draw from the residual by inversion in the order of ids.
 inline Rule word_reused_for_residual(const RatioTable& pair) {
   std::vector<double> reached;
   for (Token x = 0; x < pair.vocabulary(); ++x)
@@ -148,7 +148,7 @@ inline Rule word_reused_for_residual(const RatioTable& pair) {
   };
 }
 
-/// Tests fixed drafts in turn; after the last refusal draws from all of p, including the refused drafts.
+/// Tests fixed drafts in turn; after the last rejection draws from all of p, including the rejected drafts.
 inline Verdict siblings_kept(const RatioTable& distributions, std::span<const Token> drafts, Philox& random) {
   double left = 1;
   for (std::size_t k = 0; k < drafts.size(); ++k) {
@@ -159,7 +159,7 @@ inline Verdict siblings_kept(const RatioTable& distributions, std::span<const To
   return random.emit(distributions.residual(0));
 }
 
-/// The residual with 1e-7 added to every token, so that its sum is never 0.
+/// Adds 1e-7 to every token of the residual, so that its sum is never 0.
 inline Verdict residual_floored(const RatioTable& distributions, std::span<const Token> drafts, Philox& random) {
   const Token x = drafts[0];
   if (random.flip(distributions.target(x), distributions.proposal(x))) return accepted(x, 0);
@@ -175,13 +175,13 @@ inline std::vector<double> to_sum_one(std::vector<double> row) {
   return row;
 }
 
-/// q^(1/T), normalised.
+/// Returns q^(1/T), normalised.
 inline std::vector<double> at_temperature(std::vector<double> row, double temperature) {
   for (double& q : row) q = std::pow(q, 1 / temperature);
   return to_sum_one(std::move(row));
 }
 
-/// The row without the least likely tokens beyond a mass of `kept`, normalised.
+/// Returns the row without the least likely tokens beyond a mass of `kept`, normalised.
 inline std::vector<double> without_tail(const std::vector<double>& row, double kept) {
   std::vector<std::size_t> order(row.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -195,7 +195,7 @@ inline std::vector<double> without_tail(const std::vector<double>& row, double k
   return to_sum_one(std::move(cut));
 }
 
-/// All wrong programs, for one pair.
+/// Returns all wrong programs, for one pair.
 inline std::vector<PowerRow> wrong_programs(const RowPair& pair, const RatioTable& table) {
   const std::vector<double>&p = pair.target, &q = pair.proposals.front();
   const auto recursive = [&](bool one_word, bool rest_from_target) {
@@ -241,7 +241,7 @@ inline constexpr std::array<ShapeReference, 6> deviation_shapes{{
     {Shape::rare_signs, "random signs on the rare half", 25},
 }};
 
-/// +1: the token gains mass, -1: it loses mass, 0: neither.
+/// Returns for each token +1 if it gains mass, -1 if it loses mass, and 0 otherwise.
 inline std::vector<int> signs_of(Shape shape, const RatioTable& table, std::uint64_t seed) {
   const auto size = static_cast<std::size_t>(table.vocabulary());
   std::vector<Token> by_target(size);
@@ -301,7 +301,7 @@ inline std::vector<double> deviating_distribution(Shape shape, const RatioTable&
   return distribution;
 }
 
-/// A verifier that draws from `distribution` and ignores the drafts.
+/// Returns a verifier that draws from `distribution` and ignores the drafts.
 inline std::shared_ptr<const AnyVerifier> emitter_of(const std::vector<double>& distribution) {
   return ruled(
       [alias = AliasTable(quantise(distribution))](const RatioTable&, std::span<const Token>, Philox& random) {

@@ -1,4 +1,4 @@
-// A complete verifier in one header. The first draft gets the usual test, the other drafts get none. After a refusal
+// A complete verifier in one header. The first draft gets the usual test, the other drafts get none. After a rejection
 // the token is drawn from the residual of p; it counts as accepted if it is among the drafts.
 //
 //   p        at.target(x)            the target's probability of token x
@@ -6,7 +6,7 @@
 //   x_k      at.draft(k)             the k-th drafted token, k = 0 .. at.drafts() - 1
 //
 // Correctness: the test of the first draft is single-draft speculative sampling. Acceptance emits min(p, q), and
-// refusal emits (p - q)+. The other drafts do not change the distribution of the token, only whether it counts as
+// rejection emits (p - q)+. The other drafts do not change the distribution of the token, only whether it counts as
 // accepted.
 #pragma once
 

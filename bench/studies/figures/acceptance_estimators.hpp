@@ -2,16 +2,16 @@
 // conditional distributions given the drafts, control variates, stratified and scrambled Sobol drafts. Then it
 // compares the acceptance of `simulate --estimate` with closed forms.
 //
-// The first table is of recursive rejection of i.i.d. drafts. It shows the variance of counting divided by the variance
-// of the estimator:
+// The first table is about recursive rejection of i.i.d. drafts. It shows the variance of counting divided by the
+// variance of the estimator:
 //
 //   groups       sum of the variances of 32 groups of tokens, formed in order of p / q
 //   tokens       sum of Var(x) / p(x) over tokens x
 //   acceptance   variance of the acceptance
 //
-// Claimed: estimates agree with the target and with closed forms within ten standard errors, conditional distributions
-// are no noisier than counts, Sobol drafts no noisier than independent ones, and on the standard pair acceptance is
-// within 1e-4 with 2^16 tuples.
+// Claimed: estimates agree with the target and with closed forms within ten standard errors; conditional distributions
+// are no noisier than counts, and Sobol drafts no noisier than independent drafts; and on the standard pair acceptance
+// is within 1e-4 with 2^16 tuples.
 #pragma once
 
 #include <algorithm>
@@ -79,15 +79,15 @@ struct AcceptanceEstimators {
   /// Six relative standard deviations, sqrt(2 / 127) each, of a variance estimated from 128 replicates.
   static constexpr double variance_noise = 0.75;
 
-  /// The spread of replicates does not show an event that none of the n tuples shows: an event of probability 37 / n
-  /// stays unseen once in e^37 = 1e16 times.
+  /// The spread of replicates does not account for an event that none of the n tuples shows. An event of probability 37
+  /// / n stays unseen once in e^37 = 1e16 times.
   static constexpr double unseen = 37;
 
   struct Noise {
     double groups, tokens, acceptance;  ///< ratios
   };
 
-  /// Returns nothing after a stop. Averages the masses of 32 groups, sum C^2 / p (refusal_groups.hpp) and acceptance.
+  /// Averages the masses of 32 groups, sum C^2 / p (refusal_groups.hpp) and acceptance. Returns nothing after a stop.
   static std::optional<Noise> noise(const StudyOptions& options, const Estimator& estimator, const RatioTable& table,
                                     int drafts, Checks& checks) {
     const RefusalGroups distribution(table, drafts);
@@ -135,10 +135,10 @@ struct AcceptanceEstimators {
   }
 
   static std::string shown(double ratio) {
-    // The estimator's variance is only the rounding of doubles, so the ratio is not meaningful.
+    // Only the rounding of doubles is left in the estimator's variance, so the ratio has no meaning.
     if (ratio > 1e12) return "exact";
     if (ratio < 100) return fmt::format("{:.1f}", ratio);
-    // Two digits: an estimated variance has no more.
+    // Rounds to two digits, because an estimated variance has no more.
     const double unit = std::pow(10, std::floor(std::log10(ratio)) - 1);
     return grouped(static_cast<std::uint64_t>(std::llround(std::round(ratio / unit) * unit)));
   }
@@ -242,7 +242,7 @@ struct AcceptanceEstimators {
     return true;
   }
 
-  /// Processor time of all threads, in seconds.
+  /// Returns the processor time of all threads, in seconds.
   static double since(std::clock_t start) { return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC; }
   static double seconds_of_counting(const StudyOptions& options, const AnyVerifier& verifier,
                                     const AnyDrafter& drafter, const RatioTable& table, int drafts) {

@@ -78,7 +78,7 @@ struct DraftSamplings {
   }
 
  private:
-  /// One sampling at one number of drafts: its optimum, or one verifier's acceptance.
+  /// One sampling at one number of drafts: its optimum, or the acceptance of one verifier.
   struct Row {
     const AnyDrafter* sampling;
     const AnyVerifier* verifier;  ///< null: the optimum
@@ -89,8 +89,8 @@ struct DraftSamplings {
     std::string_view sampling_name() const { return sampling->info().name; }
   };
 
-  /// Rows for the optimum of each sampling, and for every verifier of that sampling. A verifier that supports any
-  /// sampling is run with i.i.d. and with fixed drafts only.
+  /// Returns rows for the optimum of each sampling, and for every verifier of that sampling. A verifier that supports
+  /// any sampling is run with i.i.d. and with fixed drafts only.
   static std::vector<Row> rows_of(const Source& from, const std::vector<const AnyVerifier*>& verifiers) {
     std::vector<Row> rows;
     for (const std::string_view sampling_name : samplings) {
@@ -123,12 +123,12 @@ struct DraftSamplings {
     return nullptr;
   }
 
-  /// Tuples of each simulated row at each position.
+  /// Returns the number of tuples of each simulated row at each position.
   static std::uint64_t per_position(const Source& from, std::uint64_t tuples) {
     return (tuples + from.positions() - 1) / std::max<std::uint64_t>(from.positions(), 1);
   }
 
-  /// The rows of a source with their values or counts at the positions that finished.
+  /// The rows of a source, with their values or counts at the positions that finished.
   struct Comparison {
     struct Found {
       double value = 0;
@@ -160,7 +160,7 @@ struct DraftSamplings {
     }
 
     std::size_t place(const Row& row) const { return static_cast<std::size_t>(&row - rows.data()); }
-    /// Counts of a simulated row.
+    /// Returns the counts of a simulated row over all positions.
     Tally total(const Row& row) const {
       Tally sum;
       for (const auto& found : at) sum += found[place(row)].tally;

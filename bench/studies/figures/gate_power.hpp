@@ -37,8 +37,8 @@ struct GatePower {
   static constexpr double program_budget = 24;  ///< log2
   static constexpr int runs = 5, nightly_runs = 3;
 
-  /// References exist for the standard pair only. At smaller budgets they are printed, but results are not compared
-  /// with them.
+  /// References exist for the standard pair only. At smaller budgets they are printed, but not compared with the
+  /// results.
   enum class References { none, stated, compared };
 
   /// Effort: log2 of the largest budget.
@@ -91,7 +91,7 @@ struct GatePower {
     return result;
   }
 
-  /// "2^12", "2^27.5", or "-" for infinity.
+  /// Returns "2^12", "2^27.5", or "-" for infinity.
   static std::string power_of_two_text(double log2) {
     if (!std::isfinite(log2)) return "-";
     const double tenths = std::round(10 * log2) / 10;
@@ -99,7 +99,7 @@ struct GatePower {
   }
 
  private:
-  /// A budget, at most the effort; both as log2.
+  /// Returns the budget, at most the effort; both as log2.
   static double capped(double log2, const StudyOptions& options) {
     return options.effort > 0 ? std::min(log2, static_cast<double>(options.effort)) : log2;
   }
@@ -119,7 +119,7 @@ struct GatePower {
                         .runs = times});
   }
 
-  /// Rows of the schemes whose path distribution is known.
+  /// Returns the rows of the schemes whose path distribution is known.
   static std::vector<PowerRow> right_rows(const StudyOptions& options) {
     std::vector<PowerRow> rows;
     for (const JointDistribution& distribution : known_joint_distributions().all()) {
@@ -142,7 +142,7 @@ struct GatePower {
     return sampled_gate(*row.verifier, *registry().drafter(row.drafter), table, table, row.drafts, how);
   }
 
-  /// log2 of the exposure at the alarm; infinity without an alarm.
+  /// Returns log2 of the exposure at the alarm; infinity without an alarm.
   static double log2_exposure_at_alarm(const PowerRow& row, const RatioTable& table, std::uint64_t seed,
                                        const StudyOptions& options) {
     const auto verdict = gate(row, table,
@@ -203,7 +203,7 @@ struct GatePower {
     records.write(document, entry, key);
   }
 
-  /// Runs correct verifiers with all threads on each. Returns false after a stop.
+  /// Runs correct verifiers one after another, each with all threads. Returns false after a stop.
   static bool leave_alone(const std::vector<PowerRow>& rows, const RatioTable& table, const StudyOptions& options,
                           const Source& from, Meter& meter, Checks& checks, nlohmann::ordered_json& entry,
                           StudyResult& result) {

@@ -67,7 +67,7 @@ struct HybridTrees {
   static PathCandidate candidate(std::string_view scheme, std::string_view drafts, TreeShape shape) {
     return {path_registry().verifier(scheme), std::move(shape), path_registry().drafter(drafts)};
   }
-  /// Children by depth of a tree with a and b of the first two, as long as the budget allows.
+  /// Returns the children by depth of a tree with a and b children at depths 0 and 1, as long as the budget allows.
   static std::vector<int> branching(int a, int b, int budget) {
     std::vector<int> children;
     for (int level = 1, all = 0; static_cast<int>(children.size()) < longest;) {
@@ -112,7 +112,7 @@ struct HybridTrees {
     for (const std::size_t i : order) {
       std::vector<Field> row = shape_fields(all[i], tally, i, base);
       row.insert(row.begin(), word("draft sampling", "draft_sampling", all[i].drafter->info().name));
-      const std::pair kind(all[i].scheme, all[i].drafter);  // a table has the best shape of each
+      const std::pair kind(all[i].scheme, all[i].drafter);  // a table has the best shape of each kind
       if (std::find(shown.begin(), shown.end(), kind) != shown.end())
         for (Field& field : row) field.shown = false;
       else

@@ -1,5 +1,5 @@
-// The study of lossy rules: what each gains over lossless verification, its certificate for rollouts, and its price
-// against the rules that are nearest to p at the same acceptance.
+// The study of lossy rules: what each rule gains over lossless verification, whether its output has a certificate for
+// rollouts, and how much farther from p it is than the nearest rule with the same acceptance.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace draftproof::studies {
 
-// One draft, from the first draft sampling that a rule is written for; every registered lossy rule at its default
-// settings. Output distributions are enumerated in double.
+// Each rule verifies one draft, from the first draft sampling that the rule is written for. All registered lossy rules
+// run at their default settings. Output distributions are enumerated in double.
 //
 //   d            distribution of the draft; q, or its most probable token
 //   accepted     probability that the rule accepts the draft
@@ -91,11 +91,11 @@ struct LossyRules {
                         filtered_distribution(pair.proposals.front(), {.top_k = likeliest}));
   }
 
-  /// Rows, sums over V tokens and the explorer's products of up to three numbers err by less than 2^-52 each, V times
-  /// in a sum.
+  /// Rows, sums over V tokens and the explorer's products of up to three numbers each have a relative error below
+  /// 2^-52; a sum has V such errors.
   static double rounding(int vocabulary) { return 16.0 * vocabulary * 0x1p-52; }
 
-  /// The least KL(pi || p) of an output distribution that accepts this much, infinite if there is none.
+  /// Returns the least KL(pi || p) of an output distribution pi with this acceptance, infinite if there is none.
   static double least_divergence(const Rows<double>& rows, double accepted) {
     const auto refused = [&rows](double c) {
       return rows.sum([&rows, c](Token x) { return std::max(rows.proposal(x) - rows.target(x) / c, 0.0); });
@@ -132,7 +132,8 @@ struct LossyRules {
   }
 
   static void check(const Outcome& got, const std::string& where, std::string_view rule, Checks& checks) {
-    // KL moves by ln(1 / (b c)) per unit of acceptance, by less than 64 as c >= 2^-90 and b is not smaller.
+    // Per unit of acceptance KL changes by ln(1 / (b c)), which is below 64, because c >= 2^-90 and b is not smaller
+    // than c.
     const double error = rounding(got.vocabulary);
     const auto at_most = [&](double value, double limit, double tolerance, const char* claim) {
       checks.at_most(value, limit, tolerance, [&] { return where + ", " + claim; });

@@ -57,7 +57,7 @@ struct LivePaths {
                             {"episodes", episodes},
                             {"iterations", iterations}};
     const auto sources = open_models(options);
-    // An episode takes about as long as a context of the first part.
+    // An episode takes about as much time as one context of the comparison above.
     const std::uint64_t total = sources.size() * (conditionals + episodes * std::size(single) * std::size(lengths));
     std::uint64_t before = 0;
     Checks checks;
@@ -100,10 +100,10 @@ struct LivePaths {
 
     Plan() {
       for (const int length : lengths) {
-        // One path is the baseline for several paths.
+        // A single path is the baseline of several paths.
         add(length, 1, length, {"token_path", "block"});
         for (const int drafts : numbers) {
-          // As many tokens in one path, for the same number of target rows.
+          // One path with as many tokens as all K paths, for the same number of target rows.
           add(length, 1, drafts * length, {"block"});
           add(length, drafts, length, {std::begin(schemes), std::end(schemes)});
         }
@@ -184,7 +184,8 @@ struct LivePaths {
     return data;
   }
 
-  /// The best scheme against every other, and ladder_block against every other where it is not the best.
+  /// Adds the best scheme against every other scheme, and, if ladder_block is not the best, ladder_block against every
+  /// other.
   static void add_differences(const Cell& at, const PairedTally& tally, Records& against) {
     const auto begin = tally.accepted.begin() + static_cast<std::ptrdiff_t>(at.first);
     const auto end = begin + static_cast<std::ptrdiff_t>(at.schemes.size());
@@ -335,7 +336,7 @@ struct TreeShapes {
     return all;
   }
 
-  /// For each K and L the tree without replacement, then the rivals on K paths.
+  /// Returns for each K and L the tree without replacement, then the schemes on K paths that it is compared with.
   static std::vector<PathCandidate> pairs() {
     std::vector<PathCandidate> all;
     for (const int length : lengths)

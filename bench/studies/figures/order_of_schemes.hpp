@@ -1,10 +1,10 @@
-// The order of acceptance of the schemes on one pair of distributions, tried on many instances with exact
-// comparisons:
+// The order of acceptance of the schemes on one pair of distributions. The study tests these orders on many instances,
+// with exact comparisons:
 //
 //   sample_and_match <= naive_tree <= recursive_rejection <= k_seq at its root <= optimum        K i.i.d. drafts
 //   recursive_rejection <= recursive_rejection_wor <= optimum_wor, optimum_iid <= optimum_wor    without replacement
 //
-// and pairs of schemes without an order, with an instance for either direction.
+// It also tests pairs of schemes without an order, with an instance for either direction.
 //
 // Cost: `effort` instances, 100,000 by default, V 2 to 8 and K 1 to 4 (bench/studies/order_search.hpp).
 // Passes if no instance contradicts an order and every instance of a crossing shows its claim.

@@ -18,8 +18,8 @@
 
 namespace draftproof::studies {
 
-// The acceptance that the ladder loses on fresh rows, where its bins are buckets of p / q, and the number of bins and
-// breaks in the sweep. G, P, M, p_I and the recovery of the loss ("served whole") are defined in docs/ladder.md.
+// The acceptance that the ladder loses on fresh rows, where its bins are buckets of p / q. Also the number of bins, and
+// of the breaks in its sweep. G, P, M, p_I and the recovery of the loss ("served whole") are defined in docs/ladder.md.
 //
 //   lost       optimum of K i.i.d. drafts - sum of min(p, p_I), in units of 1e-6, with the recovery
 //   plain      the same without the recovery: G = P - M at the mean ratios of the buckets
@@ -89,8 +89,8 @@ struct LadderBuckets {
   }
 
   static void check(const Loss& loss, const Source& from, std::size_t i, Checks& checks) {
-    // Each entry of a float row is off by at most 2^-24 of itself. For p this moves the optimum by as much, for q by
-    // at most K times as much.
+    // Each entry of a float row has a relative error of at most 2^-24. An error of p moves the optimum by as much, an
+    // error of q by at most K times as much.
     const double rounding = (1 + loss.drafts) * 0x1p-24;
     const auto at_most = [&](double value, double limit, const char* how) {
       checks.at_most(value, limit, rounding,
@@ -98,7 +98,7 @@ struct LadderBuckets {
     };
     at_most(-loss.whole, 0, "whole buckets above the optimum");
     at_most(-loss.plain, 0, "own ratios above the optimum");
-    // A bucket's width is at most 1/64 of its ratio, and ratios within w of each other lose at most w / 4.
+    // A bucket is at most 1/64 of its ratio wide, and a bucket of relative width w loses at most w / 4.
     at_most(loss.whole, 1.0 / 256, "whole buckets");
   }
 
@@ -195,7 +195,7 @@ struct ResolutionTrade {
   struct Outcome {
     double acceptance, distance, seconds;
   };
-  /// One n and K at one position.
+  /// The optimum and the schemes' results for one n and K at one position.
   struct Point {
     std::size_t tokens;
     int drafts;
@@ -204,7 +204,7 @@ struct ResolutionTrade {
     std::vector<Outcome> outcomes{};  ///< by scheme
   };
 
-  /// Processor time of making a plan, the median of five.
+  /// Returns the processor time of making a plan, the median of five.
   static double seconds_to_prepare(const Scheme& scheme, const Rows<double>& rows, int drafts) {
     const auto now = [] {
       timespec time{};
@@ -269,7 +269,8 @@ struct ResolutionTrade {
         });
       };
       at_most(got.distance, schemes[s].tolerance, "TV");
-      // Every verifier is lossless for the distribution that it emits, whose optimum differs by at most the TV.
+      // Every verifier is lossless for the distribution that it emits, and this distribution's optimum differs from the
+      // target's by at most the TV.
       at_most(got.acceptance, point.optimum + got.distance, "acceptance");
       if (schemes[s].optimal) at_most(point.optimum - 2 * schemes[s].tolerance, got.acceptance, "optimum");
     }
@@ -312,7 +313,7 @@ struct ResolutionTrade {
           if (timings) item["microseconds_to_prepare"] = 1e6 * seconds;
           entry["points"].push_back(std::move(item));
         }
-        // Below 1e-10 there is only rounding, which differs between compilers and libraries.
+        // Values below 1e-10 are only rounding, which differs between compilers and libraries.
         row.push_back(cell("TV", furthest < 1e-10 ? "< 1e-10" : fmt::format("{:.1e}", furthest)));
         if (timings) row.insert(row.end(), times.begin(), times.end());
         records.add(row);

@@ -1,5 +1,6 @@
-// The effect of floating point on a lossless verifier at the sizes of real vocabularies: the exact output distribution
-// of its program in each form of rows (tables, fresh rows, ..), and the error of rows stored in short formats.
+// The effect of floating point on a lossless verifier at the sizes of real vocabularies. The study computes the exact
+// output distribution of the verifier's program in each form of rows (tables, fresh rows, ..), and the error of rows
+// stored in short formats.
 //
 //   rows      p over all V tokens, q over a few, so that an enumeration ends: whole_rows()
 //   TV        distance of the output distribution in one form from p, the distribution of the rows: audit()
@@ -76,7 +77,7 @@ struct Precision {
     return result;
   }
 
-  /// The distribution of a draw by the running sum of the row in float32.
+  /// Returns the distribution of a draw by the running sum of the row in float32.
   static std::vector<double> running_float_sum(const std::vector<double>& row) {
     const auto plan = mutants::FloatRunningSum{}.prepare(Rows<double>(row, row), 1);
     std::vector<double> distribution(row.size());
@@ -85,12 +86,12 @@ struct Precision {
     return exact_target(distribution);
   }
 
-  /// The distribution of a draw by exact sums and a uniform of 1 <= bits <= 53.
+  /// Returns the distribution of a draw by exact sums and a uniform of 1 <= bits <= 53.
   static std::vector<double> grid_distribution(const std::vector<double>& row, int bits) {
     const std::uint64_t step = row_total >> bits;
     std::vector<double> distribution;
     distribution.reserve(row.size());
-    std::uint64_t sum = 0, points = 0;  // multiples of the step below the sum, including 0
+    std::uint64_t sum = 0, points = 0;  // points: multiples of the step below the sum, including 0
     for (const std::uint64_t mass : quantise(row)) {
       const std::uint64_t before = points;
       sum += mass;

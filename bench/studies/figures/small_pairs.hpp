@@ -153,7 +153,7 @@ struct CurvesInDrafts {
             iid_optimum(RatioTable(pair.p, pair.q), drafts).acceptance, acceptance::k_seq(pair.p, pair.q, drafts),
             acceptance::recursive_rejection(pair.p, pair.q, drafts), acceptance::naive_tree(pair.p, pair.q, drafts),
             acceptance::sample_and_match(pair.p, pair.q, drafts)};
-        // K multiplications and V additions of numbers at most 1, on either side.
+        // K multiplications and V additions, of numbers at most 1, each round on either side of the comparison.
         const double rounding = 2 * (drafts + static_cast<double>(pair.p.size())) * 0x1p-53;
         const bool compared = i < std::size(pair.reference[0]);
         bool ordered = true, agrees = true;
@@ -263,7 +263,7 @@ struct TwoUniformDrafts {
     const std::uint64_t steps = options.effort > 0 ? options.effort : 20;
     StudyResult result;
     auto& data = result.document.data = {{"schema", "draftproof.study.two_uniform_drafts/2"}, {"steps", steps}};
-    // A value has three terms with a few roundings each; K-SEQ's root is found to neighbouring doubles.
+    // A value has three terms with a few roundings each; K-SEQ's root is found exactly to neighbouring doubles.
     constexpr double rounding = 1e-14;
     std::uint64_t done = 0, total = 0;
     for (const Curve& curve : curves) total += abscissae(curve, steps).size();
@@ -301,8 +301,9 @@ struct TwoUniformDrafts {
   }
 
  private:
-  /// Multiples of 1 / steps up to the last value that the target allows, that value, and the reference points.
-  /// i / steps and the literals of reference points are the doubles nearest to their values, so equal numbers coincide.
+  /// Returns the multiples of 1 / steps up to the last value that the target allows, that value itself, and the
+  /// reference points. i / steps and the literals of reference points are the doubles nearest to their values, so equal
+  /// numbers coincide.
   static std::set<double> abscissae(const Curve& curve, std::uint64_t steps) {
     std::set<double> all{1 - curve.first};
     for (std::uint64_t i = 0; static_cast<double>(i) / static_cast<double>(steps) < 1 - curve.first; ++i)
@@ -339,7 +340,7 @@ struct WorstCases {
     result.document.data = {{"schema", "draftproof.study.worst_cases/1"}};
     add_pair(result);
     families(result);
-    // At resolutions below 4 the starting points are too far from every minimum.
+    // At resolutions below 4 the starting points are too far from every minimum for the search to find it.
     search(options, options.effort > 0 ? std::max(4, static_cast<int>(options.effort)) : 24, result);
     result.document.data["passed"] = result.passed;
     return result;
@@ -403,7 +404,7 @@ struct WorstCases {
                 verdict("", passed), datum("closed_form", to_text(closed)), datum("enumerated", to_text(enumerated)),
                 datum("reference", to_text(wanted)), datum("passed", passed)});
     };
-    // A program whose output is not the target gets -1.
+    // If the program's output is not the target, the value is -1.
     const auto enumerated = [&](const Decider<Rows<Rational>, Explorer<Rational>>& decider) -> Rational {
       const auto distribution = explore_distribution(iid, decider, rows, drafts);
       return distribution.complete && distribution.output == p ? distribution.draft_accepted : Rational(-1);
@@ -434,7 +435,7 @@ struct WorstCases {
       for (const auto& [drafts, reference] : scheme.reference) {
         const worst::Minimum closed = scheme.minimum(drafts);
         const worst::Minimum found = worst::numerically(scheme.accepts, drafts);
-        // A few times K roundings of numbers at most 1 in the scheme's loop. Near its minimum the function is flat,
+        // The scheme's loop makes a few times K roundings of numbers at most 1. Near its minimum the function is flat,
         // so half the digits of q give all digits of the value.
         const double rounding = (drafts + 16) * 0x1p-50;
         const bool passed = result.expect(std::abs(closed.acceptance - found.acceptance) <= rounding &&
@@ -470,7 +471,7 @@ struct WorstCases {
           const double family = scheme.minimum(drafts).acceptance;
           // Acceptance and optimum err by less than 2^-48, some 40 roundings; their ratio by at most 1000 times that.
           const bool lower = found.value < family - 1000 * 0x1p-48;
-          // A search that misses the known minimum shows nothing about smaller ones.
+          // If the search does not reach the known minimum, it shows nothing about smaller values.
           const bool reached = found.value < family + 1e-6;
           const bool passed = result.expect(!lower && reached);
           least.add({word("scheme", "scheme", scheme.name), number("V", "vocabulary", vocabulary),

@@ -87,7 +87,7 @@ struct BlockAgainstToken {
             {"chain of 3 tokens", {{{4, 1, 1}, {2, 1, 1}}, {{1, 2, 1}, {1, 4, 1}}, {{1, 1, 2}, {2, 1, 1}}}}};
   }
 
-  /// E[tau] at one length, and the error of the gain; 0 where exact.
+  /// E[tau] of both schemes at one length, and the error of the gain; the error is 0 if the values are exact.
   struct Ratio {
     double token = 0, block = 0, gain = 0, error = 0;
   };
@@ -95,7 +95,7 @@ struct BlockAgainstToken {
     Records gains{{.title = "gain of block over token verification: E[tau] of block / E[tau] of token - 1"}};
     Records means{{.title = "E[tau]"}};
 
-    /// Adds a row of gains and two rows of means; at[i] belongs to L = i + 1.
+    /// Adds a row of gains and two rows of means; at[i] is for L = i + 1.
     void add(std::string_view title, std::string_view model, const std::vector<Ratio>& at, bool exact) {
       std::vector<Field> gain{note("model", title)};
       std::vector<Field> token{note("model", model), note("scheme", "token_path")};
@@ -147,13 +147,13 @@ struct BlockAgainstToken {
     document.data["models"].push_back(std::move(data));
   }
 
-  /// The number of paths. Stored paths are used once each: trials take the first path of every context, then the
-  /// next.
+  /// Returns the number of paths. Stored paths are used once each: trials take the first path of every context, then
+  /// the second of every context, and so on.
   static std::uint64_t paths_of(const PathSource& from, std::uint64_t conditionals) {
     return from.stored_trees() ? from.stored_paths() : conditionals;
   }
 
-  /// For one path, by length: sums of the probabilities that at least so many tokens are accepted.
+  /// For one path: sums of the probabilities that at least so many tokens are accepted, by length.
   struct Path {
     double token[longest] = {}, block[longest] = {};
   };
@@ -213,7 +213,8 @@ struct BlockAgainstToken {
     return true;
   }
 
-  /// A ratio of means over paths. Its error is of first order: the spread of block - (1 + gain) token.
+  /// Returns a ratio of means over paths. Its error is computed to first order, from the spread of block - (1 + gain)
+  /// token.
   static Ratio ratio_of(const std::vector<Path>& paths, int i) {
     Ratio ratio;
     const double n = static_cast<double>(paths.size());
@@ -261,8 +262,8 @@ struct MultipathInK {
   };
   static constexpr Size sizes[] = {{2, 2}, {3, 2}, {2, 3}};
 
-  /// K-SEQ is a sum of at most 2^20 branches of at most 2^5 rounded factors in double: a relative error below 2^-32.
-  /// Smaller differences count as equality.
+  /// K-SEQ is a sum of at most 2^20 branches of at most 2^5 rounded factors in double, so its relative error is below
+  /// 2^-32. Smaller differences count as equality.
   static constexpr double rounding = 0x1p-30;
 
   static StudyResult run(const StudyOptions& options) {
@@ -308,7 +309,7 @@ struct MultipathInK {
 
   static void add_instance(Checks& checks, Document& document) {
     constexpr int length = 3, paths = 4;
-    // All ratios are 1, so the tie rule matters: the rarer token is the one with the lower id.
+    // All ratios are 1, so the result depends on the rule for ties. Here the rarer token has the lower id.
     const std::vector<WeightPair> model{{{3, 7}, {3, 7}}};
     constexpr Reference references[paths] = {{"3.0"}, {"2.114"}, {"1.642"}, {"1.373"}};
     Records equal{
@@ -515,7 +516,7 @@ struct PublishedPathExample {
   }
 
  private:
-  /// Returns nullopt if the scheme does not exist, and -1 if a proof of the value fails.
+  /// Returns the value of a scheme; nullopt if the scheme does not exist, and -1 if a proof of the value fails.
   static std::optional<Rational> computed(const Value& value) {
     const TreeShape shape{.drafts = value.drafts, .length = 2};
     const auto model = path_model<Rational>(weights);

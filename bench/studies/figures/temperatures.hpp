@@ -44,7 +44,7 @@ struct AdaptiveDrafts {
   static constexpr int numbers[] = {2, 4, 8};
   static constexpr std::size_t groups = 4;
 
-  /// Effort: positions of each source, spread over it.
+  /// Effort: positions of each source, spread over the source.
   static StudyResult run(const StudyOptions& options) {
     StudyResult result;
     result.document.data = {{"schema", "draftproof.study.adaptive_drafts/1"}, {"seed", options.seed}};
@@ -198,7 +198,7 @@ struct DraftTemperatures {
         acceptance;
   };
 
-  /// Schemes for drafts of one proposal, in descending order of acceptance.
+  /// Returns the schemes for drafts of one proposal, in descending order of acceptance.
   static std::vector<Scheme> schemes_of_one_proposal() {
     return {{"two step", two_step},
             {"K-SEQ", [](const Distribution& p, const std::vector<Distribution>& q,
@@ -208,8 +208,8 @@ struct DraftTemperatures {
              }}};
   }
 
-  /// Schemes for one draft of each proposal. Rejection depends on the order of the proposals, so both directions are
-  /// given.
+  /// Returns the schemes for one draft of each proposal. The acceptance of rejection depends on the order of the
+  /// proposals, so rejection is run in both directions.
   static std::vector<Scheme> schemes_of_several_proposals() {
     const auto rejection = [](const Distribution& p, const std::vector<Distribution>& q, int K) -> double {
       return 1 - verifiers::RecursiveRejectionIndependent{}.prepare(Rows<double>(p, q), K).mass.back();
@@ -258,7 +258,7 @@ struct DraftTemperatures {
   }
 
  private:
-  /// Two-step selection with a flow on the likeliest tokens.
+  /// Returns the acceptance of two-step selection with a flow on the likeliest tokens.
   static double two_step(const Distribution& target, const std::vector<Distribution>& proposals, int drafts) {
     const Rows<double> rows(target, proposals);
     const auto distinct = static_cast<int>(proposals.size());
@@ -277,7 +277,7 @@ struct DraftTemperatures {
     std::vector<double> acceptance;
 
     std::string label() const { return temperature > 0 ? fmt::format("{:.1f}", temperature) : "spread"; }
-    /// Throws: std::out_of_range for a scheme that the setting lacks.
+    /// Returns the acceptance of a scheme. Throws: std::out_of_range for a scheme that the setting lacks.
     double of(std::string_view scheme) const {
       return acceptance.at(static_cast<std::size_t>(std::find(names.begin(), names.end(), scheme) - names.begin()));
     }
@@ -318,7 +318,7 @@ struct DraftTemperatures {
     return std::ldexp(static_cast<double>(from.vocabulary()) + drafts, drafts + 1 - 53) + 1024 * 0x1p-52;
   }
 
-  /// `all`: the settings of the same position.
+  /// `all` are the settings of the same position.
   static void check(const Setting& setting, const Settings& all, const Source& from, std::size_t i, Checks& checks) {
     const auto at_most = [&](double value, double limit, std::string_view what) {
       checks.at_most(value, limit, tolerance(from, setting.drafts), [&] {
@@ -391,7 +391,7 @@ struct DraftTemperatures {
       const Setting& first = at.front()[s];
       const double lower = mean_over(at, [s](const Settings& all) { return all[s].optimum.lower; });
       const double upper = mean_over(at, [s](const Settings& all) { return all[s].optimum.upper; });
-      // Half a unit of the last printed digit.
+      // Bounds within half a unit of the last printed digit are shown as one value.
       const auto optimum =
           upper - lower <= 5e-5 ? fmt::format("{:.4f}", upper) : fmt::format("{:.4f} .. {:.4f}", lower, upper);
       std::vector<Field> row{word("T", "temperature", first.label()), number("K", "drafts", first.drafts),
