@@ -40,14 +40,14 @@ enum class Setting {
   min_tokens,
   stop
 };
-inline constexpr int setting_count = 4;  ///< of `verify`
+inline constexpr int setting_count = 4;  ///< number of settings that `verify` can have
 inline constexpr int text_setting_count = 10;
 
 /// Declarations of a selection policy (sim/components/selection_view.hpp).
 struct DeclaredSelection {
   SelectionCut cut = SelectionCut::before_verification;
-  bool trees = false;           ///< whether it chooses from trees; else from chains alone
-  bool matching_alone = false;  ///< whether it is for sample-and-match alone
+  bool trees = false;           ///< whether the policy chooses from trees; else from chains alone
+  bool matching_alone = false;  ///< whether the policy is for sample-and-match alone
 };
 
 std::string_view to_text(Level level);
@@ -58,21 +58,21 @@ std::string_view to_text(Setting setting);
 
 struct Declaration {
   std::string name;
-  std::string version{};  ///< of the engine
+  std::string version{};  ///< version of the engine
   Level level = Level::chain;
   std::string draft_sampling{"iid"};  ///< name of the draft sampling that the verifier is written for
   std::vector<Randomness> randomness{Randomness::scripted};
   std::vector<Dtype> dtypes{Dtype::float32};
   std::vector<RowKind> rows{RowKind::probabilities};
-  std::vector<std::string> functions{"verify"};  ///< of verify, draft, generate, select
-  int most_rows = 4096;                          ///< in a batch
+  std::vector<std::string> functions{"verify"};  ///< some of verify, draft, generate, select
+  int most_rows = 4096;                          ///< most rows of a batch
   int fewest_drafts = 1;
   int most_drafts = 0;      ///< 0: no limit
   int most_vocabulary = 0;  ///< 0: no limit
   DeclaredSelection selection{};
   Greedy greedy = Greedy::no;
   std::vector<std::int32_t> end_tokens{};  ///< after one of them a text ends
-  int memory = 1;                          ///< of `generate`: last tokens that a row of its tables depends on
+  int memory = 1;                          ///< in `generate`: number of last tokens that a row of its tables depends on
   bool requests = false;  ///< `generate` takes several requests with prompts, and models with a state
   /// `verify` gets the mask of the grammar for each row of p, and rows of p without it.
   bool grammar = false;

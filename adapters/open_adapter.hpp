@@ -4,7 +4,7 @@
 //   socket:PATH    a program that listens on a Unix stream socket and implements the same protocol
 //   lib:PATH       a shared library with the C interface (draftproof_adapter.h), loaded in a child of this program
 //   built-in:NAME  a registered verifier, mutant or lossy scheme, in a child of this program
-//   abi:NAME       the same behind the C interface
+//   abi:NAME       as built-in:NAME, but behind the C interface
 //   lower-bound:   a program that reads no row, to measure the cost of an adapter alone
 #pragma once
 

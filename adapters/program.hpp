@@ -35,9 +35,9 @@ enum class DrawKind : std::int32_t { coin = 1, pick = 2, clock = 3, integer = 4 
 struct Draw {
   DrawKind kind = DrawKind::coin;
   int size = 0;                   ///< cells of a pick, n of an integer, entries of a clock's race (first clock of it)
-  int bits = 24;                  ///< of a coin: it is a multiple of 2^-bits
+  int bits = 24;                  ///< bits of a coin, which is a multiple of 2^-bits
   std::string stream{};           ///< name of the stream, if the program names it
-  std::vector<double> weights{};  ///< of a pick: not normalised, `size` of them
+  std::vector<double> weights{};  ///< `size` weights of a pick, not normalised
 
   bool operator==(const Draw&) const = default;
 };
@@ -68,8 +68,8 @@ struct Input {
   /// For a program under a grammar, for each row of p: 1 where the grammar allows the token, else 0; empty: all are
   /// allowed. The mask is not applied to the rows of p.
   std::vector<std::vector<std::int32_t>> legal{};
-  Filter settings{};            ///< of a program with settings; rows of p are those before them
-  std::vector<double> state{};  ///< of a program with state: as the previous call returned it, zeros in a first call
+  Filter settings{};            ///< settings to apply; rows of p are as before them
+  std::vector<double> state{};  ///< state that the previous call returned; zeros in a first call
 
   int vocabulary() const { return static_cast<int>(p.front().size()); }
   bool operator==(const Input&) const = default;
@@ -84,9 +84,9 @@ struct Call {
 struct Run {
   RowStatus status = RowStatus::ok;
   std::vector<Token> tokens{};  ///< emitted: accepted drafts, then one more
-  std::vector<double> state{};  ///< of a program with state, where status is ok: for the next call
+  std::vector<double> state{};  ///< if status is ok, the state for the next call
   std::vector<Draw> draws{};    ///< one for each place used, in order
-  std::string message{};        ///< of the program, where status is not ok
+  std::string message{};        ///< message of the program if status is not ok
   std::string overwrote{};      ///< names of the arrays of the row that the program changed in place
 };
 

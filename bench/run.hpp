@@ -24,7 +24,7 @@ struct RunOptions {
   int repetitions = 5;
   double min_time = 0.1;  ///< seconds per repetition
   double longest = 30;    ///< seconds after which a benchmark is not repeated
-  double minutes = 0;     ///< after which no benchmark is started; 0: no limit
+  double minutes = 0;     ///< minutes after which no benchmark is started; 0: no limit
   bool interleave = true;
   std::uint64_t seed = 1;
   const std::atomic<bool>* stop = nullptr;

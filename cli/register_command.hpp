@@ -30,7 +30,7 @@ inline std::vector<Command>& found_commands() {
 
 /// One row of `draftproof list`.
 struct Listed {
-  std::string kind;  ///< in the plural: the heading
+  std::string kind;  ///< heading, in the plural
   std::string name, about;
 };
 

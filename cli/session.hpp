@@ -53,7 +53,7 @@ struct Session {
   bool timings = false;  ///< whether the machine-readable data has times; it is then not reproducible
   bool stored = false;   ///< whether results come from files; write() then adds nothing to their data
   bool quiet = false;    ///< whether progress is suppressed
-  std::vector<adapters::OpenAdapter> external{};  ///< of --adapter, in order
+  std::vector<adapters::OpenAdapter> external{};  ///< adapters of --adapter, in order
   std::shared_ptr<Checkpoint> checkpoint{};  ///< blocks from the command that runs this one, such as merge; else null
 
   /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.

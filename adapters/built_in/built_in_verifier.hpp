@@ -35,10 +35,10 @@
 namespace draftproof::adapters {
 
 struct BuiltInOptions {
-  int coin_bits = 53;      ///< of the uniforms of flips; other draws have 53
+  int coin_bits = 53;      ///< bits of the uniforms of flips; other draws have 53
   std::uint64_t seed = 0;  ///< Philox key of seeded rows; the seed of a row is its trial
   std::string drafter{};   ///< draft sampling, or a wrong drafter that declares it; empty: the first of the verifier
-  std::optional<Level> level{};  ///< empty: by the table above
+  std::optional<Level> level{};  ///< empty: the default of the table above
 };
 
 /// Thrown for a row that cannot be decided; has its status, and the reason as text.
@@ -108,8 +108,8 @@ std::vector<BuiltInName> built_in_names();
 //   purpose    bits         stream      use by the verifier
 //   flip       coin_bits    accept      compares u den with num
 //   pick       53           pick        inverts the running sums of weights at u
-//   emit       53           emit        the same, and ends
-//   all        53           draft       if the bits are a drafter's
+//   emit       53           emit        as pick, and ends the run
+//   all        53           draft       any purpose, if a drafter reads the bits
 //
 // Picks and emits are uniforms too: a source of random bits does not know the weights.
 

@@ -27,7 +27,7 @@ struct Sequence {
   Lean lean = Lean::none;  ///< values beyond the listed ones lie near 0 or near 1, at places below `leaning`
   std::vector<double> values{};
 
-  static constexpr std::size_t leaning = 48;  ///< a program that draws until a number is small must end
+  static constexpr std::size_t leaning = 48;  ///< limited, so that a program that draws until a number is small ends
 
   /// Returns 64 bits that depend on (seed, place) alone.
   std::uint64_t word(std::size_t place) const {
@@ -49,13 +49,13 @@ struct Sequence {
 struct Target {
   enum class Kind : std::uint8_t { node, outcome, unexplored };
   Kind kind = Kind::unexplored;
-  std::uint32_t id = 0;  ///< of a node, or of an outcome in the RunStore
+  std::uint32_t id = 0;  ///< id of a node, or of an outcome in the RunStore
 
   bool operator==(const Target&) const = default;
 };
 
 struct TreeBranch {
-  std::uint64_t first = 0, last = 0;  ///< grid values of a coin or an integer; of a pick or race: its first entry
+  std::uint64_t first = 0, last = 0;  ///< grid values of a coin or integer; first entry of a pick or race
   std::uint64_t chosen = 0;           ///< the value that its subtree was explored with
   double share = 0;
   Target target{};
@@ -72,7 +72,7 @@ double drawable_total(const Draw& draw);
 
 struct TreeNode {
   Draw draw{};
-  std::uint32_t draw_id = 0;  ///< in the RunStore
+  std::uint32_t draw_id = 0;  ///< id of the draw in the RunStore
   int place = 0;
   std::vector<TreeBranch> branches{};  ///< sorted by `first`
   std::vector<int> branch_of{};        ///< branch of each cell of a pick or entry of a race; -1: weight 0

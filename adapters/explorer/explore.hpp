@@ -28,18 +28,18 @@ namespace draftproof::adapters {
 // Limits and choices of an exploration.
 
 struct ExploreOptions {
-  int coin_bits = 24;     ///< of the program's uniforms; entries of the tape are multiples of 2^-min(24, coin_bits)
+  int coin_bits = 24;     ///< bits of the program's uniforms; tape entries are multiples of 2^-min(24, coin_bits)
   int dtype_bits = 24;    ///< significand of the numbers that the program computes in, for ProgramDistribution::limit
-  int predictions = 256;  ///< that must be right in a row
+  int predictions = 256;  ///< predictions that must be right in a row
   int even_points = 8;    ///< parts of a grid whose ends are always tested
-  int most_witnesses = 64;           ///< of an input
-  std::size_t most_calls = 20000;    ///< for an input's tree; predictions may take 4 * predictions more
-  std::size_t most_branches = 4096;  ///< of one draw
-  int most_places = 512;             ///< of a tape; branches that draw more are unexplored
+  int most_witnesses = 64;           ///< most witnesses of an input
+  std::size_t most_calls = 20000;    ///< calls for an input's tree; predictions may take 4 * predictions more
+  std::size_t most_branches = 4096;  ///< most branches of one draw
+  int most_places = 512;             ///< places of a tape; branches that draw more are unexplored
   double least_mass = 0x1p-60;       ///< branches below it are unexplored
   int repeat_every = 16;             ///< one call in this many is repeated, in another order; 0: none
   bool keep_stretches = false;       ///< report all stretches of coins, not only the edges
-  std::uint64_t seed = 1;            ///< of witnesses and predictions
+  std::uint64_t seed = 1;            ///< seed of witnesses and predictions
   std::vector<double> thresholds{};  ///< thresholds to test beside those of suggested_points.hpp
 };
 
@@ -61,13 +61,13 @@ struct OutcomeMass {
 
 /// Values of one draw that a program treats alike.
 struct Stretch {
-  int place = 0;                        ///< of the tape
-  DrawKind kind = DrawKind::coin;       ///< or a lone clock
-  std::string stream{};                 ///< of the draw, if the program names it
+  int place = 0;                        ///< place on the tape
+  DrawKind kind = DrawKind::coin;       ///< a coin, an integer or a lone clock
+  std::string stream{};                 ///< stream of the draw, if the program names it
   int bits = 0;                         ///< the draw is a multiple of 2^-bits
   std::uint64_t first = 0, last = 0;    ///< the draw times 2^bits, both ends included
-  double probability = 0;               ///< that the place is reached this way and the draw is among these
-  std::vector<OutcomeMass> outcomes{};  ///< outcomes after it; they sum to `probability` less the unexplored
+  double probability = 0;               ///< probability of reaching this place this way and drawing one of these values
+  std::vector<OutcomeMass> outcomes{};  ///< outcomes after the stretch; they sum to `probability` less the unexplored
 };
 
 /// The remark on a race in which the weights do not explain the winner, for example because other rows change a draw.
@@ -88,7 +88,7 @@ struct ProgramDistribution {
   std::size_t unjudged = 0;   ///< predictions on unexplored branches, or that rounding decides
   std::size_t witnesses = 0;  ///< sequences that completed runs: the first ones, and wrong predictions
   std::size_t leaves = 0;
-  int most_places = 0;                 ///< of a leaf
+  int most_places = 0;                 ///< largest number of places of a leaf
   std::vector<int> idle_places{};      ///< places whose value never changed the outcome
   std::vector<std::string> remarks{};  ///< the parts that were cut, and why
   std::string overwrote{};             ///< arrays of the input that a run changed in place

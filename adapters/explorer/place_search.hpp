@@ -21,9 +21,9 @@ namespace draftproof::adapters {
 
 /// A run that a search needs.
 struct Ask {
-  std::uint32_t scan = 0;   ///< of the search; of its pair of entries, where `pair`
-  bool pair = false;        ///< two clocks of a race against each other
-  std::uint64_t value = 0;  ///< of the draw; of a pair, a step of the logarithm
+  std::uint32_t scan = 0;   ///< number of the scan, or of the pair of entries if `pair`
+  bool pair = false;        ///< whether two clocks of a race run against each other
+  std::uint64_t value = 0;  ///< value of the draw; for a pair, a step of the logarithm
 };
 
 /// A witness of a node, and its run's chain at the node.

@@ -18,8 +18,8 @@ namespace draftproof::adapters {
 struct Outcome {
   RowStatus status = RowStatus::ok;
   std::vector<Token> tokens{};
-  std::vector<double> state{};  ///< for the next call, of a program with state
-  std::string message{};        ///< of the first run that ended so; not part of the comparison of outcomes
+  std::vector<double> state{};  ///< state that a program with state passes to its next call
+  std::string message{};        ///< message of the first run with this outcome; not compared
 
   bool operator==(const Outcome& other) const {
     return status == other.status && tokens == other.tokens && state == other.state;

@@ -78,7 +78,7 @@ class AmongRows final : public Program {
 struct Shift {
   enum class Kind { none, beyond, open } kind = Kind::none;  ///< beyond: more than rounding
   std::string text{};                                        ///< description, if beyond or open
-  std::uint64_t rows = 0;                                    ///< number of rows run for it
+  std::uint64_t rows = 0;                                    ///< number of rows run for the comparison
 };
 
 /// Compares row `slot` of the batch `calls` with the row alone. Throws: AdapterError if the program is lost.
@@ -86,7 +86,7 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
                   const std::vector<Call>& calls, std::size_t slot, std::uint64_t seed);
 
 struct BatchCheckOptions {
-  int rows = 64;   ///< of a batch
+  int rows = 64;   ///< rows of a batch
   int rounds = 3;  ///< batches, of vocabularies 2, 3, 4, ..
   std::uint64_t seed = 1;
   std::string adapter{};  ///< as --adapter names it, for replay lines

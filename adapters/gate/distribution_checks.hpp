@@ -35,9 +35,9 @@ inline constexpr const char* predictions_help =
     "distribution is trusted [256; in check set by --profile]";
 
 struct DistributionCheckOptions {
-  int instances = 60;                ///< generated ones
-  int most_drafts = usual_drafts;    ///< of a tuple or path in a generated one
-  std::vector<std::string> first{};  ///< instances, as text, that are examined before them, in this order
+  int instances = 60;                ///< number of generated instances
+  int most_drafts = usual_drafts;    ///< most drafts of a tuple or path in a generated instance
+  std::vector<std::string> first{};  ///< instances, as text, examined before generated ones, in this order
   std::uint64_t seed = 1;
   std::string adapter{};  ///< as --adapter names it, for replay lines
   std::string again{};    ///< the command line that repeats all calls, for findings that no instance replays
@@ -50,16 +50,16 @@ struct DistributionCheckOptions {
 /// The findings from the distributions of all instances.
 struct DistributionChecks {
   std::vector<Finding> findings{};
-  int instances = 0;         ///< whose distributions were found
+  int instances = 0;         ///< instances whose distributions were found
   std::uint64_t calls = 0;   ///< runs of the program
-  double largest = 0;        ///< distance among the distributions within the limit
-  double limit = 0;          ///< on the instance of that distance
-  std::string farthest{};    ///< that instance
-  double largest_limit = 0;  ///< on any instance
+  double largest = 0;        ///< largest distance among the distributions within the limit
+  double limit = 0;          ///< limit on the instance with the largest distance
+  std::string farthest{};    ///< instance with the largest distance
+  double largest_limit = 0;  ///< largest limit on any instance
   std::vector<std::string>
       /// of check_distributions_on: the distribution on each drafted input and its edges, a line each
       distributions{};
-  std::uint64_t predictions = 0;  ///< of random and edge sequences that were right
+  std::uint64_t predictions = 0;  ///< predictions of random and edge sequences that were right
 };
 
 /// `options` with the number formats that the program declares.
@@ -67,7 +67,7 @@ ExploreOptions exploration_of(const Declaration& declaration, ExploreOptions opt
 
 /// Examines the program on the instances `options.first`, then on generated ones, smallest first.
 /// Throws: std::invalid_argument for text that does not parse as an instance; ProgramFails if every row of the first
-/// eight instances fails.
+/// twenty instances fails.
 DistributionChecks check_distributions(Program& program, const Declaration& declaration,
                                        const DistributionCheckOptions& options);
 

@@ -111,7 +111,7 @@ struct DraftCheckOptions {
   std::vector<int> vocabularies{32'000, 128'256};
   double alpha = 1e-9;  ///< probability of a false alarm of all findings together
   std::uint64_t seed = 1;
-  ExplorerLimits limits{};  ///< of draft_sampling on each small model
+  ExplorerLimits limits{};  ///< limits of draft_sampling on each small model
   std::string adapter{};    ///< as --adapter names it, for replay lines
 };
 

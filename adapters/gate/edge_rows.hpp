@@ -31,8 +31,8 @@ namespace draftproof::adapters {
 
 struct EdgeRows {
   WeightPair rows{};
-  bool most_drafts = false;  ///< as many drafts as generated instances have, not the fewest
-  bool below_root = false;   ///< of a path or tree: these are the rows after a first draft
+  bool most_drafts = false;  ///< whether to use the most drafts of generated instances, not the fewest
+  bool below_root = false;   ///< in a path or tree these are the rows after a first draft
 };
 
 /// Returns the rows of the n-th instance of a seed if it has equal, short or near rows: one instance in four.

@@ -32,9 +32,9 @@ class ExternalInfo {
 
 /// Trials without an answer.
 struct Unanswered {
-  std::uint64_t trials = 0, first = 0;  ///< their number, and the first of them
-  RowStatus status = RowStatus::ok;     ///< of the first
-  std::string message{};                ///< of the first
+  std::uint64_t trials = 0, first = 0;  ///< number of unanswered trials, and the first of them
+  RowStatus status = RowStatus::ok;     ///< status of the first
+  std::string message{};                ///< message of the first
 };
 
 class ExternalVerifier final : private ExternalInfo, public AnyVerifier {

@@ -32,8 +32,8 @@ struct WorstToken {
 struct EdgeOutcome {
   std::string what;    ///< description, with the input
   std::string where;   ///< the draws that lead to it, as way_text() writes them
-  double probability;  ///< per decision on the input
-  std::size_t input;   ///< of the small model
+  double probability;  ///< probability per decision on the input
+  std::size_t input;   ///< index of the input in the small model
   bool emits;          ///< true: a token of p = 0 or after an end token; false: no tokens
 };
 

@@ -244,7 +244,7 @@ class PathTrials {
   /// A trial between two calls.
   struct Trial {
     std::uint64_t trial = 0;
-    int context = 0, tokens = 0;  ///< after the tokens so far, and their number
+    int context = 0, tokens = 0;  ///< context after the tokens so far, and number of these tokens
     std::uint32_t calls = 0;
     std::vector<double> state{};
   };
@@ -314,11 +314,11 @@ class PathTrials {
   int wanted_;  ///< tokens of a trial that count
   DraftTree tree_;
   TreeBatch batch_;
-  std::vector<Trial> asked_, going_on_;  ///< in the batch; to be called again
+  std::vector<Trial> asked_, going_on_;  ///< trials in the batch; trials that need another call
   ServedResult result_;
   PathEvidence evidence_;
   std::uint64_t trials_ = 0;
-  int failed_ = 0;  ///< rows, until the first fault ends the trials
+  int failed_ = 0;  ///< failed rows, until the first fault ends the trials
   std::string fault_;
 };
 

@@ -66,8 +66,8 @@ class PathEvidence {
   static constexpr std::size_t keys = 2;
   struct Context {
     std::vector<double> target;
-    std::vector<std::uint32_t> group[keys];  ///< of each token, along p / q and along p
-    std::vector<double> mass[keys];          ///< of each group
+    std::vector<std::uint32_t> group[keys];  ///< group of each token, along p / q and along p
+    std::vector<double> mass[keys];          ///< mass of each group
   };
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -129,7 +129,7 @@ class TreeBatch {
   const Declaration& declaration_;
   RowForm form_;
   std::unordered_map<int, ContextRows> kept_;
-  std::vector<Entry> entries_;       ///< of all trees, one after the other
+  std::vector<Entry> entries_;       ///< entries of all trees, one tree after the other
   std::vector<std::size_t> starts_;  ///< first entry of each tree
   std::vector<int> roots_;           ///< context of each root
   std::vector<std::int64_t> seeds_;
@@ -142,7 +142,7 @@ class TreeBatch {
 struct PathCheckOptions {
   /// Planned trials at the usual sizes; up to 16 times as many run while the evidence is suspicious.
   double log2_trials = 16;
-  int drafts = 4;       ///< of a chain; if 1, trees have one path
+  int drafts = 4;       ///< drafts of a chain; if 1, trees have one path
   double alpha = 1e-9;  ///< probability of a false alarm
   std::uint64_t seed = 1;
   /// The rows that trials use; empty: the standard source, four positions of V = 1024, or the program's largest V.

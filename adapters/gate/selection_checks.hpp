@@ -17,7 +17,7 @@ bool is_selection_case(const Declaration& declaration, std::string_view text);
 
 struct SelectionCheckOptions {
   std::uint64_t seed = 1;
-  int cases = 0;                     ///< maximal cases of a check; 0: all of a round
+  int cases = 0;                     ///< most cases of a check; 0: all cases of a round
   std::vector<std::string> first{};  ///< cases to report first if the policy fails on them
   std::string adapter{};             ///< as --adapter names it, for replay lines
 };

@@ -26,7 +26,7 @@
 namespace draftproof::adapters {
 
 struct SmallModel {
-  std::string text{};  ///< of the instance
+  std::string text{};  ///< text of the instance
   int length = 1;      ///< number of tokens compared
   int vocabulary = 0;
   std::vector<Input> inputs{};

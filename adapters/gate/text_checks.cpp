@@ -23,9 +23,9 @@ namespace draftproof::adapters {
 namespace {
 
 constexpr int further_contexts = 2, concentrations = 7;
-constexpr int class_bets = 7;                         ///< of evidence_of_texts
+constexpr int class_bets = 7;                         ///< number of class bets in evidence_of_texts
 constexpr int layers = 7, of_a_layer = 2;             ///< layers of a sparse table, and tokens per layer
-constexpr int dense_states = 11, sparse_states = 13;  ///< of models for several requests; both are odd
+constexpr int dense_states = 11, sparse_states = 13;  ///< states of models for several requests; both are odd
 constexpr int grammar_states = 3;
 constexpr std::size_t requests_at_once = 8, longest_prompt = 40;
 constexpr std::uint32_t purpose = 0x202, purpose_of_texts = 0x203;

@@ -93,7 +93,7 @@ struct TextStart {
 struct GeneratedTexts {
   std::vector<std::vector<std::int32_t>> texts{};
   std::vector<TextStart> starts{};  ///< empty: all texts start in state 0, without a prompt
-  std::vector<int> lengths{};       ///< wanted: another length without an end token is a fault. Empty: any
+  std::vector<int> lengths{};       ///< required unless a text has an end token; empty: any length is right
   /// The settings of each text; empty: no settings. Texts whose numbers are equal modulo `requests` have equal rows.
   std::vector<TextSettings> settings{};
   std::size_t requests = 1;
@@ -117,8 +117,8 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
 double text_distance(double tokens, double contexts, int vocabulary, double log_threshold);
 
 struct TextCheckOptions {
-  int log2_tokens = 17;  ///< of all texts together
-  int vocabulary = 6;    ///< of the table with all transitions, without end tokens
+  int log2_tokens = 17;  ///< log2 of the tokens of all texts together
+  int vocabulary = 6;    ///< tokens of the table with all transitions, without end tokens
   int drafts = 3;
   double alpha = 1e-9;
   std::uint64_t seed = 1;

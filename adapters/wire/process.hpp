@@ -18,9 +18,9 @@ namespace draftproof::adapters {
 
 struct ChildOptions {
   std::uint64_t most_memory = 0;  ///< address space of each process in bytes; 0: no limit
-  int more_processes = 512;       ///< processes and threads beyond those of this user now; 0: no limit. Not for root
-  std::chrono::milliseconds grace{200};                            ///< between SIGTERM and SIGKILL
-  std::vector<std::pair<std::string, std::string>> environment{};  ///< set in the child
+  int more_processes = 512;       ///< most new processes and threads of this user; 0: no limit; no effect for root
+  std::chrono::milliseconds grace{200};                            ///< time between SIGTERM and SIGKILL
+  std::vector<std::pair<std::string, std::string>> environment{};  ///< variables that are set in the child
 };
 
 /// The address of a program.
@@ -134,8 +134,8 @@ struct GuardianOrders {
   char* const* arguments = nullptr;    ///< ends with null
   char* const* environment = nullptr;  ///< ends with null
   std::uint64_t most_memory = 0;       ///< address space of each process in bytes; 0: no limit
-  std::uint64_t most_processes = 0;    ///< of this user, with threads; 0: no limit
-  int grace_ms = 0;                    ///< between SIGTERM and SIGKILL
+  std::uint64_t most_processes = 0;    ///< most processes and threads of this user; 0: no limit
+  int grace_ms = 0;                    ///< time between SIGTERM and SIGKILL
 };
 
 /// Runs the guardian, in a new process of fork(). Calls async-signal-safe functions only.

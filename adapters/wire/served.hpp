@@ -28,9 +28,9 @@ struct ServedBatch {
   int drafts_a_row = 0;   ///< n
   int target_rows = 0;    ///< P
   int proposal_rows = 0;  ///< Q
-  int places = 0;         ///< of the tape of each row
+  int places = 0;         ///< places of the tape of each row
   int state_size = 0;     ///< S
-  bool grammar = false;   ///< whether there are masks
+  bool grammar = false;   ///< whether rows of p have masks
   int settings_size = 0;  ///< setting_count with settings of requests, else 0
   Dtype dtype = Dtype::float32;
   RowKind kind = RowKind::probabilities;
@@ -73,13 +73,13 @@ struct ServedBatch {
 struct ServedResult {
   int tokens_a_row = 0;                    ///< n + 1 for verify, n for draft
   std::vector<std::int32_t> tokens{};      ///< [b, tokens_a_row], filled with -1
-  std::vector<std::int32_t> counts{};      ///< [b], 0: tokens emitted
-  std::vector<std::int32_t> status{};      ///< [b], 0: a RowStatus other than crashed
+  std::vector<std::int32_t> counts{};      ///< [b], initially 0: number of tokens emitted
+  std::vector<std::int32_t> status{};      ///< [b], initially 0: a RowStatus other than crashed
   int state_size = 0;                      ///< S for verify, 0 for draft
-  std::vector<double> state{};             ///< [b, S], zeros: state for the row's next call
-  std::map<int, std::string> messages{};   ///< by row, where status is not ok
+  std::vector<double> state{};             ///< [b, S], initially zeros: state for the row's next call
+  std::map<int, std::string> messages{};   ///< by row: error messages of rows whose status is not ok
   std::map<int, std::string> overwrote{};  ///< by row: names of its arrays that the program changed in place
-  std::vector<std::vector<Draw>> draws{};  ///< of scripted runs: by row, one for each place of the tape used
+  std::vector<std::vector<Draw>> draws{};  ///< by row of a scripted run: a draw for each place of the tape used
 
   /// Returns where the tokens of `row` are to be written.
   std::span<std::int32_t> tokens_of(int row) {
@@ -112,9 +112,9 @@ struct ServedModels {
   /// For a grammar, [G, V]: `legal` is 1 where a token is allowed, `legal_next` the state after it; the first token is
   /// in state 0.
   std::span<const std::int32_t> legal{}, legal_next{};
-  std::vector<std::vector<std::int32_t>> prompts{};  ///< of each request, at least one token
+  std::vector<std::vector<std::int32_t>> prompts{};  ///< prompt of each request, at least one token
   std::vector<int> lengths{};                        ///< number of tokens of each request; `length` is their limit
-  std::vector<nlohmann::json> settings{};            ///< of each request: an object of the declared settings by name
+  std::vector<nlohmann::json> settings{};            ///< for each request an object of the declared settings by name
 };
 
 /// A request to choose drafts; sim/components/selection_view.hpp defines the terms. A request has n drafts, and its
@@ -126,11 +126,11 @@ struct ServedSelection {
     std::vector<std::vector<std::int32_t>> legal{};  ///< [n, V]: 1 if the grammar allows the token there
     std::vector<double> confidence{};                ///< [n + 1]: before any draft, then after each draft
     std::int32_t accepted = 0;                       ///< drafts accepted in the previous step
-    std::vector<double> past_confidence{};           ///< [L], in the previous step
+    std::vector<double> past_confidence{};           ///< [L]: confidence at each position in the previous step
   };
   int vocabulary = 0;
   int budget = 0;              ///< most drafts that are verified, over all requests
-  std::vector<double> cost{};  ///< of verifying 0, 1, .. drafts; the last entry also serves more drafts
+  std::vector<double> cost{};  ///< cost of verifying 0, 1, .. drafts; the last entry is used for more drafts
   std::vector<Request> requests{};
 };
 

@@ -20,9 +20,9 @@
 namespace draftproof::adapters {
 
 struct WireOptions : DialogueOptions {
-  std::optional<Dtype> dtype{};                    ///< of rows in run(); empty: the first that the program declares
-  std::optional<RowKind> kind{};                   ///< of rows in run(); empty: the first that the program declares
-  std::size_t most_bytes = std::size_t{64} << 20;  ///< of a request of run(), with the largest reply to it
+  std::optional<Dtype> dtype{};                    ///< dtype of rows in run(); empty: the first declared
+  std::optional<RowKind> kind{};                   ///< kind of rows in run(); empty: the first declared
+  std::size_t most_bytes = std::size_t{64} << 20;  ///< most bytes of a request of run() and the largest reply to it
 };
 
 class WireProgram final : public Program, public Served {

@@ -17,8 +17,8 @@ namespace draftproof::gpu_bench {
 struct Result {
   std::string name;
   double microseconds = 0;
-  double bytes = 0;   ///< of the rows, counted once; 0 if not meaningful
-  double trials = 0;  ///< of a simulation; else 0
+  double bytes = 0;   ///< bytes of the rows, counted once; 0 if not meaningful
+  double trials = 0;  ///< trials of a simulation; else 0
 
   /// Returns gigabytes per second.
   double bandwidth() const { return bytes / microseconds * 1e-3; }
@@ -29,7 +29,7 @@ struct Result {
 /// A bound on a ratio of two times, two bandwidths or two rates of trials, or on one rate if `second` is empty.
 struct DeviceGoal {
   std::string what, first, second;
-  bool bandwidth;  ///< a ratio of bandwidths, first over second; else of times
+  bool bandwidth;  ///< whether the ratio is of bandwidths, first over second; else of times
   bool at_least;
   double bound;
   bool rate = false;

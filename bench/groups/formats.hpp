@@ -1,7 +1,7 @@
 // The cost of row formats: probabilities of float32, bf16 and fp16 read directly, logits of the same
 // formats converted to probabilities, and powers of e at every register width.
 //
-//   rows/FORMAT/recursive_rejection/V/K        one decision, all K drafts refused, rows hot in a cache
+//   rows/FORMAT/recursive_rejection/V/K        one decision, all K drafts rejected, rows hot in a cache
 //   rows/FORMAT/recursive_rejection/V/K/cold   the same on rows from memory: another copy each time, 640 MB in all
 //   read/FORMAT/V[/cold]                       lower bound: a plain read of the bytes of p and q
 //   softmax/FORMAT/V[/cold]                    items are logits

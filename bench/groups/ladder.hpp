@@ -1,4 +1,4 @@
-// The cost of the ladder on fresh rows, compared with the pass that one refused draft needs (for ladders on paths see
+// The cost of the ladder on fresh rows, compared with the pass that one rejected draft needs (for ladders on paths see
 // ladder_paths.hpp):
 //
 //   ladder/one_pass/V           that pass: the mass of (p - q)+ and a draw from it

@@ -8,7 +8,7 @@
 //   pass/sum/W/V               a pass that sums any function of the token, here max(p - b q, 0)
 //   float_mode/residual/V      F(b) summed in float, from the same terms
 //   double_mode/residual/V     F(b) from terms in double, summed in double
-//   refused/recursive_rejection/V    K = 4 drafts, all refused: the verifier on fresh rows
+//   refused/recursive_rejection/V    K = 4 drafts, all rejected: the verifier on fresh rows
 //   rewrite/recursive_rejection/V    the same as engines write it, with a residual in memory in every round
 //   k_seq/factor/V             K-SEQ's factor for K = 4
 //

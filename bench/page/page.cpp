@@ -26,7 +26,7 @@ struct Chapter {
   std::string title, about;
   std::vector<std::string> groups;
   bool rate = false;                    ///< items per second instead of time per item
-  std::vector<std::string> counters{};  ///< of the first group: one table each
+  std::vector<std::string> counters{};  ///< counters of the first group; each has a table
 };
 
 std::string method_text(int repetitions, double min_time) {

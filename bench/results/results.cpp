@@ -224,8 +224,8 @@ std::string Judged::text() const {
 namespace {
 
 struct Word {
-  const char* data;  ///< in JSON
-  const char* text;  ///< in a table
+  const char* data;  ///< the word in JSON
+  const char* text;  ///< the word in a table
   Tone tone;
 };
 

@@ -130,8 +130,8 @@ struct OrderTally {
   std::uint64_t less = 0, equal = 0, greater = 0;
   double ratio = 1;                            ///< least first / second seen below 1, in double
   std::uint64_t least_at = 0, greater_at = 0;  ///< first instances with that ratio, and with `greater`
-  std::string least{};                         ///< the former, shrunk while the ratio does not rise
-  std::string refutation{};                    ///< the latter, shrunk; empty: none found
+  std::string least{};                         ///< instance `least_at`, shrunk while the ratio does not rise
+  std::string refutation{};                    ///< instance `greater_at`, shrunk; empty: none found
 
   static auto fields(auto& t) { return std::tie(t.less, t.equal, t.greater, t.ratio, t.least_at, t.greater_at); }
   std::uint64_t tried() const { return less + equal + greater; }

@@ -34,9 +34,9 @@ struct PathCandidate {
 
 struct PairedTally {
   std::uint64_t trials = 0, coins = 1;    ///< coins: verifications per trial
-  std::vector<std::uint64_t> accepted;    ///< by candidate, summed over trials
+  std::vector<std::uint64_t> accepted;    ///< accepted tokens by candidate, summed over trials
   std::vector<std::uint64_t> impossible;  ///< by candidate: steps that reached a branch of probability zero
-  std::vector<std::uint64_t> products;    ///< by pair of candidates
+  std::vector<std::uint64_t> products;    ///< sums of tau_s tau_t by pair of candidates
   std::vector<std::uint64_t> longer;      ///< by pair: verifications in which s accepted more than t
 
   PairedTally(std::size_t candidates, std::uint64_t coins_of_a_trial);

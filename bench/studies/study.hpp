@@ -27,7 +27,7 @@ struct StudyOptions {
   bool timings = false;                     ///< times in the data, which then differs from run to run
   const std::atomic<bool>* stop = nullptr;  ///< once true, the study returns its results so far
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
-  Checkpoint* checkpoint = nullptr;  ///< of the blocks of a divided study
+  Checkpoint* checkpoint = nullptr;  ///< checkpoint of the blocks of a divided study
 
   bool stopped() const { return stop && stop->load(std::memory_order_relaxed); }
   void tell(std::uint64_t done, std::uint64_t total) const {
@@ -56,7 +56,7 @@ struct Study {
   std::string_view about;
   std::string_view source;
   StudyResult (*run)(const StudyOptions&);
-  bool divided = false;  ///< whether its work is in blocks
+  bool divided = false;  ///< whether the study's work is in blocks
 };
 
 /// Returns all studies of this program, by name.

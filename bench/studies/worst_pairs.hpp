@@ -4,7 +4,7 @@
 //
 //   q     proposal   mass of the second token
 //   top   q^K        target mass of the second token; spreads the interesting q evenly for every K
-//   s     -          probability that K-SEQ at its root refuses one draft
+//   s     -          probability that K-SEQ at its root rejects one draft
 //
 // K-SEQ, derived here. At the factor rho it accepts one draft with probability beta = 1 - s = sum min(p / rho, q). From
 // rho = 1 up to p_1 / q_1 = 1 + q + .. + q^(K-1) this is 1 - q + q^K / rho, so s = q - q^K / rho. The root's equation

@@ -14,7 +14,7 @@
 //              first, within each set in proportion to p
 //
 // Not included: `<=` for `<` (no affordable sample detects it; edge checks do), and two drafts without replacement
-// whose second is tested against q with the first set to 0 and no renormalisation. A refused token has no residual,
+// whose second is tested against q with the first set to 0 and no renormalisation. A rejected token has no residual,
 // so that program decides exactly as one that tests against the whole q.
 #pragma once
 
@@ -51,7 +51,7 @@ struct PowerRow {
   int drafts;
   double reference;        ///< log2 of the reference exposure; NaN: none
   std::string distance;    ///< total variation, as printed with the reference
-  double log2_budget = 0;  ///< of each run
+  double log2_budget = 0;  ///< log2 of the budget of each run
   int runs = 1;
   std::vector<double> log2_exposures{};  ///< ascending; infinity: no alarm
 
@@ -229,7 +229,7 @@ enum class Shape { along_ratio, random_signs, head_against_tail, top_to_second, 
 struct ShapeReference {
   Shape shape;
   std::string_view about;
-  double reference;  ///< log2
+  double reference;  ///< log2 of the reference exposure
 };
 
 inline constexpr std::array<ShapeReference, 6> deviation_shapes{{

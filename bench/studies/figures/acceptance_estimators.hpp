@@ -39,7 +39,7 @@ struct AcceptanceEstimators {
 
   static constexpr int numbers[] = {1, 2, 4};
   static constexpr int replicates = 128;
-  static constexpr std::uint64_t tuples = std::uint64_t{1} << 13;  ///< per replicate
+  static constexpr std::uint64_t tuples = std::uint64_t{1} << 13;  ///< tuples per replicate
 
   struct Estimator {
     std::string_view name;
@@ -79,12 +79,12 @@ struct AcceptanceEstimators {
   /// Six relative standard deviations, sqrt(2 / 127) each, of a variance estimated from 128 replicates.
   static constexpr double variance_noise = 0.75;
 
-  /// The spread of replicates does not account for an event that none of the n tuples shows. An event of probability 37
-  /// / n stays unseen once in e^37 = 1e16 times.
+  /// The spread of replicates does not account for an event that none of the n tuples shows. An event of probability
+  /// 37 / n stays unseen once in e^37 = 1e16 times.
   static constexpr double unseen = 37;
 
   struct Noise {
-    double groups, tokens, acceptance;  ///< ratios
+    double groups, tokens, acceptance;  ///< ratios of variances
   };
 
   /// Averages the masses of 32 groups, sum C^2 / p (refusal_groups.hpp) and acceptance. Returns nothing after a stop.

@@ -1,5 +1,6 @@
-// The power of the statistical gate at V = 32,000, with the alarm at e = 1e9: the number of trials until it detects
-// wrong programs and deviations of a given size, and e-values of correct verifiers, which it must not accuse.
+// The power of the statistical gate at V = 32,000, with the alarm at e = 1e9. The study measures how many trials the
+// gate needs to detect wrong programs and deviations of a given size, and the e-values of correct verifiers, which must
+// stay below the alarm.
 //
 //   exposure   planned trials of the batches that ran until e reached 1e9; batches double from 16, so it is a power of
 //              two. Median and largest of several seeds; a run without an alarm counts as infinite
@@ -11,7 +12,7 @@
 // also at the budget of nightly. Times are wall-clock and processor times.
 //
 // Claimed: every median is within 4 times its reference; every run detects a deviation of TV 1 % of each shape within
-// the budget of pr, and of 0.1 % within that of nightly; no correct verifier is accused. The first two are claimed
+// the budget of pr, and of 0.1 % within that of nightly; no correct verifier raises an alarm. The first two are claimed
 // only on the standard pair and at full budgets.
 #pragma once
 
@@ -34,7 +35,7 @@ struct GatePower {
       "number of trials after which the statistical gate detects wrong programs";
   static constexpr std::string_view source = "derived here; e-values of docs/statistics.md";
 
-  static constexpr double program_budget = 24;  ///< log2
+  static constexpr double program_budget = 24;  ///< log2 of the budget
   static constexpr int runs = 5, nightly_runs = 3;
 
   /// References exist for the standard pair only. At smaller budgets they are printed, but not compared with the

@@ -23,8 +23,8 @@ namespace draftproof::studies {
 //   accepted     probability that the rule accepts the draft
 //   gain         accepted - sum min(p, d), the acceptance of the best lossless rule
 //   TV, KL       total variation of the output from p, and KL(output || p) in nats: means over positions
-//   least TV     the least of any rule with this acceptance: the gain, if it is positive
-//   least KL     the same for KL: mentored decoding with this acceptance
+//   least TV     the least TV of any rule with this acceptance: the gain, if it is positive
+//   least KL     the least KL of any rule with this acceptance: that of mentored decoding
 //   p / output   largest importance ratio over positions and tokens with p > 2^-40
 //
 // Cost: V^2 branches per rule and position, so rows of more than `whole` tokens are cut to their likeliest, as by an

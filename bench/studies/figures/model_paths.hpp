@@ -15,9 +15,9 @@
 
 namespace draftproof::studies {
 
-// Verifiers of several paths on a live language model: new contexts, K i.i.d. paths of L tokens, all schemes on the
-// same drafts, and their differences with standard errors; then the one scheme that carries state, over many
-// iterations.
+// Compares verifiers of several paths on a live language model: in new contexts K i.i.d. paths of L tokens are drafted,
+// all schemes verify the same drafts, and the differences between schemes have standard errors. Then the one scheme
+// that carries state runs over many iterations.
 //
 //   E[tau]        accepted tokens of a step, the extra token not counted
 //   K L           a single path of K L tokens, which needs as many target rows as K paths of L tokens
@@ -44,7 +44,7 @@ struct LivePaths {
   static constexpr std::string_view single[] = {"token_path", "block", "greedy_block"};
   static constexpr int numbers[] = {2, 3, 4, 8}, lengths[] = {4, 8};
   static constexpr std::uint64_t coins = 16;  ///< verifications of the same drafts
-  static constexpr int iterations = 32;       ///< of an episode
+  static constexpr int iterations = 32;       ///< iterations of an episode
 
   static StudyResult run(const StudyOptions& options) {
     const std::uint64_t conditionals = options.effort > 0 ? options.effort : 100;
@@ -238,8 +238,8 @@ struct LivePaths {
   }
 };
 
-// Which tree to draft: accepted tokens of every shape (children per depth) within a budget of nodes, by the ladders
-// for drafts with and without replacement, on the same contexts and random bits.
+// Which tree to draft: the study compares the accepted tokens of every shape (children per depth) within a budget of
+// nodes, for the ladders for drafts with and without replacement, on the same contexts and random bits.
 //
 //   b_1 b_2 ..    children of every node at depth 0, 1, ..; never rising
 //   N             nodes of the tree: b_1 + b_1 b_2 + ..; the number of target rows in addition to the root's
@@ -263,7 +263,7 @@ struct TreeShapes {
   static constexpr std::string_view rivals[] = {"ladder_block", "traversal", "branch_reentry",
                                                 "greedy_multipath_block"};
   static constexpr std::uint64_t coins = 8;  ///< verifications of the same drafts
-  static constexpr std::size_t shown = 8;    ///< shapes of a table
+  static constexpr std::size_t shown = 8;    ///< number of shapes shown in a table
 
   static StudyResult run(const StudyOptions& options) {
     const std::uint64_t contexts = options.effort > 0 ? options.effort : 100;

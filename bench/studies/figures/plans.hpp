@@ -129,19 +129,20 @@ struct LadderBuckets {
 };
 
 // Acceptance against time of the schemes that reach the optimum of K i.i.d. drafts: global resolution at three
-// tolerances, a maximum flow, its two-step form, the ladder; with recursive rejection for comparison.
+// tolerances, a maximum flow, the two-step form of this flow, and the ladder. Recursive rejection is added for
+// comparison.
 //
 //   n       6, 8, 10, 12     likeliest tokens kept, of target and of proposal each, as by an engine's top-k
 //   share   acceptance / optimum, both means over positions; acceptance by an enumeration in double
 //   TV      half the L1 distance of the explored output distribution to the target, the largest over positions
-//   time    of making the plan, with --timings only, as a multiple of the ladder's in the same run
+//   time    time to make the plan, with --timings only, as a multiple of the ladder's in the same run
 //
 // Cost: one exploration of all tuples per scheme, n and K: V^K branches and their continuations.
 // Source: Thomas and Pal, arXiv:2511.15898, who compare acceptance and time on a language model. Their numbers
 // cannot be reproduced here, but the trade-off can.
 // Claimed: the TV is within the promise of each scheme (tau / 2 for global resolution, else 0); acceptance is at most
 // that TV above the optimum and, except for recursive rejection, at most twice the promise below it, because the fits
-// of global resolution miss the refusals by at most tau.
+// of global resolution miss the rejections by at most tau.
 struct ResolutionTrade {
   static constexpr std::string_view name = "resolution_trade";
   static constexpr std::string_view about = "acceptance, exactness and time of the optimal schemes on few tokens";
@@ -155,7 +156,7 @@ struct ResolutionTrade {
     std::string name;
     std::shared_ptr<const AnyVerifier> verifier;
     double tolerance = 0;  ///< largest promised TV, beyond rounding
-    bool optimal = true;   ///< reaches the optimum up to twice the tolerance
+    bool optimal = true;   ///< whether it reaches the optimum up to twice the tolerance
   };
 
   static std::vector<Scheme> schemes() {
@@ -201,7 +202,7 @@ struct ResolutionTrade {
     int drafts;
     int vocabulary;  ///< tokens that target or proposal keeps
     double optimum;
-    std::vector<Outcome> outcomes{};  ///< by scheme
+    std::vector<Outcome> outcomes{};  ///< results by scheme
   };
 
   /// Returns the processor time of making a plan, the median of five.

@@ -353,7 +353,7 @@ struct WorstCases {
     std::string_view name;
     worst::Minimum (*minimum)(int);
     double (*accepts)(const Row&, const Row&, int);
-    double limit;  ///< of the minimum as K grows
+    double limit;  ///< limit of the minimum as K grows
     std::vector<std::pair<int, Reference>> reference;
   };
   static std::vector<Scheme> schemes() {

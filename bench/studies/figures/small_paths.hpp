@@ -16,8 +16,8 @@
 
 namespace draftproof::studies {
 
-// Block verification against token verification of one path by its length: in fractions on models that allow it, by
-// means on drafts of the given sources, live models or captured trees.
+// Compares block verification with token verification of one path, by its length: in fractions on models that allow it,
+// and by means over drafts of the given sources, live models or captured trees.
 //
 //   L            drafted tokens        1 .. 16; captured trees as far as they go
 //   gain         block / token - 1     of E[tau], the extra token not counted
@@ -233,9 +233,9 @@ struct BlockAgainstToken {
   }
 };
 
-// Accepted tokens by the number of i.i.d. paths: a small instance on which more paths hurt greedy multi-path block
-// verification; and over random models, how often each scheme accepts less with one more path, how often less than
-// with one path, and its share of the optimum of all lossless verifiers.
+// Accepted tokens by the number of i.i.d. paths. On a small instance more paths make greedy multi-path block
+// verification accept less. On random models the study counts how often each scheme accepts less with one more path,
+// and how often less than with one path, and computes the scheme's share of the optimum of all lossless verifiers.
 //
 //   K            paths           1 .. 4 on the instance, 1 .. 3 on random models; block at K = 1
 //   one shot     LP              certified bounds of the optimum, properties/paths/tree_optimum.hpp
@@ -419,9 +419,9 @@ struct MultipathInK {
   }
 };
 
-// The published two-token example of block verification, with one path and several: every scheme by an enumeration of
-// all drafts and all branches in fractions, the optimum by a linear program with a certificate, and a scheme that
-// carries state over several iterations.
+// The published two-token example of block verification, with one path and several. Every scheme is computed by an
+// enumeration of all drafts and all branches in fractions, the optimum by a linear program with a certificate. A scheme
+// that carries state runs over several iterations.
 //
 //   p, q       (1/3 2/3), (2/3 1/3)   after every prefix; V = 2, L = 2
 //   E[tau]     accepted tokens of one iteration, the extra token not counted

@@ -21,8 +21,8 @@
 
 namespace draftproof::studies {
 
-// Whether a draft temperature chosen from the row of q alone raises acceptance: drafts without replacement from
-// q^(1/T), where T depends on the mass of the K likeliest tokens of q.
+// Tests whether acceptance rises if the draft temperature is chosen from the row of q alone: drafts are drawn without
+// replacement from q^(1/T), where T depends on the mass of the K likeliest tokens of q.
 //
 //   T           .7 .. 2           temperature of the drafts; the ladder serves any of them, because it reads their
 //                                 distribution
@@ -173,7 +173,7 @@ struct AdaptiveDrafts {
 //
 // Cost: K V for rejection; for selections a sort, K slopes a token for each of nine alternatives, and a flow over at
 // most 1024 sets.
-// Correctness: acceptances are sums over the plans of the schemes. The residual (p - p_I)+ has no mass on a refused
+// Correctness: acceptances are sums over the plans of the schemes. The residual (p - p_I)+ has no mass on a rejected
 // selected draft; another draft that the residual emits by chance is not counted.
 // Source: the tables of Khisti et al., arXiv:2410.18234 (optimal, importance weighted, SpecTr, SpecInfer at
 // temperatures 1.0 to 2.4). The sources here differ from theirs, so only the shape of the tables is the same. `two
@@ -282,7 +282,7 @@ struct DraftTemperatures {
       return acceptance.at(static_cast<std::size_t>(std::find(names.begin(), names.end(), scheme) - names.begin()));
     }
   };
-  using Settings = std::vector<Setting>;  ///< all of one position
+  using Settings = std::vector<Setting>;  ///< all settings of one position
 
   static Setting setting(double temperature, int drafts, const Distribution& target,
                          const std::vector<Distribution>& proposals, const std::vector<Scheme>& schemes) {
@@ -346,7 +346,7 @@ struct DraftTemperatures {
   /// Positions of a setting where two step accepts less than rejection in the better order.
   struct Below {
     std::size_t positions = 0, worst = 0;  ///< number of positions; position of the greatest difference
-    double by = 0, optimum = 0;            ///< that difference, and the optimum there
+    double by = 0, optimum = 0;            ///< the greatest difference, and the optimum there
   };
   static Below below_rejection(const std::vector<Settings>& at, std::size_t s) {
     Below below;

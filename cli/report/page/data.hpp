@@ -63,7 +63,7 @@ inline bool begins(const std::string& text, const char* start) { return text.rfi
 std::string value_text(const Json& value);
 
 struct Result {
-  std::string name;  ///< of the file it came from; empty for a run
+  std::string name;  ///< name of the file that the result came from; empty for a run
   Json data;
 };
 
@@ -87,7 +87,7 @@ Json read_result(const std::string& file);
 
 struct Records {
   std::string name;                  ///< "sources.rows"
-  std::vector<std::string> columns;  ///< of all rows, in the order of their first appearance
+  std::vector<std::string> columns;  ///< columns of all rows, in the order of their first appearance
   std::vector<Json> rows;            ///< flat objects; lists of numbers or texts stay lists
 };
 
@@ -124,7 +124,7 @@ std::vector<Verdict> verdicts_in(const Json& data);
 struct Counterexample {
   std::string subject, where, property;
   std::string instance, evidence, replay;
-  bool expected = false;  ///< of a mutant, or of a scheme that is lossy by design
+  bool expected = false;  ///< whether it is of a mutant, or of a scheme that is lossy by design
 };
 
 /// Returns the counterexamples in `data`, unexpected ones first.
@@ -135,11 +135,11 @@ struct SurveyedRate {
   int drafts = 0, length = 0;     ///< length: of paths, 0 for one position
   double rate = 0;                ///< acceptance of one position, or accepted tokens of a path
   double low = 0, high = 0;       ///< interval of `rate`
-  std::optional<double> optimum;  ///< of the distribution, in the unit of `rate`
+  std::optional<double> optimum;  ///< optimum of the distribution, in the unit of `rate`
   std::optional<double> closed;   ///< share of the gap from one draft to the optimum
   /// The pairs (optimum, acceptance) of the positions, where the data has them.
   std::vector<std::pair<double, double>> at_positions{};
-  std::vector<double> reached;  ///< of paths: probability that at least 1, 2, .. tokens are accepted
+  std::vector<double> reached;  ///< for paths: probabilities that at least 1, 2, .. tokens are accepted
 
   std::string name() const { return verifier + ", K = " + std::to_string(drafts); }
   bool lossy() const { return begins(verdict, "lossy"); }
@@ -147,8 +147,8 @@ struct SurveyedRate {
 };
 
 struct SurveyOfSource {
-  std::string source;  ///< with the length where the source was surveyed at several
-  std::string name;    ///< of the source
+  std::string source;  ///< name with the length, if the source was surveyed at several
+  std::string name;    ///< name of the source
   bool paths = false;
   std::vector<SurveyedRate> rates;  ///< rows that ran, in the order of the data
 };

@@ -123,7 +123,7 @@ struct Bar {
   std::string label;
   double value = 0;
   double low = value, high = value;  ///< interval; not drawn if both are the value
-  std::string text{};                ///< at the right end of the row
+  std::string text{};                ///< text at the right end of the row
   std::optional<double> roof{};      ///< a thick stroke across the bar, for example the optimum
   std::string kind{};                ///< class of the bar: "", "lossy" or "mutant"
 };
