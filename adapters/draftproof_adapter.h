@@ -1,6 +1,6 @@
-/* The C adapter: a shared library with a verifier exports one function, draftproof_adapter. draftproof loads the library in
-   a child process, sends rows and drafts, and judges the tokens that come back. C11 and C++; no other header of
-   draftproof is needed.
+/* The C adapter: a shared library with a verifier exports one function, draftproof_adapter. draftproof loads the
+   library in a child process, sends rows and drafts, and judges the tokens that come back. C11 and C++; no other header
+   of draftproof is needed.
 
      const dp_verifier* draftproof_adapter(uint32_t abi);    returns a static table of functions, NULL for another ABI
 
@@ -51,7 +51,7 @@ enum { DP_SCRIPTED = 0, DP_SEEDED = 1, DP_OPAQUE = 2 };                   /* who
    draft i was drawn from. */
 enum { DP_POSITION = 0, DP_CHAIN = 1, DP_TREE = 2 };
 
-/* Status of one row, and return value of functions for a whole call. */
+/* Status of one row; as the value that a function returns, the status of a whole call. */
 enum {
   DP_OK = 0,
   DP_BAD_INPUT = 1,   /* refused: not a row that the library can read */
@@ -61,14 +61,14 @@ enum {
   DP_TAPE_SHORT = 5   /* more draws than the tape has: set by the host, whatever the library returns */
 };
 
-/* Where an array lives: DLPack's DLDevice, its numbers kDLCPU and kDLCUDA. */
+/* Where an array lives, as in DLPack's DLDevice with its numbers kDLCPU and kDLCUDA. */
 enum { DP_CPU = 1, DP_CUDA = 2 };
 typedef struct dp_device {
   int32_t type; /* DP_CPU or DP_CUDA */
   int32_t id;   /* number of the device, 0 for DP_CPU */
 } dp_device;
 
-/* Settings of a request, the columns of dp_batch.settings. The temperature divides logits, so p becomes p^(1/T); then
+/* Settings of a request: the columns of dp_batch.settings. The temperature divides logits, so p becomes p^(1/T); then
    top-k, top-p and min-p remove tokens, in this order. */
 enum { DP_TEMPERATURE = 0, DP_TOP_K = 1, DP_TOP_P = 2, DP_MIN_P = 3 };
 
@@ -82,15 +82,16 @@ enum { DP_TEMPERATURE = 0, DP_TOP_K = 1, DP_TOP_P = 2, DP_MIN_P = 3 };
 typedef struct dp_tape {
   size_t size;
   void* self;
-  /* A uniform number of [0, 1), a multiple of 2^-bits, 1 <= bits <= 53: 24 for a generator of floats, 53 for one of
-     doubles. 0.0 if no number is left. */
+  /* Returns a uniform number in [0, 1), a multiple of 2^-bits, 1 <= bits <= 53: 24 bits for a generator of floats, 53
+     for a generator of doubles. 0.0 if no number is left. */
   double (*uniform)(void* self, int32_t row, int32_t bits, const char* stream);
-  /* A categorical draw: the cell that was drawn, 0 .. n - 1. weights[n] need not sum to 1; they are judged as the distribution
-     of this draw. -1 if no weight is positive, or one is negative or not finite: the row gets DP_NO_MASS. */
+  /* Makes a categorical draw and returns the cell, 0 .. n - 1. weights[n] need not sum to 1; they are judged as the
+     distribution of this draw. Returns -1 if no weight is positive, or some weight is negative or not finite; the row
+     then gets DP_NO_MASS. */
   int32_t (*pick)(void* self, int32_t row, const double* weights, int32_t n, const char* stream);
-  /* n exponential variates of rate 1 for a race, into out[n]. Gumbel noise is -log of them. */
+  /* Writes n exponential variates of rate 1 for a race to out[n]. Gumbel noise is -log of them. */
   void (*race)(void* self, int32_t row, double* out, int32_t n, const char* stream);
-  /* An integer of 0 .. n - 1, all equally likely; n >= 1. */
+  /* Returns an integer of 0 .. n - 1, all equally likely; n >= 1. */
   int32_t (*integer)(void* self, int32_t row, int32_t n, const char* stream);
 } dp_tape;
 
@@ -117,7 +118,7 @@ typedef struct dp_batch {
   const double* settings; /* since 1.6, [b][4] with `settings`, else NULL: temperature, top-k, top-p and min-p */
 } dp_batch;
 
-/* Results. The library writes every entry of counts and status, and counts[i] tokens of row i. */
+/* Results. The library writes every entry of counts and status, and the first counts[i] tokens of row i. */
 typedef struct dp_result {
   size_t size;
   int32_t stride;  /* entries of a row of tokens, at least n + 1 */
@@ -129,7 +130,8 @@ typedef struct dp_result {
   double* state; /* [b][S]: finite numbers for the row's next call, where status is DP_OK; NULL if S is 0 */
 } dp_result;
 
-/* For `generate`: row t of target and proposal is the distribution of the token after token t. A text starts after token 0. */
+/* For `generate`: row t of target and proposal is the distribution of the token after token t. A text starts after
+   token 0. */
 typedef struct dp_models {
   size_t size;
   int32_t vocabulary; /* V */
@@ -152,13 +154,13 @@ typedef struct dp_text {
 typedef struct dp_drafted {
   int32_t drafts;                /* n */
   int32_t length;                /* L */
-  int32_t accepted;              /* drafts accepted one step ago */
+  int32_t accepted;              /* drafts accepted in the previous step */
   const int32_t* tokens;         /* [n] */
   const int32_t* parents;        /* [n]: the draft before, -1 for the context itself */
   const double* q;               /* [n][V]: the row that each draft was drawn from */
   const int32_t* legal;          /* [n][V]: 1 if the grammar allows the token there */
   const double* confidence;      /* [n + 1]: before any draft, then after each */
-  const double* past_confidence; /* [L]: of each position one step ago */
+  const double* past_confidence; /* [L]: of each position in the previous step */
 } dp_drafted;
 
 typedef struct dp_selection {
@@ -207,13 +209,13 @@ typedef struct dp_verifier {
 
   /* Decides on all rows. Returns DP_OK, or a status that refuses the batch as a whole. */
   int32_t (*verify)(void* self, const dp_batch* batch, dp_result* result);
-  /* The engine's own drafter, optional. */
+  /* Draws drafts with the engine's own drafter; optional. */
   int32_t (*draft)(void* self, const dp_batch* batch, dp_result* result);
-  /* A text of a whole engine that cannot be cut, optional. */
+  /* Writes a text, for a whole engine from which no verifier can be separated; optional. */
   int32_t (*generate)(void* self, const dp_models* models, dp_text* text);
 
-  /* For a library that declares DP_CUDA and not DP_CPU: copies `bytes` of host memory to device 0 and stores the
-     device's address; frees it. */
+  /* For a library that declares DP_CUDA and not DP_CPU: `upload` copies `bytes` of host memory to device 0 and stores
+     the address there in *to; `release` frees it. */
   int32_t (*upload)(void* self, const void* from, size_t bytes, void** to);
   void (*release)(void* self, void* uploaded);
 
@@ -227,10 +229,10 @@ typedef struct dp_verifier {
      parent is. */
   int32_t (*select)(void* self, const dp_selection* selection, int32_t* kept);
   int32_t select_cut;            /* [DP_CUT_BEFORE_VERIFICATION] */
-  int32_t select_trees;          /* 1: it chooses from trees too [0: from chains alone] */
-  int32_t select_matching_alone; /* 1: it is for sample-and-match alone [0] */
+  int32_t select_trees;          /* 1: the policy chooses from trees too [0: from chains alone] */
+  int32_t select_matching_alone; /* 1: the policy is for sample-and-match alone [0] */
 
-  /* Since 1.5 of the protocol. 1: `verify` gets `legal`, the masks of the rows of p, which p itself does not have [0].
+  /* Since 1.5 of the protocol. 1: `verify` gets `legal`, the masks of the rows of p, which are not applied to p [0].
      Beyond a row's length all tokens are allowed. */
   int32_t grammar;
 

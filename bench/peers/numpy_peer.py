@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recursive rejection simulated in numpy as it is usually written; a peer of draftproof's simulation.
+"""Simulates recursive rejection in numpy as it is usually written; a peer of draftproof's simulation.
 
   numpy_peer.py --pq FILE --drafts K --program NAME [--trials N] [--repeat R] [--seed S]
 
@@ -88,7 +88,7 @@ def prefix_consistent(p, q, drafts, trials, random, replace):
 
 
 def expected_acceptance(p, q, drafts):
-    """With replacement: 1 - F(b), where F(b) = sum (p - b q)+ and b <- b + F(b) K times from b = 0."""
+    """Returns 1 - F(b), with replacement: F(b) = sum (p - b q)+, and b <- b + F(b) is repeated K times from b = 0."""
     b = 0.0
     for _ in range(drafts):
         b += np.maximum(p - b * q, 0).sum()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The optimum of K i.i.d. drafts as it is usually computed: a linear program for scipy's HiGHS.
+"""Computes the optimum of K i.i.d. drafts as is usual: by a linear program for scipy's HiGHS.
 
   scipy_peer.py --pq FILE --drafts K [--repeat R]
 

@@ -21,13 +21,13 @@ import registry
 import stage
 
 ROOM = pathlib.Path(__file__).parent
-#: The folders of the site's menu that hold pages of docs/, and those of the installed headers.
+#: The pages outside of the menu's groups (START), and the folders whose headers Doxygen reads (HEADERS).
 START = ["index.md", "contents.md", "python.md", "ci.md", "tutorial.md", "which-verifier.md"]
 HEADERS = ["sim", "verifiers", "optimum", "captures", "properties", "adapters", "cli/report", "gpu"]
 
 
 def write_reference(found, pages, headers):
-    """The pages of the registry; `headers` has the pages of their headers. Returns their menu."""
+    """Writes a page for each registered entry, and returns their menu. `headers` is the result of header_pages."""
     menu = []
     for folder, title in reference.TITLES.items():
         entries = [entry for (of, _), entry in sorted(found.items()) if of == folder]
@@ -41,7 +41,7 @@ def write_reference(found, pages, headers):
 
 
 def doxygen(folder):
-    """The reference of the headers in FOLDER/api. Warnings are errors."""
+    """Writes the reference of the headers to FOLDER/api. Warnings are errors."""
     shutil.rmtree(folder / "api", ignore_errors=True)
     rooms = " ".join(str(registry.ROOT / room) for room in HEADERS)
     settings = (ROOM / "Doxyfile").read_text() + (
@@ -50,7 +50,7 @@ def doxygen(folder):
 
 
 def header_pages(api):
-    """{header: its page} of Doxygen's pages."""
+    """Returns {header: page} for the pages that Doxygen has written."""
     found = {}
     for page in api.glob("*_8*.html"):
         title = re.search(r"<title>draftproof: (\S+) File Reference</title>", page.read_text(errors="replace"))
@@ -60,7 +60,7 @@ def header_pages(api):
 
 
 def mkdocs(folder, staged, menu):
-    """The site in FOLDER/site. Warnings are errors."""
+    """Builds the site in FOLDER/site. Warnings are errors."""
     in_menu = set(START) | {"contributing.md", "changelog.md", "data.md", "golden.md"}
     groups = {"Guides": [], "Findings": [], "Studies": [], "Design": []}
     for place, _ in staged:
@@ -126,7 +126,8 @@ class Links(html.parser.HTMLParser):
 
 
 def broken(site):
-    """The links of a site that lead nowhere, as texts. Pages of Doxygen are entered, and not followed further."""
+    """Returns the links of a site that lead nowhere, as texts. Links to Doxygen's pages are checked, but not the links
+    on those pages."""
     parsed, wrong = {}, []
 
     def read(path):
@@ -150,7 +151,7 @@ def broken(site):
 
 
 def unrendered(site):
-    """The blocks of code that pages show as prose, because their fence was not understood, as texts."""
+    """Returns, as texts, the blocks of code that pages show as prose because mkdocs did not recognise their fence."""
     wrong = []
     for page in sorted(site.rglob("*.html")):
         if not page.is_relative_to(site / "api"):

@@ -8,7 +8,7 @@ TITLES = {
     "properties": "Properties", "path-properties": "Properties of paths", "components": "Components",
     "families": "Families", "studies": "Studies",
 }
-#: Rows of `describe` that are said elsewhere on the page.
+#: Fields of `describe` that another part of the page shows.
 SAID = {"kind", "what_it_does", "what_it_is", "source", "claims", "draft_samplings", "a_bug_of"}
 
 
@@ -19,12 +19,13 @@ def table(head, rows):
 
 
 def link(entry):
-    """To another entry, from any page of the reference."""
+    """Returns a link to an entry that works on any page of the reference."""
     return f"[`{entry.name}`](../{entry.folder}/{entry.name.replace('/', '-')}.md)"
 
 
 def relations(entry, found):
-    """[(what, entries)]: the distributions, bugs and verifiers that belong together, in both directions."""
+    """Returns [(relation, entries)] with the draft samplings, bugs and verifiers that belong to an entry, or it to
+    them."""
     def named(names, *folders):
         return [found[folder, name] for name in names for folder in folders if (folder, name) in found]
 
@@ -85,7 +86,7 @@ def measured(entry):
 
 
 def caught(entry, found):
-    """Where a mutant is caught first, and on what."""
+    """Returns the section on the property that catches a mutant first, with its counterexample and replay line."""
     out = []
     for row in entry.kill:
         if row["caught"] and row.get("shown"):

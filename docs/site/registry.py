@@ -17,7 +17,7 @@ GROUPS = {
     "components": ("components", False), "wrong_components": ("components", False), "families": ("families", True),
     "studies": ("studies", False),
 }
-#: Where the header of an entry is looked for, by the folder of its pages.
+#: The folders that are searched for an entry's header, by the folder of its page.
 HEADERS = {
     "verifiers": ["verifiers", "verifiers/lossy"], "paths": ["verifiers/paths", "verifiers/lossy/paths"],
     "mutants": ["verifiers/mutants"], "path-mutants": ["verifiers/mutants/paths"],
@@ -36,11 +36,11 @@ class Entry:
     name: str
     group: str
     summary: str
-    about: dict = field(default_factory=dict)      # of `describe`
-    header: pathlib.Path = None                    # from the root
-    comment: str = ""                              # that opens the header
-    rows: list = field(default_factory=list)       # of a survey; of a draft sampling, of its optimum
-    kill: list = field(default_factory=list)       # of the kill matrix, a mutant's
+    about: dict = field(default_factory=dict)      # the document of `describe`
+    header: pathlib.Path = None                    # path from the root
+    comment: str = ""                              # the comment that opens the header
+    rows: list = field(default_factory=list)       # rows of a survey; a draft sampling has rows of its optimum
+    kill: list = field(default_factory=list)       # a mutant's rows of the kill matrix
     mentions: list = field(default_factory=list)   # (page, title) of the docs, filled by the stage
 
     @property
@@ -87,7 +87,7 @@ def comment_on(name, text):
 
 
 def entries(program):
-    """All entries by name; of two with one name, properties of positions and of paths, each has its own key."""
+    """All entries by (folder, name), because a property of positions and one of paths may have the same name."""
     found = {}
     headers = {folder: headers_of(folder) for folder in HEADERS}
     for group, items in ask(program, "list").items():
@@ -100,7 +100,7 @@ def entries(program):
                 del entry.about["schema"]
             short = entry.name.rpartition("/")[2]
             entry.header = headers[entry.folder].get(short) or headers[entry.folder].get(short.removesuffix("_tree"))
-            if entry.header is None and entry.name.endswith("_tree"):   # made of the verifier of one position
+            if entry.header is None and entry.name.endswith("_tree"):   # it is made from the verifier of one position
                 other = "verifiers" if entry.folder == "paths" else "mutants"
                 entry.header = headers[other].get(short.removesuffix("_tree"))
             if entry.header:

@@ -18,7 +18,7 @@ LANGUAGES = {".py": "python", ".json": "json", ".cpp": "cpp", ".hpp": "cpp", ".h
 
 
 def place_of(path):
-    """Where a file of the repository is in the site."""
+    """Returns the path in the site of a file of the repository."""
     if path in PAGES:
         return PAGES[path]
     if path.startswith("docs/"):
@@ -28,7 +28,7 @@ def place_of(path):
 
 
 def show_file(path, folder):
-    """A page that shows a file, or lists a folder."""
+    """Writes a page that shows a file, or lists a folder."""
     page = folder / place_of(path)
     if page.exists():
         return
@@ -42,7 +42,7 @@ def show_file(path, folder):
 
 
 def with_links(line, origin, folder):
-    """A line of the page `origin` with the links of the site."""
+    """Returns a line of the page `origin`, with its links changed to those of the site."""
     def changed(match):
         target, _, anchor = match[1].partition("#")
         if re.match(r"[a-z]+:", match[1]) or not target:
@@ -57,7 +57,8 @@ def with_links(line, origin, folder):
 
 
 def linkable(found):
-    """{name: entry} of the names that a span of code links with: words of plain English are left alone."""
+    """Returns {name: entry} for the names that become links in spans of code. Names that are plain English words do
+    not."""
     names = {}
     for entry in found.values():
         if entry.folder in ("verifiers", "paths", "draft-samplings", "tree-samplings") or "_" in entry.name:
@@ -66,7 +67,7 @@ def linkable(found):
 
 
 def stage_page(origin, found, folder):
-    """Writes a page and notes which entries it speaks of."""
+    """Writes a page and notes which entries it mentions."""
     text = (ROOT / origin).read_text()
     names, seen, lines = linkable(found), set(), text.splitlines()
     title = next((line[2:] for line in lines if line.startswith("# ")), origin)

@@ -13,7 +13,7 @@ DTYPES = {"float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F6
 
 
 class Mistake(Exception):
-    """A breach of the protocol: location, value got, value expected."""
+    """Raised on a breach of the protocol; has the location, the value got and the value expected."""
 
 
 def want(good, place, found, wanted):
@@ -80,7 +80,7 @@ class Child:
         self.hello, _ = self.receive()
 
     def read(self, size=None):
-        """Returns the unused bytes: at least `size` of them, or at least a line if no size is given."""
+        """Reads until there are `size` unused bytes, or a whole line if no size is given. Returns the unused bytes."""
         deadline = time.monotonic() + self.limit
         while len(self.rest) < size if size is not None else b"\n" not in self.rest:
             shown = f"{len(self.rest)} bytes {self.rest[:60]!r}"

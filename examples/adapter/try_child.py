@@ -41,7 +41,7 @@ def read_hello(hello):
 
 
 class Trial:
-    """Batches of three rows with the drafts (1 0), (1) and (1 1), or (1 0) each for a child without ragged rows."""
+    """Makes batches of rows with the drafts (1 0), (1) and (1 1); for a child without ragged rows, (1 0) each."""
 
     def __init__(self, child):
         self.child, self.hello = child, read_hello(child.hello)
@@ -51,7 +51,7 @@ class Trial:
         self.p, self.q = ([[math.log(x) if logits else x for x in distribution] for distribution in distributions] for distributions in (P, Q))
 
     def request(self, randomness, numbers, rows):
-        """`numbers` are tapes or seeds of the three rows; `rows` are the indices of the rows to send."""
+        """Returns a request. `numbers` are tapes or seeds of the three rows, `rows` the indices of the rows to send."""
         n, level = max(len(self.drafts[i]) for i in rows), self.hello["level"]
 
         def distributions(of, count, most):
@@ -68,7 +68,7 @@ class Trial:
             arrays["tape"] = "F64", [numbers[i] for i in rows]
         if randomness == "seeded":
             arrays["seeds"] = "I64", [numbers[i] for i in rows]
-        if self.hello["state_size"] > 0:  # a first call has zeros
+        if self.hello["state_size"] > 0:  # the state of a first call is zeros
             arrays["state"] = "F64", [[0.0] * self.hello["state_size"] for _ in rows]
         fields = {"type": "verify", "vocabulary": 3, "kind": self.hello["rows"][0], "randomness": randomness}
         return fields, arrays

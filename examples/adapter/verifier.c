@@ -1,18 +1,18 @@
 /* Token verification of a chain behind the C adapter, in double on float rows: each draft is accepted with probability
-   min(1, p / q), the first rejected one is replaced by a draw from (p - q)+, or from p if rounding made (p - q)+ zero
-   everywhere, and a draw from p follows if all are accepted.
+   min(1, p / q), the first rejected draft is replaced by a draw from (p - q)+, or from p if rounding made (p - q)+
+   zero everywhere. If all drafts are accepted, a draw from p follows.
    Compile: cc -std=c11 -O2 -shared -fPIC -I DIRECTORY_OF_THE_HEADER verifier.c -o verifier.so */
 #include <draftproof/adapters/draftproof_adapter.h>
 #include <stdlib.h>
 
-/* The numbers of one row: the host's tape, or a generator started from the row's seed. */
+/* The random numbers of one row: from the host's tape, or from a generator started with the row's seed. */
 typedef struct {
   const dp_tape* tape;
   int32_t row;
   uint64_t state;
 } numbers;
 
-/* SplitMix64, Steele et al. 2014: the next multiple of 2^-24 in [0, 1). */
+/* Returns the next multiple of 2^-24 in [0, 1), from the tape or by SplitMix64 (Steele et al. 2014). */
 static double uniform(numbers* from, const char* stream) {
   if (from->tape) return from->tape->uniform(from->tape->self, from->row, 24, stream);
   uint64_t z = from->state += 0x9E3779B97F4A7C15u;
@@ -21,7 +21,7 @@ static double uniform(numbers* from, const char* stream) {
   return (double)((z ^ (z >> 31)) >> 40) * 0x1p-24;
 }
 
-/* A cell with probability in proportion to its weight; -1 if all weights are 0. */
+/* Draws a cell with probability in proportion to its weight; returns -1 if all weights are 0. */
 static int32_t categorical(numbers* from, const double* weights, int32_t n, const char* stream) {
   if (from->tape) return from->tape->pick(from->tape->self, from->row, weights, n, stream);
   double total = 0, sum = 0;

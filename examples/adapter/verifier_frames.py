@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Token verification of a chain of drafts behind an adapter, in frames, on arrays: no loop over rows. It needs numpy
-(Debian: python3-numpy). `read_frame` and `frame` implement the wire format; for your own verifier, replace `verify`.
+"""Token verification of a chain of drafts behind an adapter, in frames and on arrays, without a loop over rows. It
+needs numpy (Debian: python3-numpy). `read_frame` and `frame` implement the wire format; for your own verifier, replace
+`verify`.
 
     draftproof check --adapter 'exec:python3 examples/adapter/verifier_frames.py'
 """
@@ -37,7 +38,7 @@ def read_frame(stream):
 
 
 def frame(fields, arrays):
-    """The bytes of a message. Wide elements come first, and blanks fill the header, so that each array is aligned."""
+    """Returns a message as bytes. Wide elements come first, and blanks fill the header, to align each array."""
     header, offset = {"__metadata__": {"message": json.dumps(fields)}}, 0
     arrays = sorted(arrays.items(), key=lambda item: -item[1].itemsize)
     for name, array in arrays:
@@ -51,7 +52,7 @@ def frame(fields, arrays):
 
 
 def numbers_of(seeds, places):
-    """For each seed `places` multiples of 2^-53 in [0, 1). They depend on (seed, place), not on other rows."""
+    """Returns for each seed `places` multiples of 2^-53 in [0, 1), which depend on (seed, place), not on other rows."""
 
     def mixed(x):
         for shift in (30, 27):
@@ -64,7 +65,7 @@ def numbers_of(seeds, places):
 
 
 def pick(weights, value):
-    """A cell for each row: the forced one, -value - 1, or the first whose prefix sum is above value * total."""
+    """Returns a cell for each row: the forced cell -value - 1, or the first whose prefix sum is above value * total."""
     sums = np.cumsum(weights, axis=1)
     drawn = (sums <= (value * sums[:, -1])[:, None]).sum(axis=1)
     last = weights.shape[1] - 1 - np.argmax(weights[:, ::-1] > 0, axis=1)
@@ -72,7 +73,7 @@ def pick(weights, value):
 
 
 def verify(p, q, drafts, lengths, numbers):
-    """p [b, n + 1, V], q [b, n, V], drafts [b, n], lengths [b], numbers [b, places].
+    """Verifies rows. Shapes: p [b, n + 1, V], q [b, n, V], drafts [b, n], lengths [b], numbers [b, places].
 
     Returns tokens [b, n + 1], counts [b], status [b], and the arguments of log_of: coins [b], the number of coins that
     a row draws; picks [b], whether a pick follows; weights [b, V] of the pick; rejected [b].
@@ -107,7 +108,7 @@ def verify(p, q, drafts, lengths, numbers):
 
 
 def log_of(coins, picks, weights, rejected):
-    """The log as arrays: for each row its coins, then its pick."""
+    """Returns the log as arrays: for each row its coins, then its pick."""
     counts = coins + picks
     draws = np.tile(np.array([COIN, 0, 24, STREAMS.index("accept")], np.int32), (counts.sum(), 1))
     last = (np.cumsum(counts) - 1)[picks]

@@ -42,11 +42,11 @@ class Tape:
         return int(-value) - 1
 
     def uniform(self, bits=24, stream=None):
-        """A multiple of 2^-bits in [0, 1). A forced value is meant for a draw of another kind and counts as 0."""
+        """Returns a multiple of 2^-bits in [0, 1); 0 for a forced value, which is meant for a draw of another kind."""
         return math.floor(max(self.take("coin", 0, bits, stream), 0.0) * 2**bits) / 2**bits
 
     def pick(self, weights, stream=None):
-        """A cell, with probability in proportion to its weight."""
+        """Draws a cell with probability in proportion to its weight."""
         finite = [w if math.isfinite(w) else None for w in weights]
         value, total = self.take("pick", len(weights), 0, stream, finite), sum(weights)
         if min(weights) < 0 or not 0 < total < math.inf:
@@ -61,18 +61,18 @@ class Tape:
         return max(cell for cell, weight in enumerate(weights) if weight > 0)  # value * total was rounded up to the sum
 
     def exponentials(self, n, stream=None):
-        """n exponential variates of rate 1, for a race."""
+        """Draws n exponential variates of rate 1, for a race."""
         values = [self.take("clock", n, 0, stream) for _ in range(n)]
         return [-value if value < 0 else -math.log1p(-value) for value in values]
 
     def integer(self, n, stream=None):
-        """One of 0 .. n - 1, all equally likely."""
+        """Draws one of 0 .. n - 1, all equally likely."""
         value = self.take("integer", n, 0, stream)
         return self.forced(value, n) if value < 0 else min(n - 1, int(value * n))
 
 
 def verify(p, q, drafts, tape):
-    """Rows of p after 0, 1, .. drafts and of q for each draft. Returns accepted drafts and one more token."""
+    """Returns accepted drafts and one more token. `p` has the rows after 0, 1, .. drafts, `q` a row for each draft."""
     for n, x in enumerate(drafts):
         if not tape.uniform(24, "accept") * q[n][x] < p[n][x]:
             residual = [max(target - proposal, 0.0) for target, proposal in zip(p[n], q[n])]
@@ -82,7 +82,7 @@ def verify(p, q, drafts, tape):
 
 
 def answer(request, verify):
-    """The result of a batch. An exception fails its row and leaves the other rows as they are."""
+    """Returns the result of a batch. A row that raises an exception has failed; the other rows are not affected."""
     scripted = request["randomness"] == "scripted"
     result = {"type": "result", "id": request["id"], "tokens": [], "counts": [], "status": [], "messages": {}}
     for row, n in enumerate(request["lengths"]):

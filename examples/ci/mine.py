@@ -1,4 +1,4 @@
-"""A verifier in numpy, in place of yours."""
+"""A verifier in numpy; put your verifier in its place."""
 
 import numpy as np
 

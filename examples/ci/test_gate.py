@@ -1,4 +1,4 @@
-"""The gate of a repository that has copied one file: python -m draftproof vendor tests/draftproof_gate.py"""
+"""A gate that needs only one copied file in the repository: python -m draftproof vendor tests/draftproof_gate.py"""
 
 from draftproof_gate import gate
 from mine import verify

@@ -1,5 +1,5 @@
-"""A gate for pull requests of an engine, here transformers: checks the exact distribution of its verification, in half
-a minute.
+"""A gate for pull requests of an engine, here transformers: checks in half a minute the exact distribution that the
+engine emits.
 
     pytest test_speculative_sampling.py          where draftproof and the engine are installed
 """

@@ -1,5 +1,5 @@
-// The same verifier with an error: after a refusal the token is drawn from all of p. Code and tokens look right;
-// `mine prove first_or_target` refutes it with an instance of two tokens.
+// The verifier of first_or_other.hpp with a bug: a rejected draft is replaced by a draw from all of p. Code and tokens
+// look right; `mine prove first_or_target` refutes it with an instance of two tokens.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

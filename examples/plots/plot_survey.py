@@ -12,7 +12,7 @@ import sys
 
 
 def rows_of(path):
-    """The rows as dictionaries; numbers in CSV are strings."""
+    """Returns the rows as dictionaries; numbers from CSV are strings."""
     text = pathlib.Path(path).read_text()
     if path.endswith(".jsonl"):
         return [json.loads(line) for line in text.splitlines()]
@@ -25,7 +25,7 @@ def number(row, column):
 
 
 def lines_of(rows):
-    """{(source, distribution): {verifier: [(K, rate, low, high, optimum)]}}, rows that did not run left out."""
+    """Returns {(source, distribution): {verifier: [(K, rate, low, high, optimum)]}}, without rows that did not run."""
     lines = {}
     for row in rows:
         rate = number(row, "draft_emitted.rate")

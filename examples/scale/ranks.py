@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Efficiency of a plan on many ranks of one processor each, from its measured block times.
+"""Computes the efficiency of a plan on many ranks of one processor each, from the plan's measured block times.
 
     draftproof plan check --tier sampled --profile nightly --json > plan.json
     python3 examples/scale/ranks.py plan.json 1 100 1000
 
-A block takes one of the times that the plan measured in its group, in turn. Blocks are divided as the program does:
-with --balance by the mean times of their groups, the longest first to the rank with the least work, else block b to rank
-b mod n. Efficiency is the mean load of a rank over the largest one.
+The blocks of a group take the times that the plan measured in the group, in turn. Blocks are divided as the program
+divides them: with --balance by the mean times of their groups, the longest first to the rank with the least work, else
+block b to rank b mod n. Efficiency is the mean load of a rank divided by the largest load.
 """
 
 import heapq

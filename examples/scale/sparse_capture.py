@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a capture of any size that takes no disk: logits of zero in a sparse .safetensors file.
+"""Writes a capture of any size that takes no disk space: all logits are zero, in a sparse .safetensors file.
 
     python3 examples/scale/sparse_capture.py big.safetensors 200000 32768
 """

@@ -53,7 +53,8 @@ def draw(random: Any, weights: Any) -> int:
 
 
 def record(path: Path, bug: str, vocabulary: int, records: int, seed: int) -> dict[str, float]:
-    """Writes a recording. Returns the mean of p(most likely token), and N KL of this token if SHARE moves to it."""
+    """Writes a recording. Returns the mean of p(most likely token), and the sum over all rows of the Kullback-Leibler
+    divergence, in nats, of whether a row's draw is this token, if SHARE of the mass moves to it."""
     target, residual = BUGS[bug]
     random, falling = np.random.default_rng(seed), -1.1 * np.log(np.arange(vocabulary) + 2.7, dtype=np.float32)
     top = entropy = 0.0

@@ -36,11 +36,12 @@ class Cell:
     seconds: list[float] = field(default_factory=list)
 
     def entry(self) -> dict[str, Any]:
-        """Median over the rounds, whose standard error is estimated from the median absolute deviation: of a few
-        rounds on a machine with other processes, one may take several times as long."""
+        """The median over the rounds. Its standard error is estimated from the median absolute deviation, because a
+        single round may take several times as long on a machine with other processes."""
         times = np.array(self.seconds, dtype=np.float64)
         median = float(np.median(times))
-        # Of normal numbers, sigma is 1.4826 deviations, and a median of n has the error 1.2533 sigma / sqrt n.
+        # Of normal numbers, sigma is 1.4826 times the median absolute deviation, and the median of n of them has the
+        # standard error 1.2533 sigma / sqrt n.
         error = 1.2533 * 1.4826 * float(np.median(np.abs(times - median))) / len(times) ** 0.5
         return {**self.labels, "seconds": median, "standard_error": error}
 

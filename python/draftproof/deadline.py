@@ -17,7 +17,7 @@ AGAIN = 0.05  # seconds between two attempts to end a call that catches every ex
 
 
 class Ended(BaseException):
-    """A call was ended: `reason` says why. Not an Exception, which functions may catch."""
+    """A call was ended, for `reason`. It is a BaseException, because functions may catch every Exception."""
 
     def __init__(self, reason: str = "") -> None:
         super().__init__(reason)

@@ -21,7 +21,7 @@ from draftproof.results import Distribution, Outcome
 from draftproof.serve import ask
 from draftproof.subject import FunctionFailed, Subject
 
-_MOST_PAIRS = 100_000  # of a tuple of drafts and a token that p admits; each takes a call of the function
+_MOST_PAIRS = 100_000  # pairs (draft tuple, token with p > 0); each takes a call of the function
 
 
 def distribution(

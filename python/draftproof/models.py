@@ -48,7 +48,7 @@ def of_models(step: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Returns a verifier of trees with this name that calls step(target, proposal, L) with two models.
 
     The drafts are all sequences of 1 to L tokens, level by level, children in the order of tokens, so that p and q are
-    the models' rows. No proposal row was sent after L tokens; the row of the empty sequence takes its place.
+    the models' rows. The program sends no proposal row after L tokens; the row of the empty sequence takes its place.
     """
     parameters = dict(inspect.signature(step).parameters)
 

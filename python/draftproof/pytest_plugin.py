@@ -109,7 +109,7 @@ def _options(config: pytest.Config) -> dict[str, Any]:
 
 
 def _report(item: pytest.Item, verdict: Verdict) -> None:
-    if verdict.status in ("passed", "skipped"):  # the exception reports the others
+    if verdict.status in ("passed", "skipped"):  # the exception reports other verdicts
         item.add_report_section("call", "draftproof", str(verdict))
     item.user_properties.append(("draftproof", json.dumps(verdict.document)))
 
@@ -143,7 +143,7 @@ def _write_page(documents: Sequence[dict[str, Any]], page: str) -> str:
 
     from draftproof.program import ProgramNotFound, find
 
-    whole = [document for document in documents if "schema" in document]  # a time limit may leave none
+    whole = [document for document in documents if "schema" in document]  # a time limit may leave no schema
     if not whole:
         return f"{page}: got no verdict, expected one"
     gates = [gate for document in whole for gate in document["gates"]]

@@ -201,7 +201,7 @@ def _draws_races(subject: Subject, deadline: Deadline) -> bool:
     subject.draw_log.clear()
     subject.lines.recording = True
     fields = {"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}
-    for q in (even, likely):  # with the second one the draft is rejected: a residual may be a race
+    for q in (even, likely):  # with `likely` the draft is rejected: the residual may be drawn by a race
         arrays = _as_declared(subject, _verify_arrays(subject, [(even, q)], 0))
         deadline.call(subject.answer, fields, arrays | {"tape": np.full((1, 512), 0.5)})
     subject.lines.recording = False

@@ -2,8 +2,8 @@
 
 A generator with a seed gives the same numbers each time. Two cases:
 
-    the seed comes from replaced numbers    the generator reads the tape; another one with the same seed reads the same
-                                            places
+    the seed comes from replaced numbers    the generator reads the tape; a second generator with this seed reads the
+                                            same places
     the seed is the same in every call      the generator is not replaced
 
 `SeedBook` separates the two by calls on independent tapes. If a seed is uniform over n values, some value comes three

@@ -368,7 +368,7 @@ class Subject:
         return CallNumbers(self, {"vocabulary": vocabulary}, {"tape": tape, "lengths": lengths})
 
     def _rehearse(self, key: tuple[bytes, ...], call: Callable[[], Any]) -> bool:
-        """Whether a seed of the last call is the same in every call, which calls on other numbers show."""
+        """Returns whether a seed of the last call is the same in every call, by calls on other numbers."""
         book, met = self.book, set(self.book.met)
         if key in self._rehearsed or not book.undecided():
             return False

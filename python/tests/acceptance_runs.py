@@ -38,7 +38,7 @@ def mean_of_run(
 
 
 def keep_of_loss(lengths: Lengths, loss: float) -> float:
-    """The probability that is multiplied to each acceptance in `Lengths.shortened`."""
+    """The factor of each acceptance probability in `Lengths.shortened`."""
     return float(lengths.shortened(loss).marginal[0]) / float(lengths.marginal[0])
 
 
@@ -50,7 +50,7 @@ def main() -> None:
     given = parser.parse_args()
     p, q = rows(11, drafts=4, vocabulary=64)
     lengths = Lengths.of_rows(p.tolist(), q.tolist())
-    # A miss of 1 % on average lets 26 % of all sets of 100 runs have more than one; 0.1 % lets 0.5 %.
+    # With a miss probability of 1 %, 26 % of all sets of 100 runs have more than one miss; with 0.1 %, 0.5 % have.
     plan = steps_for(lengths, loss=given.loss, false_alarm=1e-6, miss=0.001)
     print(f"expected {plan.expected:.6f}, bound {plan.least:.6f}, {plan.steps:,} steps, "
           f"false alarm {plan.false_alarm:.2g}, miss {plan.miss:.2g}")  # fmt: skip

@@ -69,7 +69,7 @@ def spectr_gbv(p, q, paths, numbers):
         return min(Fraction(1), s / b) if b else Fraction(0)
 
     def below(tokens):
-        """Of each child of a prefix: its target mass and the capped quotient of its draft mass over it."""
+        """For each child of a prefix, its target mass, and its draft mass over its target mass, capped at 1."""
         b, s = products(tokens)
         return [(b * x, capped(s * y, b * x)) for x, y in zip(p(tokens), q(tokens), strict=True)]
 
@@ -93,13 +93,14 @@ def spectr_gbv(p, q, paths, numbers):
 
 
 class Noise:
-    """A uniform number that several draws of one position share; what they have revealed of it is an interval."""
+    """A uniform number that several draws of one position share. The draws so far show in which interval it lies."""
 
     def __init__(self):
         self.low, self.high = Fraction(0), Fraction(1)
 
     def draw(self, row, numbers):
-        """A token of two: the likelier the row makes token 0, the more noise gives it, as shared Gumbel noise does."""
+        """Returns token 0 if the shared number is below row[0], else token 1. Shared Gumbel noise has the same effect:
+        the likelier token 0 is, the more values of the noise give it."""
         split = min(max(row[0], self.low), self.high)
         if numbers.flip(split - self.low, self.high - self.low):
             self.high = split

@@ -40,7 +40,7 @@ ENGINE = Engine(adapters=(CHAIN, EngineAdapter("gone", absent)), packages=("nump
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests marked nightly are skipped unless `./dev test nightly` runs them."""
+    """Skips tests marked nightly unless `./dev test nightly` runs them."""
     for item in items:
         if "DRAFTPROOF_NIGHTLY" not in os.environ and item.get_closest_marker("nightly"):
             item.add_marker(pytest.mark.skip(reason="nightly"))
@@ -71,7 +71,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """Small tensors lose time to threads. Does nothing where torch is not installed."""
+    """Runs torch on one thread, because threads make small tensors slower. Does nothing where torch is missing."""
     if importlib.util.find_spec("torch") is None:
         yield
         return

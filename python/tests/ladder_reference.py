@@ -31,7 +31,7 @@ class Levels:
         return (y[i] - y[left]) / (s[i] - s[left]) - (y[right] - y[i]) / (s[right] - s[i])
 
     def peel(self, rest):
-        """Levels of the breaks; stores the distribution of the selected draft over q, chord by chord."""
+        """Returns the levels of the breaks, and adds up in `slope` the distribution of the selected draft over q."""
         level, up, time = [Fraction(1)] * (self.n + 1), list(range(self.n + 1)), Fraction(0)
         while time < 1:
             inner = list(zip(up, up[1:], up[2:], strict=False))
@@ -64,7 +64,7 @@ class Levels:
         return [k for k, i in enumerate(bins) if i < b], a, b
 
     def groups(self, x):
-        """(share, a, b) of the groups of the bin of x over all levels."""
+        """The groups [a, b) that the bin of x is in as the level goes from 0 to 1: (share of the levels, a, b)."""
         steps = sorted({Fraction(0), Fraction(1), *(c for c in self.level[1 : self.n] if 0 < c < 1)})
         bin_ = self.order.index(x)
         return [(end - u, *self.ends(bin_, u)) for u, end in itertools.pairwise(steps)]
@@ -87,7 +87,7 @@ class Levels:
         return chosen, a, b
 
     def choose_distinct(self, drafts, numbers):
-        """Index of the selected draft, of different ones in draw order."""
+        """Index of the selected draft among different drafts, which are in draw order."""
         group, a, b = self.group(drafts, numbers)
         if a == 0 or len(group) == 1:
             return group[0]

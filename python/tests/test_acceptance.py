@@ -101,7 +101,7 @@ def test_several_rows_are_mixed() -> None:
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_rule_that_accepts_nothing_accepts_zero(exact: bool) -> None:
-    """Its tokens equal the draft with probability 5/16 by coincidence."""
+    """The rule's token equals the draft with probability 5/16, by coincidence."""
     found = accepted_lengths(accepts_nothing, QUARTERS, exact=exact, steps=500)
     assert found.mean == 0 and found.low == 0
     assert found.lengths.probabilities == (1, 0, 0)
@@ -175,13 +175,14 @@ def test_large_rows_are_simulated_with_intervals() -> None:
 
 def test_captured_trees_have_the_programs_lengths() -> None:
     found = draftproof.acceptance(right, DATA / "stories512_trees.npz", length=4, tuples=4000, at_least=2.4)
-    assert found.low < 2.628 < found.high  # of token_path at 65,536 steps
+    assert found.low < 2.628 < found.high  # 2.628: mean of token_path at 65,536 steps
     with pytest.raises(draftproof.TooFewAccepted):
         draftproof.acceptance(right, DATA / "stories512_trees.npz", length=4, tuples=4000, at_least=2.9)
 
 
 def test_mean_bounds_hold() -> None:
-    """Against exact binomial tails: the bound's error is at most the stated one, and not absurdly smaller."""
+    """Exact binomial tails show that a bound is wrong with at most the stated probability, and not with a far smaller
+    one."""
     steps, error = 400, 1e-3
     for rate in (0.05, 0.5, 0.9):
         wrong = 0.0

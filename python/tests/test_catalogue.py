@@ -32,7 +32,7 @@ OF_LEVEL = {
         "L=2 K=2 [] p=(1 2)/3 q=(1 1)/2 [0] p=(1 1)/2 q=(0 1)/1 [1] p=(1 0)/1 q=(1 1)/2 [0 1] p=(0 1)/1 q=(1 0)/1",
     ),
 }
-STRETCHES = {"one_uniform": 65, "k-seq": 13}  # probes of functions with many or narrow stretches of one coin
+STRETCHES = {"one_uniform": 65, "k-seq": 13}  # number of probes for functions with many or narrow stretches of one coin
 # Only run.py judges these: faults without an end take many seconds each.
 ENDLESS = "draws_without_bound", "draws_until_it_is_zero", "draws_until_nothing_is_rejected", "hash_of_python_open"
 WRONG, RIGHT = catalogue.entries(wrong=True), catalogue.entries(wrong=False)

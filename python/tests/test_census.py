@@ -38,7 +38,7 @@ def test_the_kind_of_a_verdict_is_the_worst_of_its_checks() -> None:
     assert census.kind_of(_adapter(passed, tolerance=1.0)) == "lossy on purpose"
     assert census.kind_of(_adapter(passed, edge)) == "edge faults"
     assert census.kind_of(_adapter(edge, wrong)) == "wrong"
-    assert census.instance_of(_adapter(edge, wrong)) == wrong[2]  # that of the worse check, though longer
+    assert census.instance_of(_adapter(edge, wrong)) == wrong[2]  # the instance of the worse check, though it is longer
     replayed = {"replays": {"p=(1 1)/2 q=(1 0)/1": ["exact_distribution failed  token 0"]}}
     assert census.kind_of(_adapter(passed, **replayed)) == "wrong"
     assert census.instance_of(_adapter(passed, **replayed)) == "p=(1 1)/2 q=(1 0)/1"
@@ -122,7 +122,7 @@ def test_models_that_are_tables() -> None:
 def test_draws_of_mlx_are_draws_of_torch() -> None:
     torch = pytest.importorskip("torch")
     mlx = module_of(PACKAGES / "_mlx_by_torch.py", "census_mlx").Mlx
-    far = torch.tensor([0.0, -46.0])  # log of 1e-20: mlx never draws it, because its noise has float32
+    far = torch.tensor([0.0, -46.0])  # log of 1e-20: mlx never draws it, because its noise is float32
     assert {int(mlx.random.categorical(far)) for _ in range(50)} == {0}
     assert mlx.maximum(torch.tensor([1.0, -1.0]), 0.0).tolist() == [1.0, 0.0]
     assert mlx.minimum(1.0, torch.tensor([0.5, 2.0])).tolist() == [0.5, 1.0]

@@ -56,7 +56,7 @@ def test_entries_name_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None
     for name in ("target_pass", "draft_pass"):
         assert [(entry["tokens"], entry["batch"], entry["context"]) for entry in result[name]] == wanted
         assert all(0 < entry["seconds"] < 10 and entry["standard_error"] >= 0 for entry in result[name])
-    # Four rounds, one of which is not measured, of both models.
+    # Both models run four rounds, one of which is not measured.
     assert all(seen.count(cell) >= 8 for cell in wanted)
     assert {
         name: [(entry["tokens"], entry["paths"], entry["vocabulary"]) for entry in entries]
@@ -83,7 +83,7 @@ def test_without_a_draft_model_verifiers_are_timed_on_n_gram_drafts() -> None:
 
 def test_an_entry_has_the_median_and_its_error() -> None:
     cell = Cell("target_pass", {"tokens": 1}, lambda: lambda: None, [1.0, 2.0, 9.0, 3.0])
-    # Deviations of 2.5 are 1.5, 0.5, 6.5, 0.5 with the median 1.
+    # The deviations from 2.5 are 1.5, 0.5, 6.5 and 0.5; their median is 1.
     assert cell.entry() == {"tokens": 1, "seconds": 2.5, "standard_error": pytest.approx(1.2533 * 1.4826 / 2)}
 
 

@@ -104,7 +104,7 @@ def seeded_by_a_constant(p, q, drafts):
 
 
 def restored_state(p, q, drafts):
-    """The coin of each test is the last one again."""
+    """Restores the generator's state before each coin, so that all tests of a call get the same coin."""
     before = torch.cuda.get_rng_state()
 
     def coin():
@@ -340,7 +340,7 @@ def test_a_compiled_kernel_that_draws_is_refused_in_words(in_a_folder, name):
         judged(fn)
 
 
-# draftproof.torch gives the same tokens on the device as on the CPU. test_torch_verifiers.py tests distributions there.
+# draftproof.torch gives the same tokens on the device as on the CPU, where test_torch_verifiers.py tests distributions.
 
 
 @pytest.mark.parametrize("name", [*POSITIONS, *CHAINS, "ladder_block"])

@@ -119,7 +119,8 @@ def test_a_cache_that_keeps_rejected_drafts_fails_the_audit(verifier: str, monke
             right(self, range(len(self.nodes)))
 
     monkeypatch.setattr(Context, "commit", commit)
-    # The text of the context is then longer than the decoded one, whose new tokens a draft model would take from it.
+    # With this bug a context's text becomes longer than the decoded text. A draft model feeds only the tokens beyond
+    # its context's text, and would skip new ones, so an n-gram model drafts here.
     monkeypatch.setattr(Models, "drafter", lambda self, name: NGram(V, 2, torch.device("cpu")))
     assert audited(verifier, tokens=100)["audit"]["verdict"] == "failed"
 

@@ -180,7 +180,7 @@ def test_a_least_length_ends_within_the_drafts(bug: str) -> None:
 
 
 def lmdeploy_step(bug: str) -> Any:
-    """Drafts count as certain: they are accepted with their probability in the target, after its settings."""
+    """Verifies drafts as if q were 1 at each: a draft is accepted with its target probability under the settings."""
 
     def row(asked: Any, logits: Any, drafts: list[int], filtered: bool) -> Any:
         out = logits.clone()

@@ -1,4 +1,4 @@
-"""The gate of examples/engine_pull_request: on a stand-in for the engine, on bugs of it, and on the engine."""
+"""Runs the gate of examples/engine_pull_request on a stand-in for the engine, on stand-ins with bugs, and on it."""
 
 from __future__ import annotations
 

@@ -164,9 +164,9 @@ def test_repeated_gates_are_counted_and_kept(checkout: Path, capfd: pytest.Captu
     (kept,) = (checkout / "python" / "engines" / "results").glob("small-*.json")
     (adapter,) = json.loads(kept.read_text())["adapters"]
     assert adapter["repeated"] == {"gates": 3, "passed": 3, "models": 1, "seed": 1}
-    assert command.main(["small", "--repeat", "2", "--models", "1", "--seed", "4"]) == command.PASSED  # the next seeds
+    assert command.main(["small", "--repeat", "2", "--models", "1", "--seed", "4"]) == command.PASSED  # seeds go on
     assert json.loads(kept.read_text())["adapters"][0]["repeated"] == {"gates": 5, "passed": 5, "models": 1, "seed": 1}
-    assert command.main(["small", "--repeat", "3", "--models", "1"]) == command.PASSED  # counted anew
+    assert command.main(["small", "--repeat", "3", "--models", "1"]) == command.PASSED  # begins a new count
     text = engine_pages.write_page(checkout).read_text()
     assert "| `chain` | 3 | 1 | 3 |  |" in text
 

@@ -26,8 +26,8 @@ WRONG = (
 
 
 def step(fault: str = "", drafter: str = "model") -> Callable[..., list[int]]:
-    """Token verification of a chain that is drafted here: from the proposal, or the likeliest tokens of it. The chain
-    may stop before a flat proposal row; this decision reads only drafts that are kept."""
+    """Returns a step that drafts a chain, by draws from the proposal or as its likeliest tokens, and verifies it token
+    by token. The chain may stop before a flat proposal row; this decision reads only drafts that are kept."""
 
     def fused(target: StateModel, proposal: StateModel, drafts: int) -> list[int]:
         every = range(target.vocabulary)

@@ -21,7 +21,7 @@ FEW: dict[str, Any] = {"models": 5, "predictions": 32}  # enough in the proof ti
 
 
 def accept_equal(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
-    """Wrong: <= in place of <, on coins of 24 bits."""
+    """Wrong, because the test is <= in place of <, on coins of 24 bits."""
     for i, x in enumerate(drafts):
         if not rng.random(dtype=np.float32) * q[i, x] <= p[i, x]:
             return [*drafts[:i], pick(np.maximum(p[i].astype(float) - q[i], 0), rng)]
@@ -52,8 +52,8 @@ def test_distribution_searches_for_races_of_uniforms_as_check_does() -> None:
 
 
 def test_a_batch_that_draws_as_long_as_a_row_is_alive_holds_on_rows_that_a_batch_alone_would_refute() -> None:
-    """If all rows have rejected, the loop ends and the race takes earlier places of the tape, so that pairs of its
-    clocks show a wrong ratio of the weights."""
+    """The function draws coins until all rows of the batch have rejected. Then the loop ends, and the race takes
+    earlier places of the tape, so that pairs of its clocks show a wrong ratio of the weights."""
     torch = pytest.importorskip("torch")
 
     def verify(p: Any, q: Any, drafts: Any, lengths: Any, generator: Any) -> Any:
@@ -372,7 +372,7 @@ def test_greedy_tokens_are_the_likeliest_with_ties_as_declared(in_a_folder: Path
         return int(len(row) - 1 - row[::-1].argmax())
 
     def drawn(row: Any) -> int:
-        """As at a temperature near 0: equals share the token."""
+        """Draws as at a temperature near 0: uniformly from the likeliest tokens."""
         best = np.flatnonzero(row == row.max())
         return int(best[int(np.random.random() * len(best))])
 

@@ -18,7 +18,8 @@ import add_licences  # noqa: E402
 
 ABOUT = "draftproof-0.dist-info"
 LIBRARIES = ["draftproof.libs/libfmt-4f700944.so.9.1.0", "draftproof.libs/libbz2-e4f501c8.so.1.0.4"]
-#: The development packages whose libraries auditwheel copies, whose licence needs no notice, and those of tests.
+#: Development packages: LINKED has those whose libraries auditwheel copies into a wheel, OTHERS those whose licence
+#: requires no notice, and those that only tests use.
 LINKED = {"coinor-libclp-dev", "libfmt-dev", "libzip-dev"}
 OTHERS = {"libboost-dev", "libbenchmark-dev", "libgtest-dev", "librapidcheck-dev"}
 

@@ -229,7 +229,7 @@ def test_rare_places_of_a_text_are_seen(fault: str, in_a_folder: Path) -> None:
 
 
 def cached(blocks_have_parents: bool, size: int = 4) -> Callable[..., list[list[int]]]:
-    """Reads prompts by a cache of states after blocks of tokens, which other requests share."""
+    """Reads prompts by a cache that requests share: it has the states after blocks of tokens."""
 
     def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int) -> list[list[int]]:
         cache: dict[Any, int] = {}

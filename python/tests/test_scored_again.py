@@ -70,7 +70,7 @@ def test_a_state_that_keeps_rejected_drafts_is_seen_by_the_second_look(tmp_path:
         assert audited(own)["status"] != "failed"
         found = audited(again)
         assert found["status"] == "failed"
-        assert found["alarm_after_records"] <= 2 * (256 + DRAFTS)  # the first or the second look
+        assert found["alarm_after_records"] <= 2 * (256 + DRAFTS)  # an alarm at the first or the second look
         own.unlink()
 
 

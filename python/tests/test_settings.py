@@ -83,7 +83,7 @@ def temperature_ignored(p, q, drafts, temperature, **settings):
 
 
 def top_k_before_temperature_with_mass(p, q, drafts, *, top_k, temperature, **settings):
-    """Removes the tokens, and leaves the temperature out where it did."""
+    """Ignores the temperature of a request that has a top-k."""
     return right(p, q, drafts, temperature=1.0 if top_k else temperature, top_k=top_k, **settings)
 
 

@@ -117,7 +117,7 @@ def test_tokens_of_cpp_on_trees(host, branching):
 @pytest.mark.parametrize(("v", "k", "length", "stem"), [(3, 2, 1, 0), (9, 3, 2, 0), (30, 2, 3, 0), (9, 3, 3, 1)])
 def test_tokens_of_cpp_on_paths(host, name, options, v, k, length, stem):
     """Paths with a common stem. Where p is the chosen path's q up to rounding, the C++ ladder may read a number for a
-    test that is certain here, so its other numbers differ.
+    test that is certain here, and the two read different numbers from there on.
     """
     b, generator = 150, torch.Generator().manual_seed(v)
     parents = [-1 if i == 0 else i - 1 for i in range(stem)]

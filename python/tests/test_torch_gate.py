@@ -166,7 +166,7 @@ def test_first_draft_of_a_group_is_refuted(in_a_folder, monkeypatch):
 def drafted(distribution, drafter, **asked):
     """The sampled tier of a drafter, with a vocabulary that is small enough for a clock for each token."""
     name = "recursive_rejection" + ("_without_replacement" if distribution == "without_replacement" else "")
-    torch.manual_seed(1)  # rows of a batch have no seeds of the host
+    torch.manual_seed(1)  # the host sends no seeds for rows of a batch
 
     def draft(q, k, generator):
         return drafter(q, k, generator=generator)

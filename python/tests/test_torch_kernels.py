@@ -38,7 +38,8 @@ def ops():
 
 
 def drawn(name, b, v, k, seed=1, dtype=torch.float32, equal=False):
-    """p, q, drafts, counts for the verifier `name` of the library; counts of `fewest` to `most`, or all k."""
+    """Returns p, q, drafts and counts for the verifier `name` of the library. Counts are `fewest` to `most`, or all
+    k."""
     fewest, most, _, distributions = kernel_library.kernels()[name]
     k = min(k, most or k)
     fewest = min(fewest, k)

@@ -19,7 +19,7 @@ from draftproof.torch.ladder_race import coverage  # noqa: E402
 @pytest.mark.parametrize("n", [1, 2, 17, 1023, 1024, 3000])
 @pytest.mark.parametrize("roughness", [0.0, 0.01, 1.0])
 def test_hull_edges(n, roughness):
-    """Against a stack of corners; both lengths without and with a coarser hull."""
+    """Compares edges with those of a stack of corners, at a length without and a length with a coarser hull."""
     b, generator = 40, torch.Generator().manual_seed(n)
     steps = torch.rand(b, n, generator=generator, dtype=torch.float64) ** 4 + 1e-9
     s = torch.nn.functional.pad(steps.cumsum(1), (1, 0))
@@ -88,7 +88,7 @@ def test_ladder_without_replacement_is_optimal(k):
 
 @pytest.mark.parametrize("k", [2, 3, 9])
 def test_buckets_without_replacement_have_the_f_of_their_tokens(k):
-    """Power sums of buckets against a plan with single tokens in the order of the buckets."""
+    """Compares f of buckets, by power sums, with f of single tokens in the order of the buckets."""
     b, v = 2, 2000
     p, q = random_rows((b, v), 15), random_rows((b, v), 16, zeros=0.0)
     made = distinct_plan(p, q, k, 16, 1024 + k - 1)

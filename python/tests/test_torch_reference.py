@@ -15,7 +15,7 @@ from ladder_reference import Levels, levels
 
 
 class Numbers:
-    """Random numbers of one decision: given ones, or a list of cells to be entered, in order."""
+    """The random numbers of one decision: given `values`, or for each number the cell that it falls into."""
 
     def __init__(self, values=(), cells=None):
         self.values, self.cells, self.read, self.weight, self.widths = values, cells, [], Fraction(1), []

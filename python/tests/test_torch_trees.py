@@ -19,7 +19,7 @@ import draftproof.torch as verifiers  # noqa: E402
 
 
 def model_of(seed, v, depth):
-    """Distributions of prefixes of up to `depth` tokens, with zeros and equal quotients p / q; a function.
+    """Returns a function from prefixes of up to `depth` tokens to random rows, with zeros and equal quotients p / q.
 
     Probabilities are multiples of 1/4 or 1/8, so equal quotients are equal in float64 too.
     """
@@ -70,7 +70,7 @@ def flat(tree):
 
 
 def batch_of(rows, p, q, device):
-    """Tensors p, q, drafts, parents of (chance, tree, ..) rows of equally many drafts."""
+    """Returns tensors p, q, drafts, parents for rows (chance, tree, ..) whose trees have equally many drafts."""
     shapes = [flat(row[1]) for row in rows]
     return (
         torch.stack([table([p(()), *map(p, prefixes)], device) for prefixes, _ in shapes]),
@@ -81,7 +81,8 @@ def batch_of(rows, p, q, device):
 
 
 def listed(trees, decide, places):
-    """(chance, tree, numbers, tokens) at both ends of all branches of decide(tree, numbers), by number of drafts."""
+    """Returns (chance, tree, numbers, tokens) for numbers at both ends of every branch of decide(tree, numbers), in
+    groups of equally many drafts."""
     rows = defaultdict(list)
     for chance, tree in trees:
         for weight, numbers, tokens in branches(lambda numbers, tree=tree: decide(tree, numbers)):
@@ -97,7 +98,8 @@ def emitted_by(result):
 
 
 def distance(emitted, p, v, depth):
-    """Total variation between the target and the tokens (chance, tokens) completed by it."""
+    """Total variation between the target's distribution and that of `emitted`, (chance, tokens), which the target
+    completes."""
     distribution = defaultdict(Fraction)
     for chance, tokens in emitted:
         for rest in itertools.product(range(v), repeat=depth + 1 - len(tokens)):
@@ -114,7 +116,7 @@ def distance(emitted, p, v, depth):
 
 
 def check_tokens(groups, call):
-    """The batched function returns the tokens of every row. Returns (chance, tokens) of all rows."""
+    """Checks that the batched function returns the tokens of every row. Returns (chance, tokens) of all rows."""
     found = []
     for rows in groups:
         result = call(rows)
@@ -143,8 +145,9 @@ def test_traversal(v, counts, seed, device):
 
 
 def hybrid_of(seed, v, depth, fixed, drawn):
-    """p and m of a model, the trees with up to `fixed` fixed children and `drawn` drawn ones, and the prefixes that end
-    with a fixed child. m is any row off the fixed tokens, the first tokens of a random order; zeros are possible.
+    """Returns p and m of a model, the trees with up to `fixed` fixed children and `drawn` drawn ones, and the prefixes
+    that end with a fixed child. The fixed children are the first tokens of a random order. m is a random row that is 0
+    on them, and may have other zeros.
     """
     p, weights, generator = (
         model_of(seed, v, depth),
@@ -184,7 +187,7 @@ HYBRID = [
 
 
 def univer_on(p, m, trees, fixed, device="cpu"):
-    """(chance, tokens) of the batched function, which are those of the reference."""
+    """Checks that the batched function returns the reference's tokens. Returns (chance, tokens) of all rows."""
     groups = listed(trees, lambda tree, numbers: reference.univer(p, m, tree, fixed, numbers), lambda n: n + 1)
 
     def call(rows):
@@ -346,7 +349,7 @@ def as_drawn_from_q(self, paths, high, low):
 
 
 def only_the_first_group(self, bin_):
-    """The number of paths as if no break ever left."""
+    """The number of paths is computed from the first group of the bin alone, as if it were the group at every level."""
     a, b, share = next(type(self).right(self, bin_))
     yield a, b, torch.ones_like(share)
 

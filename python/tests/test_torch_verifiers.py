@@ -199,7 +199,7 @@ def chi_square(tokens, distribution):
 
 
 def test_paths_where_two_are_rare():
-    """More than 64 tokens, so that nodes below the root need no plan: the first two tokens have the target's
+    """With more than 64 tokens, nodes below the root need no plan. The first two tokens must have the target's
     distribution.
     """
     b, v, k, length = 30_000, 80, 3, 2

@@ -35,7 +35,7 @@ def test_bfloat16_is_read_as_the_number_it_is() -> None:
     blob = blob.replace(b'"I32"', b'"XXX"')
     with pytest.raises(WireError, match="no message"):
         read_frame(io.BytesIO(blob))
-    # With a type of one letter more the header has one blank less, and the name of the array one letter less.
+    # BF16 has one letter more than F16, and p one letter less than pp, so the header keeps its length.
     blob = frame({"type": "verify"}, {"pp": halves.view(np.float16)})
     message = read_frame(io.BytesIO(blob.replace(b'"pp"', b'"p"', 1).replace(b'"F16"', b'"BF16"', 1)))
     assert message is not None

@@ -28,8 +28,8 @@ def traversal(p, q, tree, numbers):
 def subtree(p, q, tree, prefix, weight, numbers):
     """The tokens that the node `prefix` of this weight ends with, None if it is refused.
 
-    The node's own mass in the subtree below its parent is `weight` times its present target row; each refused child
-    takes its residual from both.
+    The node's own mass in the subtree below its parent is `weight` times `row`, its target row so far; the refusal of a
+    child changes both to those of the residual.
     """
     row, left = p(prefix), q(prefix) if prefix in tree else None
     for x in children_of(tree, prefix):

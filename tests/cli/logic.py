@@ -203,14 +203,15 @@ def work_failures(case):
     code, and leave no partial file."""
     program = case.values["PROGRAM"]
     survey = "survey zipf:vocabulary=40,positions=60 --instances 0 --tuples 60 --verifier k_seq,ladder,single_draft".split()
-    # No file can be created in /proc: refused before the work if permissions show that (2), else a failed write (4).
+    # No file can be created in /proc. The exit code is 2, before the work, if permissions show this, else 4 after the
+    # write has failed.
     for option in ("--output", "--checkpoint") if os.path.exists("/proc/self") else ():
         case.call(program, [*survey, option, "/proc/result.json"])
         if case.code not in (2, 4) or case.out:
             case.fail(f"{option} in a folder where no file can be made")
         case.matches("/proc/result.json: (got|cannot be created)")
 
-    # A tmpfs of one page that an earlier file fills, if a private namespace may mount one.
+    # The disk is a tmpfs of one page, which an earlier file fills, if a private namespace may mount a tmpfs.
     disk = "mkdir disk && mount -t tmpfs -o size=4k none disk && printf kept >disk/all.json"
     unshare = shutil.which("unshare")
     if unshare and subprocess.run([unshare, "-rm", "sh", "-c", disk], cwd=case.folder, capture_output=True).returncode == 0:
@@ -313,7 +314,7 @@ def work_ranks(case):
         whole = case.read("whole.json")
         for some in ranks:
             on_ranks(some, [program, *asked.split(), "--threads", "1"], whole)
-    # The same with a plan. A command or a study without blocks runs on rank 0 alone.
+    # Ranks give the same bytes with a plan. A command or a study without blocks runs on rank 0 alone.
     case.run(0, f"plan {asked} --output plan.json")
     on_ranks(3, [program, *asked.split(), "--threads", "1", "--balance", "plan.json"], whole)
     for alone in "list --json", "reproduce --json", "check k_seq --list --json":

@@ -14,7 +14,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from markdown import ROOT
 
-#: Searches, and the pages of which one comes before every single mutant.
+#: Searches, each with pages of which one must come before every single mutant.
 SEARCHES = {"ladder": ["ladder.html"], "rejection": ["which-verifier.html", "python.html", "proofs.html"],
             "residual": ["python.html", "tutorial.html", "adapters.html"], "k_seq": ["reference/verifiers/k_seq.html"],
             "tree": ["paths.html"], "block": ["paths.html"], "greedy": ["python.html", "paths.html"],

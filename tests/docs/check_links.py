@@ -14,7 +14,7 @@ from typed import NAMED as WRITTEN
 
 NAMED = re.compile(r"([a-z_]+/[\w./-]+\.(?:hpp|cpp|cu|cuh|h|c|py|md|json|npz|bin|cmake|sh|svg|txt))(?:[: ].*)?$")
 SHOWN = re.compile(r"^<!-- file (\S+) -->\n\n```\w*\n(.*?)^```", re.M | re.S)
-#: Placeholders in tables of things to add.
+#: Placeholders, in tables that show what a reader can add.
 EXAMPLE = re.compile(r"\b(my_|NAME|FOLDER|GROUP|FAMILY)")
 
 
@@ -79,7 +79,7 @@ def mistakes(root):
         count, faults = without_tests(root, prose)
         seen += count
         wrong += [f"{name}:{line}: {fault}" for line, fault in faults]
-        written = {match[1] for _, text in prose if (match := WRITTEN.search(text))}  # the reader's files
+        written = {match[1] for _, text in prose if (match := WRITTEN.search(text))}  # files that the reader writes
         for line, span in spans(prose):
             match = NAMED.match(span)
             if match and match[1] not in written and match[1].split("/")[0] in folders and not EXAMPLE.search(match[1]):

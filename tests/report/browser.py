@@ -25,7 +25,7 @@ class Browser:
         read_there, write_here = os.pipe()
 
         def give_pipes():
-            os.dup2(read_there, 103)  # not directly 3 and 4, which may be two of these four
+            os.dup2(read_there, 103)  # 3 and 4 may be among these four descriptors: kept elsewhere first
             os.dup2(write_there, 104)
             os.dup2(103, 3)
             os.dup2(104, 4)

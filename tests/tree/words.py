@@ -52,7 +52,7 @@ FORMS = [
 ]
 RULES = [(re.compile(pattern), write) for pattern, write in WORDS + FORMS]
 
-# Names of others, and names that users type, which are exempt outside backticks too.
+# Names that others chose, and names that users type, which are exempt outside backticks too.
 EXEMPT = re.compile(
     r"--door|--law|draftproof\.law|draftproof_door|draftproof-door|De Morgan's laws?|[Ll]aw of large numbers|power laws?"
     r"|Walker's alias|random walk|strong law|floor division|std::floor|[\w/.-]*_[\w/.-]*|https?://\S+|\bheld-out\b")

@@ -1,7 +1,7 @@
 """How many steps show a loss of accepted length, and the bound that a measured mean is compared with.
 
 The number of accepted drafts of n independent steps is a sum, whose distribution is computed exactly, by a product of
-discrete Fourier transforms. A bound has the error probabilities that it states; no margin is guessed.
+discrete Fourier transforms. The error probabilities of a bound are computed from it, without a safety margin.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from draftproof.acceptance.lengths import Lengths
 
-MOST_CELLS = 1 << 24  # of a transform; longer sums are approximated by a normal distribution
+MOST_CELLS = 1 << 24  # most entries of a transform; longer sums are approximated by a normal distribution
 LEAST_ERROR = 1e-9  # rounding of a transform in double precision stays below this
 
 

@@ -18,8 +18,9 @@ Ids = NDArray[np.int64]
 class Block:
     """One call of a verifier for one request.
 
-    p: for each of E emitted tokens its distribution, as logarithms [V]. q: Q distributions of the D drafts, likewise.
-    emitted: [E]. drafts, parents, draft_rows: [D]. emitted_q: [E], the row of q at the same prefix, -1 without a row.
+    p: the target's distribution at each of E emitted tokens, as logarithms [V]. q: the Q distributions that the D
+    drafts were drawn from, also as logarithms. emitted: [E]. drafts, parents, draft_rows: [D]. emitted_q: [E], for each
+    emitted token the row of q after the same prefix, -1 if there is none.
     accepted: number of accepted drafts among the emitted tokens.
     """
 

@@ -108,7 +108,7 @@ def _grow(
         node_of: dict[int, int] = {}
         for token, previous in zip(drawn[row], before, strict=False):
             if token < 0:
-                break  # Fewer tokens have q > 0 than a node has siblings.
+                break  # The row has fewer tokens with q > 0 than drafts.
             if token not in node_of:
                 node_of[token] = len(made.tokens)
                 made.tokens.append(token)
@@ -130,7 +130,7 @@ class ModelDrafter(Drafter):
         return rows[-1]
 
     def after(self, proposal: Proposal, nodes: Sequence[int]) -> Tensor:
-        # Levels are fed whole and in order, so that nodes have the numbers of the proposal.
+        # Levels are fed whole and in order, so that a node has the same number in the context and in the proposal.
         return self._context.feed([proposal.tokens[i] for i in nodes], [proposal.parents[i] for i in nodes])
 
     def accepted(self, path: Sequence[int]) -> None:

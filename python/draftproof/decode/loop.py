@@ -54,7 +54,7 @@ class Clock:
         self._last = now
 
     def skip(self) -> None:
-        """Counts the time since the last call for no part."""
+        """Leaves the time since the last call out of the parts and of the total."""
         now = self._now()
         self._start += now - self._last
         self._last = now

@@ -53,7 +53,7 @@ class Shape:
 
     @property
     def sampling(self) -> str:
-        """The word of a recording for the way in which siblings are drawn."""
+        """The draft sampling of siblings, as a recording names it."""
         return "iid" if self.replaced else "without_replacement"
 
     def verifiers(self) -> tuple[str, ...]:

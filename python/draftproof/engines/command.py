@@ -172,7 +172,7 @@ def _ended(process: subprocess.Popen[bytes]) -> int:
 def _tell_repeated(engine: Engine, version: str, counted: dict[str, Any], kept: Path, asked: int) -> int:
     """Prints how many gates passed, and stores the counts in the kept results of the adapters, if there are any.
 
-    A stored count with equally many models is added if its seeds end where these begin.
+    A stored count is added to the new one if it has equally many models and its seeds end where the new ones begin.
     """
     skipped = {name: one["skipped"] for name, one in counted.items() if "skipped" in one}
     counted = {name: one for name, one in counted.items() if name not in skipped}

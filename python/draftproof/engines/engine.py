@@ -59,7 +59,7 @@ EQUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
 IMPOSSIBLE = "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1"
 # After softmax in float32, token 0 has the same probability in both rows, and token 1 is a few steps larger in q.
 NEARLY_EQUAL = "L=1 K=1 [] p=(2915 1)/2916 q=(5829 2)/5831"
-# The running sum of p in float32 ends below a sum in another order, so a draw may reach the impossible last token.
+# The running sum of p, rounded, ends below a sum in another order, so a draw may reach the impossible last token.
 SHORT_SUM = "L=1 K=1 [] p=(5 6 1 1 5 6 2 3 0)/29 q=(0 0 0 0 0 0 0 0 1)/1"
 # A chain of two drafts whose rows have tokens with p > q and tokens with p < q.
 OF_LENGTH_TWO = (

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-MOST_OBJECTS = 10_000  # visited by a search; objects of libraries are not searched
+MOST_OBJECTS = 10_000  # objects that a search visits at most; objects of libraries are not searched
 LIBRARIES = ("torch", "numpy", "random", "triton", "transformers", "scipy", "jax", "builtins", "draftproof", "_pytest")
 
 

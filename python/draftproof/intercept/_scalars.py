@@ -29,7 +29,7 @@ class _Here(threading.local):
     tape: Tape | None = None
     seed: int | None = None
     made: dict[str, Any] | None = None  # the generators of the seed, by library
-    imports = 0  # modules that this thread was importing when the call began
+    imports = 0  # number of modules that this thread was importing when the call began
 
 
 here = _Here()
@@ -46,7 +46,7 @@ unreplaced: Unreplaced | None = None  # while `draws_beside` runs a call
 
 
 def imports_here() -> int:
-    """Modules that this thread is importing."""
+    """Returns the number of modules that this thread is importing."""
     if not _importing:
         return 0
     thread = threading.get_ident()
@@ -144,7 +144,7 @@ def shape_of(size: Any) -> tuple[int, ...]:
 
 
 def race_size(tape: Tape) -> int:
-    """Entries of the race that a lone exponential belongs to: V where draws are raced, else 1."""
+    """Number of entries of the race that a lone exponential belongs to: V if draws are raced, else 1."""
     return tape.vocabulary if tape.races else 1
 
 

@@ -1,7 +1,8 @@
 """A dispatch mode of torch that draws random operators from a tape and runs all others.
 
-An operator is random if it has torch's tag `nondeterministic_seeded`, takes a generator, or draws by a key. An operator
-without a handler is refused by its name, unless its arguments say that it draws nothing (dropout of 0, not training).
+An operator is random if it has torch's tag `nondeterministic_seeded`, takes a generator, or draws by a key. A random
+operator without a handler raises UnknownRandomness with its name, unless its arguments show that it draws nothing
+(dropout of 0, not training).
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def uniform_bits(dtype: torch.dtype, device: torch.device) -> int:
 
     CUDA draws (x + 1/2) 2^-32, rounds it to a float, and turns 1 into 0: numbers below 2^-9 keep more bits than the
     tape's grid of 2^-24 has. A comparison of such a number has a probability that differs from the tape's by 2^-24 at
-    most. Doubles are the same with 2^-53.
+    most. For doubles the same holds with 2^-53.
     """
     count, most = 512, 53 if dtype == torch.float64 else 24
 

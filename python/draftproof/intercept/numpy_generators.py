@@ -1,7 +1,7 @@
 """numpy: functions of numpy.random, and generators made while a function runs (default_rng, Generator, RandomState).
 
 Stand-ins are subclasses of numpy's generators with all of their methods. A method that `_numpy_draws.py` does not have
-is refused by its name. Outside of a call a stand-in draws like its base class.
+raises UnknownRandomness with its name. Outside of a call a stand-in draws like its base class.
 
 A generator made before the call, and a function imported by name, cannot be replaced: `unreachable` names them.
 """

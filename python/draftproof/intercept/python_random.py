@@ -1,6 +1,6 @@
 """random: the functions of the module, and generators made while a function runs.
 
-Draws in a call for many rows are refused, because a single number does not show which row it is for.
+A draw in a call for many rows raises RowsUnclear, because a single number does not show which row it is for.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _public(of: type) -> list[str]:
     return [name for name in dir(of) if not name.startswith("_") and callable(getattr(of, name))]
 
 
-# Methods of this version of Python that no method above replaces are refused by name.
+# Methods of this version of Python that no method above replaces raise UnknownRandomness with their names.
 for _name in _public(Plain):
     if _name not in QUIET | DERIVED and _name not in vars(StandIn):
         setattr(StandIn, _name, _refusing(_name))

@@ -2,8 +2,9 @@
 
 A number of Triton is a function of seed and offset. Each pair is one coin of the tape, in order of first use. The same
 pair gives the same number again, so a check detects a kernel that uses an offset twice. Draws of compiled kernels, on
-the device, cannot be replaced: `unreachable` names them, and a check of such a function is refused. A kernel that takes
-its uniforms as an argument can be checked compiled, and any kernel by trials alone with scripted=False.
+the device, cannot be replaced: `unreachable` names them, and draftproof.adapter raises ValueError for a function with
+such a kernel. A compiled kernel that takes its uniforms as an argument can be checked, and any kernel by trials alone
+with scripted=False.
 """
 
 from __future__ import annotations

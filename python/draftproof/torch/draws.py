@@ -44,7 +44,7 @@ class Uniforms:
 
 
 class SomeUniforms:
-    """The numbers of some rows of a batch, taken from the batch's own."""
+    """The uniforms of some rows of a batch, which are taken from those of the whole batch."""
 
     def __init__(self, all_rows: Uniforms, rows: Tensor) -> None:
         self.all_rows, self.rows = all_rows, rows

@@ -99,7 +99,8 @@ def drafts_of(drafts: Tensor, shape: tuple[int | str, ...], vocabulary: int, giv
 
 
 def inputs_of(p: Tensor, q: Tensor, drafts: Tensor, places: int, given: Options, proposals: int) -> Inputs:
-    """`places`: random numbers a row. `proposals`: rows of q a batch row; chains have one more row of p."""
+    """Returns the checked inputs. `places`: number of random numbers that a row can read. `proposals`: rows of q for
+    each batch row; chains have one more row of p."""
     p_rows, q_rows = Rows("p", p, given.logits, given.temperature), Rows("q", q, given.logits, given.temperature)
     tokens, lengths = drafts_of(drafts, (p.shape[0], "K" if proposals == 1 else proposals), p.shape[2], given)
     uniforms = Uniforms(p.shape[0], places, p.device, given.generator, given.uniforms)
@@ -112,7 +113,7 @@ def inputs_of(p: Tensor, q: Tensor, drafts: Tensor, places: int, given: Options,
 
 
 def chain(p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> Inputs:
-    """p [B, L + 1, V], q [B, L, V], drafts [B, L]; L + 1 random numbers a row."""
+    """Returns the inputs of a chain: p [B, L + 1, V], q [B, L, V], drafts [B, L]; L + 1 random numbers a row."""
     want_rows("p", p, ("B", "L + 1", "V"), p.device)
     b, n, v = p.shape[0], p.shape[1] - 1, p.shape[2]
     want(n >= 0, "p: rows", n + 1, "at least 1")
@@ -124,7 +125,7 @@ def chain(p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> Inputs:
 
 
 def position(p: Tensor, q: Tensor, drafts: Tensor, more_places: int, given: Options) -> Inputs:
-    """p [B, V], q [B, V], drafts [B, K]; K + more_places random numbers a row."""
+    """Returns the inputs of a position: p [B, V], q [B, V], drafts [B, K]; K + more_places random numbers a row."""
     want_rows("p", p, ("B", "V"), p.device)
     b, v = p.shape
     want_rows("q", q, (b, v), p.device)

@@ -152,7 +152,8 @@ def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options
 
 
 def _suits(kernel: kernel_library.Kernel, p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> bool:
-    """Whether the conditions of the module's docstring hold, except the device; not for input that is refused."""
+    """Whether the conditions of the module's docstring hold, except that of the device. Arguments of wrong shapes or
+    types do not meet them, so that the torch form raises its ValueError."""
     k = drafts.shape[-1] if drafts.dim() == 2 else 0
     half = p.dtype in (torch.bfloat16, torch.float16) and (given.logits or not kernel.plans)
     integers = not (drafts.is_floating_point() or drafts.is_complex() or drafts.dtype == torch.bool)

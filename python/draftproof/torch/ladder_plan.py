@@ -205,7 +205,7 @@ def hull_edge(s: Tensor, y: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
     above. It starts at the edge of a coarser hull, or at the bin itself. The highest point above a line is a corner;
     once both ends are corners, all that follow lie between them, so windows shrink and the search ends. The first and
     the last point are corners; points on a line are not.
-    Cost: a few passes over the points; each step asks the device whether a row is not done.
+    Cost: a few passes over the points; each step reads from the device whether a row is not done.
     """
     n = y.shape[1] - 1
     a, b = bin_.clone(), bin_ + 1

@@ -85,7 +85,7 @@ def race(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, k: int) -> Tens
 
 
 def slowest_of(q: Tensor, k: int) -> float:
-    """The least mass of all but the k - 1 largest tokens; the integral decays at this rate."""
+    """The least mass, over the rows, of all tokens but the k - 1 largest: the rate at which the integral decays."""
     largest = q.topk(k - 1, dim=1).indices
     return float(q.scatter(1, largest, 0.0).sum(1).min())
 
@@ -93,8 +93,8 @@ def slowest_of(q: Tensor, k: int) -> float:
 def before(start: float, an_octave: int, c: Tensor, width: Tensor) -> Tensor:
     """Sum over the nodes before the start, in units of the rule's step, [R, n].
 
-    The integrand over W is ((c + W) e^(-(c + W) t) - c e^(-ct)) / W there: a power series in t, and powers of times in
-    equal ratios add up.
+    The integrand over W is ((c + W) e^(-(c + W) t) - c e^(-ct)) / W there, a power series in t. Because the times have
+    equal ratios, the sum of each power over the times is a geometric series.
     """
     total, mix, last, factor, m = torch.zeros_like(c), torch.ones_like(c), torch.ones_like(c), start, 0
     while abs(factor) * (m + 2) > 1e-17 * start:

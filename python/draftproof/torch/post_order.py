@@ -7,8 +7,8 @@ the node itself. The first node that is accepted ends the decision; the root alw
     weight   weight of each node that was entered    1 at the root
     rank     place of each draft in the order of the tests of its siblings; MOST for a draft that is not tested
 
-Cost: at most 2 n + 1 steps for n drafts, each of a few operations on [B, n] numbers; a step asks the device which rows
-are not done.
+Cost: at most 2 n + 1 steps for n drafts, each of a few operations on [B, n] numbers. Each step reads from the device
+which rows are not done.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from .rows import Rows
 
 @dataclass
 class Tree:
-    """Trees of up to n drafts, n > 0 or n = 0."""
+    """Trees of up to n drafts; n may be 0."""
 
     tokens: Tensor  # [B, n] int64
     there: Tensor  # [B, n] whether draft i is there
@@ -51,7 +51,7 @@ class Tree:
 
 
 def tree_of(tokens: Tensor, there: Tensor, parents: Tensor) -> Tree:
-    """The trees of drafts whose parents are drafts before them, -1 for the context."""
+    """The trees of drafts. `parents`: the number of an earlier draft for each draft, or -1 for the context."""
     b, n = tokens.shape
     node = torch.zeros(b, n + 1, dtype=torch.int64, device=tokens.device)  # column i + 1 belongs to draft i
     parent, depth = torch.full_like(tokens, -1), torch.zeros_like(node)
@@ -117,7 +117,8 @@ class TreeInputs:
 def tree_inputs(
     p: Tensor, q: Tensor, drafts: Tensor, parents: Tensor, places: int, given: Options, drawn: Tensor | None = None
 ) -> TreeInputs:
-    """p [B, n + 1, V], q [B, n, V], drafts [B, n], parents [n] or [B, n]; `places` random numbers a row.
+    """Returns the inputs of p [B, n + 1, V], q [B, n, V], drafts [B, n], parents [n] or [B, n], with `places` random
+    numbers a row.
 
     `drawn` [B, n]: drafts whose rows of q are read; by default all.
     """
@@ -149,7 +150,7 @@ def tree_inputs(
 
 
 def of_each_draft(name: str, values: Tensor, drafts: Tensor) -> Tensor:
-    """`values` [n] or [B, n] as [B, n]."""
+    """Returns `values` [n] or [B, n] expanded to [B, n]."""
     b, n = drafts.shape
     want(tuple(values.shape) in ((n,), (b, n)), f"{name}: shape", tuple(values.shape), f"({n},) or {(b, n)}")
     want(values.device == drafts.device, f"{name}: device", values.device, drafts.device)
@@ -159,7 +160,8 @@ def of_each_draft(name: str, values: Tensor, drafts: Tensor) -> Tensor:
 def drafted_inputs(
     p: Tensor, q: Tensor, drafts: Tensor, parents: Tensor | None, more_places: int, given: Options
 ) -> TreeInputs:
-    """K paths as a tree if `parents` is given, else as paths; 1 + `more_places` times L or n random numbers a row."""
+    """Returns the inputs of K paths, which are a tree if `parents` is given, else paths. A row has 1 + `more_places` n
+    random numbers for n drafts of a tree, 1 + `more_places` L for paths of L tokens."""
     places = 1 + more_places * drafts.shape[-1]
     if parents is None:
         return path_inputs(p, q, drafts, places, given)
@@ -167,7 +169,7 @@ def drafted_inputs(
 
 
 def path_inputs(p: Tensor, q: Tensor, drafts: Tensor, places: int, given: Options) -> TreeInputs:
-    """p [B, K, L + 1, V], q [B, K, L, V], drafts [B, K, L]; `places` random numbers a row."""
+    """Returns the inputs of p [B, K, L + 1, V], q [B, K, L, V], drafts [B, K, L]; `places` random numbers a row."""
     want_rows("p", p, ("B", "K", "L + 1", "V"), p.device)
     b, k, n, v = p.shape[0], p.shape[1], p.shape[2] - 1, p.shape[3]
     want(k > 0 and n >= 0, "p: paths and rows", (k, n + 1), "at least 1 of both")

@@ -92,7 +92,7 @@ class Costs:
 
 
 def _interpolated(entries: Sequence[Entry], tokens: int, what: str) -> Seconds:
-    """Linear between the token counts beside `tokens`. Raises: OutOfTable outside of all."""
+    """Interpolates linearly between the token counts next to `tokens`. Raises: OutOfTable outside of their range."""
     ordered = sorted(entries, key=lambda entry: entry.tokens)
     if not ordered:
         raise OutOfTable(f"{what}: not timed")
@@ -220,7 +220,7 @@ def parse_hardware(text: str) -> dict[str, float]:
 def derived_costs(
     hardware: Mapping[str, float], *, batches: Sequence[int] = (1,), context: int = 0, most_tokens: int = 1024
 ) -> Costs:
-    """A table for hardware from its data sheet, without measurements.
+    """A table for hardware that is not at hand, computed from its figures instead of measured.
 
     A pass takes the longer of two times: to read the weights once, with the keys and values of every text, at
     `bandwidth`; to compute 2 operations per parameter and token at `flops`. `overhead` seconds come on top.

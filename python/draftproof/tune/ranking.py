@@ -135,7 +135,7 @@ class Tuned(Table):
         return "\n".join(text)
 
     def _equal(self) -> dict[tuple[Any, ...], list[Choice]]:
-        """The choices by K, L, tokens and seconds: with one draft, many verifiers are the same rule."""
+        """Groups choices of equal K, L, tokens and seconds, because with one draft many verifiers are the same rule."""
         groups: dict[tuple[Any, ...], list[Choice]] = {}
         for one in self.choices:
             assert one.setting is not None

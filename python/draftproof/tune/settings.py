@@ -147,7 +147,8 @@ def _of_positions(
 def _of_rate(verifier: str, sampling: str, k: int, length: int, rate: float, tuples: int) -> Setting:
     """A setting of which every depth accepts with `rate`, independently: 1 + rate + .. + rate^L tokens.
 
-    Above one draft a depth, the accepted draft is not known beforehand: a step has a full tree, k^i drafts at depth i.
+    With k > 1 drafts a depth it is not known beforehand which one is accepted, so a step has a full tree with k^i
+    drafts at depth i.
     """
     tokens = sum(rate**i for i in range(length + 1))
     slope = sum(i * rate ** (i - 1) for i in range(1, length + 1))

@@ -44,9 +44,9 @@ class Entry:
     why       one sentence: why it is wrong, or which style it shows
     on        the smallest instance found by hand that shows the bug; empty if it depends on other rows of a batch or on
               earlier calls
-    gap       why the gate's verdict on it is another one; empty for nearly all
-    sampled   trials by which `exact` estimates its distribution, if it has too many branches: noise of a race,
-              generators that it seeds
+    gap       why the gate's verdict differs from `status`; empty for nearly all
+    sampled   number of trials by which `exact` estimates its distribution, if the noise of a race or generators that it
+              seeds give it too many branches; else 0
     state     whether it keeps a state from call to call
     declared  level, drafts, batched, logits, arrays and other arguments of draftproof.check
     """

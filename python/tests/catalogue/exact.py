@@ -35,7 +35,7 @@ FAR, NEAR = 2.0**-12, 2.0**-20
 
 
 class Arguments:
-    """Rows are float32. Batches are padded with zeros and -1."""
+    """Converts inputs to arguments of a function: rows in float32, batches padded with zeros and -1."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
@@ -128,7 +128,7 @@ def simplest(low: float, high: float) -> Fraction:
 
 
 def _simplest_from(low: float, high: float) -> Fraction:
-    """As `simplest`, in [low, high)."""
+    """Returns what `simplest` does, but in [low, high)."""
     if low == math.floor(low):
         return Fraction(int(low))
     if math.floor(low) + 1 < high:
@@ -138,7 +138,7 @@ def _simplest_from(low: float, high: float) -> Fraction:
 
 
 class Enumeration:
-    """The distribution of `run`, a function of a list of choices that raises Wanted for one more."""
+    """The distribution of `run`, a function of a list of choices that raises Wanted if it draws more than these."""
 
     def __init__(self, run: Callable[[Script], Tokens], points: int = 6) -> None:
         self.run, self.points = run, points
@@ -175,7 +175,7 @@ class Enumeration:
         return [*stretches, (1.0 - begin, value)]
 
     def _end(self, choices: tuple[float, ...], low: float, high: float, before: Any, cell: float) -> float:
-        """The first value whose signature is another one, if there is one change between low and high."""
+        """The first value above `low` with another signature than `low`, if the signature changes once before high."""
         tried = False
         while high - low > cell:
             if not tried and high - low <= FAR and low > 0.0 and high < 1 - cell:

@@ -52,7 +52,7 @@ def chain(p, q, drafts, *, keep=ratio, rest=rest_of, pick=by_weights):
 
 
 def by_sums(weights: Any, u: float) -> int:
-    """As `inverted`, in double and never a token without weight."""
+    """Returns a token as `inverted` does, but sums in double and never returns a token without weight."""
     w = np.asarray(weights, np.float64)
     sums = w.cumsum()
     return min(int(np.searchsorted(sums, u * sums[-1], side="right")), int(np.flatnonzero(w)[-1]))

@@ -124,7 +124,7 @@ def _choices(source: Source, population: Any, weights: Any = None, *, cum_weight
 
 @contextmanager
 def replaced() -> Iterator[Source]:
-    """Random calls take their values from the source's source.script."""
+    """Until the context ends, random calls take their values from `script` of the source that it yields."""
     source = Source()
     with ExitStack() as stack:
         replace = lambda *a: stack.enter_context(mock.patch.object(*a))  # noqa: E731
@@ -146,7 +146,7 @@ def _replace_torch(source: Source, replace: Any) -> None:
     import torch
 
     def coins(shape: Any, dtype: Any) -> Any:
-        """Half formats are rounded floats, and 1 becomes 0, as torch draws them on the CPU."""
+        """Returns uniforms as torch draws them on the CPU: in half formats they are rounded floats, and 1 becomes 0."""
         bits = 53 if dtype == torch.float64 else 24
         drawn = torch.from_numpy(np.asarray(source.script.coins(tuple(shape), bits))).to(dtype)
         return torch.where(drawn == 1, 0, drawn)

@@ -345,7 +345,7 @@ class _Writer:
         return "".join(f"    {line}\n" for line in lines)
 
     def filled(self, text: str) -> str:
-        """The text with the arguments of generators."""
+        """The text with its placeholders replaced by the arguments that pass a generator."""
         named = {"torch": "generator", "numpy": "rng", "list": ""}[self.library] if self.given else ""
         text = text.replace("@g", ", generator=generator" if named else "")
         text = text.replace("@u", "generator=generator" if named else "").replace("@n", named or "np.random")

@@ -318,7 +318,7 @@ def wrapped(*given):
 
 
 def by_hash(p, drafts, hashed, uniform):
-    """Draws from p are followed as long as they were drafted."""
+    """Sample-and-match: emits draws from p up to the first that differs from the draft."""
 
     def pick(w):
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -60,7 +60,7 @@ part(
     "L=1 K=1 [] p=(1 2)/3 q=(1 3)/4",
     keep=lambda p, q, i, x: (p[i, x] - q[i, x]).abs() < 0.1 or ratio(p, q, i, x),
 )
-# A draft is accepted where its target probability is above 0.3, a threshold of taste.
+# A draft is accepted where its target probability is above 0.3, an arbitrary threshold.
 part("typical", HALF, keep=lambda p, q, i, x: p[i, x] > 0.3)
 # An epsilon in the denominator rejects drafts with p = q, whose residual is empty.
 part("epsilon_in_ratio", EQUAL, "answers", keep=lambda p, q, i, x: torch.rand(()) < p[i, x] / (q[i, x] + 1e-5))

@@ -133,7 +133,8 @@ def drip(link):
     endless(lambda data: (link.raw(data), time.sleep(0.001)), b"\0")
 
 
-#: Actions in place of an answer: if a row has p[0][0] = 0.75, if the batch has several rows, and always.
+#: Actions in place of an answer: STRUCK if a row of the request has p[0][0] = 0.75, IN_COMPANY if it has several rows,
+#: ALWAYS for every request.
 STRUCK = {
     "refuses": lambda link, id: link.send({"type": "error", "id": id, "message": "cannot serve 0.75"}),
     "stops": lambda link, id: link.send({"type": "error", "id": id, "stopped": True, "message": "interrupted"}),

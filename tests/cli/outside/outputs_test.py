@@ -103,7 +103,7 @@ def places(command, words, folder, slow):
     for name, (kind, make) in ((name, place) for name in names for place in PLACES.items()):
         path = os.path.join(folder, kind + name)
         if slow and kind in ("full", "link"):
-            continue  # written only after the work
+            continue  # the program writes this file only after the work
         try:
             make(path)
         except PermissionError:

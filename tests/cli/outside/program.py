@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 PROGRAM = os.path.abspath(sys.argv[1])
 NIGHTLY = sys.argv[2:] == ["nightly"]  # more inputs
 CODES = {0, 1, 2, 3, 4, 77}
-#: Values that make a run short, for options of these names; and arguments by the name that the help gives them.
+#: SHORT has values that make a run short, by the name of the option; ARGUMENTS has values by the name in the help.
 SHORT = {"--tuples": "1000", "--instances": "1", "--steps": "100", "--controls": "1", "--further": "0", "--effort": "16",
          "--repetitions": "1", "--min-time": "1e-6", "--branches": "1000", "--profile": "quick"}
 ARGUMENTS = {"verifier": "single_draft", "source": "zipf:vocabulary=5", "name": "k_seq", "filter": "^optimum/small/",

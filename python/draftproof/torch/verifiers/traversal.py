@@ -102,8 +102,8 @@ class Traversal(PostOrder):
         token = torch.where(seen, token, token.gather(1, children[:, None]))
         unseen = q.scatter(1, token, 0.0).sum(1) / q.sum(1)
         left = above(p, q.mul_(b[:, None])).sum(1)
-        # Without residual the rest of the tree emits all of it, so the node is refused with certainty. At weight 1 a
-        # refusal is possible only by rounding, and the node stays as it was.
+        # If no residual is left (F' = 0), w' is 0, and the node is refused with certainty. At weight 1 a child whose
+        # refusal leaves no residual is refused only by rounding, and the node stays as it was.
         some = left > 0
         self.weight[rows, nodes] = torch.where(
             some, weight * left / (weight * left + (1 - weight) * mass), (weight == 1).double()
