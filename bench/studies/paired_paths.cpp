@@ -125,6 +125,7 @@ double error_of_mean(double n, double sum, double squares) {
 }  // namespace
 
 int nodes_of(const TreeShape& shape) {
+  if (shape.nodes > 0) return shape.nodes;
   if (shape.branching.empty()) return shape.drafts * shape.length;
   int level = 1, all = 0;
   for (const int children : shape.branching) all += level *= children;
@@ -132,6 +133,7 @@ int nodes_of(const TreeShape& shape) {
 }
 
 std::string text_of(const TreeShape& shape) {
+  if (shape.nodes > 0) return fmt::format("{} children, {} fixed, pruned", shape.drafts, shape.fixed);
   if (shape.branching.empty()) return fmt::format("{} paths of {}", shape.drafts, shape.length);
   return fmt::format("{}{}", fmt::join(shape.branching, " "),
                      shape.fixed == 0 ? "" : fmt::format(", {} fixed", shape.fixed));

@@ -90,13 +90,17 @@ struct SampledDistribution {
   static constexpr double alarm = 2e15;
 
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
-    return !verifier.info().unsupported.explore.empty() && verifier.info().promise == Promise::lossless;
+    return !verifier.info().unsupported.explore.empty() && verifier.info().promise == Promise::lossless &&
+           !verifier.info().shared_noise;
   }
-  static Answer check(InstanceAnalysis& at) {
+  static Answer check(InstanceAnalysis& at) { return follows_target(at, at.trials(at.instance(), trials)); }
+
+  /// Whether the tokens of `ran` follow the target.
+  static Answer follows_target(const InstanceAnalysis& at, const Trials& ran) {
     std::vector<double> distribution;
     for (const Rational& p : normalised(at.instance().target)) distribution.push_back(static_cast<double>(p));
     std::vector<std::uint64_t> counts(distribution.size());
-    for (const Verdict& verdict : at.trials(at.instance(), trials).verdicts) {
+    for (const Verdict& verdict : ran.verdicts) {
       if (verdict.token < 0) return Answer::failed("a branch of probability zero was reached");
       ++counts[static_cast<std::size_t>(verdict.token)];
     }
@@ -107,6 +111,31 @@ struct SampledDistribution {
       return text + " of " + std::to_string(trials) + " trials, expected in proportion to " +
              brief(normalised(at.instance().target));
     });
+  }
+};
+
+// Losslessness over uniform keys, for schemes that read the drafter's noise: a watermark or reproducible sampling. The
+// noise and coins of a trial are functions of its number, the key. Given the key all is determined, so a second run
+// emits the same tokens; over keys they follow p.
+struct UnbiasedOverKeys {
+  static constexpr std::string_view name = "unbiased_over_keys";
+  static constexpr std::string_view about =
+      "on shared noise: a key determines the token, and over uniform keys tokens follow p, tested by an e-value";
+  static constexpr int every = SampledDistribution::every;
+  static constexpr bool explores = false;
+  static constexpr Tier tier = Tier::sampled;
+
+  static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
+    return verifier.info().shared_noise && verifier.info().promise == Promise::lossless;
+  }
+  static Answer check(InstanceAnalysis& at) {
+    const Trials first = at.trials(at.instance(), SampledDistribution::trials);
+    const Trials second = at.trials(at.instance(), SampledDistribution::trials);
+    for (std::size_t key = 0; key < first.verdicts.size(); ++key)
+      if (first.verdicts[key].token != second.verdicts[key].token)
+        return Answer::failed("key " + std::to_string(key) + " emits " + std::to_string(first.verdicts[key].token) +
+                              ", and called again " + std::to_string(second.verdicts[key].token));
+    return SampledDistribution::follows_target(at, first);
   }
 };
 

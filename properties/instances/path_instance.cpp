@@ -16,7 +16,7 @@ bool valid_shape(const TreeShape& shape) {
   const auto& branching = shape.branching;
   return shape.drafts >= 1 && shape.drafts <= max_drafts && shape.length >= 1 &&
          shape.length <= PathInstance::most_length && shape.stem >= 0 && shape.stem <= shape.length &&
-         shape.fixed >= 0 && shape.fixed <= max_drafts &&
+         shape.fixed >= 0 && shape.fixed <= max_drafts && shape.nodes >= 0 && shape.nodes <= PathInstance::most_nodes &&
          (branching.empty() || std::ssize(branching) == shape.length) &&
          std::all_of(branching.begin(), branching.end(), [](int n) { return n >= 1 && n <= max_drafts; });
 }
@@ -27,6 +27,7 @@ TreeShape parse_shape(InstanceReader& reader) {
   shape.drafts = reader.named_number("K", 1, max_drafts);
   if (reader.starts_with("stem=")) shape.stem = reader.named_number("stem", 0, shape.length);
   if (reader.starts_with("fixed=")) shape.fixed = reader.named_number("fixed", 0, max_drafts);
+  if (reader.starts_with("nodes=")) shape.nodes = reader.named_number("nodes", 0, PathInstance::most_nodes);
   if (reader.accept("branching=")) {
     shape.branching = reader.numbers("(", ")", max_drafts);
     if (!valid_shape(shape))
@@ -84,6 +85,7 @@ std::string PathInstance::text() const {
   std::string text = fmt::format("L={} K={}", shape.length, shape.drafts);
   if (shape.stem > 0) text += fmt::format(" stem={}", shape.stem);
   if (shape.fixed > 0) text += fmt::format(" fixed={}", shape.fixed);
+  if (shape.nodes > 0) text += fmt::format(" nodes={}", shape.nodes);
   if (!shape.branching.empty()) text += fmt::format(" branching=({})", fmt::join(shape.branching, " "));
   for (const auto& [prefix, weights] : rows) {
     text += fmt::format(" {} p={} q={}", prefix_text(prefix), weights_text(weights.target),

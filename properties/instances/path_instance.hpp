@@ -51,6 +51,7 @@ struct PrefixWeights {
 
 struct PathInstance {
   static constexpr int most_length = 32;
+  static constexpr int most_nodes = 64;
   static constexpr int most_prefixes = 20'000;  ///< V^0 + V^1 + .. up to the longest listed prefix
 
   TreeShape shape{};

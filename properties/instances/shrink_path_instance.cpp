@@ -64,6 +64,7 @@ void add_smaller_shapes(Candidates<PathInstance>& candidates, const PathInstance
   candidates.add([](PathInstance& candidate) { candidate.shape.stem = 0; });
   candidates.add([](PathInstance& candidate) { candidate.shape.stem -= 1; });
   candidates.add([](PathInstance& candidate) { candidate.shape.fixed -= 1; });
+  if (origin.shape.nodes > 1) candidates.add([](PathInstance& candidate) { candidate.shape.nodes -= 1; });
 }
 
 void add_fewer_prefixes(Candidates<PathInstance>& candidates, const PathInstance& origin) {

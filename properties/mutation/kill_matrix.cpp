@@ -116,10 +116,15 @@ KillRow drafter_row(const AnyDrafter& drafter, const KillOptions& options) {
 KillRow tree_drafter_row(const AnyTreeDrafter& drafter, const KillOptions& options) {
   const AnyPathVerifier* verifier = path_registry().verifier(options.path_verifier);
   if (!verifier) throw std::invalid_argument("kill matrix: no verifier " + options.path_verifier);
+  // The verifier must be exact on the declared trees, or it is refuted for another reason.
+  for (const auto& other : path_registry().verifiers()) {
+    if (takes_trees(verifier->info(), drafter.info())) break;
+    verifier = other.get();
+  }
   KillRow row = searched<BlockLevel>("tree drafters", *verifier, drafter, options);
   row.name = drafter.info().name;
   row.mutant_of = drafter.info().declared_as;
-  row.partner = options.path_verifier;
+  row.partner = verifier->info().name;
   return row;
 }
 

@@ -95,6 +95,10 @@ int drafted_trees(const TreeShape& shape, int vocabulary, int most, const PathSi
     for (; tokens > 0 && trees <= most; --tokens) trees *= choices;
   };
   if (sizes.fixed) return 1;
+  if (sizes.shared_suffix) {
+    draw(shape.length - 1, vocabulary);
+    return trees;
+  }
   if (!sizes.branches) {
     draw(shape.stem + shape.drafts * (shape.length - shape.stem), vocabulary);
     return trees;
@@ -122,6 +126,7 @@ TreeShape branched_shape(InstanceRng& dice, const PathSizes& sizes, int several)
   if (sizes.fixed) shape.drafts = std::max(shape.drafts, sizes.most_drafts - 2);
   if (sizes.stem) shape.stem = dice.between(0, shape.length - 1);
   if (sizes.fixed_children) shape.fixed = dice.between(0, 2);
+  if (sizes.nodes) shape.nodes = dice.between(shape.length, most_fixed_nodes);
   if (!sizes.branches) return shape;
   const int branched = dice.between(2, shape.length - 1);
   for (int depth = 0; depth < shape.length; ++depth)
@@ -146,6 +151,7 @@ TreeShape draw_shape(InstanceRng& dice, const PathSizes& sizes, PathForm form) {
                   .stem = 0};
   if (sizes.stem) shape.stem = dice.between(0, shape.length);
   if (sizes.fixed_children) shape.fixed = dice.between(0, 2);
+  if (sizes.nodes) shape.nodes = dice.between(1, most_fixed_nodes);
   if (sizes.branches && dice.chance(1, 2))
     for (int depth = 0; depth < shape.length; ++depth) shape.branching.push_back(dice.between(fewest, most));
   return shape;

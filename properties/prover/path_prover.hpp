@@ -22,6 +22,8 @@ struct PathSizes {
   bool distinct = false;        ///< whether siblings are drawn without replacement
   bool fixed = false;           ///< whether there is one tree, of any size; K then counts its nodes
   bool fixed_children = false;  ///< whether the drafter uses TreeShape::fixed
+  bool nodes = false;           ///< whether the drafter uses TreeShape::nodes
+  bool shared_suffix = false;   ///< whether one path is drawn, whatever K is
 };
 
 /// Returns the default limits with the features that the drafter uses.
@@ -30,7 +32,9 @@ constexpr PathSizes sizes_of(const TreeDrafterInfo& drafter) {
           .branches = drafter.branches,
           .distinct = drafter.distinct_siblings,
           .fixed = drafter.fixed,
-          .fixed_children = drafter.has_fixed_children};
+          .fixed_children = drafter.has_fixed_children,
+          .nodes = drafter.prunes,
+          .shared_suffix = drafter.shared_suffix};
 }
 
 /// Returns the n-th small model of a seed. Families of rows alternate. A quarter of the models has no context,

@@ -175,6 +175,7 @@ TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length) {
     // At each depth one child more than the fixed ones, which is drawn.
     shape.fixed = drafts - 1;
     shape.branching.assign(static_cast<std::size_t>(length), drafts);
+    if (drafter.info().prunes) shape.nodes = drafts * length;
   }
   return shape;
 }

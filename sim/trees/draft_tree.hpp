@@ -197,6 +197,7 @@ struct TreeShape {
   std::vector<int> branching{};  ///< children of a node at depth 0, 1, ..; empty: `drafts` at each depth
   int stem = 0;                  ///< tokens drafted before the paths separate
   int fixed = 0;                 ///< F: children of a node that are its most probable tokens; the others are drawn
+  int nodes = 0;                 ///< N: nodes of a pruned tree without the root; 0: all
 
   int children_at(int depth) const { return branching.empty() ? drafts : branching[static_cast<std::size_t>(depth)]; }
   bool operator==(const TreeShape&) const = default;

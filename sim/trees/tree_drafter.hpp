@@ -36,6 +36,8 @@ struct TreeDrafterInfo {
   bool has_stem = false;            ///< uses TreeShape::stem
   bool branches = false;            ///< uses TreeShape::branching
   bool has_fixed_children = false;  ///< uses TreeShape::fixed
+  bool prunes = false;              ///< uses TreeShape::nodes
+  bool shared_suffix = false;       ///< below the first root child one path is drawn, and repeated below the others
   /// The row that verifiers and checks get as the proposal.
   DraftRow row = DraftRow::context;
   /// For a drafter whose row is not the context's, or that is wrong on purpose: the distribution of trees that it

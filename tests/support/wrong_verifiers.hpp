@@ -1,6 +1,7 @@
 // Verifiers that are wrong in one way each, for tests of what a property detects.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include <draftproof/sim/sampling/exponential_race.hpp>
@@ -56,6 +57,25 @@ struct FlagNever {
   template <Position P, RandomSource R>
   Verdict verify(const P& at, R& random) const {
     return random.emit(at.residual(at.zero()));
+  }
+};
+
+/// A race of p on another stream of noise in every call.
+struct KeyAndCall {
+  static constexpr Info info{.name = "key_and_call",
+                             .summary = "wrong on purpose",
+                             .source = "none",
+                             .drafts = DraftSamplings{"gumbel_iid"},
+                             .most_drafts = 1,
+                             .unsupported = {.explore = "its randomness is noise"},
+                             .shared_noise = true};
+  template <Position P, NoiseSource R>
+  Verdict verify(const P& at, R& random) const {
+    static std::atomic<int> calls{0};
+    return {race<1>(
+                at.distributions(), 1 + calls++ % 1000, 1, 1, [&at](Token x) { return at.target(x); }, random)[0]
+                .token,
+            none_accepted};
   }
 };
 

@@ -65,6 +65,27 @@ TEST(Couplings, EmitTheTargetAndAcceptTheirClosedForm) {
   EXPECT_LT(intervals_asked, 900);
 }
 
+// The draft under key A is a draw from q, and the correction under key B a draw from the residual.
+TEST(Couplings, TwoKeysGiveTheTargetAndOneKeyItsClosedForm) {
+  const std::vector<double> p{0, 2 / 3., 1 / 3.}, q{2 / 3., 1 / 3., 0};
+  const RatioTable table(p, q);
+  const auto ran = [&](std::string_view name) {
+    const AnyVerifier& verifier = *registry().verifier(name);
+    return simulate({verifier, *registry().drafter("gumbel_iid"), 1, 8, 0, true}, table, {.trials = 200'000});
+  };
+  const auto expect = [](const Tally& tally, const std::vector<double>& distribution, bool same) {
+    bool all = true;
+    for (std::size_t x = 0; x < distribution.size(); ++x)
+      all = covers(tally.histogram[x], tally.trials, distribution[x]) && all;
+    EXPECT_EQ(all, same);
+    EXPECT_TRUE(covers(tally.draft_accepted, tally.trials, 1 / 3.));  // sum min(p, q)
+  };
+  const std::vector<double> one_key{0, 7 / 12., 5 / 12.};
+  expect(ran("dual_key_gumbel"), p, true);
+  expect(ran("one_key_gumbel"), one_key, true);
+  expect(ran("one_key_gumbel"), p, false);
+}
+
 /// A source that breaks one rule of the noise.
 class Broken : public Philox {
  public:

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <draftproof/sim/random/uniform_source.hpp>
-#include <draftproof/sim/sampling/exponential_race.hpp>
 #include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/coupling/single_draft_by_noise.hpp>
 #include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::mutants {
@@ -320,15 +320,36 @@ struct DraftNoiseReused {
 
   template <Position P, NoiseSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
-    const Token x = at.draft(0);
-    if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
-    const auto left = [&at](Token y) {
-      const auto weight = at.target(y) - at.proposal(y);
-      return weight > at.zero() ? weight : at.zero();
-    };
-    const Token won = race<1>(at.distributions(), 0, 1, 1, left, random)[0].token;
-    if (won != no_token) return {won, none_accepted};
-    return last_draw(at, random, at.residual(at.one()));
+    return single_draft_by_noise(at, 0, random);
+  }
+};
+
+// Mutant: single-draft sampling under keys whose residual draw is a race under the key of the draft.
+//
+//   E_x      noise of stream 0, the only key    the draft is argmin E / q, the correction argmin E / (p - q)+
+//
+// Source: derived here, after the requirement of two keys in vllm-project/vllm#56122.
+// Error: the error of draft_noise_reused. The scheme declares that it reads the drafter's noise, so only the distribution
+// over keys shows it (unbiased_over_keys).
+// Hidden: where the residual has one token, so below V = 3.
+// Smallest: p=(0 2 1)/3, q=(2 1 0)/3 gives (0 7 5)/12, TV 1/12. Draft 0 wins at an exponential time T of rate 1 and is
+// refused; token 1 then arrives at T + 3 E', token 2 at 3 E, and token 1 is first with probability (1/2) / (1 + 1/3).
+
+struct OneKeyGumbel {
+  static constexpr Info info{
+      .name = "one_key_gumbel",
+      .summary = "single-draft sampling under one key for the draft and the correction",
+      .source = "derived here, after vllm-project/vllm#56122",
+      .drafts = DraftSamplings{"gumbel_iid"},
+      .most_drafts = 1,
+      .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true},
+      .unsupported = {.explore = "its correction is drawn by noise that the drafter reads too"},
+      .shared_noise = true,
+      .derived_from = "dual_key_gumbel"};
+
+  template <Position P, NoiseSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    return single_draft_by_noise(at, 0, random);
   }
 };
 

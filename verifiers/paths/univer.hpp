@@ -15,7 +15,7 @@ struct Univer : HybridVerifier<DrawnInOrder<1>> {
   static constexpr Info info{.name = "univer",
                              .summary = "verify a tree of fixed children and one drawn child from leaves to root",
                              .source = "arXiv:2605.04543",
-                             .drafts = DraftSamplings{"hybrid_tree"},
+                             .drafts = DraftSamplings{"hybrid_tree", "pruned_hybrid_tree"},
                              .unsupported = {.device = "not written for kernels"},
                              .ranks_tokens = true};
 };

@@ -119,7 +119,7 @@ struct UniverLadder : HybridLadderVerifier<LadderOfRest> {
       .name = "univer_ladder",
       .summary = "choose one drawn child of each node by a ladder, then UniVer's rule with its distribution",
       .source = "derived here, docs/ladder.md; rule of arXiv:2605.04543",
-      .drafts = DraftSamplings{"hybrid_tree"},
+      .drafts = DraftSamplings{"hybrid_tree", "pruned_hybrid_tree"},
       .unsupported = {.device = "not written for kernels"},
       .ranks_tokens = true};
 };

@@ -14,7 +14,7 @@ struct UniverTraversal : HybridVerifier<DrawnInOrder<max_drafts>> {
   static constexpr Info info{.name = "univer_traversal",
                              .summary = "traversal verification of the drawn children, then UniVer's fixed children",
                              .source = "derived here, docs/paths.md; rules of arXiv:2605.04543 and arXiv:2505.12398",
-                             .drafts = DraftSamplings{"hybrid_tree"},
+                             .drafts = DraftSamplings{"hybrid_tree", "pruned_hybrid_tree"},
                              .unsupported = {.device = "not written for kernels"},
                              .ranks_tokens = true};
 };

@@ -13,11 +13,14 @@
 
 namespace draftproof::studies {
 
-// Hybrid trees against independent paths and trees without replacement: accepted tokens of the best shape and verifier
+// Hybrid trees, pruned ones and fixed first tokens with one suffix against independent paths and trees without
+// replacement: accepted tokens of the best shape and verifier
 // of each within a budget of nodes, on the same contexts and random bits.
 //
 //   a, b          children of the root, and of every node below it at depth 1; deeper nodes have one child
 //   F             fixed children of a node: its most probable tokens; where a node has no more than F children all are
+//   pruned        the N nodes with the largest scores (sim/drafters/trees/pruned_hybrid_tree.hpp) of trees whose nodes
+//                 all have the same number of children
 //   N             at most this many nodes, at least three quarters of it
 //   difference    accepted tokens less those of the best independent paths, ± standard error
 //
@@ -98,6 +101,14 @@ struct HybridTrees {
           for (const std::string_view scheme : {"univer", "univer_ladder", "univer_traversal"})
             add(candidate(scheme, "hybrid_tree", shape));
       }
+    for (const int a : {1, 2, 3, 4})
+      for (int fixed = 1; fixed <= std::min(a, 3); ++fixed)
+        for (const std::string_view scheme : {"univer", "univer_ladder"})
+          add(candidate(scheme, "pruned_hybrid_tree",
+                        {.drafts = a, .length = longest, .fixed = fixed, .nodes = budget}));
+    for (const int drafts : {2, 4, 8})
+      add(candidate("root_marginalised_block", "shared_suffix",
+                    {.drafts = drafts, .length = std::min(budget / drafts, longest)}));
     return all;
   }
 

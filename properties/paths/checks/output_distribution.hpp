@@ -53,6 +53,8 @@ struct CompletedDistribution {
 //   distinct   each draw from the rest: q(x_i|u) / (1 - q(x_1|u) - .. - q(x_(i-1)|u))
 //   fixed      one tree, with probability 1
 //   hybrid     the fixed children first, with probability 1, then distinct draws from the rest
+//   pruned     the same with fewer fixed children
+//   suffix     one path below the first root child, and the same tokens below the others; root children are fixed
 //
 // A tree with its draws in order arises in one way only, so its probability is the product over its nodes. The
 // drafter may choose the number of draws per node, but not by their values: the probabilities of all trees sum to 1.
@@ -88,20 +90,51 @@ struct DeclaredDistribution {
                                        const ConditionalModel<PathInstanceAnalysis::Distributions>& conditionals,
                                        const TreeShape& shape, const DraftTree& tree) {
     Rational probability = 1;
+    if (info.shared_suffix) return shared_suffix_probability(conditionals, shape, tree);
     for (int u = 0; u < tree.size(); ++u) {
       const auto& distributions = conditionals.distributions(tree.context(u));
       const FixedTokens fixed(distributions, info.has_fixed_children ? shape.fixed : 0);
       Rational left = 1;
       int number = 0;
+      bool drawing = false;
       for (const int child : tree.draws(u)) {
         const Rational& q = distributions.proposal(tree.token(child));
-        if (left <= 0) return 0;  // nothing is left to draw
-        if (number < fixed.count && tree.token(child) != fixed.tokens[number]) return 0;
-        if (number++ >= fixed.count) probability *= q / left;
+        if (!drawing && number < fixed.count && tree.token(child) == fixed.tokens[number]) {
+          ++number;
+          continue;
+        }
+        if (!drawing) {
+          drawing = true;
+          if (number < fixed.count && !info.prunes) return 0;
+          for (int k = 0; k < fixed.count; ++k) left -= distributions.proposal(fixed.tokens[k]);
+        }
+        if (left <= 0 || fixed.contains(tree.token(child))) return 0;  // nothing is left to draw, or not drawn here
+        probability *= q / left;
         if (info.distinct_siblings) left -= q;
       }
     }
     return probability;
+  }
+
+  static Rational shared_suffix_probability(const ConditionalModel<PathInstanceAnalysis::Distributions>& conditionals,
+                                            const TreeShape& shape, const DraftTree& tree) {
+    const FixedTokens roots(conditionals.distributions(tree.context(DraftTree::root)), shape.drafts);
+    Rational probability = 1;
+    Tokens suffix;
+    int number = 0;
+    for (const int first : tree.draws(DraftTree::root)) {
+      if (number == roots.count || tree.token(first) != roots.tokens[number]) return 0;
+      Tokens below;
+      int u = first;
+      for (; tree.draw_count(u) == 1; u = *tree.draws(u).begin()) {
+        const Token x = tree.token(*tree.draws(u).begin());
+        below.push_back(x);
+        if (number == 0) probability *= conditionals.distributions(tree.context(u)).proposal(x);
+      }
+      if (number++ == 0) suffix = below;
+      if (below != suffix || tree.draw_count(u) != 0 || std::ssize(below) != shape.length - 1) return 0;
+    }
+    return number == roots.count ? probability : Rational(0);
   }
 };
 

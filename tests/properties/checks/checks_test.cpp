@@ -62,6 +62,13 @@ Proof proof_of_a_factor_too_small() {
 Proof noise_reused(std::string_view property) {
   return asked_on("draft_noise_reused", "gumbel_iid", "p=(1 1 1) q=(8 1 3) K=1", property);
 }
+Proof one_key() { return asked_on("one_key_gumbel", "gumbel_iid", "p=(0 2 1) q=(2 1 0) K=1", "unbiased_over_keys"); }
+/// Exact over keys and calls, but every call with a key has other noise.
+Proof key_and_call() {
+  static const VerifierOf<KeyAndCall> verifier(Kind::mutant, {});
+  return prove_on(verifier, *registry().drafter("gumbel_iid"), Instance::parse("p=(1 1) q=(1 1) K=1"),
+                  {.tier = std::nullopt, .property = "unbiased_over_keys"});
+}
 
 /// A property, and a proof of a verifier that is wrong in the way that the property detects.
 struct Shown {
@@ -102,6 +109,8 @@ const Shown all_shown[]{
     {"relabelling", shown<LikesTokenZero>},
     {"sampled_distribution", [] { return noise_reused("sampled_distribution"); }},
     {"splitting", shown<UniformOverVocabulary>},
+    {"unbiased_over_keys", one_key},
+    {"unbiased_over_keys", key_and_call},
     {"strict_grid", shown<mutants::NonStrictCompare>},
     {"within_tau", shown<WithinNothing>},
     {"zero_support", shown<LooksAtProposal>},

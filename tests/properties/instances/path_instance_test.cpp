@@ -12,7 +12,7 @@
 namespace draftproof {
 namespace {
 
-constexpr PathSizes every_shape{.stem = true, .branches = true, .fixed_children = true};
+constexpr PathSizes every_shape{.stem = true, .branches = true, .fixed_children = true, .nodes = true};
 
 template <class Visit>
 void for_each_generated(Visit visit) {
@@ -98,7 +98,7 @@ auto size_of(const PathInstance& instance) {
     for (const auto* row : {&weights.target, &weights.proposal})
       weight = std::accumulate(row->begin(), row->end(), weight);
   return std::tuple(shape.length, shape.branching.size(), shape.drafts,
-                    std::accumulate(shape.branching.begin(), shape.branching.end(), 0), shape.stem, shape.fixed,
+                    std::accumulate(shape.branching.begin(), shape.branching.end(), 0), shape.stem, shape.fixed, shape.nodes,
                     instance.vocabulary(), instance.rows.size(), weight);
 }
 

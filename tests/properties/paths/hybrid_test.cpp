@@ -6,6 +6,7 @@
 #include <draftproof/properties/paths/tree_optimum.hpp>
 #include <draftproof/properties/prover/path_prover.hpp>
 #include <draftproof/properties/prover/registry.hpp>
+#include <draftproof/sim/trees/fixed_tokens.hpp>
 
 namespace draftproof {
 namespace {
@@ -34,6 +35,87 @@ TEST(HybridTrees, VerifiersAreExactOnTwoThousandModels) {
     EXPECT_EQ(proof.violation(), nullptr) << name;
     EXPECT_EQ(proof.instances, 2000) << name;
   }
+}
+
+TEST(PrunedHybridTrees, VerifiersAreExactOnTwoThousandModels) {
+  const AnyTreeDrafter& pruned = *path_registry().drafter("pruned_hybrid_tree");
+  for (const std::string_view name : hybrid_verifiers) {
+    const PathProof proof = prove(*path_registry().verifier(name), pruned, {.instances = 2000, .seed = 6});
+    EXPECT_TRUE(proof.exact()) << name;
+    EXPECT_EQ(proof.violation(), nullptr) << name;
+  }
+}
+
+/// The trees that `drafter` draws, as the parents of their nodes.
+std::set<std::vector<int>> shapes_of(std::string_view drafter, const PathInstance& instance) {
+  std::set<std::vector<int>> shapes;
+  PathInstanceAnalysis at(*path_registry().verifier("univer"), *path_registry().drafter(drafter), instance);
+  const auto visit = [&shapes](const DraftTree& tree, const Rational&) {
+    std::vector<int> parents;
+    for (int u = 1; u < tree.size(); ++u) parents.push_back(tree.parent(u));
+    shapes.insert(parents);
+  };
+  EXPECT_TRUE(at.each_tree(instance.conditionals(), instance.shape, visit));
+  return shapes;
+}
+
+// After token 0 the next token is nearly certain, after token 1 all are equally likely: a pruning that reads drawn tokens
+// has several shapes.
+TEST(PrunedHybridTrees, TheirShapeDependsOnNoDrawnToken) {
+  const PathInstance instance = PathInstance::parse(
+      "L=2 K=2 nodes=3 [] p=(1 1 1)/3 q=(1 1 1)/3 [0] p=(1 1 1)/3 q=(8 1 1)/10 [1] p=(1 1 1)/3 q=(1 1 1)/3");
+  EXPECT_EQ(shapes_of("pruned_hybrid_tree", instance), (std::set<std::vector<int>>{{0, 0, 1}}));
+  EXPECT_GT(shapes_of("pruned_by_drawn_tokens", instance).size(), 1u);
+}
+
+TEST(PrunedHybridTrees, AreHybridTreesIfNoNodeIsPruned) {
+  for (int n = 0; n < 200; ++n) {
+    PathInstance instance = generate_path_instance(8, n, sizes_of(hybrid().info()));
+    const StepDistribution<Rational> whole = step_of("univer", instance);
+    for (const int nodes : {0, PathInstance::most_nodes}) {
+      instance.shape.nodes = nodes;
+      EXPECT_EQ(step_of("univer", instance, "pruned_hybrid_tree").emitted, whole.emitted) << instance.text();
+    }
+  }
+}
+
+TEST(PrunedHybridTrees, PruningByDrawnTokensIsRefuted) {
+  for (const std::string_view name : hybrid_verifiers) {
+    const PathProof proof =
+        prove(*path_registry().verifier(name), *path_registry().drafter("pruned_by_drawn_tokens"), {.seed = 1});
+    ASSERT_TRUE(proof.violation()) << name;
+    EXPECT_LE(PathInstance::parse(proof.violation()->instance).vocabulary(), 3) << name;
+  }
+}
+
+TEST(SharedSuffixes, RootMarginalisedBlockIsExactOnTwoThousandModels) {
+  const PathProof proof = prove(*path_registry().verifier("root_marginalised_block"),
+                                *path_registry().drafter("shared_suffix"), {.instances = 2000, .seed = 5});
+  EXPECT_TRUE(proof.exact());
+  EXPECT_EQ(proof.violation(), nullptr);
+}
+
+// First tokens are accepted with p(S). With one first token the suffix is verified as a block after it; with several it
+// is verified under the mixture of the rows after them.
+TEST(SharedSuffixes, AcceptTheFirstTokensAndABlockOfTheMixture) {
+  const PathInstance two = PathInstance::parse(
+      "L=2 K=2 [] p=(1 1 2)/4 q=(3 2 1)/6 [0] p=(1 1 0)/2 q=(1 0 1)/2 [1] p=(0 1 1)/2 q=(1 1 1)/3");
+  // p(S) = 1/2; given S the mixture (1 2 1)/4 against (1 0 1)/2 accepts 1/2.
+  EXPECT_EQ(step_of("root_marginalised_block", two, "shared_suffix").mean_accepted(), Rational(3, 4));
+  for (int n = 0; n < 200; ++n) {
+    PathInstance instance = generate_path_instance(9, n, sizes_of(hybrid().info()));
+    instance.shape = {.drafts = 1, .length = 1};
+    const Token first = FixedTokens(instance.conditionals().distributions(0), 1).tokens[0];
+    EXPECT_EQ(step_of("root_marginalised_block", instance, "shared_suffix").mean_accepted(),
+              instance.conditionals().distributions(0).target(first));
+  }
+}
+
+TEST(SharedSuffixes, AFirstTokenThatIsDrawnBeforeTheCorrectionIsRefuted) {
+  const PathProof proof = prove(*path_registry().verifier("first_token_without_correction"),
+                                *path_registry().drafter("shared_suffix"), {.seed = 1});
+  ASSERT_TRUE(proof.violation());
+  EXPECT_LE(PathInstance::parse(proof.violation()->instance).vocabulary(), 3);
 }
 
 TEST(HybridTrees, ModelsHaveSeveralFixedAndDrawnChildrenOfAllDepths) {

@@ -1,7 +1,8 @@
-// Mutants: rules for trees of fixed and drawn children (hybrid trees).
+// Mutants: rules for trees of fixed and drawn children (hybrid trees), and for fixed first tokens with a shared suffix.
 #pragma once
 
 #include <draftproof/sim/info.hpp>
+#include <draftproof/verifiers/paths/root_marginalised_block.hpp>
 #include <draftproof/verifiers/paths/univer.hpp>
 #include <draftproof/verifiers/paths/univer_ladder.hpp>
 
@@ -110,6 +111,21 @@ struct UniverLadderPlainRow : HybridLadderVerifier<detail::PlainRowRule> {
       .unsupported = {.device = "not written for kernels"},
       .ranks_tokens = true,
       .derived_from = "univer_ladder"};
+};
+
+// Mutant: the first token of an accepted suffix is drawn by its weight before the correction.
+//
+// Source: derived here; rule of an unreviewed note on root-marginalised block verification.
+// Error: the correction or bonus is a token after the first token too, so it changes the weights of first tokens.
+// Hidden: where all first tokens have the same target rows.
+struct FirstTokenWithoutCorrection : RootMarginalised<false> {
+  static constexpr Info info{.name = "first_token_without_correction",
+                             .summary = "root_marginalised_block whose first token does not depend on the last draw",
+                             .source = "derived here; rule of an unreviewed note",
+                             .drafts = DraftSamplings{"shared_suffix"},
+                             .unsupported = {.device = "not written for kernels"},
+                             .ranks_tokens = true,
+                             .derived_from = "root_marginalised_block"};
 };
 
 }  // namespace draftproof::mutants::paths

@@ -1,0 +1,40 @@
+// Single-draft sampling under two keys: the draft is the winner of a race of q under key A, and the correction the winner
+// of a race of (p - q)+ under key B. For given keys all is determined; over uniform keys the token has distribution p.
+//
+//   E^A_x    noise of stream 0    read by the drafter: drafters/shared_noise.hpp
+//   E^B_x    noise of stream 1    read for the correction
+//
+// The key of a trial is its number: noise and coin are functions of the seed and this number.
+//
+// Cost: one flip; one pass over the vocabulary and V random numbers after a refusal.
+// Acceptance: sum min(p, q), as of single_draft.
+// Source: the two keys of vllm-project/vllm#56122, for noise as in SynthID-Text (Dathathri et al. 2024, Nature 634).
+// Correctness: streams of noise and the coin are independent, so the correction is a draw from the residual, whatever
+// the draft (single_draft). With one key it is not: mutant one_key_gumbel.
+#pragma once
+
+#include <draftproof/sim/verifier.hpp>
+#include <draftproof/verifiers/coupling/single_draft_by_noise.hpp>
+
+namespace draftproof::verifiers {
+
+struct DualKeyGumbel {
+  static constexpr Info info{
+      .name = "dual_key_gumbel",
+      .summary = "accept the draft of a race under one key with min(1, p/q), else race (p - q)+ under a second key",
+      .source = "vllm-project/vllm#56122",
+      .drafts = DraftSamplings{"gumbel_iid"},
+      .most_drafts = 1,
+      .claims = {.accepts_equal_distributions = true,
+                 .one_draft_is_single_draft = true,
+                 .emitted_drafts_are_accepted = true},
+      .unsupported = {.explore = "its correction is drawn by continuous noise"},
+      .shared_noise = true};
+
+  template <Position P, NoiseSource R>
+  DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
+    return single_draft_by_noise(at, 1, random);
+  }
+};
+
+}  // namespace draftproof::verifiers
