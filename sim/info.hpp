@@ -52,13 +52,13 @@ struct Claims {
   bool one_path_is_block = false;            ///< on one path, accepts and emits as block verification does
 };
 
-/// For each interpreter, the reason why a scheme cannot run under it. Empty text means it can.
+/// For each interpreter, the reason why a scheme cannot run under it. An empty text means that the scheme can.
 struct Unsupported {
   std::string_view explore{};        ///< exhaustive exploration (proofs)
   std::string_view simulate{};       ///< prepared tables (Monte Carlo)
   std::string_view fresh{};          ///< passes over rows that are not prepared (per-token cost)
   std::string_view device{};         ///< CUDA kernel
-  std::string_view device_trials{};  ///< CUDA kernel of trials on a table, for a scheme that has a CUDA kernel
+  std::string_view device_trials{};  ///< CUDA kernel that runs trials on a table, if `device` is empty
 };
 
 /// Declaration of a verifier.

@@ -74,8 +74,8 @@ concept Position = Distributions<P> && requires(const P& at, int k) {
   { at.draft(k) } -> std::same_as<Token>;
 };
 
-/// Distributions plus an array of drafts: the Position that verifiers get. Refers to both, owns neither; forwards
-/// every call of Distributions.
+/// Distributions plus an array of drafts: the Position that verifiers get. It refers to both without owning them, and
+/// forwards every call of Distributions.
 template <class L>
 class DraftedPosition {
  public:

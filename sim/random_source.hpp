@@ -1,5 +1,5 @@
-// The random decisions of drafters and verifiers. All are made through four calls, so an explorer can enumerate every
-// branch, a tape can script every draw, and a recorder can log all of them.
+// The random decisions of drafters and verifiers. Every decision is made through one of four calls, so an explorer can
+// enumerate every branch, a tape can script every draw, and a recorder can log every draw.
 //
 //   call             returns                                                                             shape
 //   flip(num, den)   true with probability min(1, num / den); compares u * den < num, strictly,          bool
@@ -11,8 +11,8 @@
 // Drafter and verifier never read the same random bits through flip, pick and emit. Noise is addressed by trial,
 // stream and block, so every reader of an address gets the same bits; sources that enumerate branches have no noise.
 //
-// Preconditions: den > 0 in flip, as q(x) is for every token x that can be drafted; a positive total in pick and
-// emit. A draw from weights that are all zero gives no_token; sources do not choose another token instead.
+// Preconditions: den > 0 in flip (q(x) > 0 for every token x that can be drafted); a positive total in pick and emit.
+// A draw from weights that are all zero gives no_token; sources do not choose another token instead.
 // Throws: std::logic_error from an explorer if a precondition does not hold; std::out_of_range from a tape at its
 // end.
 #pragma once
@@ -92,7 +92,8 @@ concept RandomSource = requires(R& random, const detail::SomeWeights& weights) {
   { random.emit(weights) } -> std::same_as<Verdict>;
 };
 
-/// Stream numbers are below this. The two bits above a number give the stream's kind: companion_stream, dart_stream.
+/// Stream numbers are below this bound, 2^22. The two bits above a number give the stream's kind: companion_stream,
+/// dart_stream.
 inline constexpr std::uint32_t stream_numbers = 0x400000;
 
 /// A source whose noise a drafter and a verifier can share. A stream with its kind is below 2^24.

@@ -1,4 +1,4 @@
-// Counts of a simulation. All are integers, so merging them in any order gives the same numbers.
+// Counts of a simulation. All counts are integers, so merging them in any order gives the same numbers.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Tally {
   std::uint64_t draft_emitted = 0;   ///< trials whose emitted token is among the drafts
   std::uint64_t impossible = 0;      ///< trials that reached a branch of probability zero: a defect, never ignored
   std::array<std::uint64_t, max_drafts> by_draft{};  ///< accepted drafts by their index
-  std::vector<std::uint64_t> histogram;              ///< emitted tokens, V counts; empty: they are not counted
+  std::vector<std::uint64_t> histogram;              ///< emitted tokens, V counts; empty: tokens are not counted
 
   /// The counters that add up over parts of a run.
   static auto fields(auto& t) {

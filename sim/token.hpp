@@ -21,7 +21,8 @@ inline constexpr Token every_token = -2;
 /// Largest number of drafts at one position; it bounds the arrays on a kernel's stack.
 inline constexpr int max_drafts = 32;
 
-/// Values of Verdict::accepted for "no draft", and for "the first draft equal to the token" while the token is open.
+/// Values of Verdict::accepted for "no draft", and for "the first draft equal to the token" while the token is
+/// every_token.
 inline constexpr int none_accepted = -1;
 inline constexpr int accepted_if_drafted = -2;
 
@@ -42,8 +43,8 @@ DRAFTPROOF_DEVICE constexpr int find_draft(const Position& at, Token x) {
   return none_accepted;
 }
 
-/// Returns `verdict` with the first draft equal to its token as the accepted one: the acceptance of schemes that
-/// compare a drawn token with the drafts.
+/// Returns `verdict` with the first draft equal to its token as the accepted draft. Schemes that compare a drawn token
+/// with the drafts accept in this way.
 template <class Position>
 DRAFTPROOF_DEVICE constexpr Verdict matched(const Position& at, Verdict verdict) {
   verdict.accepted = verdict.token == every_token ? accepted_if_drafted : find_draft(at, verdict.token);

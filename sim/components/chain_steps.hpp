@@ -6,8 +6,8 @@
 //   L           longest         columns of the padded drafts
 //
 // Cost: three passes over V for each draft, one more at the first rejection.
-// Correctness: every request reads its own rows and its own random bits.
-// Source: Leviathan et al. 2023, arXiv:2211.17192; the packed layout is that of engines.
+// Correctness: no request reads the rows or the random bits of another request.
+// Source: Leviathan et al. 2023, arXiv:2211.17192; engines use the packed layout.
 #pragma once
 
 #include <algorithm>
@@ -77,7 +77,7 @@ struct ChainSteps {
       tokens[s * columns + static_cast<std::size_t>(results[s].accepted)] = results[s].extra;
     }
   }
-  /// How many of `count` tokens a request keeps.
+  /// Returns the number of tokens, of `count` tokens, that a request keeps.
   int kept(const BatchRequest& request, const Token* tokens, int count) const { return request.kept(tokens, count); }
 };
 

@@ -3,7 +3,8 @@
 //
 //   name      snake_case
 //   budget    samplers: largest total variation between the realised distribution and the weights
-//   chunk     batch runners: slots, or tokens of a row, that are processed together; tests use sizes near it
+//   chunk     batch runners: number of slots, or of tokens of a row, that are processed together; tests use batches and
+//             vocabularies of about this size
 #pragma once
 
 #include <string_view>

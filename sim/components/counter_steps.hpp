@@ -41,7 +41,7 @@ class StepCounts {
   explicit StepCounts(int vocabulary)
       : cells_(static_cast<std::size_t>(vocabulary)), sums_(static_cast<std::size_t>(vocabulary)) {}
 
-  /// Counts a trial, or a block of equal ones.
+  /// Counts `times` equal trials.
   void add(Verdict verdict, std::uint64_t times = 1) {
     trials_ = static_cast<Trials>(trials_ + times);
     accepted_ += verdict.accepted >= 0 ? times : 0;

@@ -1,4 +1,5 @@
-// Decoding under a grammar: an automaton says which tokens may follow a text, and masks the target rows of a step.
+// Decoding under a grammar: an automaton gives the tokens that may follow a text, and the target rows of a step are
+// masked by it.
 //
 //   s     state                  of the automaton, which reads one token at a time
 //   u     node                   0 is the text before the step; parents come before their children, and siblings are in
@@ -8,9 +9,9 @@
 // A component is a struct derived from GrammarMasks with a ComponentInfo `info`. GrammarMasks itself is right; a mutant
 // replaces one of its functions.
 //
-// Correctness: the target under the grammar is p_u with the forbidden tokens removed, divided by the rest of its mass.
-// A verifier that is exact for its rows is exact for these, whatever row q a draft was drawn from: a forbidden draft
-// has probability 0 in p_u, so it is rejected, and the residual accounts for its mass of q.
+// Correctness: the target under the grammar is p_u with the forbidden tokens removed, divided by the remaining mass.
+// A verifier that is exact for any rows is exact for masked rows, whatever row q a draft was drawn from: a forbidden
+// draft has probability 0 in the masked row, so it is rejected, and the residual accounts for its mass of q.
 // Source: Willard and Louf 2023, arXiv:2307.09702 (masks from a finite automaton).
 #pragma once
 
@@ -43,8 +44,8 @@ struct TokenAutomaton {
 struct GrammarStep {
   const TokenAutomaton* automaton;
   int state;
-  std::vector<int> parent;   ///< by node; of node 0: -1
-  std::vector<Token> token;  ///< of node 0: no_token
+  std::vector<int> parent;   ///< by node; -1 for node 0
+  std::vector<Token> token;  ///< by node; no_token for node 0
 
   int size() const { return static_cast<int>(parent.size()); }
   /// Whether no draft follows node u.
@@ -64,7 +65,7 @@ struct GrammarMasks {
   int mask_state(const GrammarStep& step, int u) const { return step.state_after(u); }
   /// Whether draft u is verified, if its parent is.
   bool verified(const GrammarStep&, int) const { return true; }
-  /// Returns the state before the next step. The output of this one was the drafts on the way to `node`, then `last`.
+  /// Returns the state before the next step, if `step` has emitted the drafts on the way to `node`, then `last`.
   int next_state(const GrammarStep& step, int node, Token last) const {
     return step.automaton->after(step.state_after(node), last);
   }

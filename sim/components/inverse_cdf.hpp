@@ -85,7 +85,7 @@ class InverseCdfTable {
       if (!(sum > before)) continue;
       before = sum;
       const auto next = first_word([sum](std::uint64_t word) { return !(Steps::uniform(word) < sum); }, first);
-      if (next && *next == first) continue;  // no point of the grid lies in the token's interval
+      if (next && *next == first) continue;  // no random bits give a uniform in the token's interval
       visit(first, static_cast<Token>(x));
       if (!next) return;
       first = *next;

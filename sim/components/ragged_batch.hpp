@@ -1,10 +1,10 @@
 // A batch as the rejection sampler of an engine gets it: requests with different numbers of drafts, packed rows, a
 // pitch between rows, and slots that may have been reordered since drafting.
 //
-//   s            slot: place of a request in this batch
+//   s            slot: index of a request in this batch
 //   length[s]    drafts of slot s, 0 .. longest
 //   target       length[s] + 1 rows for each slot, in slot order, packed
-//   proposal     length[s] rows for each slot, in the order of drafting: drafted_at[s] is the place of slot s in it
+//   proposal     length[s] rows for each slot, in the order of drafting, in which slot s has index drafted_at[s]
 //   mask         V bytes for each target row, 0 where the token may not be emitted; null: no masks
 //   drafts       `longest` ids for each slot; a slot with fewer drafts is filled up with pad_id
 //
@@ -33,7 +33,8 @@ struct BatchRequest {
   Token stop = no_token;       ///< the step ends with this token
   int limit = 0;               ///< most tokens to emit; 0: no limit
 
-  /// Returns how many of `count` tokens a step keeps: up to the stop token, at most the limit.
+  /// Returns the number of tokens, of `count` tokens, that a step keeps: up to and including the stop token, and at
+  /// most the limit.
   int kept(const Token* tokens, int count) const {
     const auto end = std::find(tokens, tokens + count, stop);
     if (end != tokens + count) count = static_cast<int>(end - tokens) + 1;
@@ -44,7 +45,7 @@ struct BatchRequest {
 /// Address of the random bits of one decision.
 struct StreamAddress {
   std::uint64_t key;
-  std::uint32_t stream;  ///< 0 for a request with a seed of its own
+  std::uint32_t stream;  ///< 0 for a request with a seed (BatchRequest::seeded)
   std::uint32_t position;
   auto operator<=>(const StreamAddress&) const = default;
 };

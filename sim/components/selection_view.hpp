@@ -16,7 +16,8 @@
 //
 // Correctness: given the drafts before it, a kept draft has the distribution q if the choice did not depend on its
 // token or on later tokens. Every verifier that is exact for a fixed number of drafts is then exact. Siblings drawn
-// without replacement must be kept from the first one on, because a later sibling alone was not drawn from q.
+// without replacement must be kept from the first sibling on, because without the earlier siblings a later sibling
+// does not have the distribution q.
 // Source: DSpark, arXiv:2607.05147, appendix A, states the property for draft lengths.
 #pragma once
 
@@ -86,12 +87,12 @@ template <class Scalar>
 struct SelectionView {
   std::vector<DraftedRequest<Scalar>> requests;
   int budget = 0;              ///< most drafts that are verified, over all requests
-  std::vector<Scalar> cost{};  ///< cost of verifying 0, 1, .. drafts; never empty; the last entry is also for more
+  std::vector<Scalar> cost{};  ///< cost of verifying 0, 1, .. drafts; never empty; more drafts cost the last entry
 
   const Scalar& cost_of(std::size_t drafts) const { return cost[std::min(drafts, cost.size() - 1)]; }
 };
 
-/// Whether a node is kept, by request and node. Node 0 is kept, and the parent of every kept node.
+/// Whether a node is kept, by request and node. Node 0 and the parent of every kept node are kept.
 using KeptDrafts = std::vector<std::vector<bool>>;
 
 /// One draft of a batch, with the score that a policy ranks it by.
@@ -162,7 +163,7 @@ std::vector<Scalar> expected_tokens(const SelectionView<Scalar>& view,
   return tokens;
 }
 
-/// Whether `next` drafts have a higher predicted throughput than `now` drafts; with `or_equal`, at least the same.
+/// Whether `next` drafts have a higher predicted throughput than `now` drafts, or, with `or_equal`, an equal one.
 template <class Scalar>
 bool faster(const SelectionView<Scalar>& view, const std::vector<Scalar>& tokens, std::size_t now, std::size_t next,
             bool or_equal) {

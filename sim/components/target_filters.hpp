@@ -1,23 +1,24 @@
 // Target rows as an engine makes them from a request: the request, rows under a support mask, and the settings that
 // remove tokens.
 //
-// The filters, which remove tokens from a row: min-p, top-k, top-p, typical-p. In a chain each filter reads the
-// tokens that the filters before it kept. Jointly each reads the whole row, and a token stays if all filters keep it.
+// The filters, which remove tokens from a row, are min-p, top-k, top-p and typical-p. In a chain each filter reads the
+// tokens that the filters before it kept. Jointly (`joint`) each filter reads the whole row, and a token stays if all
+// filters keep it.
 //
 //   w        row          weights, not normalised
 //   S        seen         the tokens that a filter reads
 //   min-p    over         keeps x if w(x) * over >= max w
 //   top-k    k            keeps the k heaviest of S
-//   top-p    percent      keeps the heaviest of S, up to and including the token with which they reach that share of
-//                         the mass of S
+//   top-p    percent      keeps the heaviest of S, up to and including the token with which the kept tokens have
+//                         `percent` per cent of the mass of S
 //   typical  percent      as top-p, in ascending order of | log w(x) - m |, the distance of surprise from entropy; m
 //                         is the mean of log w over S, weighted by mass
 //
 // Equal weights are in the order of their ids.
 // Cost: one sort for each filter.
 // Correctness: comparisons are made in the scalar of the row, except for the order of typical-p: m is irrational, so
-// distances are computed in long double. Where a token heavier than the mean and a lighter one are equally far from
-// it, rounding decides their order, as in engines.
+// distances are computed in long double. Where a token with log w above m and a token with log w below m are equally
+// far from m, rounding decides their order, as in engines.
 // Source: top-p Holtzman et al. 2020, arXiv:1904.09751; typical-p Meister et al. 2022, arXiv:2202.00666; min-p Nguyen
 // et al. 2024, arXiv:2407.01082.
 #pragma once
@@ -36,7 +37,7 @@
 namespace draftproof {
 
 // The input of a source of target rows: the model's weights at every position of a drafted chain, and the settings of
-// one request. All are integers, so rows in fractions can be compared with `==`.
+// one request. All values are integers, so rows in fractions can be compared with `==`.
 //
 //   w        weight       exp(logit / grain): the grain-th root of a token's weight before any setting; bias and
 //                         penalty are factors of it
@@ -45,7 +46,7 @@ namespace draftproof {
 //   c        count        occurrences of a token in the text before a position, committed and drafted
 //   d        penalty      w is divided by d once for each occurrence
 
-/// Which of an engine's implementations runs; all of them must give the same rows.
+/// The implementation of an engine that runs; all implementations must give the same rows.
 enum class TargetBackend { specialised, generic };
 
 struct TargetRequest {
@@ -101,7 +102,8 @@ class MaskedRow {
     for (Token x = 0; x < vocabulary_; ++x) total += (*this)(x);
     return total;
   }
-  /// Whether the row is a distribution up to a factor: no weight is negative, infinite or NaN, and one is positive.
+  /// Whether the row is a distribution up to a factor: no weight is negative, infinite or NaN, and their sum is
+  /// positive.
   bool sound() const {
     for (Token x = 0; x < vocabulary_; ++x)
       if (!(weights_[x] >= 0) || std::isinf(weights_[x])) return false;
@@ -206,7 +208,7 @@ class TargetFilters {
                      [this](std::size_t a, std::size_t b) { return (*row_)[a] > (*row_)[b]; });
     return order;
   }
-  /// Keeps the first tokens of the order until they have `percent` of the mass of all tokens in it.
+  /// Keeps the first tokens of `order` until they have `percent` per cent of the mass of all tokens in `order`.
   void keep_share(const std::vector<std::size_t>& order, int percent, bool crossing) {
     Scalar total{0}, before{0};
     for (const std::size_t x : order) total += (*row_)[x];

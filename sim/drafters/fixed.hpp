@@ -33,8 +33,8 @@ struct FixedTopK {
   }
 };
 
-// The K - 1 most probable tokens of q, fixed, then one draw from q outside them, uniform if q has no mass there. Ties
-// go to the lower id, in drafter and verifier alike.
+// The K - 1 most probable tokens of q, which are fixed, then one draw from q outside them; the draw is uniform if q has
+// no mass there. Ties go to the lower id, in drafter and verifier alike.
 //
 //   T                      the fixed set of K - 1 tokens
 //   Pr(all drafts in S)    0 unless T lies in S, then q(S without T) / q(outside T)

@@ -32,8 +32,8 @@ class ConditionalModel {
   virtual const L& distributions(int context) const = 0;
   /// The context after token x, or no_context.
   virtual int next(int context, Token x) const = 0;
-  /// Contexts with numbers below this are discarded, as live models do, and plans for them can be deleted. A number
-  /// is never used again.
+  /// Returns the number below which contexts are discarded, so plans for them can be deleted. Live models discard
+  /// contexts. A number is never used again.
   virtual int forgotten() const { return 0; }
 };
 
@@ -61,12 +61,13 @@ using VerifierState = std::vector<PendingResidual<Scalar>>;
 /// Largest number of tokens on a path that verifiers take; it bounds the arrays on their stacks.
 inline constexpr int max_path_length = 64;
 
-/// The carried state of verifiers on L. Every step emits at least one token, which takes one position off each
-/// residual, and adds one residual, so there are never more residuals than tokens on a path.
+/// The carried state of verifiers on L. A step adds one residual and emits at least one token, which shortens every
+/// residual by one position, so there are never more residuals than tokens on a path.
 template <class L>
 using StateAt = ListAt<L, PendingResidual<typename L::Scalar>, max_path_length>;
 
-/// A drafted tree with the distributions at its nodes. It refers to both and owns neither.
+/// A drafted tree with the distributions at its nodes. It refers to the tree and to the model that gives the
+/// distributions, and owns neither of them.
 template <class L>
 class DraftedTree {
  public:
@@ -86,8 +87,8 @@ class DraftedTree {
   const DraftTree& tree_;
 };
 
-// A conditional model by tables: distributions at every prefix up to some length. A longer prefix has the
-// distributions of the last tabulated prefix on its way. It is for small models, which can be enumerated.
+// A conditional model that stores the distributions at every prefix up to some length. A longer prefix has the
+// distributions of its longest stored prefix. It is for small models, which can be enumerated.
 
 template <class L>
 class PrefixTable final : public ConditionalModel<L> {

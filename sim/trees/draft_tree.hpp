@@ -1,6 +1,6 @@
 // The drafted tokens of one step as the tree of their prefixes. Equal prefixes are one node. The tree stores every
-// draw at a node, because verifiers of i.i.d. drafts count repeats, and those of drafts without replacement need the
-// draw order. DraftTree grows by draw(..); TreeView reads a tree in any memory by the same calls.
+// draw at a node, because verifiers of i.i.d. drafts count repeats, and verifiers of drafts without replacement need
+// the draw order. DraftTree grows by draw(..); TreeView reads a tree in any memory, with the same read functions.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The fixed children of a node of a hybrid tree: the most probable tokens of q. They are never drawn there.
+// The fixed children of a node of a hybrid tree: the most probable tokens of q. The draws of further children of the
+// node exclude these tokens.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The tree form of any verifier V of one position: V decides at each node on the tokens drafted there. If its token
-// was drafted, the verification continues at that child, else the step ends.
+// The tree form of any verifier V of one position: V decides at each node on the tokens drafted there. If the token
+// that V emits was drafted, the verification continues at that child, else the step ends.
 //
 //   drafts at u   draws(u), with repeats, if V is for i.i.d. drafts or reads shared noise; else children(u)
 //   noise at u    the streams that the draws at u read
@@ -56,8 +56,8 @@ class NodePlans {
 };
 
 /// Verifies node by node from the root: `decide(u, distributions, drafts, count, streams)` returns the verdict on the
-/// `count` drafts at node u, and `random` draws the token after a leaf. `streams` are the streams of the drafts if
-/// `noise`, else not set.
+/// `count` drafts at node u, and `random` draws the token after a leaf. `streams` holds the noise streams of the drafts
+/// if `noise` is true; otherwise it is not set.
 template <bool noise, class L, class R, class Decide>
 DRAFTPROOF_DEVICE StepOutput verify_nodes(const DraftedTree<L>& at, bool sees_repeats, R& random,
                                           const Decide& decide) {

@@ -23,8 +23,8 @@ enum class DraftRow {
 struct TreeDrafterInfo {
   std::string_view name;     ///< name of the distribution of the tree
   std::string_view summary;  ///< one line
-  /// The draft samplings that the draws at every node have, with repeats; empty: none is declared. The tree forms of
-  /// verifiers for one of these samplings take these trees.
+  /// The draft samplings that the draws at every node have, with repeats; empty: no sampling is declared. The tree
+  /// forms of verifiers for one of these samplings take these trees.
   DraftSamplings siblings{};
   /// The draft samplings that a node's distinct children, in draw order, have for a sequential verifier
   /// (Info::sequential), for which the number of children may depend on the children.

@@ -1,4 +1,4 @@
-// Correct batch runners: a plain one, and two that find rows or write tokens in a way that looks wrong.
+// Correct batch runners: a plain runner, and two runners that find rows or write tokens in a way that looks wrong.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>
@@ -6,8 +6,8 @@
 
 namespace draftproof::components::batch {
 
-// token_chain with the offsets of rows computed for four slots at a time and stored. Correct, although they outlive
-// the call: the first slot of a call begins a new list.
+// As token_chain, but row offsets are computed for four slots at a time and stored. This is correct, although the
+// offsets outlive the call: slot 0 of every call begins a new list.
 //
 //   begin_    first target row of each slot
 //
@@ -39,11 +39,12 @@ struct OffsetsByChunk : ChainSteps {
   mutable std::vector<std::int64_t> begin_;
 };
 
-// token_chain with every draft written into the padded output first. Rejected drafts stay there after the extra token
-// and are trimmed by count. Correct, although the padded output looks like leaked drafts.
+// As token_chain, but every draft is first written into the padded output. Rejected drafts stay there after the extra
+// token, and the number of emitted tokens excludes them. This is correct, although the padded output contains
+// rejected drafts.
 //
 // Steps, symbols and cost: sim/components/chain_steps.hpp.
-// Correctness: tokens after the extra one are never read.
+// Correctness: tokens after the extra token are never read.
 // Source: lucidrains/speculative-decoding#3.
 struct PaddedOutput : ChainSteps {
   static constexpr ComponentInfo info{.name = "padded_output",
@@ -62,7 +63,7 @@ struct PaddedOutput : ChainSteps {
 // A batch of requests, each verified token by token along its chain of drafts, as in an engine's rejection sampler.
 //
 // Steps, symbols and cost: sim/components/chain_steps.hpp.
-// Correctness: a request's result is a function of its own rows, drafts, seed and position.
+// Correctness: the result of a request is a function of its rows, drafts, seed and position only.
 // Source: Leviathan et al. 2023, arXiv:2211.17192.
 struct TokenChain : ChainSteps {
   static constexpr ComponentInfo info{.name = "token_chain",

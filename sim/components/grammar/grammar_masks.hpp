@@ -6,7 +6,8 @@
 
 namespace draftproof::components::grammar {
 
-// Each row is masked by the state after its own prefix, and the next step starts after the tokens that were emitted.
+// Each row is masked by the state after the tokens before it, and the next step starts after the tokens that were
+// emitted.
 //
 // Cost: one transition of the automaton for each token of a path.
 // Correctness: the definition; sim/components/grammar_view.hpp.

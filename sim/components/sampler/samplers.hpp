@@ -17,8 +17,8 @@ namespace draftproof::components::sampler {
 //
 // Symbols and cost: sim/sampling/alias_table.hpp.
 // Correctness: the row is quantised to multiples of 2^-62, and each of V cells has two edges on the grid of 2^-64, so
-// the error is V 2^-62 + V 2^-64 < 1e-12. The random bits that select a cell are two intervals, the first for the
-// cell's own token, the second for its other token; bisection finds the boundary.
+// the error is V 2^-62 + V 2^-64 < 1e-12. The random bits that select a cell are an interval, in which the first part
+// gives one of the cell's two tokens and the second part the other; bisection finds the boundary.
 struct AliasSampler {
   static constexpr ComponentInfo info{.name = "alias_sampler",
                                       .summary = "alias table in integers",
@@ -128,7 +128,8 @@ struct FixedPointSampler {
   Table prepare(std::span<double> row) const { return Table(row); }
 };
 
-// The textbook sampler in double: running sums, 53-bit uniforms, past the last sum the last token of positive weight.
+// The textbook sampler in double, with running sums and 53-bit uniforms. A uniform past the last sum gives the last
+// token of positive weight.
 //
 // Symbols and cost: sim/components/inverse_cdf.hpp.
 // Correctness: a sum of V doubles is off by V 2^-53 at most, and a 53-bit uniform moves each of V edges by 2^-53:

@@ -9,7 +9,8 @@
 
 namespace draftproof::components::selection {
 
-// Keeps the drafts with the highest survival. Exact, although it uses the confidences of the current step.
+// Keeps the drafts with the highest survival. This is exact, although the policy uses the confidences of the current
+// step.
 //
 // Correctness: survival does not grow along a path, and ties go to the earlier position, so the drafts can be chosen
 // one after the other. The confidences that decide about a draft are functions of the drafts chosen before it.
@@ -30,8 +31,8 @@ struct SurvivalRanking : SelectionPolicy {
 
 // Adds drafts in the order of their survival until the predicted throughput falls.
 //
-// Correctness: as for survival_ranking, and the stop is decided by the survival of the next draft, which is known
-// before it is drawn.
+// Correctness: as for survival_ranking; whether to stop depends on the survival of the next draft, which is known
+// before that draft is drawn.
 // Source: DSpark, arXiv:2607.05147, section 5.2; the mutant is throughput_argmax.
 struct ThroughputEarlyStop : SelectionPolicy {
   static constexpr ComponentInfo info{
@@ -52,7 +53,7 @@ struct ThroughputEarlyStop : SelectionPolicy {
 // Serves the requests in the order of their confidence one step ago until the budget is spent.
 //
 // Correctness: confidences of the previous step are functions of the text so far and of earlier drafts. With the
-// confidences of the current step the rule would not be exact: that is the mutant lag_removed.
+// confidences of the current step, as in the mutant lag_removed, the policy would not be exact.
 // Source: derived here, after asynchronous schedulers of engines.
 struct LaggedBudget : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "lagged_budget",

@@ -1,5 +1,5 @@
-// Selection policies that look at one request. All are exact; the comments say why, also for those that read drawn
-// tokens. Symbols: sim/components/selection_view.hpp.
+// Selection policies that look at one request. All of these policies are exact, also where they read drawn tokens;
+// the comment of each policy gives the reason. Symbols: sim/components/selection_view.hpp.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +40,9 @@ struct RowMaximum : SelectionPolicy {
   }
 };
 
-// Keeps all drafts from a row, only the first from a sharp row, and no draft from a flat row. Sharpness is the
-// probability that two draws from the row are equal, which is e^-H for the Renyi entropy H of order 2.
+// Keeps only the first draft from a sharp row (sharpness above 1/2), no draft from a flat row (sharpness below 2/5),
+// and all drafts from any other row. Sharpness is the probability that two draws from the row are equal, which is e^-H
+// for the Renyi entropy H of order 2.
 //
 // Correctness: a row is known before the draw from it, and siblings are kept from the first one on.
 // Source: derived here, after stopping rules by entropy.
@@ -75,8 +76,8 @@ struct ConfidenceBeforeDraft : SelectionPolicy {
   }
 };
 
-// Ends the drafts after a token x with q(x) below one half, which is kept. Exact, although the rule reads drawn
-// tokens, because a token decides about later drafts only.
+// Ends the drafts after a token x with q(x) below one half; x itself is kept. This is exact, although the policy reads
+// drawn tokens, because a token decides about later drafts only.
 //
 // Correctness: whether a draft is kept is a function of the tokens before it.
 // Source: derived here; the mutant is low_probability_stop.
@@ -93,7 +94,7 @@ struct StopAfterLowProbability : SelectionPolicy {
 };
 
 // Verifies all drafts, and cuts the output one token after the prefix of drafts with confidence of at least one half.
-// Exact, although the confidence is a function of the drawn token.
+// This is exact, although the confidence is a function of the drawn token.
 //
 // Correctness: the token after the last kept draft is emitted too, so whether a token is emitted depends on earlier
 // tokens only, and every emitted token is a token of the uncut output.
@@ -111,8 +112,8 @@ struct ConfidentCap : SelectionPolicy {
   }
 };
 
-// Keeps drafts that the grammar forbids. Exact: the row of p is masked, so a forbidden token has p(x) = 0 and is
-// rejected, and the correction is drawn from the residual against the unmasked q that the token was drawn from.
+// Keeps drafts that the grammar forbids. This is exact: the row of p is masked, so a forbidden token has p(x) = 0 and
+// is rejected, and the correction is drawn from the residual against the unmasked q that the token was drawn from.
 //
 // Source: derived here; the mutants are illegal_draft_trimmed and illegal_draft_without_row.
 struct IllegalDraftsKept : SelectionPolicy {
@@ -127,8 +128,8 @@ struct IllegalDraftsKept : SelectionPolicy {
   }
 };
 
-// Drops the last drafts while their draft probability is below one half, before sample-and-match. Exact, although it
-// reads the drawn tokens.
+// Drops the last drafts while their draft probability is below one half, before sample-and-match. This is exact,
+// although the policy reads the drawn tokens.
 //
 // Correctness: the verifier draws its tokens from p independently of the drafts, which decide only how many it draws.
 // Source: derived here, after engines that verify by sampling from the target.

@@ -6,8 +6,8 @@
 
 namespace draftproof::components::target {
 
-// Rows of p from logits whose last bits differ from those of a decode of one token, as in a pass over several
-// positions. Verifiers pass on these rows, because the expected output is computed from the logits that were used.
+// Makes rows of p from logits whose last bits differ from the logits of a decode of one token, as in a pass over
+// several positions. Verifiers pass on these rows, because the expected output is computed from the same logits.
 //
 // Steps, symbols and cost: sim/components/target_steps.hpp.
 // Source: vllm-project/vllm#54506, ml-explore/mlx-lm#1423.
@@ -23,7 +23,8 @@ struct BatchedLogits : TargetRows<BatchedLogits> {
   }
 };
 
-// Rows of p at the draft positions and the bonus position, from the model's weights and the settings of one request.
+// Makes rows of p at the draft positions and the bonus position, from the model's weights and the settings of one
+// request.
 //
 // Steps, symbols and cost: sim/components/target_steps.hpp. At temperature 0 a row has one token, ratios are 0 or 1,
 // and no decision depends on random bits.

@@ -9,7 +9,7 @@
 namespace draftproof::tree_drafters {
 
 // Delayed expansion: one common stem, then K independent paths from its end; stem and path have L tokens together.
-// With a stem of L tokens the tree is a chain, with an empty stem it is K paths.
+// With a stem of L tokens the tree is a chain; with an empty stem the tree is K paths.
 //
 // Source: arXiv:2602.16994.
 struct DelayedPaths {
@@ -74,7 +74,7 @@ struct GumbelPaths {
 // Cost: V darts for each token on average.
 // Correctness: the paths have the distribution of iid_paths, because streams are independent and each is read for one
 // token (tree_drafter.hpp).
-// Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978; on paths derived here.
+// Source: weighted MinHash as a coupling: Daliri et al., arXiv:2408.07978; its use on paths is derived here.
 struct MinhashPaths {
   using Marginal = IidPaths;
   static constexpr TreeDrafterInfo info{

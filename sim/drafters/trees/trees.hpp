@@ -13,8 +13,8 @@ namespace draftproof::tree_drafters {
 
 namespace detail {
 
-/// Draws children of node u without replacement, after its `count` children in `seen`, until it has `wanted` or q has
-/// no other token.
+/// Draws children of node u without replacement, after its `count` children in `seen`, until u has `wanted` children
+/// or q has no other token.
 template <class L, class R>
 void draw_distinct(const ConditionalModel<L>& conditionals, int u, int wanted, Token* seen, int count, R& random,
                    DraftTree& out) {
@@ -57,8 +57,8 @@ struct WithoutReplacementTree {
 // Cost: one pass over the vocabulary for each node.
 // Correctness: the tree has the distribution of without_replacement_tree. A node's number depends on the earlier
 // drafts, but no earlier node has read the stream of that number.
-// Source: first arrivals of a race as drafts: reconstruction of arXiv:2609.21858, not checked against the paper; on
-// trees: derived here.
+// Source: first arrivals of a race as drafts: reconstruction of arXiv:2609.21858, not checked against the paper; the
+// use on trees is derived here.
 
 struct GumbelTree {
   using Marginal = WithoutReplacementTree;
@@ -87,8 +87,8 @@ struct GumbelTree {
 };
 
 // A hybrid tree: the children of a node are the F most probable tokens of q, then drafts drawn without replacement
-// from the rest of q, level by level. The shape says the number of all children of a node, and F. A node has fewer
-// fixed children if q has fewer tokens, and fewer drawn ones if the rest has fewer.
+// from the rest of q, level by level. The shape gives the number of all children of a node, and F. A node has fewer
+// fixed children if q has fewer than F tokens, and fewer drawn children if the rest of q has fewer tokens.
 //
 // Source: trees that engines draft; named hybrid by arXiv:2605.04543.
 struct HybridTree {
@@ -100,7 +100,7 @@ struct HybridTree {
       .branches = true,
       .has_fixed_children = true};
 
-  /// Adds the children of every node above depth L to `out`, the fixed ones first.
+  /// Adds the children of every node above depth L to `out`, the fixed children first.
   template <class L, class R>
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     for (int u = 0; u < out.size(); ++u) {  // nodes are appended level by level
@@ -113,10 +113,10 @@ struct HybridTree {
   }
 };
 
-// A fixed tree: the K most probable prefixes of at most L tokens under the proposal. Among equally probable prefixes,
-// shorter come first, then lower token ids from the left. Siblings are ordered by probability. A node has at most
-// max_drafts children, the largest number that a verifier takes; further children are replaced by the next most
-// probable prefixes. The number of nodes at a level is not limited.
+// A fixed tree: the K most probable prefixes of at most L tokens under the proposal. Equally probable prefixes are
+// ordered by length, the shortest first, then by token ids from the left, the lowest first. Siblings are ordered by
+// probability. A node has at most max_drafts children, the largest number that a verifier takes; further children are
+// replaced by the next most probable prefixes. The number of nodes at a level is not limited.
 //
 // Source: the dynamic tree of Li et al. 2024 (EAGLE-2), arXiv:2406.16858, without its limit on the nodes of a level.
 struct TopKTree {
@@ -136,7 +136,7 @@ struct TopKTree {
       int parent;
       Token token;
     };
-    // Best first: no descendant is more probable than its prefix.
+    // The most probable candidate is expanded first, because no descendant is more probable than its prefix.
     std::vector<Candidate> open;
     const auto expand = [&](int u, const Scalar& reached) {
       if (out.depth(u) == shape.length) return;
