@@ -11,7 +11,7 @@
 
 namespace draftproof {
 
-/// An array of at most `most` items, with those calls of std::vector that verifiers of paths use; T is trivial.
+/// An array of at most `most` items, with the functions of std::vector that verifiers of paths use; T is trivial.
 template <class T, int most>
 class FixedList {
  public:

@@ -1,20 +1,21 @@
-// The workspace in which a plan is made: its threads and the memory of its lists. On the host that is one thread and
-// vectors. On a device it is a team (the threads that work on one position) and memory that they share
-// (gpu/teams/team_workspace.cuh). Plans of ladders have one source for both.
+// The workspace in which a plan is made: its threads and the memory of its lists. On the host a workspace is one thread
+// and vectors. On a device it is a team (the threads that work on one position) and memory that they share
+// (gpu/teams/team_workspace.cuh). Plans of ladders use these calls, so host and device compile the same code.
 //
 //   persistent<T>(n), scratch<T>(n)     lists of n items, for the life of the plan, or until release_scratch()
-//   each(n, f)                          f(i) for i < n, on any thread
-//   once(f)                             f() on one thread; its result on all
-//   scan(n, none, value, join, visit)   visit(i, before, value(i)), `before` joining all values below i; returns the
-//                                       join of all. `join` is associative, `none` is its neutral element
+//   each(n, f)                          calls f(i) for i < n, on any thread
+//   once(f)                             calls f() on one thread; returns the result on all threads
+//   scan(n, none, value, join, visit)   calls visit(i, before, value(i)) for i < n; `before` is the join of the values
+//                                       below i. Returns the join of all values. `join` is associative, `none` is its
+//                                       neutral element
 //   chain(n, follows, visit)            from i = 0 to the first j > i with follows(i, j), then from j likewise while
-//                                       j < n; visit(k, j) for the k-th such j; returns their number
-//   first(a, b, holds)                  first i in [a, b) with holds(i), b if there is none
+//                                       j < n; calls visit(k, j) for the k-th such j; returns the number of such j
+//   first(a, b, holds)                  first i in [a, b) with holds(i), b if there is no such i
 //   Index                               integer type for the number of a bin
 //
 // When a call returns, its effects are visible to all threads.
-// Correctness: no result depends on the assignment of work to threads: f and visit of different i write different
-// places, and `join` is a sum of integers or a maximum.
+// Correctness: no result depends on the assignment of work to threads: f and visit of different i write to different
+// addresses, and `join` is a sum of integers or a maximum.
 #pragma once
 
 #include <cstddef>
@@ -74,7 +75,7 @@ struct HostWorkspace {
   }
 };
 
-/// Distributions that a team reads; its threads make plans together.
+/// Distributions that a team of threads reads; the threads make plans together.
 template <class L>
 concept PlannedByTeam = requires(const L& distributions) {
   distributions.workspace();

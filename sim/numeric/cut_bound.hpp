@@ -1,5 +1,5 @@
-// The bound on acceptance that one set S of tokens gives, called a cut, and the result of a scan of all cuts. Scans
-// on host and device share this code, so equal masses give equal bits.
+// The bound on acceptance that one set S of tokens (a cut) gives, and the result of a scan of all cuts. Scans on host
+// and device share this code, so equal masses give equal bits.
 //
 //   P, Q    target_outside, proposal_outside    masses of the tokens outside S
 //   v       cut_value                           p(S) + 1 - q(S)^K
@@ -17,7 +17,7 @@ namespace draftproof {
 /// The result of a scan.
 struct Optimum {
   double acceptance;  ///< largest probability, over lossless verifiers, that the emitted token is a draft
-  std::size_t cut;    ///< number of tokens outside the minimising set S, the first ones in the table's order
+  std::size_t cut;    ///< number of tokens outside the minimising set S, which are the first in the table's order
 };
 
 /// Returns p(S) + 1 - q(S)^K from the masses of the tokens outside S.

@@ -1,5 +1,5 @@
-// e^x for x <= 0 in single precision, only by operations for which IEEE 754 requires correct rounding. So host,
-// device, every compiler and every register width (softmax.hpp) give the same bits, which no libm guarantees.
+// e^x for x <= 0 in single precision, computed only by operations for which IEEE 754 requires correct rounding. So
+// host, device, every compiler and every register width (softmax.hpp) give the same bits, which no libm guarantees.
 //
 //   n     x / ln 2 to the nearest integer     -126 .. 0
 //   r     x - n ln 2                          |r| < 0.34658; ln 2 in two parts; n times the first is exact
@@ -33,7 +33,7 @@ struct PowerOfE {
                          c6 = 0x1.6a3d16p-10f;
 };
 
-/// e^x for x <= 0, -infinity included; 0 for a NaN.
+/// Returns e^x for x <= 0, -infinity included; 0 for a NaN.
 DRAFTPROOF_DEVICE inline float exp_nonpositive(float x) {
   using E = PowerOfE;
   if (!(x >= E::least)) return 0;
@@ -49,8 +49,8 @@ DRAFTPROOF_DEVICE inline float exp_nonpositive(float x) {
   return bit_cast<float>(bit_cast<std::uint32_t>(power) + (bit_cast<std::uint32_t>(shifted) << 23));
 }
 
-// An exponential variable of rate 1 from 64 random bits, only by operations for which IEEE 754 requires correct
-// rounding. So host, device and every compiler give the same bits, which no libm guarantees.
+// An exponential variable of rate 1 from 64 random bits, computed only by operations for which IEEE 754 requires
+// correct rounding. So host, device and every compiler give the same bits, which no libm guarantees.
 //
 //   t      (word + 1/2) / 2^64                uniform, inside (0, 1)
 //   E      exponential(word)                  -ln(1 - t)

@@ -1,8 +1,8 @@
 // Number formats of 16 bits, and the residual of rows whose entries are floats or shorter.
 //
-// Numbers of 16 bits as engines store rows and logits: a sign, `exponent_bits` of exponent, the rest fraction, laid
-// out and rounded as IEEE 754 prescribes for any binary format. For storage only: they are widened before any
-// computation.
+// Numbers of 16 bits as engines store rows and logits: a sign, `exponent_bits` bits of exponent and a fraction in the
+// remaining bits, laid out and rounded as IEEE 754 prescribes for any binary format. The formats are for storage only:
+// numbers are widened before any computation.
 //
 //   E        exponent_bits       bits of the exponent field
 //   F        fraction_bits       15 - E
@@ -41,7 +41,7 @@ class ShortFloat {
   }
   DRAFTPROOF_DEVICE constexpr std::uint16_t bits() const { return bits_; }
 
-  /// The same number as a float, exactly; a NaN becomes a NaN, on the host a quiet one.
+  /// Returns the same number as a float, exactly; a NaN becomes a NaN, on the host a quiet NaN.
   DRAFTPROOF_DEVICE constexpr operator float() const {
 #if defined(__CUDA_ARCH__)
     if (!__builtin_is_constant_evaluated()) {
@@ -134,7 +134,7 @@ static_assert(sizeof(Half) == 2 && Half::fraction_bits == 10 && Half::bias == 15
 // positive only if b q is p to 46 bits. Hence
 //
 //   sum of |x - y+|   <= 2^-23 F(b) + 2^-47 P      P the sum of p, 1 within its rounding
-//   tv of x / sum x   <= 2^-23 + 2^-47 P / F(b)    from y+ / F(b), which is at most that sum over F(b)
+//   tv of x / sum x   <= 2^-23 + 2^-47 P / F(b)    total variation from y+ / F(b), at most the first line over F(b)
 //
 // A token is drawn from the residual with probability F(b), so the output distribution moves by 2^-23 F(b) + 2^-47.
 // That is no more than the errors of float entries, 2^-24 each, which make sums of rows differ from 1 by up to 1e-7.

@@ -46,17 +46,19 @@ inline double compensated_sum(std::span<const double> terms) {
 //   scale     1 where the total is at least 2^-4; otherwise such that the scaled total is in [1, 2)
 //
 // Cost: for totals below 2^-4 one pass for the largest weight and one for the total.
-// Correctness: truncation takes less than V 2^-60 from the sum of V weights, which is V 2^-56 of a total of 2^-4 and
-// V 2^-60 of a scaled total: at most 4e-12 and 3e-13 at V = 262,144. A product with a power of two is exact. The
-// scale depends on integers and on the largest weight alone, so it is the same for any order of summation.
+// Correctness: truncation takes less than V 2^-60 from the sum of V weights. The relative error is then at most V 2^-56
+// for a total of 2^-4 or more and V 2^-60 for a scaled total: 4e-12 and 3e-13 at V = 262,144. A product with a power of
+// two is exact. The scale depends on integers and on the largest weight alone, so it is the same for any order of
+// summation.
 
-/// Totals from this one on are not scaled.
+/// The least total that is not scaled.
 inline constexpr Fixed small_total = Fixed{1} << 56;
 
 /// Returns the exponent of the least power of two above `value` > 0.
 DRAFTPROOF_DEVICE inline int exponent_above(double value) { return std::ilogb(value) + 1; }
 
-/// Returns the scale of `size` weights up to `largest`. `pass(scale)` returns the total of the scaled weights.
+/// Returns the scale of `size` weights whose maximum is `largest`. `pass(scale)` returns the total of the scaled
+/// weights.
 template <class Pass>
 DRAFTPROOF_DEVICE double scale_of_small(int size, double largest, const Pass& pass) {
   if (!(largest > 0)) return 1;

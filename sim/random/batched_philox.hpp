@@ -44,7 +44,7 @@ class PhiloxBatch {
     return {block(purpose, n >> 1)[n & 1], static_cast<std::size_t>(count_)};
   }
 
-  /// One trial of a batch, as a source. Refers to the batch.
+  /// One trial of a batch, as a random source. It refers to the batch, which must outlive it.
   class Source : public UniformSource<Source> {
    public:
     Source(PhiloxBatch& batch, int trial) : batch_{batch}, trial_{trial} {}

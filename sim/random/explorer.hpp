@@ -1,8 +1,8 @@
 // Enumerates every branch of a probabilistic program and gives each outcome its exact probability, for proofs. Each
 // run of the program gives one leaf. A run first replays the draws that it shares with the run before it, so the
-// program must be a function of its inputs and its random source only. Programs that are not are detected: a replayed
-// draw must be of the same kind as before, every run must reach the last replayed draw, and the probabilities of a
-// draw are compared with the first ones in the first run that takes its last branch.
+// program must be a function of its inputs and its random source only. A program that depends on anything else is
+// detected by three checks: a replayed draw must be of the same kind as before; every run must reach the last replayed
+// draw; and the first run that takes the last branch of a draw must give that draw the same probabilities as before.
 //
 // Throws: NotReproducible, a std::logic_error, from flip, pick and explore().
 #pragma once
@@ -163,8 +163,8 @@ class Explorer {
   /// sums realise (tape.hpp), a flip whose denominator underflowed compares num > den, and draws from weights that
   /// are all zero give no_token.
   void with_rounding() requires std::floating_point<Weight> { realised_ = true; }
-  /// From now on emit spreads over these distinct tokens and puts the weight of all others on no_token, for weights
-  /// that model WeighsTokens. Saves a pass over the vocabulary. The span must outlive the explorations.
+  /// From now on emit spreads over these distinct tokens and puts the weight of all other tokens on no_token, for
+  /// weights that model WeighsTokens. This saves a pass over the vocabulary. The span must outlive the explorations.
   void track_only(std::span<const Token> tokens) {
     tracked_ = true;
     tokens_ = tokens;

@@ -44,8 +44,8 @@ class Philox : public UniformSource<Philox> {
     philox_words({seed_, trial_, first, noise_purpose | stream}, count, out);
   }
 
-  /// Streams of noise are the purposes from this one on, greater than the purposes of roles (role << 8 | purpose) and
-  /// less than the purposes in captures/family.hpp.
+  /// Streams of noise are the purposes from this number on, greater than the purposes of roles (role << 8 | purpose)
+  /// and less than the purposes in captures/family.hpp.
   static constexpr std::uint32_t noise_purpose = 0x5A000000;
 
  private:

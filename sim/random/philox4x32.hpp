@@ -13,12 +13,12 @@ struct PhiloxBlock {
   std::uint32_t word[4];
 };
 
-/// The block at an address: ten rounds on `counter` under the key, which holds the seed.
+/// Returns the block at the address `counter`, by ten rounds under the key, which holds the seed.
 DRAFTPROOF_DEVICE constexpr PhiloxBlock philox4x32(PhiloxBlock counter, std::uint32_t key0, std::uint32_t key1) {
   constexpr std::uint32_t multiplier0 = 0xD2511F53u, multiplier1 = 0xCD9E8D57u;
   constexpr std::uint32_t weyl0 = 0x9E3779B9u, weyl1 = 0xBB67AE85u;
 #if defined(__GNUC__) && !defined(__CUDACC__)
-#pragma GCC unroll 10  // keeps the words in registers: a third less time
+#pragma GCC unroll 10  // keeps the words in registers, which saves a third of the time
 #endif
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product0 = std::uint64_t{multiplier0} * counter.word[0];

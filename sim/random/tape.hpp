@@ -1,8 +1,7 @@
-// Random sources for tests: given random bits, recorded draws, and one type for all sources of random bits. Also the
-// distribution that a draw realises.
+// Random sources for tests, one type for all sources of random bits, and the distribution that a draw realises.
 //
-// A tape returns given random bits in order; a recorder logs the draws of another source and their outcomes. Edge
-// cases, replays and draw counts use these two.
+// A tape returns given random bits in order; a recorder logs the draws of another source and their outcomes. Tests of
+// edge cases, of replays and of draw counts use both.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +36,7 @@ void visit_realised(const W& weights, const Visit& visit) {
 
 /// Calls visit(j, share) for low <= j <= high: `share` is the length of the thresholds in [from, to) for which the
 /// bisection for the first j with bound(j) > threshold ends at j. Bounds may fall with j by rounding; the result then
-/// depends on the bounds that the bisection reads, so this function reads the same ones.
+/// depends on the bounds that the bisection reads, so this function reads the same bounds.
 template <class Bound, class Visit>
 void realise_bisection(std::size_t low, std::size_t high, double from, double to, const Bound& bound,
                        const Visit& visit) {

@@ -1,7 +1,7 @@
 // Random sources: the base class of sources that decide by 64 random bits, a wrapper whose emit draws at once, and a
 // wrapper that chooses the noise of a node of a tree.
 //
-// Decisions by 64 uniform random bits, for all sources except those that enumerate branches.
+// Decisions by 64 uniform random bits serve all sources except the sources that enumerate branches.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ class ImmediateEmit {
  public:
   DRAFTPROOF_DEVICE explicit ImmediateEmit(R& random) : random_{random} {}
 
-  /// Returns the next random bits of the source, for schemes that use them directly. Requires a source that has bits.
+  /// Returns the next random bits of the source, for schemes that use them directly. Requires a source with `next`.
   DRAFTPROOF_DEVICE std::uint64_t next(Purpose purpose) requires requires(R& random) { random.next(purpose); }
   { return random_.next(purpose); }
 
@@ -72,7 +72,7 @@ class ImmediateEmit {
   }
   template <class W>
   DRAFTPROOF_DEVICE Verdict emit(const W& weights) {
-    // A pick rather than an emit: an explorer would enumerate every weight again on each replay.
+    // pick instead of emit, because the emit of an explorer would list all weights again on each replay.
     if constexpr (requires { R::spreads_emitted; })
       return {random_.pick(weights), none_accepted};
     else

@@ -17,14 +17,15 @@ namespace draftproof::simd {
 // Many draws from one alias table at a time: the cells of 4 (AVX2) or 8 (AVX-512) draws are gathered together, so
 // that their cache misses overlap.
 //
-//   word        64 random bits; the product word V is the cell's index (upper half) and the place in the cell
-//   cell        upper 32 bits: the share of the cell's own token; lower 32 bits: the other token
+//   word        64 random bits; the 128 bits of the product word V are the index x of a cell (upper half) and the
+//               offset in the cell (lower half)
+//   cell x      upper 32 bits: the share of token x in the cell; lower 32 bits: the other token of the cell, its alias
 //
-// The upper 32 bits of place and share are compared. If they are equal, in one draw of 2^32, the caller compares all
-// bits.
+// A draw gives x if the offset is below the share, else the alias. The upper 32 bits of offset and share are compared.
+// If these are equal, which happens in one draw of 2^32, the caller compares all bits.
 // Cost: three widening multiplications and a gather.
 // Correctness: all operations are on integers, so the tokens are the same at every width. With word = h 2^32 + l, the
-// product h V + (l V >> 32) holds the cell above its 32 lower bits, which are the upper 32 bits of the place.
+// product h V + (l V >> 32) has the cell's index above its 32 lower bits, which are the upper 32 bits of the offset.
 
 /// Writes the tokens of `count` draws, `stride` apart in `out`; -1 if the compared bits are equal. Returns whether a
 /// -1 was written.
@@ -89,7 +90,7 @@ DRAFTPROOF_AVX512 inline bool alias_draws_avx512(const std::uint64_t* cells, std
 }
 #endif
 
-/// alias_draws_scalar in registers of `width`, with the same tokens.
+/// Writes and returns the same as alias_draws_scalar, computed in registers of `width`.
 inline bool alias_draws(Width width, const std::uint64_t* cells, std::uint32_t size, const std::uint64_t* words,
                         int count, Token* out, int stride) {
 #if DRAFTPROOF_WIDE
@@ -106,15 +107,16 @@ namespace draftproof {
 
 // One draw from an alias table given by addresses, in the host's or a device's memory.
 //
-//   cells[x]   upper 32 bits: share of the cell's own token in units of 2^-32; lower 32 bits: the other token
-//   rests[x]   the rest of that share in units of 2^-64, read only if the upper 32 bits are equal
+//   cells[x]   upper 32 bits: share of token x in the cell in units of 2^-32; lower 32 bits: the other token
+//   rests[x]   remaining 32 bits of the share, in units of 2^-64, read only if the upper 32 bits of share and offset
+//              are equal
 //
 // Cost: almost always one read, of a cell.
 
 DRAFTPROOF_DEVICE inline Token alias_draw(const std::uint64_t* cells, const std::uint32_t* rests, std::uint64_t size,
                                           std::uint64_t word) {
   const std::uint64_t at = scale(word, size);
-  const std::uint64_t within = word * size;  // the place in the cell, in units of 2^-64
+  const std::uint64_t within = word * size;  // the offset in the cell, in units of 2^-64
   const std::uint64_t cell = cells[at], place = within >> 32, share = cell >> 32;
   const bool own = place == share ? static_cast<std::uint32_t>(within) < rests[at] : place < share;
   return static_cast<Token>(own ? at : cell & 0xffffffffu);
@@ -160,8 +162,8 @@ class AliasTable {
   }
 
  private:
-  /// `own` is the share of the cell's own token, in units of 2^-64. Its upper half is stored in the cell, its lower
-  /// half in `rest_`.
+  /// `own` is the share of token x in cell x, in units of 2^-64. The upper half of `own` is stored in the cell, the
+  /// lower half in `rest_`.
   void set(std::uint32_t x, std::uint64_t own, std::uint32_t other) {
     cells_[x] = (own >> 32 << 32) | other;
     rest_[x] = static_cast<std::uint32_t>(own);

@@ -7,10 +7,11 @@
 //   w      weight(x)            not negative, at least one positive; a token of weight 0 never arrives
 //   B      wanted               number of arrivals
 //
-// Cost: 32 random bits for each token and stream, made in wide registers if the source can (philox_simd.hpp): 1.1 ns
-// for each token with AVX-512. E >= t (exp.hpp), so the upper half of `word` rejects almost all tokens, and E is
-// computed for about ln V of them.
-// Correctness: times are doubles, equal times are ordered by token id, so the order of the tokens does not matter.
+// Cost: 32 random bits for each token and stream, made in wide registers if the source is a BulkNoiseSource
+// (philox_simd.hpp): 1.1 ns for each token with AVX-512. E >= t (exp.hpp), so the upper half of `word` rejects almost
+// all tokens, and E is computed for about ln V of them.
+// Correctness: times are doubles, and equal times are ordered by token id, so the result does not depend on the order
+// in which tokens are read.
 // Source: the exponential race is folklore; as a coupling of drafts and target: Daliri et al., arXiv:2408.07978.
 #pragma once
 
@@ -45,8 +46,8 @@ class SmallestK {
   /// Returns the i-th earliest arrival, with no_token for i >= size().
   DRAFTPROOF_DEVICE Candidate operator[](int i) const { return i < size_ ? arrivals_[i] : Candidate{}; }
 
-  /// Whether a token may be among the earliest, by its weight and the upper half of its random bits. False only if it
-  /// cannot be.
+  /// Returns false if the weight of a token and the upper half of its random bits exclude that it is among the
+  /// earliest; true otherwise, also for tokens that are not.
   DRAFTPROOF_DEVICE bool can_enter(double weight, std::uint32_t upper) const {
     // E >= t >= upper 2^-32. The limit is increased by a relative 2^-40, far more than the errors of E, products and
     // quotient. For weight 0 the product is 0 or NaN, and the comparison false.
@@ -92,7 +93,7 @@ inline constexpr std::uint32_t companion_stream = stream_numbers;
 template <class Weight, class R>
 struct RaceScan {
   static constexpr int volley =
-      static_cast<int>(simd::strip) / 4;  ///< blocks that are made in one call, if the source can
+      static_cast<int>(simd::strip) / 4;  ///< blocks that are made in one call of a BulkNoiseSource
   int vocabulary, first_stream, streams;
   const Weight& weight;
   R& random;

@@ -43,12 +43,12 @@ struct RatioSearch {
   std::size_t cells;
 
   /// Returns the cell of b; infinity falls into the last cell. The cell is monotone in b, because each operation is,
-  /// with its rounding. b / (1 + b), in which b occurs twice, would not be.
+  /// with its rounding. b / (1 + b), in which b occurs twice, would not be monotone.
   DRAFTPROOF_DEVICE static std::size_t cell_of(double b, std::size_t cells) {
     return static_cast<std::size_t>((1 - 1 / (1 + b)) * static_cast<double>(cells));
   }
 
-  /// Number of ratios greater than b; b >= 0.
+  /// Returns the number of ratios greater than b; b >= 0.
   DRAFTPROOF_DEVICE std::size_t prefix_length(double b) const {
     const std::size_t cell = cell_of(b, cells);
     const std::size_t first = start[cell], left = (cell == 0 ? size : start[cell - 1]) - first;
@@ -64,12 +64,12 @@ struct RatioSearch {
 };
 
 struct SumSearch {
-  const std::uint64_t* below;  ///< [sums]: mass of the tokens before each token; last, of all tokens
+  const std::uint64_t* below;  ///< [sums]: mass of the tokens before each token; the last entry is the total mass
   std::size_t sums;
   const std::uint32_t* guide;
   int shift;
 
-  /// Length of `guide`: a cell for each 2^shift of the total 2^62, and one for the total itself.
+  /// Length of `guide`: a cell for each 2^shift units of the total 2^62, and a cell for the total itself.
   std::size_t guide_size() const { return (std::size_t{1} << (62 - shift)) + 1; }
 
   DRAFTPROOF_DEVICE std::uint64_t mass(Token x) const {

@@ -1,13 +1,13 @@
 // Darts, each a uniform token x and a uniform height in [0, 1): the token of the first dart with height < w(x) has
-// distribution w. For distributions p and q with the same darts it is the same dart with probability
-// sum min(p, q) / sum max(p, q).
+// distribution w. For distributions p and q with the same darts, the first dart below p is the first dart below q with
+// probability sum min(p, q) / sum max(p, q).
 //
 //   token    scale(first, V)                  `first` of a block of noise; uniform up to V 2^-64
 //   height   unit_interval(second)            `second` of the block; a multiple of 2^-53, so w is realised up to that
 //
-// Cost: V darts on average, one Philox block for each, many made in one call if the source can.
+// Cost: V darts on average, one Philox block for each; a BulkNoiseSource makes many blocks in one call.
 // Correctness: darts are independent, and a dart hits token x with probability w(x) / V.
-// Source: weighted minwise hashing by rejection; as a coupling of draft and target Daliri et al., arXiv:2408.07978.
+// Source: weighted minwise hashing by rejection; as a coupling of draft and target: Daliri et al., arXiv:2408.07978.
 #pragma once
 
 #include <draftproof/sim/random/uniform_source.hpp>
@@ -15,7 +15,7 @@
 
 namespace draftproof {
 
-/// Kind of the streams of darts, distinct from those of races.
+/// Kind of the streams of darts, distinct from the streams of races.
 inline constexpr std::uint32_t dart_stream = 2 * stream_numbers;
 
 /// One thread's part of a volley of darts that starts at dart `first`; ends at the thread's first hit.

@@ -1,8 +1,8 @@
-// Sums and draws of any function of the token, for distributions in double: in integers (fixed_point.hpp) and in the
-// widest registers of the processor (simd/strips.hpp).
+// Sums and draws of any function of the token, for distributions in double, computed in integers (fixed_point.hpp) and
+// in the widest registers of the processor (simd/strips.hpp).
 //
 //   f(x)     f_            0 <= f, total S below 8                                      x = 0 .. size - 1
-//   S_i      parts[i]      sum over a part of the vocabulary: 1024 tokens, or more so that parts are at most 256
+//   S_i      parts[i]      sum over a part of the vocabulary: 1024 tokens, or more where V would give over 256 parts
 //   draw                   the first token whose running sum, in token order, exceeds u S, for u = word / 2^64
 //
 // Cost: a sum is a pass; a draw is a pass, and a second pass over at most one part.
@@ -79,8 +79,8 @@ class FixedWeights {
   std::uint64_t* visited_;
 };
 
-// Weights given by a function of the token, for distributions in any scalar: token by token, without wide
-// registers or integers.
+// Weights given by a function of the token, for distributions in any scalar. They are added token by token, without
+// wide registers or integers.
 
 /// Weights f(x) for x = 0 .. size - 1, f(x) >= 0. A draw adds running sums in the scalar of f: two passes.
 template <class F>
@@ -132,7 +132,7 @@ DRAFTPROOF_DEVICE constexpr bool among(Token x, const Token* seen, int n) {
   return false;
 }
 
-// Weights of a plan that many trials draw from: the draws of FixedWeights, by bisection.
+// Weights of a plan that many trials draw from. Draws give the same tokens as FixedWeights, but are found by bisection.
 //
 //   x_j      tokens_[j]    j-th token of positive weight, in token order
 //   S_j      sums_[j]      sum of the first j + 1 of these weights, in units of 2^-60; S is the total
@@ -221,7 +221,8 @@ struct RowRest {
   std::uint64_t rest;     ///< mass that the first such token has in addition, in draws and sums
   Token first;
 
-  /// For truncated masses with sum `sum`; `count` of them are equal to `largest`, `first` the first of these tokens.
+  /// Returns the rest for truncated masses with sum `sum`, of which `count` are equal to `largest`; `first` is the
+  /// first token with mass `largest`.
   DRAFTPROOF_DEVICE static RowRest of(std::uint64_t sum, std::uint64_t largest, Token first, std::uint64_t count) {
     const auto missing = static_cast<std::int64_t>(row_total - sum), sharers = static_cast<std::int64_t>(count);
     const std::int64_t share = missing / sharers - (missing % sharers < 0);  // rounded down

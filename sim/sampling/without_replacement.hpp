@@ -82,7 +82,7 @@ class OffSupportPosition {
 
  private:
   DRAFTPROOF_DEVICE static bool off(const P& at, Token x) { return !(at.proposal(x) > at.zero()); }
-  /// Number of tokens with q = 0, an integer that every scalar represents exactly.
+  /// Returns the number of tokens with q = 0, an integer that every scalar represents exactly.
   DRAFTPROOF_DEVICE static Scalar count(const P& at) {
     int tokens = 0;
     for (Token x = 0; x < at.vocabulary(); ++x) tokens += off(at, x);
@@ -98,8 +98,8 @@ class OffSupportPosition {
   Scalar mass_, share_;
 };
 
-// The inverse of distributions.kth_most_probable(j): the rank of a token by q, most probable first, equal ones by id.
-// It calls kth_most_probable instead of comparing q, because the q of a table is rounded.
+// The inverse of distributions.kth_most_probable(j): the rank of a token by q, most probable first, equally probable
+// tokens by id. It calls kth_most_probable instead of comparing q, because the q of a table is rounded.
 
 /// Returns the number of tokens before x, at most max_drafts.
 template <class L>
@@ -148,8 +148,8 @@ std::vector<Token> first_tokens(int vocabulary, std::size_t most, const Key& key
   return found;
 }
 
-/// Returns the most probable of the tokens 0 .. vocabulary - 1, at most max_drafts, by descending `probability(x)`,
-/// equal ones by id.
+/// Returns the most probable of the tokens 0 .. vocabulary - 1, at most max_drafts, by descending `probability(x)`;
+/// equally probable tokens are ordered by id.
 template <class Probability>
 std::vector<Token> top_tokens(int vocabulary, const Probability& probability) {
   return first_tokens(
@@ -160,10 +160,10 @@ std::vector<Token> top_tokens(int vocabulary, const Probability& probability) {
       [](Token) { return true; });
 }
 
-// Draws without replacement for the trials of a batch: all trials together, then each trial in which q has fewer than
-// K tokens once more by the drafter.
+// Draws without replacement for the trials of a batch: all trials are drawn together, then each trial in which q has
+// fewer than K tokens is drawn once more by the drafter.
 //
-// Cost: that of the distributions' draws, and of the drafter's for the trials that are drawn again.
+// Cost: one call of L::draw_without, and the drafter's draws for the trials that are drawn again.
 // Correctness: equal to drawing trial by trial, because random bits have addresses, and the second draw of a trial
 // reads the same bits.
 
@@ -185,8 +185,8 @@ void draw_without_together(const Drafter& drafter, const L& distributions, int d
 //   removed    intervals of the tokens drawn so far, ascending; at and mass of each
 //   left       row_total less their masses
 //
-// Cost: O(k) additions and a guided look-up for draft k, as trial by trial; but removed tokens are not sorted, no
-// loop length depends on random bits, and the reads of the next loop are prefetched.
+// Cost: O(k) additions and a guided look-up for draft k, as if drawn trial by trial; but removed tokens are not sorted,
+// no loop length depends on random bits, and the reads of the next loop are prefetched.
 // Correctness: step_over adds an interval's mass only if the interval starts at or before `at`, so it can process the
 // whole list: later intervals start after `at` too.
 
@@ -223,7 +223,7 @@ class DrawsWithout {
  private:
   using Interval = CumulativeTable::Interval;
 
-  /// Inserts an interval into the n ascending ones, by masks instead of branches.
+  /// Inserts an interval into the n ascending intervals, by masks instead of branches.
   void remove(int t, int n, Interval moved) {
     left_[t] -= moved.mass;
     Interval* const list = removed_[t];

@@ -1,15 +1,16 @@
 // Batches of trials save time in three ways: last draws are made together, the first flip is guessed, and drafts are
 // drawn only if the verifier reads them.
 //
-// Last draws of the trials of a batch, deferred until many can be made together.
+// The last draws of the trials of a batch are deferred until many can be made together.
 //
 //   emit(residual)    ends a trial: stores its residual and random bits; the verdict has every_token until flush()
 //   flush             runs all deferred searches, one step of each in turn, and completes the verdicts
 //
 // Cost: the steps of the searches without their cache misses, because the reads of one search are prefetched while
 // the others step. A residual in which successive trials end is stored once.
-// Correctness: the last draw ends a trial, but for schemes that compare the token with the drafts (matched() in
-// sim/token.hpp); flush() does that for them. Random bits and comparisons are the same as in an immediate draw.
+// Correctness: nothing in a trial depends on its last draw, except in schemes that compare the token with the drafts
+// (matched() in sim/token.hpp); flush() makes that comparison. Random bits and comparisons are the same as in an
+// immediate draw.
 #pragma once
 
 #include <algorithm>
@@ -124,8 +125,8 @@ class DeferredEmitSource : public PhiloxBatch::Source {
   DeferredEmits& deferred_;
 };
 
-// Trials on the guess that the first flip is true, so that the program takes the same branch in every trial. Trials
-// with a wrong guess are run again, together, with their first flip known to be false.
+// Runs trials on the guess that the first flip is true, so that the program takes the same branch in every trial.
+// Trials with a wrong guess are run again, together, with their first flip known to be false.
 //
 //   guess            the first flip returns true; mispredicted() is whether its random bits give false
 //   no guess         the first `known_rejections` flips return false without reading their random bits
@@ -134,9 +135,9 @@ class DeferredEmitSource : public PhiloxBatch::Source {
 // Cost: one flip more in the trials with a wrong guess. In return the processor does not mispredict a branch on the
 // first flip in every other trial; later flips are mostly false, which it predicts. The second run makes random bits
 // for its trials only.
-// Correctness: a trial with a right guess has read its own random bits only. Results of a wrong guess are discarded:
-// the deferred draw is dropped and the verdict overwritten. The verifier must accept a flip that contradicts its
-// random bits. Sequential schemes (Info::sequential) do: they accept the draft and end.
+// Correctness: a trial with a right guess has read the same random bits as without the guess. Results of a wrong guess
+// are discarded: the deferred draw is dropped and the verdict overwritten. The verifier must accept a flip that
+// contradicts its random bits, as sequential schemes (Info::sequential) do: they accept the draft and end.
 
 template <bool guess>
 class SpeculativeFlips : public DeferredEmitSource {
@@ -172,8 +173,8 @@ class SpeculativeFlips : public DeferredEmitSource {
   bool wrong_ = false;
 };
 
-// A trial decided on its first drafts only, before the others are drawn. If the verifier reads a draft that has not
-// been drawn yet, the trial is aborted and the caller reruns it with more drafts.
+// Decides a trial on its first drafts only, before the other drafts are drawn. If the verifier reads a draft that has
+// not been drawn yet, the trial is aborted and the caller reruns it with more drafts.
 //
 //   draft(k)      for k beyond the drawn drafts: aborts the trial
 //   flip          of an aborted trial: true, so that a sequential scheme ends at the draft that it reads

@@ -29,7 +29,7 @@ namespace draftproof {
 //   residual_     the residual last drawn from; a residual that recurs often enough gets a guide
 //
 // Cost: a comparison for each call if b is the same as before, else the uncached call. The processor predicts the
-// comparison, so it returns a mass before b itself has been computed.
+// comparison, so it continues with the cached mass before b itself has been computed.
 // Correctness: a result is reused only for the same b, so the tokens are the same as without the cache.
 
 /// The guide that all batches of a run share. Only a ratio table has a guide.
@@ -49,7 +49,7 @@ class SharedGuide<RatioTable> {
   /// that recurs often enough: a scheme whose residual depends on the drafts would need a guide for each trial.
   void drawn(const RatioTable::Residual& residual, std::uint64_t times, const RatioTable& distributions) const {
     if (guided_.load(std::memory_order_relaxed) != nullptr) return;
-    // To make a guide costs about two bisections for each cell.
+    // Making a guide costs about two bisections for each cell.
     if (draws_.fetch_add(times, std::memory_order_relaxed) < ResidualGuide::cells_for(distributions.order().size()))
       return;
     const std::unique_lock lock(making_, std::try_to_lock);
@@ -100,7 +100,7 @@ class ResidualCache<RatioTable> {
 
   ResidualCache(const RatioTable& distributions, const SharedGuide<RatioTable>& recurring)
       : distributions_{distributions}, shared_guide_{recurring} {
-    for (Mass& mass : masses_) mass.b = std::numeric_limits<double>::quiet_NaN();  // equals nothing
+    for (Mass& mass : masses_) mass.b = std::numeric_limits<double>::quiet_NaN();  // unequal to every b
   }
   ~ResidualCache() {
     if (draws_ > 0 && changes_ == 1) shared_guide_.drawn(*residual_, draws_, distributions_);
@@ -162,7 +162,7 @@ struct TrialBudget {
   std::uint64_t trials = 1'000'000;
   double seconds = 0;
   int threads = 0;                                ///< 0: all processors
-  const std::atomic<bool>* stop = nullptr;        ///< set from outside: finish the current shards and return
+  const std::atomic<bool>* stop = nullptr;        ///< if the caller sets it, the run ends after the current shards
   std::function<void(std::uint64_t)> progress{};  ///< called between rounds with the number of trials done
   std::uint64_t shard = 4096;                     ///< trials that a worker runs in one call
 };
@@ -205,7 +205,7 @@ Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
     first = end;
     if (budget.progress && !stopped() && !failure) budget.progress(first);  // a stopped round has not reached `end`
     if (budget.seconds > 0 && std::chrono::duration<double>(Clock::now() - start).count() >= budget.seconds) break;
-    // Keeps rounds short, because the time is exceeded by up to a round.
+    // Keeps rounds short, because a run exceeds its time by up to one round.
     if (budget.seconds > 0) round = std::min<std::uint64_t>(round, budget.shard * 256);
   }
   if (failure) std::rethrow_exception(failure);
