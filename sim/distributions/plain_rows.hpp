@@ -1,5 +1,5 @@
-// Rows of one position without tables: plain vectors in any scalar (Rows), rows normalised from a coarse format, and
-// rows of logits. Also the count of passes over the vocabulary.
+// Rows of one position without tables (plain vectors in any scalar, rows normalised from a coarse format, and rows of
+// logits), and a count of passes over the vocabulary.
 //
 // Rows has target and proposals as vectors in any scalar: rationals for proofs, double and float for the exact
 // distribution of the floating-point program. Every call costs O(V).
@@ -48,8 +48,8 @@ class PassWeights : public FixedWeights<F> {
   int size_;
 };
 
-// The rows of one position from probabilities in a coarse format, checked and normalised. For bf16 or fp16 rows,
-// whose sums differ from 1 so far that results would change (docs/rows.md).
+// The rows of one position from probabilities in a coarse format, checked and normalised. They are for bf16 or fp16
+// rows, whose sums differ from 1 so far that results would change (docs/rows.md).
 //
 //   p, q     of(...)    float(x_i / s), s the sum of the stored row (stored_row.hpp)     [V] each
 //
@@ -63,7 +63,7 @@ class NormalisedRows {
   explicit NormalisedRows(int vocabulary, int proposals = 1)
       : rows_(static_cast<std::size_t>(1 + proposals), std::vector<float>(static_cast<std::size_t>(vocabulary))) {}
 
-  /// Views on this object's memory, valid until the next call. All rows have V entries.
+  /// Returns views on this object's memory, valid until the next call. All rows have V entries.
   /// Throws: std::invalid_argument on a row that is not a distribution in its format.
   template <class Entry>
   FreshRows<float> of(std::span<const Entry> target, std::span<const Entry> proposal) {
@@ -136,7 +136,7 @@ class Rows {
     return weights([this, k, seen, n](Token x) { return among(x, seen, n) ? Scalar{0} : proposal(x, k); });
   }
   Scalar mass_without(int k, const Token* seen, int n) const {
-    if (n == 0) return one();  // a rounded sum may differ from 1 by an ulp, and reject a draft although p = q
+    if (n == 0) return one();  // a rounded sum may differ from 1 by an ulp, and a test then rejects although p = q
     return sum([this, k, seen, n](Token x) { return among(x, seen, n) ? Scalar{0} : proposal(x, k); });
   }
 
@@ -203,8 +203,8 @@ class Rows {
 //   p, q       of(...)              softmax of l_p / T and l_q / T (softmax.hpp), in reused memory       [V]
 //
 // Cost: one read of the logits from memory; rows of 4 V bytes each, which a verifier's passes then read from cache.
-// Correctness: a verifier is lossless for the row p, whose distance from the exact softmax softmax.hpp states. Drafts
-// must be drawn from the row q.
+// Correctness: a verifier is lossless for the row p; softmax.hpp bounds the distance of p from the exact softmax.
+// Drafts must be drawn from the row q.
 
 // The temperatures by which the logits of a position are divided.
 
@@ -217,8 +217,8 @@ class LogitRows {
   explicit LogitRows(int vocabulary, int proposals = 1)
       : target_(vocabulary), proposals_(static_cast<std::size_t>(proposals), Softmax(vocabulary)) {}
 
-  /// Views on this object's memory, valid until the next call. All logits have V entries; there are as many proposals
-  /// as the constructor was given.
+  /// Returns views on this object's memory, valid until the next call. All logits have V entries; the number of
+  /// proposals is the constructor's.
   /// Throws: std::invalid_argument on logits that have no softmax, or on a bad temperature (softmax.hpp).
   template <class Entry>
   FreshRows<float> of(std::span<const Entry> target, std::span<const Entry> proposal, Temperatures t = {}) {

@@ -65,7 +65,7 @@ class TokenBins {
  public:
   static constexpr bool single_tokens = true;
 
-  /// `order` lists the tokens with q > 0 by descending ratio; `undraftable` is the p-mass of the others.
+  /// `order` lists the tokens with q > 0 by descending ratio; `undraftable` is the p-mass of the tokens with q = 0.
   template <class L>
   TokenBins(const L& distributions, const std::vector<Token>& order, Scalar undraftable)
       : bin_(static_cast<std::size_t>(distributions.vocabulary()), -1), target_{undraftable}, proposal_{Scalar{0}} {
@@ -77,8 +77,8 @@ class TokenBins {
     }
   }
 
-  /// Takes the masses from `prefix`: entry i has the masses of the first i tokens of `order` and of the undraftable
-  /// ones.
+  /// Takes the masses from `prefix`: entry i has the masses of the first i tokens of `order` and of the tokens with
+  /// q = 0.
   template <class L, class Masses>
   TokenBins(const L& distributions, const std::vector<Token>& order, const Masses& prefix)
       : bin_(static_cast<std::size_t>(distributions.vocabulary()), -1) {
@@ -119,8 +119,8 @@ class BucketBinsIn {
   /// Largest number of groups of bins in a plan (verifiers/ladder/selected_distribution.hpp).
   static constexpr int most_stretches = most_plan_stretches;
   /// Adjacent bins are joined (verifiers/ladder/selected_distribution.hpp) up to this product of q-mass and
-  /// difference in p / q, or a quarter of it if one token decides and there is no surplus. Chosen by measurement,
-  /// docs/ladder.md.
+  /// difference in p / q, or a quarter of it if one token decides and there is no surplus. The value was chosen by
+  /// measurement, docs/ladder.md.
   double least_spread = 0x1p-14;
 
   /// Makes an object without bins, to be assigned to before use.
@@ -185,7 +185,7 @@ class BucketBinsIn {
   DRAFTPROOF_DEVICE int of_bucket(std::size_t bucket) const { return bin_[bucket]; }
 
  private:
-  /// The buckets with a higher ratio than a bucket: their masses, and the number of them that are bins.
+  /// The buckets with a higher ratio than a bucket: their masses, and the number of these buckets that are bins.
   struct Above {
     Fixed target = 0, proposal = 0;
     std::int64_t bins = 0;
@@ -217,7 +217,7 @@ concept Ranked = requires(const L& distributions) {
   distributions.ranking();
 };
 
-/// The ranking of plain rows. Refers to the rows.
+/// The ranking of plain rows. It refers to the rows.
 template <class L>
 class TokenRanking {
  public:

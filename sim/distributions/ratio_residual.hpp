@@ -1,5 +1,6 @@
 // A residual on a ratio table: p - b q on the tokens with p > c q, which come first in the table's order, and
-// p (1 - b / c) on the others. With c infinite it is (p - b q)+ on the first n tokens, else p - b min(q, p / c).
+// p (1 - b / c) on the other tokens. If c is infinite, the residual is (p - b q)+, on the first n tokens; otherwise it
+// is p - b min(q, p / c).
 //
 //   c       clip_ratio       infinity for (p - b q)+
 //   n       count            number of leading tokens of the order on which the residual may be positive
@@ -7,9 +8,9 @@
 //   draw                     the j that bisection finds with w_(j+1) > u w_n
 //
 // Cost: O(log V) for each draw; O(1) expected with a guide of the same residual.
-// Correctness: a guide stores the range before the first comparison with different outcomes in one cell
-// (ResidualGuide). So a draw with a guide gives the token of the plain bisection, even if rounding makes w_j fall
-// with j.
+// Correctness: a guide stores, for each cell of random bits, the range that the bisection reaches before the first
+// comparison whose outcome differs within the cell (ResidualGuide). So a draw with a guide gives the token of the plain
+// bisection, even if rounding makes w_j fall with j.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +59,7 @@ class ResidualGuide {
   }
 
  private:
-  /// Narrows `range`, which cells first .. last - 1 share, for each of them.
+  /// Narrows `range`, which cells first .. last - 1 share, for each of these cells.
   template <class Bound>
   void descend(Range range, std::size_t first, std::size_t last, double total, const Bound& bound) {
     if (first == last) return;
@@ -69,8 +70,8 @@ class ResidualGuide {
     }
     const std::uint32_t middle = range.middle();
     const double cut = bound(middle);
-    // In cells before `below` all thresholds are below the cut, in cells from `above` on all are at least the cut. At
-    // most one cell lies between.
+    // In cells before `below` all thresholds are below the cut; in cells from `above` on all thresholds are at least
+    // the cut. At most one cell lies between.
     std::size_t below = first, above = last;
     while (below < above) {
       const std::size_t cell = below + (above - below) / 2;
@@ -94,7 +95,7 @@ class ResidualGuide {
 template <class Table>
 class RatioResidual {
  public:
-  /// `bend`: index of the first token with p <= clip_ratio q; at least `count` if no token has it.
+  /// `bend`: index of the first token with p <= clip_ratio q; at least `count` if there is no such token.
   DRAFTPROOF_DEVICE RatioResidual(const Table& table, double b, double clip_ratio, std::size_t count,
                                   std::size_t bend)
       : table_{&table},
@@ -141,7 +142,7 @@ class RatioResidual {
   DRAFTPROOF_DEVICE void step(Search& search) const {
     auto& [low, high] = search.range;
     const std::uint32_t middle = search.range.middle();
-    // By masks, because a branch here would be mispredicted every other time.
+    // Masks replace a branch, which would be mispredicted every other time.
     const std::uint32_t before = std::uint32_t{0} - static_cast<std::uint32_t>(up_to(middle + 1) > search.threshold);
     high = (middle & before) | (high & ~before);
     low = (low & before) | ((middle + 1) & ~before);

@@ -1,5 +1,5 @@
-// Distributions prepared for millions of trials: tokens sorted by p / q with prefix sums. Every residual of drafts
-// from one proposal is (p - b q)+ for one b and is positive on a prefix of this order, so a residual mass is a
+// Distributions prepared for millions of trials: tokens sorted by p / q, with prefix sums. Every residual of drafts
+// from one proposal is (p - b q)+ for some b, which is positive on a prefix of this order, so a residual mass is a
 // look-up and a residual draw is a bisection.
 //
 //   r_j        ratio_[j]           p / q of the j-th token in descending order; +infinity where q = 0 < p
@@ -37,8 +37,8 @@
 namespace draftproof {
 
 /// The distributions of one position, from rows of V probabilities that sum to 1 in double precision. Tokens are
-/// sorted by p over the first proposal; other proposals have look-ups and draws only. Immutable after construction,
-/// so threads share one table.
+/// sorted by p over the first proposal; other proposals have look-ups and draws only. A table is immutable after its
+/// construction, so threads can share it.
 class RatioTable {
  public:
   using Scalar = double;
@@ -69,7 +69,8 @@ class RatioTable {
   double proposal(Token x, int k = 0) const { return probabilities_[index(x) * stride_ + 1 + row_of(k)]; }
   Token kth_most_probable(int j) const { return top_[index(j)]; }
 
-  /// Tokens in the order of the table, and p- and q-mass of the first j of them. Tokens with p = q = 0 are left out.
+  /// Tokens in the order of the table, and p- and q-mass of the first j tokens in this order. Tokens with p = q = 0 are
+  /// left out.
   std::span<const Token> order() const { return order_; }
   using Mass = TableMass;
   std::span<const Mass> prefix() const { return prefix_; }
@@ -128,12 +129,12 @@ class RatioTable {
   auto weights(F f) const {
     return PassWeights<F>{vocabulary(), std::move(f)};
   }
-  /// Returns weights(f) as a table: the same tokens for the same random bits.
+  /// Returns weights(f) as a table, whose draws give the same tokens for the same random bits.
   template <class F>
   auto tabulated(F f) const {
     return CumulativeWeights<F>{vocabulary(), std::move(f)};
   }
-  /// Returns weights(f) as an alias table: not the same tokens for the same random bits.
+  /// Returns weights(f) as an alias table, whose draws give other tokens for the same random bits.
   template <class F>
   auto alias_weights(F f) const {
     std::vector<double> values;
@@ -244,8 +245,8 @@ class RatioTable {
   static std::size_t index(std::integral auto x) { return static_cast<std::size_t>(x); }
   std::size_t row_of(int k) const { return aliases_.size() == 1 ? 0 : index(k); }
 
-  /// Returns the masses of a row. Stores the entries that programs read (RowRest), equal if the row's entries are
-  /// equal.
+  /// Returns the masses of a row. Stores the entries that programs read (RowRest), which are equal if the row's entries
+  /// are equal.
   std::vector<std::uint64_t> read(std::span<const double> row, std::size_t column) {
     const RowRest rest = rest_of(row);
     for (std::size_t x = 0; x < row.size(); ++x)

@@ -1,5 +1,5 @@
 // The arrays of a ratio table given by their addresses: distributions that one thread reads, on the host or on a
-// device. Gives the same tokens as RatioTable for the same random bits.
+// device. Draws give the same tokens as draws from RatioTable for the same random bits.
 //
 //   r_j         ratios         p / q of the j-th token in descending order, with a guide   [n]
 //   x_j         order()[j]     the j-th token                                              [n]
@@ -10,7 +10,7 @@
 // Cost: as RatioTable for masses and draws of residuals and rows; a sum or weights of a function are passes over V by
 // one thread.
 // Correctness: the view runs the same code as the table. Sums that the table stores and a view does not
-// (CumulativeWeights) are sums of integers, so the view computes the same ones.
+// (CumulativeWeights) are sums of integers, so the view computes the same sums.
 #pragma once
 
 #include <cstddef>
@@ -159,7 +159,7 @@ struct TableView {
   const double* probabilities = nullptr;  ///< [V, 1 + rows]
   const Token* tokens = nullptr;          ///< [n]
   const TableMass* masses = nullptr;      ///< [n + 1]
-  const Token* likeliest = nullptr;       ///< [min(V, max_drafts)], by q
+  const Token* likeliest = nullptr;       ///< [min(V, max_drafts)], most probable tokens of q, in descending order
   RatioSearch ratios{};
   ProposalView proposals[max_drafts] = {};
 

@@ -14,7 +14,7 @@
 // relative to Z >= 1. Entries that become 0 sum to less than V 2^-126.
 // The relative error of an entry, compared with exp(l_i / T) / sum of exp(l_j / T), is at most 2^-22 from its two
 // powers, 2^-22 from the powers in the total, 2^-23 from factor and product, and 3 2^-24 (M - l_i) / T from
-// differences, inverse and products: the last is large only for small probabilities.
+// differences, inverse and products. The last part is large only for small probabilities.
 // A masked token has probability exactly 0. Entries below 2^-126, the least normal float, are 0 too, so no denormal
 // appears.
 #pragma once
@@ -119,7 +119,7 @@ struct SoftmaxBlock {
   bool sound;         ///< no NaN and no +infinity; if false, nothing was written
 };
 
-/// Writes exp_nonpositive(x[i]) for i < count.
+/// Writes exp_nonpositive(x[i]) to powers[i] for i < count.
 inline void powers_of_e(const float* x, std::size_t count, float* powers, simd::Width width = simd::in_use()) {
   std::size_t done = 0;
 #if DRAFTPROOF_WIDE
@@ -157,7 +157,7 @@ inline void scalar_scale(float* powers, std::size_t count, float factor, float l
   for (std::size_t i = 0; i < count; ++i) powers[i] = powers[i] >= least ? powers[i] * factor : 0;
 }
 
-/// scalar_powers in registers of `width`, with the same bits.
+/// Writes and returns the same bits as scalar_powers, computed in registers of `width`.
 template <class Entry>
 SoftmaxBlock softmax_powers(const Entry* logits, std::size_t count, float inverse, float* powers,
                             simd::Width width = simd::in_use()) {
@@ -175,7 +175,7 @@ SoftmaxBlock softmax_powers(const Entry* logits, std::size_t count, float invers
   return scalar_powers(logits, count, inverse, powers);
 }
 
-/// scalar_scale in registers of `width`, with the same bits.
+/// Writes the same bits as scalar_scale, computed in registers of `width`.
 inline void softmax_scale(float* powers, std::size_t count, float factor, float least,
                           simd::Width width = simd::in_use()) {
 #if DRAFTPROOF_WIDE

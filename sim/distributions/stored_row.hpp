@@ -14,9 +14,9 @@
 //
 // Cost: one read of the row in the widest registers.
 // Correctness: captures have the same tolerance. Rounding to the format changes a sum by at most u for all normal
-// entries and d for each denormal entry; 1e-6 allows for the normalisation that made the row. The sum has the same
-// bits at every width: 2 + x lies in [2, 4), where the bits of a double count in units of 2^-51, so adding bits adds
-// numbers. It differs from the sum of the entries by at most V 2^-52.
+// entries and d for each denormal entry; 1e-6 allows for the normalisation that made the row. s has the same bits at
+// every width: 2 + x lies in [2, 4), where the bits of a double count in units of 2^-51, so adding bits adds numbers.
+// s differs from the exact sum of the entries by at most V 2^-52.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@
 
 namespace draftproof {
 
-/// The rounding of a format: relative for normal entries, absolute for denormal ones.
+/// The rounding of a format: relative for normal entries, absolute for denormal entries.
 template <class Entry>
 struct StoredRounding;
 template <>
@@ -125,7 +125,8 @@ double checked_sum(std::span<const Entry> row, std::string_view name = "row", si
   return sum;
 }
 
-/// Writes float(x_i / sum), [V], by one multiplication for each entry. They sum to 1 within 2^-24 + V 2^-52 + 2^-51.
+/// Writes float(x_i / sum), [V], by one multiplication for each entry. The written entries sum to 1 within
+/// 2^-24 + V 2^-52 + 2^-51.
 template <class Entry>
 void normalise_stored(std::span<const Entry> row, double sum, float* out, simd::Width width = simd::in_use()) {
   const double factor = 1 / sum;

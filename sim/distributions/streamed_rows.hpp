@@ -5,9 +5,9 @@
 //   r_b, q_k    residual(b), row(k)  a draw is a pass (no pass for r_b after F(b)) and a second read of 1024 tokens
 //   visited     visited()            number of tokens that passes and draws have read so far
 //
-// Terms are computed in double; residuals of shorter entries in float (short_float.hpp). They are added as 64-bit
-// integers (fixed_point.hpp) in the widest registers of the processor (simd/block_sums.hpp). A pass stores the
-// partial sum of every block of 1024 tokens, by which a draw finds its block.
+// Terms are computed in double, except the residuals of entries shorter than double, which are computed in float
+// (short_float.hpp). Terms are added as 64-bit integers (fixed_point.hpp) in the widest registers of the processor
+// (simd/block_sums.hpp). A pass stores the partial sum of every block of 1024 tokens, by which a draw finds its block.
 #pragma once
 
 #include <algorithm>
@@ -69,9 +69,9 @@ class FreshRows {
   auto row(int k) const { return TermWeights<Entries>{*this, Entries{reader(row_of(k))}}; }
   auto row_without(int k, const Token* seen, int n) const { return RemainingWeights{*this, k, seen, n}; }
 
-  /// Subtracts while at least 1/16 is left, which loses at most four bits; otherwise makes a pass over the remaining
-  /// tokens, so that the result is exactly 0 if they all have q = 0. Weights with a small sum are scaled
-  /// (numeric/sums.hpp).
+  /// Returns 1 less the mass of the seen tokens if that is at least 1/16, because the subtraction then loses at most
+  /// four bits. Otherwise makes a pass over the remaining tokens, so that the result is exactly 0 if all of these have
+  /// q = 0; weights with a small sum are scaled (numeric/sums.hpp).
   double mass_without(int k, const Token* seen, int n) const {
     double left = 1;
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
@@ -216,7 +216,7 @@ class FreshRows {
 
   static std::size_t index(auto x) { return static_cast<std::size_t>(x); }
   static Reader reader(std::span<const Entry> row) { return {row.data()}; }
-  /// Has no branch, so that passes over rows of several proposals are vectorised.
+  /// Returns the row of proposal k without a branch, so that passes over rows of several proposals are vectorised.
   std::span<const Entry> row_of(int k) const { return proposals_[index(k) * row_step_]; }
   Above above(double b) const {
     if constexpr (std::is_same_v<Entry, double>)

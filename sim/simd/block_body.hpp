@@ -24,8 +24,8 @@ DRAFTPROOF_PART void fetch_stride(const Term& term, std::size_t start, std::size
   if (stride > 32) term.fetch(i + 32);
 }
 
-/// Returns the sum of the terms start .. end - 1, at most 1024, a multiple of step<Term>. Each register of a stride
-/// is added to a separate Part; after `most` strides the parts are added to the total.
+/// Returns the sum of the terms start .. end - 1, whose number is at most 1024 and a multiple of step<Term>. Each
+/// register of a stride is added to a separate Part; after `most` terms the parts are added to the total.
 template <class Part, class Term, std::size_t... run>
 DRAFTPROOF_PART auto pass(const Term& term, std::size_t start, std::size_t end, std::index_sequence<run...>) {
   constexpr std::size_t stride = lanes<Term> * sizeof...(run), most = stride * SumOf<Term>::most;

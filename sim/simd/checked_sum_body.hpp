@@ -1,8 +1,8 @@
 // Loops that check, sum and normalise a row, with the same results as the scalar functions in stored_row.hpp.
 // each_width.hpp includes this file for AVX2 and for AVX-512.
 
-/// Adds the bits of 2 + x to `sum`, for entries start .. end - 1, a multiple of `doubles`. Returns whether all are in
-/// [0, 2).
+/// Adds the bits of 2 + x to `sum`, for entries start .. end - 1, whose number is a multiple of `doubles`. Returns
+/// whether all of these entries are in [0, 2).
 template <class Row>
 DRAFTPROOF_LOOP bool stored_sum(Row row, std::size_t start, std::size_t end, std::uint64_t& sum) {
   const Doubles two = all(2.0), zero{};

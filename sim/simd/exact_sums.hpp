@@ -30,8 +30,9 @@ namespace draftproof::simd {
 // The fused addition to the first level also scales the terms, so that the unit of a lower level is 1.
 //
 // Correctness: a level's unit stays the same, because no sum leaves its binade. Terms of one lane add up to less than
-// 2, because the whole row does; `most` rests below u_1 = 2^-22 to less than 2^-18, and `most` rests below u_2 to
-// less than 2^-37. A product with a power of two, and a rest, have no more bits than the term, so both are exact.
+// 2, because the terms of the whole row do; `most` rests below u_1 = 2^-22 add up to less than 2^-18, and `most` rests
+// below u_2 to less than 2^-37. A product with a power of two, and a rest, have no more bits than the term, so both are
+// exact.
 
 namespace avx2 {
 

@@ -4,9 +4,10 @@
 //   -F'(b)   slope    q-mass of the tokens with p > b q; to the right of b, F falls at most at this rate
 //
 // Cost: one pass, two sums.
-// Correctness: equal at every width as in block_loops.hpp. Wide registers add q to the slope if the scaled term is
-// positive, scalar code if the term is. The two differ only if a term underflows: terms in float do not, and terms in
-// double do only for q < 2^-100, if b >= 2^-900. The mass equals the residual mass to the last bit.
+// Correctness: the sums are equal at every width as in block_loops.hpp. Code for wide registers adds q to the slope if
+// the scaled term is positive; scalar code adds q if the term is positive. The two conditions differ only if a term
+// underflows: terms in float never underflow, and if b >= 2^-900, terms in double underflow only for q < 2^-100. The
+// mass equals the residual mass to the last bit.
 #pragma once
 
 #include <draftproof/sim/simd/block_sums.hpp>

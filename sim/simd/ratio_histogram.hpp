@@ -1,6 +1,6 @@
 // Computes the p- and q-mass of the tokens in every bucket of p / q, by one pass over a pair of rows.
 //
-//   bucket   Buckets::of(p, q)         for tokens with q > 0; `outside` for the others
+//   bucket   Buckets::of(p, q)         for tokens with q > 0; `outside` for tokens with q = 0
 //   masses   of(bucket)                sums of to_fixed(p) and to_fixed(q) over the bucket's tokens, as integers
 //
 // Wide registers compute buckets and integers and write them to a buffer in the first-level cache; then each pair of

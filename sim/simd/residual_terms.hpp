@@ -8,7 +8,7 @@
 //   fetch(i)       prefetches entries some way ahead of tokens i .. i + 31
 //   wide()         whether load4() and load8() may be called for these parameters
 //
-// Residuals of rows of float and shorter formats have the term in float_residual_terms.hpp.
+// Residuals of rows of float and shorter formats use the term in float_residual_terms.hpp.
 //
 // Correctness: load4() and load8() have the same rounding errors as one(). A product with a power of two is exact, so
 // 2^60 (p - b q) may be computed as fma(p, 2^60, -(2^60 b) q), whose inner product rounds as b q does. Overflow

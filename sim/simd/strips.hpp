@@ -20,7 +20,7 @@
 
 namespace draftproof::simd {
 
-/// Returns the length of a part: at least a block, and so long that there are at most most_parts of them.
+/// Returns the length of a part: at least a block, and so long that there are at most most_parts parts.
 inline constexpr std::size_t most_parts = 256;
 constexpr std::size_t part_length(std::size_t size) {
   return std::max<std::size_t>(1, (size + block * most_parts - 1) / (block * most_parts)) * block;
