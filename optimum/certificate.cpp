@@ -19,7 +19,7 @@ std::string braces(TokenSet set) {
   return text + "}";
 }
 
-/// Returns why `target` or `drafts` is not a probability distribution, which the cut formula requires, or "".
+/// Returns the reason why `target` or `drafts` is not a probability distribution, or "". The cut formula requires both.
 std::string reject_distributions(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts) {
   Rational sum = 0;
   for (const Rational& p : target) {
@@ -105,7 +105,7 @@ PrefixCertificate around(const RatioTable& table, const Optimum& found, double e
     if (prefix[j + 1].proposal > prefix[j].proposal)
       rising.push_back(
           {order[j], prefix[j + 1].target - prefix[j].target, prefix[j + 1].proposal - prefix[j].proposal});
-  // Sorts again by exact ratios, because the table compares rounded ones.
+  // Sorts again by exact ratios, because the table compares rounded ratios.
   std::stable_sort(rising.begin(), rising.end(),
                    [](const Entry& a, const Entry& b) { return Wide{a.p} * b.q < Wide{b.p} * a.q; });
   PrefixCertificate certificate{{}, order.size() - found.cut, found.acceptance - error, found.acceptance + error};
@@ -142,13 +142,13 @@ class Prefixes {
   std::vector<std::uint64_t> p_, q_;
 };
 
-/// p(S) + 1 - q(S)^K for masses in units of 2^-62.
+/// Returns p(S) + 1 - q(S)^K for masses in units of 2^-62.
 Rational iid_cut(std::uint64_t p, std::uint64_t q, int drafts) {
   Rational inside = 1;
   for (int k = 0; k < drafts; ++k) inside *= Rational(q, row_total);
   return Rational(p, row_total) + 1 - inside;
 }
-/// iid_cut with an error below (K + 3) `rounding`: a product of K factors, two sums of numbers at most 2.
+/// Returns iid_cut with an error below (K + 3) `rounding`: a product of K factors, two sums of numbers at most 2.
 long double iid_cut_nearly(std::uint64_t p, std::uint64_t q, int drafts) {
   long double inside = 1;
   for (int k = 0; k < drafts; ++k) inside *= static_cast<long double>(q) * 0x1p-62L;
@@ -171,7 +171,7 @@ std::string at_prefix(std::size_t size, const char* bound) {
 }  // namespace
 
 PrefixCertificate iid_prefix_certificate(const RatioTable& table, int drafts) {
-  // The scan's own error, and the rounding of its prefix masses to doubles.
+  // The last argument is the error of the scan, including the rounding of its prefix masses to doubles.
   return around(table, iid_optimum(table, drafts), (2 * drafts + 6) * 0x1p-53);
 }
 
@@ -204,7 +204,7 @@ std::string reject_without_replacement(std::span<const double> target, std::span
   const Prefixes rows(target, proposal);
   const auto& order = certificate.order;
   if (auto reason = rows.reject_order(order); !reason.empty()) return reason;
-  // No cut is below p(S). Once p(S) reaches the lower bound, all further cuts are above it.
+  // No cut is below p(S). Once p(S) reaches the lower bound, no further cut is below that bound.
   const auto far = static_cast<long double>(certificate.lower);
   std::uint64_t p = 0, q = 0, slowest = row_total;
   std::size_t last = 0;
@@ -218,7 +218,7 @@ std::string reject_without_replacement(std::span<const double> target, std::span
   p = q = 0;
   for (std::size_t size = 0;; ++size) {
     const long double inside = static_cast<long double>(p) * 0x1p-62L;
-    // Without replacement, all drafts stay in S less often: the i.i.d. cut is at most this cut.
+    // Drafts without replacement all lie in S less often than i.i.d. drafts, so the i.i.d. cut is at most this cut.
     const bool high = iid_cut_nearly(p, q, drafts) - (drafts + 3) * rounding >= certificate.lower;
     if (!high || size == certificate.cut) {
       Enclosure missed{0, 0};  // no token outside S can be drafted

@@ -2,10 +2,10 @@
 // checker uses neither the solver nor its network, so trust in a certificate needs trust in the checker only.
 //
 //   value       acceptance   claimed optimum
-//   S           cut          p(S) + 1 - Pr(all drafts in S) = value: nothing accepts more
+//   S           cut          p(S) + 1 - Pr(all drafts in S) = value: no verifier accepts more
 //   f(A, x)     plan         probability that the drafted set is A and token x of A is emitted; sums to value
 //
-// Cost: a check takes O(sets + shipments) additions.
+// Cost: a check takes O(sets + entries of the plan) additions.
 //
 // Source: max-flow and min-cut of the network in docs/optimum.md.
 #pragma once
@@ -41,8 +41,9 @@ std::string reject(std::span<const Rational> target, const std::map<TokenSet, Ra
                    const Certificate<Rational>& certificate);
 
 // An interval for the optimum of K drafts of one proposal, at any V, as an independently checkable certificate: an
-// order of the tokens. The least cut is a prefix of that order (docs/optimum.md proves it for both distributions), so
-// one prefix bounds the optimum from above and all of them bound it from below.
+// order of the tokens. The least cut is a prefix of that order (docs/optimum.md proves it for i.i.d. drafts and for
+// drafts without replacement). So the cut of any prefix is an upper bound of the optimum, and a number that exceeds the
+// cut of no prefix is a lower bound.
 //
 //   order    order        the tokens with q > 0 by rising p / q
 //   S        cut          the first `cut` tokens of the order
@@ -63,16 +64,18 @@ struct PrefixCertificate {
   double lower, upper;
 };
 
-/// The certificate for K i.i.d. drafts of the table's first proposal. The bounds are the scan's value minus and plus
-/// its error.
+/// Returns the certificate for K i.i.d. drafts of the table's first proposal. The bounds are the scan's value minus and
+/// plus the scan's error.
 PrefixCertificate iid_prefix_certificate(const RatioTable& table, int drafts);
-/// The same for K drafts without replacement.
+/// Returns the certificate for K drafts of the table's first proposal without replacement, with bounds of this form.
 PrefixCertificate without_replacement_prefix_certificate(const RatioTable& table, int drafts);
 
-/// Returns why the certificate does not prove its bounds for i.i.d. drafts of the quantised rows, or an empty string.
+/// Returns the reason why the certificate does not prove its bounds for i.i.d. drafts of the quantised rows, or an
+/// empty string.
 std::string reject_iid(std::span<const double> target, std::span<const double> proposal, int drafts,
                        const PrefixCertificate& certificate);
-/// The same for drafts without replacement.
+/// Returns the reason why the certificate does not prove its bounds for drafts without replacement of the quantised
+/// rows, or an empty string.
 std::string reject_without_replacement(std::span<const double> target, std::span<const double> proposal, int drafts,
                                        const PrefixCertificate& certificate);
 

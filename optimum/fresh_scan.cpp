@@ -20,7 +20,8 @@ std::size_t bucket_of(double ratio) {
   const int step = static_cast<int>(std::bit_cast<std::uint32_t>(static_cast<float>(ratio)) >> (23 - fine_bits));
   return static_cast<std::size_t>(std::clamp(step - lowest_step, 0, buckets - 1));
 }
-/// A lower bound of the ratios in the bucket. A ratio may have been rounded up into it, by less than 2^-23 of itself.
+/// Returns a lower bound of the ratios in the bucket. Rounding to float may have moved a ratio up into the bucket, by
+/// less than 2^-23 of the ratio.
 double lower_bound_of(std::size_t bucket) {
   if (bucket == 0) return 0;
   const auto bits = (static_cast<std::uint32_t>(bucket) + lowest_step) << (23 - fine_bits);
@@ -48,11 +49,10 @@ class FreshScan {
   }
 
   Optimum run() {
-    // The value of any cut is an upper bound: start with the least value at the ends of buckets, from the highest
-    // down.
+    // The value of any cut is an upper bound of the optimum, so `bar` starts as the least value at the ends of buckets.
     double bar = 1;
     each_bucket([&](std::size_t, ExactMass, ExactMass to, std::size_t) { bar = std::min(bar, value(to)); });
-    // A value has (K + 2) roundings; the line of the bound below has a few more.
+    // A value has (K + 2) roundings; the bound by a line (fresh_scan.hpp) has a few more.
     bar += (2 * drafts_ + 16) * 0x1p-53;
     std::array<bool, buckets> open{};
     each_bucket([&](std::size_t bucket, ExactMass from, ExactMass to, std::size_t) {
@@ -86,7 +86,8 @@ class FreshScan {
     return cut_value(probability(outside.target), probability(outside.proposal), drafts_);
   }
 
-  /// Visits the non-empty buckets by falling ratio, with the masses before and after and the number of tokens before.
+  /// Visits the non-empty buckets by falling ratio, each with the masses of all tokens before the bucket and before the
+  /// next bucket, and with the number of tokens before the bucket.
   template <class Visit>
   void each_bucket(Visit visit) const {
     ExactMass from{0, 0};
@@ -101,7 +102,7 @@ class FreshScan {
     }
   }
 
-  /// The tokens of these buckets in the order of a ratio table.
+  /// Returns the tokens of the open buckets in the order of a ratio table.
   std::vector<KeyedToken> tokens_in(const std::array<bool, buckets>& open) const {
     std::vector<KeyedToken> keyed;
     for (std::size_t x = 0; x < p_.size(); ++x)

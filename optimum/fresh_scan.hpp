@@ -1,17 +1,17 @@
-// The ratio scan on rows that are used once. It returns the same optimum as a ratio table, bit for bit, without
-// building or sorting one. Tokens go into buckets by ratio; only buckets that can hold the least cut are sorted.
-// Small vocabularies are sorted completely.
+// The ratio scan on rows that are used once. It returns the same optimum as the scan of a ratio table, bit for bit,
+// without building or sorting a table. Tokens go into buckets by ratio; only buckets that can contain the least cut are
+// sorted. Small vocabularies are sorted completely.
 //
-//   b          bucket        tokens whose p / q, as a float, shares its top bits: steps of 1/64 within an octave
+//   b          bucket        tokens whose ratios p / q, as floats, have equal top bits: steps of 1/64 within an octave
 //   (P, Q)     ExactMass     p- and q-mass of all tokens of higher ratio, integers in units of 2^-62
 //   v(P, Q)    cut_value     cut of the other tokens: 1 + (1 - P) - (1 - Q)^K
 //   r          lower_bound_of(b)   lower bound of the ratios in b
 //
-// Cost: O(V), and a sort of the open buckets: all of them at worst, if nearly all ratios are equal.
+// Cost: O(V), and a sort of the open buckets, which have all tokens at worst, if nearly all ratios are equal.
 //
 // Correctness: inside b, between its ends (P0, Q0) and (P1, Q1), p-mass is at most the line P1 - r (Q1 - Q). On that
-// line v is concave, so no cut inside b is below v at (P1, Q1) and at (P1 - r (Q1 - Q0), Q0). A bucket is skipped
-// only if both exceed the best bucket end by more than the rounding error.
+// line v is concave, so no cut inside b is below the lesser of v(P1, Q1) and v(P1 - r (Q1 - Q0), Q0). A bucket is
+// skipped only if both values exceed the least value at a bucket's end by more than the rounding error.
 //
 // Error: against the distributions in exact arithmetic, (K + 2) 2^-53 of the value, and K 2^-53 from ratios that are
 // rounded before they are compared.
@@ -49,7 +49,7 @@ struct MixtureCut {
   std::size_t tokens;  ///< number of tokens of `rising` in S, including the one at which r exceeds 1
 };
 
-/// The minimum over S. `rising` is sorted by rising target / mixture; mixtures are positive.
+/// Returns the minimum over S. `rising` is sorted by rising target / mixture; mixtures are positive.
 inline MixtureCut least_mixture_cut(MixedMass start, std::span<const MixedMass> rising, std::size_t drafts) {
   const auto value = [&](const MixedMass& mass) {
     return mass.target + (1 - std::min(1.0, std::pow(mass.mixture, static_cast<double>(drafts))));
@@ -68,8 +68,8 @@ inline MixtureCut least_mixture_cut(MixedMass start, std::span<const MixedMass> 
   return least;
 }
 
-/// The optimum of K = `drafts` >= 1 independent draws of `proposal`. Both members equal those of
-/// iid_optimum(RatioTable(target, proposal), drafts).
+/// Returns the optimum of K = `drafts` >= 1 independent draws of `proposal`. The result is equal to
+/// iid_optimum(RatioTable(target, proposal), drafts) in both members.
 Optimum fresh_iid_optimum(std::span<const double> target, std::span<const double> proposal, int drafts);
 
 }  // namespace draftproof

@@ -14,7 +14,7 @@ namespace {
 bool covers(std::uint64_t p, std::uint64_t q, int drafts) {
   if (p >= q) return true;  // q^K <= q
   const double left = probability(p), right = acceptance::power(probability(q), drafts);
-  // The power has a relative error of K - 1 roundings. Where it underflows, p is 0 or far above it.
+  // The power has a relative error of K - 1 roundings. Where the power underflows, p is 0 or far above the power.
   const double margin = right * (2 * drafts + 4) * 0x1p-53;
   if (left > right + margin) return true;
   if (left < right - margin) return false;
@@ -58,7 +58,7 @@ std::optional<bool> always_accepts_without_replacement(const RatioTable& table, 
   if (draftable[-1].target > 0) return false;
   if (support <= drafts) return true;
   if (always_accepts_iid(table, drafts)) return true;
-  // The error of without_replacement_optimum is below 1e-13 and V 2^-53.
+  // The error of without_replacement_optimum is below 1e-13 + V 2^-53.
   const double margin = 1e-13 + static_cast<double>(outside.size()) * 0x1p-53;
   if (without_replacement_optimum(table, drafts).acceptance < 1 - margin) return false;
   return std::nullopt;

@@ -1,6 +1,6 @@
-// Acceptance of the schemes for K i.i.d. drafts in closed form, in any scalar; the root of K-SEQ, and whether the
-// optimum is exactly 1. Each is a sum over the vocabulary and needs no enumeration, so these functions are cheap
-// references at any V.
+// The acceptance of schemes for K i.i.d. drafts in closed form, in any scalar; a comparison with K-SEQ at its root; and
+// whether the optimum is exactly 1. The functions compute sums over the vocabulary, without enumeration, so they are
+// cheap references at any V.
 //
 //   F(b)   residual_mass(p, q, b)   sum of (p - b q)+
 //   p, q   rows of V                target and proposal
@@ -24,7 +24,7 @@
 
 namespace draftproof::acceptance {
 
-/// F(b) = sum (p - b q)+.
+/// Returns F(b) = sum (p - b q)+.
 template <class Scalar>
 Scalar residual_mass(const std::vector<Scalar>& p, const std::vector<Scalar>& q, const Scalar& b) {
   Scalar sum = 0;
@@ -32,7 +32,7 @@ Scalar residual_mass(const std::vector<Scalar>& p, const std::vector<Scalar>& q,
   return sum;
 }
 
-/// base^exponent for exponent >= 0.
+/// Returns base^exponent for exponent >= 0.
 template <class Scalar>
 Scalar power(const Scalar& base, int exponent) {
   Scalar product = 1;
@@ -40,7 +40,7 @@ Scalar power(const Scalar& base, int exponent) {
   return product;
 }
 
-/// Acceptance of recursive rejection: 1 - F(b_(K+1)) with b_1 = 0, b_(k+1) = b_k + F(b_k).
+/// Returns the acceptance of recursive rejection: 1 - F(b_(K+1)) with b_1 = 0, b_(k+1) = b_k + F(b_k).
 template <class Scalar>
 Scalar recursive_rejection(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar b = 0;
@@ -48,7 +48,7 @@ Scalar recursive_rejection(const std::vector<Scalar>& p, const std::vector<Scala
   return 1 - residual_mass(p, q, b);
 }
 
-/// Acceptance of the naive tree: 1 - sum (p - q)+ (1 - q)^(K - 1).
+/// Returns the acceptance of the naive tree: 1 - sum (p - q)+ (1 - q)^(K - 1).
 template <class Scalar>
 Scalar naive_tree(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar missed = 0;
@@ -57,7 +57,7 @@ Scalar naive_tree(const std::vector<Scalar>& p, const std::vector<Scalar>& q, in
   return 1 - missed;
 }
 
-/// Acceptance of sample-and-match: sum p (1 - (1 - q)^K).
+/// Returns the acceptance of sample-and-match: sum p (1 - (1 - q)^K).
 template <class Scalar>
 Scalar sample_and_match(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar matched = 0;
@@ -65,7 +65,7 @@ Scalar sample_and_match(const std::vector<Scalar>& p, const std::vector<Scalar>&
   return matched;
 }
 
-/// Largest acceptance of any lossless verifier: min over prefixes S of the order of rising p / q of
+/// Returns the largest acceptance of any lossless verifier: min over prefixes S of the order of rising p / q of
 /// 1 + p(S) - q(S)^K.
 template <class Scalar>
 Scalar optimum(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
@@ -82,7 +82,8 @@ Scalar optimum(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int d
   return least;
 }
 
-/// Acceptance of K-SEQ: 1 - F(rho*), where bisection finds the root of F(rho) = (1 - (1 - F(rho)) / rho)^K in [1, K].
+/// Returns the acceptance of K-SEQ: 1 - F(rho*), where bisection finds the root rho* of
+/// F(rho) = (1 - (1 - F(rho)) / rho)^K in [1, K].
 inline double k_seq(const std::vector<double>& p, const std::vector<double>& q, int drafts) {
   double low = 1, high = drafts;
   for (int step = 0; step < 200 && low < high; ++step) {
@@ -110,15 +111,15 @@ namespace draftproof {
 // Source: the transport problem of Sun et al. 2023, arXiv:2310.15141; cut and prefix rule derived in docs/optimum.md
 // and checked against every set at small V.
 
-/// The optimum of K = `drafts` >= 1 independent draws of the table's first proposal.
+/// Returns the optimum of K = `drafts` >= 1 independent draws of the table's first proposal.
 Optimum iid_optimum(const RatioTable& table, int drafts);
 
 }  // namespace draftproof
 
 namespace draftproof::acceptance {
 
-// Exact comparison with the acceptance of K-SEQ at its root, in fractions although the root is algebraic. The root is
-// never computed: the sign of a polynomial at a fraction shows on which side of the root the fraction lies.
+// Exact comparison with the acceptance of K-SEQ at its root, in fractions, although the root may be irrational. The
+// root is never computed: the sign of h at a fraction shows on which side of the root the fraction lies.
 //
 //   F(b)     residual_mass(p, q, b)   sum of (p - b q)+
 //   G(b)     1 - F(b)                 sum of min(p, b q): concave, rising up to b = max p / q, constant beyond
@@ -135,7 +136,7 @@ namespace draftproof::acceptance {
 //
 // Source: K-SEQ is Sun et al. 2023, arXiv:2310.15141; the comparison is derived here.
 
-/// h(b) for b > 0: positive before the first root, negative beyond the last one.
+/// Returns h(b) for b > 0: positive before the first root, negative beyond the last root.
 template <class Scalar>
 Scalar excess(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts, const Scalar& b) {
   const Scalar accepted = 1 - residual_mass(p, q, b);
@@ -143,7 +144,7 @@ Scalar excess(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int dr
   return 1 - power(refused, drafts) - accepted;
 }
 
-/// max p / q over q > 0; F is constant from there on.
+/// Returns the largest p / q of the tokens with q > 0; F(b) is constant for larger b.
 template <class Scalar>
 Scalar largest_ratio(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   Scalar largest = 0;
@@ -152,7 +153,7 @@ Scalar largest_ratio(const std::vector<Scalar>& p, const std::vector<Scalar>& q)
   return largest;
 }
 
-/// The smallest b with G(b) = a >= 0; nothing if G stays below a.
+/// Returns the smallest b with G(b) = a >= 0; nullopt if G stays below a.
 template <class Scalar>
 std::optional<Scalar> overlap_inverse(const std::vector<Scalar>& p, const std::vector<Scalar>& q, const Scalar& a) {
   std::vector<std::size_t> order;
@@ -194,12 +195,12 @@ int compare_with_k_seq(const Scalar& a, const std::vector<Scalar>& p, const std:
 
 namespace draftproof {
 
-// Decides in integers whether some lossless verifier always accepts: the optimum is exactly 1.
+// Decides in integers whether some lossless verifier always accepts, that is, whether the optimum is exactly 1.
 //
 //   condition   p(S) >= Pr(all drafts in S) for every set S of tokens
 //   i.i.d.      p(S) >= q(S)^K for the prefixes S of rising p / q, one of which is the least cut
 //
-// The masses are those of the quantised rows, integers that sum to 2^62; the table represents this distribution.
+// The masses are the integers of the quantised rows, which sum to 2^62; the table represents this distribution.
 //
 // Cost: O(V) on a table. Sets whose two sides agree within rounding cost an integer power of 62 K bits.
 //
@@ -214,9 +215,9 @@ bool always_accepts_iid(std::span<const Rational> target, std::span<const Ration
 /// Checks the prefixes for K i.i.d. drafts of the table's first proposal.
 bool always_accepts_iid(const RatioTable& table, int drafts);
 
-/// The same for K drafts of the table's first proposal without replacement. If the support of q has K tokens, their
-/// optimum is at least the optimum of i.i.d. drafts. Returns nothing if it is within rounding of 1 and i.i.d. drafts
-/// do not decide it.
+/// Checks K drafts of the table's first proposal without replacement. If the support of q has at least K tokens, their
+/// optimum is at least the optimum of i.i.d. drafts. Returns nullopt if their optimum is within rounding of 1 and the
+/// optimum of i.i.d. drafts is below 1.
 std::optional<bool> always_accepts_without_replacement(const RatioTable& table, int drafts);
 
 }  // namespace draftproof

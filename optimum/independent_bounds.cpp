@@ -8,15 +8,15 @@
 namespace draftproof {
 namespace {
 
-/// Bounds this close are not refined by a branch: the gap is far below the digits of any report.
+/// Bounds this close are not refined by further branches, because the gap is far below the digits of any report.
 constexpr double close_enough = 1e-8;
-/// Limit on tokens placed before the search ends, at some ten scans a branch: about a second.
+/// Limit on the number of tokens that the search reads, about a second of work; a branch takes some ten scans.
 constexpr double most_work = 1e7;
 constexpr int least_branches = 100;
 
 enum class Side : char { free, inside, outside };
 
-/// The cuts that contain some tokens and exclude others. Each of them is at least `lower`.
+/// The cuts that contain some tokens and exclude others. The value of each of these cuts is at least `lower`.
 struct CutBranch {
   std::vector<Side> side;
   std::vector<double> weights;
@@ -69,7 +69,7 @@ class Search {
     return sum / static_cast<double>(drafts_);
   }
 
-  /// The free token with the largest mass. Fixing its side changes the relaxation most.
+  /// Returns the free token with the largest min(p, r), because fixing its side changes the relaxation most.
   std::size_t heaviest(const CutBranch& branch) const {
     std::size_t best = 0;
     double most = -1;
@@ -85,7 +85,7 @@ class Search {
       if (!reweigh(branch, scan(branch), i)) return;
   }
 
-  /// Tightens both bounds. Returns q_k(S) for each k, of the set S that gives the lower bound.
+  /// Tightens both bounds. Returns q_k(S) for each k, where S is the set that gives the lower bound.
   std::vector<double> scan(CutBranch& branch) {
     std::vector<double> masses(drafts_, 0), of_least;
     MixedMass start{0, 0};
@@ -124,8 +124,8 @@ class Search {
     return of_least;
   }
 
-  /// Moves the weights towards the weights under which the factors of the set with these masses agree: all the way in
-  /// the first iterations, then half the way. Returns false if a mass is 0.
+  /// Moves the weights l_k towards the weights for which all factors l_k masses[k] are equal: all the way in the first
+  /// iterations, then half the way. Returns false if a mass is 0.
   bool reweigh(CutBranch& branch, const std::vector<double>& masses, int iteration) const {
     double mean = 0;
     for (const double mass : masses) {
@@ -142,7 +142,7 @@ class Search {
   std::size_t drafts_, tokens_;
   double margin_, upper_ = 1;
   std::vector<std::pair<double, std::size_t>> order_;  ///< free tokens by p / r
-  std::vector<MixedMass> rising_;                      ///< their masses in that order
+  std::vector<MixedMass> rising_;                      ///< masses of these tokens, in that order
 };
 
 }  // namespace

@@ -8,10 +8,11 @@
 //   upper      p(S) + 1 - q_1(S) .. q_K(S) for any S: the best prefix of the order of p / r
 //   lower      min over all S of p(S) + 1 - min(1, r(S)^K), for any l: a prefix of the same order
 //
-// Cost: O(V (K + log V)) a scan; a few scans, a few hundred at worst.
+// Cost: O(V (K + log V)) for each scan; a few scans, a few hundred at worst.
 //
-// Correctness: a product is at most the power of the mean of its factors, also with weights of product 1. Both are
-// equal at a set where the weighted factors agree; the iteration searches for such weights.
+// Correctness: a product of K factors is at most the K-th power of their mean, also after the factors are multiplied by
+// weights of product 1. The two are equal at a set where all weighted factors are equal; the iteration searches for
+// such weights.
 //
 // Source: derived in docs/optimum.md.
 #pragma once
@@ -37,7 +38,8 @@ namespace draftproof {
 //
 // Source: derived in docs/optimum.md. Only cuts that contain T count, and outside T each token is decided separately.
 
-/// alpha*. `free` has one probability per token; its values at tokens of `fixed` are ignored. Error below V 2^-53.
+/// Returns alpha*. `free` has one probability per token; its values at tokens of `fixed` are ignored. The error is
+/// below V 2^-53.
 inline double one_free_draft_optimum(const RatioTable& table, std::span<const Token> fixed,
                                      std::span<const double> free) {
   double sum = 0;
@@ -48,7 +50,7 @@ inline double one_free_draft_optimum(const RatioTable& table, std::span<const To
   return sum;
 }
 
-/// q outside the first `n` tokens of `fixed`, renormalised; uniform there if q has no mass outside them.
+/// Returns q outside the first `n` tokens of `fixed`, renormalised; uniform there if q has no mass outside them.
 inline std::vector<double> proposal_outside(const RatioTable& table, const Token* fixed, int n) {
   const double mass = table.mass_without(0, fixed, n);
   std::vector<double> distribution(static_cast<std::size_t>(table.vocabulary()), 0);
@@ -69,13 +71,13 @@ inline std::vector<double> proposal_outside(const RatioTable& table, const Token
 //
 // Source: derived here, the form in Khisti et al., arXiv:2410.18234; the prefix rule in docs/optimum.md.
 
-/// p(S) + 1 - q(S)^2, from the masses inside S and the q-mass outside.
+/// Returns p(S) + 1 - q(S)^2, from the masses inside S and the q-mass outside.
 template <class Scalar>
 Scalar two_draft_cut(const Scalar& target_inside, const Scalar& proposal_inside, const Scalar& proposal_outside) {
   return target_inside + proposal_outside * (proposal_outside + 2 * proposal_inside);
 }
 
-/// alpha* of rows that sum to 1 in their scalar; exact in fractions.
+/// Returns alpha* of rows that sum to 1 in their scalar; exact in fractions.
 template <class Scalar>
 Scalar two_draft_optimum(std::span<const Scalar> target, std::span<const Scalar> proposal) {
   std::vector<std::size_t> rising(target.size());
@@ -93,7 +95,7 @@ Scalar two_draft_optimum(std::span<const Scalar> target, std::span<const Scalar>
   return best;
 }
 
-/// alpha* of the table's first proposal. Error below 4 2^-53.
+/// Returns alpha* of the table's first proposal. The error is below 4 2^-53.
 inline double two_draft_optimum(const RatioTable& table) {
   double best = 1;
   for (const auto& outside : table.prefix())
@@ -101,7 +103,7 @@ inline double two_draft_optimum(const RatioTable& table) {
   return best;
 }
 
-/// Bounds for draft k of proposal k, k < `drafts`. They include rounding errors.
+/// Returns bounds on the optimum for one draft of each proposal k < `drafts`. The bounds include rounding errors.
 OptimumBounds independent_bounds(const RatioTable& table, int drafts);
 
 }  // namespace draftproof

@@ -11,17 +11,18 @@ namespace draftproof {
 
 namespace {
 
-/// First time of the grid. Below it Pr(N < K) e^(-ct) is replaced by 1, which is off by at most t (some clock may
-/// have rung). The geometric series that replaces those nodes is therefore off by at most c t^2 = 2^-48 c.
+/// First time of the grid. At earlier times t, Pr(N < K) e^(-ct) is replaced by 1, which is off by at most t, the
+/// probability that some clock has rung. The geometric series that replaces the nodes before the grid is therefore off
+/// by at most c t^2 = 2^-48 c, with t the first time.
 constexpr double first_time = 0x1p-24;
 /// Beyond c t = 40 the integrand has weight below e^-40 = 4e-18.
 constexpr double longest_race = 40;
 /// A node with Pr(N < K) below this adds less than this to any later integral, because Pr(N < K) falls as S grows.
 constexpr double spent = 1e-18;
 
-/// Nodes per factor of two in time: the fewest with a relative error of 1e-14. Off the real axis by an angle d the
-/// integrand is at most (sec d)^K times its value at t cos d, so the trapezoid rule in log t errs by at most
-/// 2 (sec d)^K e^(-2 pi d / h) of the integral for every d < pi / 2. The best d has tan d = 2 pi / (h K).
+/// Returns the least number of nodes per factor of two in time with a relative error of 1e-14. Off the real axis by an
+/// angle d the integrand is at most (sec d)^K times its value at t cos d, so the error of the trapezoid rule in log t
+/// is at most 2 (sec d)^K e^(-2 pi d / h) of the integral for every d < pi / 2. The best d has tan d = 2 pi / (h K).
 int nodes_per_octave(int drafts) {
   for (int nodes = 2;; ++nodes) {
     const double frequency = 2 * std::numbers::pi * nodes / std::numbers::ln2;
@@ -61,7 +62,7 @@ class Race {
     while (live_ > 0 && fewer(live_ - 1) < spent) --live_;
   }
 
-  /// Pr(not all drafts in S), with mass c > 0 outside S.
+  /// Returns Pr(not all drafts in S), with mass c > 0 outside S.
   double missed(double c) const {
     const double step = std::numbers::ln2 / static_cast<double>(per_octave_);
     const double ratio = std::exp(-step);
@@ -84,7 +85,7 @@ class Race {
   }
 
   std::size_t drafts_, per_octave_;
-  std::size_t live_ = 0;             ///< number of nodes with Pr(N < K) >= spent, the first ones
+  std::size_t live_ = 0;             ///< number of nodes with Pr(N < K) >= spent, which are the first nodes
   std::vector<double> times_, bin_;  ///< t, and Pr(the clock of the added token has rung by t) = 1 - e^(-qt)
   std::vector<double> counts_;       ///< Pr(N = k) at node n: [k][n]
 };
@@ -124,7 +125,7 @@ std::vector<double> missed_without_replacement(const RatioTable& table, int draf
 Optimum without_replacement_optimum(const RatioTable& table, int drafts) {
   const auto prefix = table.prefix();
   Optimum best{1, table.order().size()};  // S empty
-  // For S = the support, nothing is missed.
+  // For S = the support, all drafts are in S.
   std::size_t support = 0;
   while (support + 1 < prefix.size() && prefix[support + 1].proposal == 0) ++support;
   if (const double all = 1 - prefix[support].target; all < best.acceptance) best = {all, support};
@@ -151,7 +152,7 @@ constexpr long double latest = 100;
 constexpr long double after_the_race = 2e-22L;  // e^-50
 constexpr long double least_survival = 1e-22L;
 
-/// Relative error of the trapezoid rule. Library functions accurate to a millionth suffice here.
+/// Returns the relative error of the trapezoid rule. Library functions accurate to a millionth suffice here.
 long double rule_error(int drafts, std::size_t nodes) {
   const long double frequency = 2 * pi * static_cast<long double>(nodes) / ln2;
   const long double angle = std::atan(frequency / static_cast<long double>(drafts));
@@ -241,7 +242,7 @@ Enclosure RaceEnclosure::missed(std::uint64_t outside) const {
     // The factor e^(-ct) is 1 - y, with the error of y and one rounding.
     error_sum += weight * (silent * error(n) + (few + error(n)) * (relative_error_of_bin() + half_ulp));
   }
-  // All terms are positive and have at most 2 K + 8 roundings; the sum adds at most one a node.
+  // All terms are positive and have at most 2 K + 8 roundings; the sum adds at most one rounding for each node.
   const auto roundings = static_cast<long double>(times_.size() + 2 * drafts_ + 16);
   const long double integral_error = 1.01L * error_sum + (sum * roundings) * half_ulp + step_error_;
   const long double share = 1.01L * rule_error(static_cast<int>(drafts_), per_octave_);
@@ -255,13 +256,14 @@ namespace draftproof::acceptance {
 
 namespace {
 
-/// First and last time: the integrals below 2^-56 are at most K 2^-56, those above 64 at most e^-64.
+/// Base-2 logarithms of the first and the last time. The integral below t = 2^-56 is at most K 2^-56, and the integral
+/// above t = 64 at most e^-64.
 constexpr int first_octave = -56, last_octave = 6;
 
-/// Nodes per factor of two in time: the fewest with an error of 1e-14 for some angle d < pi / 2. At times rotated by
-/// d a difference of probabilities grows by at most sec d. The integrands contain at most `factors` differences, each
-/// a probability, or e^-t less a probability, at the time t cos d. The whole is therefore at most 4 sec d (1 + sec
-/// d)^factors, and the trapezoid rule in log t errs by that times e^(-2 pi d / h).
+/// Returns the least number of nodes per factor of two in time with an error of 1e-14 for some angle d < pi / 2. At
+/// times rotated by d a difference of probabilities grows by at most sec d. The integrands contain at most `factors`
+/// differences, each a probability, or e^-t less a probability, at the time t cos d. An integrand is therefore at most
+/// 4 sec d (1 + sec d)^factors, and the error of the trapezoid rule in log t is at most e^(-2 pi d / h) times this.
 int nodes_per_octave(int factors) {
   for (int nodes = 2;; ++nodes) {
     const double frequency = 2 * std::numbers::pi * nodes / std::numbers::ln2;
@@ -272,7 +274,7 @@ int nodes_per_octave(int factors) {
   }
 }
 
-/// Integral over t > 0 of f(t).
+/// Returns the integral of f(t) over t > 0.
 template <class F>
 double integrate(int factors, F f) {
   const int nodes = nodes_per_octave(factors);
@@ -284,7 +286,7 @@ double integrate(int factors, F f) {
   return sum * std::numbers::ln2 / nodes;
 }
 
-/// Tokens with q > 0 by falling p / q; phi at each of their ratios, and its slope to the left of it.
+/// Tokens with q > 0 by falling p / q; phi at each of these ratios, and the slope of phi to the left of the ratio.
 struct Bends {
   std::vector<double> p, q, ratio, phi, slope;
 
@@ -337,7 +339,7 @@ double gls(const std::vector<double>& p, const std::vector<double>& q, int draft
 
 double gumbel_top_k_coupling(const std::vector<double>& p, const std::vector<double>& q, int drafts) {
   const auto most = static_cast<std::size_t>(drafts);
-  std::vector<double> ahead(most);  // Pr(n tokens ahead of j, and none won before j)
+  std::vector<double> ahead(most);  // Pr(n tokens are ahead of j, and no token won before j)
   return integrate(drafts, [&](double t) {
     double sum = 0;
     for (std::size_t j = 0; j < p.size(); ++j) {

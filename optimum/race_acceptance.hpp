@@ -2,7 +2,7 @@
 // weighted_minhash): in fractions as finite sums of exponentials, in double at larger sizes by one integral over the
 // token's arrival time.
 //
-//   t          time at which Y arrives in the race of p: density e^-t at K = 1
+//   t          time at which the emitted token arrives in the race of p: density e^-t at K = 1
 //   r_j        p_j / q_j
 //   phi(r)     sum of max(p_i, r q_i)       phi(r_j) t: total rate of the clocks that must not ring for j to win both
 //                                           races at t
@@ -19,7 +19,8 @@
 // shared race, M about 300 nodes.
 //
 // Source: gumbel and MinHash Daliri et al., arXiv:2408.07978; list bound Rowan, Phan and Khisti, arXiv:2506.05632;
-// gls and shared race derived in docs/couplings.md. Tests compare all with reference values and with the programs.
+// gls and shared race derived in docs/couplings.md. Tests compare all formulas with reference values and with the
+// programs.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +48,7 @@ template <class Scalar>
 class ExponentialSum {
  public:
   ExponentialSum() = default;
-  /// coefficient * e^(-rate t).
+  /// Constructs coefficient * e^(-rate t).
   ExponentialSum(Scalar rate, Scalar coefficient) { add(std::move(rate), std::move(coefficient)); }
 
   /// Adds coefficient * e^(-rate t).
@@ -67,7 +68,7 @@ class ExponentialSum {
     return product;
   }
 
-  /// The integral over t > 0. Requires every rate to be positive.
+  /// Returns the integral over t > 0. Requires every rate to be positive.
   Scalar integral() const {
     Scalar sum = 0;
     for (const auto& [rate, coefficient] : terms_) sum += Scalar(coefficient / rate);
@@ -87,17 +88,18 @@ class ExponentialSum {
 //   missed   missed()              Pr(not all drafts in S) = integral over t > 0 of c e^(-ct) Pr(N_S(t) < K) dt
 //   alpha*                         min over S of p(S) + missed(S), over the sets of lowest ratios p / q
 //
-// Cost: O(V K M), M = 90 to 500 nodes by K and by the spread of q.
+// Cost: O(V K M) for M = 90 to 500 nodes, depending on K and on the spread of q.
 //
 // Source: derived in docs/optimum.md: the race, the sufficiency of these sets, and the errors.
 //
-// Error: below 1e-13 of the integral itself, plus V 2^-53 of rounding at worst; below 1e-15 measured at V = 128,256.
+// Error: the integral has a relative error below 1e-13, and rounding adds at most V 2^-53; measured below 1e-15 at
+// V = 128,256.
 
-/// The optimum for K = `drafts` >= 1 draws of the table's first proposal without replacement. If the support of q has
-/// fewer than K tokens, the tuple ends early.
+/// Returns the optimum for K = `drafts` >= 1 draws of the table's first proposal without replacement. If the support of
+/// q has fewer than K tokens, the tuple ends early.
 Optimum without_replacement_optimum(const RatioTable& table, int drafts);
 
-/// Pr(not all drafts in S) for each S = the tokens of the table's order from j on, j = 0 .. size.
+/// Returns Pr(not all drafts in S) for each S = the tokens of the table's order from j on, j = 0 .. size.
 std::vector<double> missed_without_replacement(const RatioTable& table, int drafts);
 
 // Lower and upper bound of Pr(not all drafts in S) without replacement. It repeats the race above with separate
@@ -109,9 +111,9 @@ std::vector<double> missed_without_replacement(const RatioTable& table, int draf
 //                             library's exp
 //   E         error()         l1 distance of a node's counts from the true counts
 //
-// Cost: O(K M) a token and O(M) an enclosure, M = 200 to 600 nodes, long double.
+// Cost: O(K M) for each token and O(K M) for each enclosure, M = 200 to 600 nodes, in long double.
 //
-// Source: docs/optimum.md, "Bounds that can be checked", derives every term. Width at V = 131,072 about 1e-13.
+// Source: docs/optimum.md, "Bounds that can be checked", derives every term. The width at V = 131,072 is about 1e-13.
 
 /// lower <= value <= upper.
 struct Enclosure {
@@ -126,18 +128,18 @@ class RaceEnclosure {
   /// Adds a token of mass q > 0 to S.
   void add(std::uint64_t q);
 
-  /// Bounds of Pr(not all drafts in S) if the mass outside S is `outside` > 0.
+  /// Returns bounds of Pr(not all drafts in S) if the mass outside S is `outside` > 0.
   Enclosure missed(std::uint64_t outside) const;
 
  private:
-  /// 1 - e^(-qt) at the first `count` nodes, with a relative error of (4 + 2.01 octaves) u.
+  /// Writes 1 - e^(-qt) at the first `count` nodes to `bin`, with a relative error of (4 + 2.01 octaves) u.
   void ring(std::uint64_t q, std::size_t count, std::vector<long double>& bin) const;
   long double fewer(std::size_t n) const;
   long double error(std::size_t n) const;
   long double relative_error_of_bin() const;
 
   std::size_t drafts_, per_octave_;
-  long double step_ = 0, step_error_ = 0;  ///< h, and the rule's error as a share of the integral
+  long double step_ = 0, step_error_ = 0;  ///< h, and the error from rounded times
   std::size_t live_ = 0;                   ///< number of nodes with non-negligible Pr(N < K), the first ones
   std::size_t tokens_ = 0;
   long double dropped_ = 0;  ///< upper bound of Pr(N < K) at the dropped nodes
@@ -148,7 +150,7 @@ class RaceEnclosure {
 
 namespace draftproof::acceptance {
 
-/// phi(r) with r = p_j / q_j. Requires p_j > 0 and q_j > 0.
+/// Returns phi(r) for r = p_j / q_j. Requires p_j > 0 and q_j > 0.
 template <class Scalar>
 Scalar together(const std::vector<Scalar>& p, const std::vector<Scalar>& q, std::size_t j) {
   const Scalar ratio = p[j] / q[j];
@@ -157,8 +159,8 @@ Scalar together(const std::vector<Scalar>& p, const std::vector<Scalar>& q, std:
   return sum;
 }
 
-/// sum_j K p_j / (phi + K - 1): a lower bound of the acceptance of K i.i.d. drafts of a list coupling, exact at K =
-/// 1.
+/// Returns sum_j K p_j / (phi(r_j) + K - 1), a lower bound of the acceptance of K i.i.d. drafts by a list coupling,
+/// exact at K = 1.
 template <class Scalar>
 Scalar list_bound(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar sum = 0;
@@ -167,14 +169,14 @@ Scalar list_bound(const std::vector<Scalar>& p, const std::vector<Scalar>& q, in
   return sum;
 }
 
-/// Acceptance of the Gumbel coupling at K = 1.
+/// Returns the acceptance of the Gumbel coupling at K = 1.
 template <class Scalar>
 Scalar gumbel(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   return list_bound(p, q, 1);
 }
 
-/// Acceptance of weighted MinHash. The first dart below either curve is below both, or decides one side; the other
-/// side then draws again.
+/// Returns the acceptance of weighted MinHash. The first dart below p or q is below both, or gives the token of one of
+/// them; later darts then give the token of the other.
 template <class Scalar>
 Scalar minhash(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   Scalar equal = 0, most = 0;
@@ -186,7 +188,7 @@ Scalar minhash(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   return equal / most;
 }
 
-/// Acceptance of gls as a finite sum: phi is linear between ratios, so q_j t G is a sum of exponentials.
+/// Returns the acceptance of gls as a finite sum: phi is linear between ratios, so q_j t G is a sum of exponentials.
 template <class Scalar>
 Scalar gls_exact(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar missed = 0;
@@ -221,8 +223,8 @@ Scalar gls_exact(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int
   return 1 - missed;
 }
 
-/// Acceptance of the shared race (gumbel_top_k_coupling) as a finite sum: a table over the number of tokens ahead of
-/// j, with sums of exponentials as entries.
+/// Returns the acceptance of the shared race (gumbel_top_k_coupling) as a finite sum, by a table over the number of
+/// tokens ahead of j, with sums of exponentials as entries.
 template <class Scalar>
 Scalar shared_race_exact(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar accepted = 0;
@@ -250,9 +252,10 @@ Scalar shared_race_exact(const std::vector<Scalar>& p, const std::vector<Scalar>
   return accepted;
 }
 
-/// Acceptance of gls by the trapezoid rule in log t, at any V and K. Error below 1e-13, and V 2^-53 of rounding.
+/// Returns the acceptance of gls by the trapezoid rule in log t, at any V and K. The error is below 1e-13, plus V 2^-53
+/// of rounding.
 double gls(const std::vector<double>& p, const std::vector<double>& q, int drafts);
-/// Acceptance of the shared race, with the same rule and error.
+/// Returns the acceptance of the shared race, by the same rule and with the same error.
 double gumbel_top_k_coupling(const std::vector<double>& p, const std::vector<double>& q, int drafts);
 
 }  // namespace draftproof::acceptance

@@ -1,12 +1,12 @@
 // Methods for the optimum of particular draft samplings, by the name of the distribution. Every struct in
-// optimum/distributions is one method; a draft sampling without one is enumerated.
+// optimum/distributions is one method; a draft sampling without a method is enumerated.
 //
 // A header in optimum/distributions defines, in namespace draftproof::optima,
 //
 //   struct Greedy {
 //     using Drafter = drafters::Greedy;                                               // the draft sampling
-//     static std::optional<OptimumBounds> find(const RatioTable& table, int drafts);  // nothing if not applicable
-//     static std::optional<bool> certain(const RatioTable& table, int drafts);        // optional: is it exactly 1?
+//     static std::optional<OptimumBounds> find(const RatioTable& table, int drafts);  // nullopt if not applicable
+//     static std::optional<bool> certain(const RatioTable& table, int drafts);        // optional: whether it is 1
 //   };
 #pragma once
 
@@ -30,13 +30,13 @@ class OptimumMethods {
 
   using Certain = std::optional<bool> (*)(const RatioTable& table, int drafts);
 
-  /// The process-wide list.
+  /// Returns the list of this process.
   static OptimumMethods& instance();
   /// Throws: std::logic_error if the distribution has a method already.
   void add(std::string_view distribution, Find find, Certain certain = nullptr);
-  /// The method for this distribution, null if there is none.
+  /// Returns the method for this distribution, null if it has no method.
   Find of(std::string_view distribution) const;
-  /// The method's test for an optimum of exactly 1, null if there is none.
+  /// Returns the method's test for an optimum of exactly 1, null if there is no such test.
   Certain certain_of(std::string_view distribution) const;
 
  private:

@@ -13,17 +13,17 @@
 
 namespace draftproof {
 
-/// A set of tokens below 64, one bit a token.
+/// A set of tokens below 64, one bit per token.
 using TokenSet = std::uint64_t;
 
-/// The set of the tokens in `drafts`.
+/// Returns the set of the tokens in `drafts`.
 inline TokenSet set_of(std::span<const Token> drafts) {
   TokenSet set = 0;
   for (const Token x : drafts) set |= TokenSet{1} << x;
   return set;
 }
 
-/// The probability of every set that can be drafted. `draw` writes one tuple and returns its length.
+/// Returns the probability of every set that can be drafted. `draw` writes one tuple and returns its length.
 /// Throws: EnumerationCut if there are more tuples than `limits` allows.
 template <class Weight>
 std::map<TokenSet, Weight> set_distribution(const std::function<int(Explorer<Weight>&, Token*)>& draw,
@@ -38,8 +38,8 @@ std::map<TokenSet, Weight> set_distribution(const std::function<int(Explorer<Wei
   return distribution;
 }
 
-/// min over all sets S of p(S) + 1 - Pr(all drafts in S): the optimum of any draft sampling, by enumeration of all
-/// 2^V sets. Requires V <= 20.
+/// Returns the minimum over all sets S of p(S) + 1 - Pr(all drafts in S), which is the optimum of any draft sampling.
+/// Enumerates all 2^V sets. Requires V <= 20.
 template <class Weight>
 Weight cut_optimum(std::span<const Weight> target, const std::map<TokenSet, Weight>& drafts) {
   const std::size_t vocabulary = target.size();

@@ -97,7 +97,7 @@ class Network {
     return there;
   }
 
-  /// Tokens reachable from the source in the residual graph: the source's side of a least cut.
+  /// Returns the tokens that are reachable from the source in the residual graph: the source's side of a least cut.
   TokenSet reachable_tokens() const {
     std::vector<char> seen(boost::num_vertices(graph_), 0);
     std::vector<std::size_t> stack{source_};
@@ -146,7 +146,7 @@ Certificate<Rational> optimal_transport(std::span<const Rational> target,
   const auto include = [&](const Rational& weight) { common = mp::lcm(common, weight.big().denominator); };
   for (const Rational& weight : target) include(weight);
   for (const auto& [set, weight] : drafts) include(weight);
-  // Spare bits for sums: every flow is at most the denominator itself.
+  // Bounded has 1024 bits, which leaves spare bits for sums, because every flow is at most the common denominator.
   if (mp::msb(common) > 1020) throw std::range_error("optimal transport: the common denominator is too long");
   const auto to_integer = [&](const Rational& weight) {
     const BigRational big = weight.big();

@@ -5,7 +5,7 @@
 //   A      one node per set of distinct tokens that can be drafted; tuples of one set are interchangeable
 //   x      one node per token
 //
-// Cost: push-relabel (Boost.Graph) on integer capacities, milliseconds to some thousands of sets.
+// Cost: push-relabel (Boost.Graph) on integer capacities; milliseconds for up to some thousands of sets.
 //
 // Correctness: the result is a certificate that its checker can verify (certificate.hpp).
 //
@@ -29,16 +29,16 @@ namespace draftproof {
 //
 // Source: Sun et al. 2023, arXiv:2310.15141.
 
-/// The optimum within 1e-9: Clp's primal tolerance, by default 1e-7 a constraint, is set to 1e-11.
+/// Returns the optimum within 1e-9: Clp's primal tolerance, by default 1e-7 per constraint, is set to 1e-11.
 /// Throws: std::runtime_error if Clp does not report an optimum.
 double linear_program_optimum(std::span<const double> target, const std::map<TokenSet, double>& drafts);
 
-/// The optimum and its plan over the common denominator: exact.
+/// Returns the optimum and its plan, computed exactly over the common denominator.
 /// Throws: std::range_error if the common denominator has more than 1020 bits.
 Certificate<Rational> optimal_transport(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts);
 
-/// The optimum and its plan with capacities rounded down to multiples of 2^-52, so the plan stays within the given
-/// distributions. The acceptance is at most (V + sets) 2^-52 below the optimum.
+/// Returns the optimum and its plan with capacities rounded down to multiples of 2^-52, so the plan stays within the
+/// given distributions. The acceptance is at most (V + sets) 2^-52 below the optimum.
 Certificate<double> optimal_transport(std::span<const double> target, const std::map<TokenSet, double>& drafts);
 
 }  // namespace draftproof

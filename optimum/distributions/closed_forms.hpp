@@ -48,7 +48,7 @@ struct Independent {
 
 // The optimum for the tail draw: the most probable token, one draw y from the rest of q, and a fill of the most
 // probable other tokens. As a set, the K - 1 most probable tokens are always drafted, and the free token is y, or the
-// K-th most probable token if y is one of the fixed ones.
+// K-th most probable token if y is one of the K - 1 fixed tokens.
 struct TailDraw {
   using Drafter = drafters::TailDraw;
 
@@ -64,7 +64,7 @@ struct TailDraw {
   }
 };
 
-// The optimum for drafts without replacement that end early if q runs out, by exponential clocks.
+// The optimum for drafts without replacement that end early if q runs out, by a race of exponential clocks.
 struct WithoutReplacement {
   using Drafter = drafters::WithoutReplacement;
 
@@ -77,10 +77,10 @@ struct WithoutReplacement {
   }
 };
 
-// The optimum for drafts without replacement that continue uniformly if q runs out. Up to n = |support of q| drafts
-// the distribution is the one that ends early. With more, the set is the support and K - n of the Z other tokens, all
-// choices equally likely. A cut must contain the support, and among sets with s other tokens the least cut has the s
-// least probable, so
+// The optimum for drafts without replacement that continue uniformly if q runs out. For K <= n = |support of q| drafts
+// have the same distribution as drafts that end early. For K > n the drafted set is the support and K - n of the Z
+// other tokens, with all choices equally likely. A cut must contain the support, and among cuts with s other tokens the
+// least contains the s other tokens of least p, so
 //
 //   alpha* = min over s of p(support) + (the s smallest p outside) + 1 - C(s, K - n) / C(Z, K - n)
 struct WithoutReplacementUniform {
@@ -112,7 +112,7 @@ struct WithoutReplacementUniform {
   }
 
  private:
-  /// C(s, draws) / C(total, draws).
+  /// Returns C(s, draws) / C(total, draws).
   static double all_within(std::size_t s, std::size_t total, int draws) {
     double probability = 1;
     for (std::size_t i = 0; i < static_cast<std::size_t>(draws); ++i) {

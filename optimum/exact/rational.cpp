@@ -72,8 +72,8 @@ int trailing_zeros(Word2 value) {
   return low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<std::uint64_t>(value >> 64));
 }
 
-/// The greatest common divisor by the binary algorithm. Products of fractions in machine words have parts of two
-/// words.
+/// Returns the greatest common divisor by the binary algorithm, for products of fractions in machine words, whose parts
+/// have two words.
 Word2 divisor_of_two_words(Word2 a, Word2 b) {
   if (a == 0 || b == 0) return a | b;
   const int common = trailing_zeros(a | b);
@@ -94,8 +94,8 @@ BigInteger divisor(const BigInteger& a, const BigInteger& b) {
 
 bool in_a_word(const BigInteger& value) { return value <= longest_word && value >= -longest_word; }
 
-// The sum and the product of fractions in lowest terms, by the algorithms of Rational's operators on words. Part is a
-// word or Boost's integer.
+// The sum and the product of fractions in lowest terms, by the algorithms of Rational's operators on machine words.
+// Part is std::int64_t or Boost's integer.
 
 template <bool negative = false, class Part>
 void add(BigRational& a, const Part& numerator, const Part& denominator) {
@@ -143,7 +143,7 @@ Rational::Rational(const std::string& text) {
 
 Rational::Rational(BigRational value) : big_{new BigRational(std::move(value))} { into_words(); }
 
-/// The smallest int64 is stored as Boost's integer, so every value in machine words has its negative there too.
+/// The smallest int64 is stored as Boost's integer, so the negative of every value in machine words fits there too.
 Rational Rational::from_signed(std::int64_t value) {
   Rational result;
   if (!result.store(value, std::int64_t{1})) return quotient(value, 1);
@@ -262,8 +262,8 @@ Rational::operator double() const {
   constexpr std::int64_t exact = std::int64_t{1} << 53;
   if (!big_ && std::abs(numerator_) <= exact && denominator_ <= exact)
     return static_cast<double>(numerator_) / static_cast<double>(denominator_);
-  // Computes the quotient to 55 or 56 bits and sets the last bit if there is a remainder (a sticky bit), so that it
-  // rounds as the value does. For denormals the quotient ends two bits below the least double.
+  // Computes the quotient to 55 or 56 bits and sets the last bit if there is a remainder (a sticky bit), so that the
+  // quotient rounds to the same double as the value. For denormals the quotient ends two bits below the least double.
   BigRational value = big();
   const bool negative = value.numerator < 0;
   if (negative) value.numerator.backend().negate();

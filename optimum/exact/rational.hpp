@@ -1,4 +1,4 @@
-// Fractions, and distributions of them: construction from weights, text, and distance.
+// Exact fractions, and distributions in fractions: construction from weights, conversion to text, and distance.
 #pragma once
 
 #include <boost/multiprecision/cpp_int.hpp>
@@ -14,7 +14,7 @@
 
 namespace draftproof {
 
-// An exact fraction: two machine words while both parts fit, Boost's integers beyond.
+// An exact fraction: two machine words (std::int64_t) while both parts fit, otherwise Boost's integers.
 //
 // The class hides Boost from the sources that use it, which then compile seconds faster. The short fractions of small
 // instances are several times as fast in machine words.
@@ -34,7 +34,7 @@ class Rational {
       *this = std::signed_integral<Integer> ? from_signed(static_cast<std::int64_t>(value))
                                             : from_unsigned(static_cast<std::uint64_t>(value));
   }
-  /// numerator / denominator. Throws: std::overflow_error if the denominator is 0.
+  /// Constructs numerator / denominator. Throws: std::overflow_error if the denominator is 0.
   template <std::integral Integer, std::integral Other>
   Rational(Integer numerator, Other denominator) : Rational(Rational(numerator) /= Rational(denominator)) {}
   /// The exact value of a finite double.
@@ -82,17 +82,17 @@ class Rational {
   friend Rational abs(Rational value) { return value < 0 ? -value : value; }
   friend std::ostream& operator<<(std::ostream& out, const Rational& value);
 
-  /// Negative, 0 or positive as this value is below, equal to or above the other.
+  /// Returns a negative number, 0 or a positive number if this value is below, equal to or above the other.
   int compare(const Rational& other) const;
-  /// -1, 0 or 1.
+  /// Returns -1, 0 or 1.
   int sign() const;
   /// Whether the denominator is 1.
   bool is_integer() const;
-  /// The nearest double.
+  /// Returns the nearest double.
   explicit operator double() const;
-  /// "3/4", or "1" for an integer.
+  /// Returns "3/4", or "1" for an integer.
   std::string str() const;
-  /// The value in Boost's integers.
+  /// Returns the value in Boost's integers.
   BigRational big() const;
 
  private:
@@ -113,7 +113,7 @@ class Rational {
   template <class Operation>
   Rational& beyond(const Rational& other, const Operation& operation);
 
-  /// big_ has the values that do not fit in machine words; otherwise it is null. Every value has one form.
+  /// big_ is null if the value fits in machine words; otherwise it has the value. So equal values have equal forms.
   std::int64_t numerator_ = 0, denominator_ = 1;
   BigRational* big_ = nullptr;
 };
@@ -127,7 +127,7 @@ struct BigRational {
   BigInteger numerator, denominator = 1;
 };
 
-/// numerator / denominator in lowest terms. Requires a positive denominator.
+/// Returns numerator / denominator in lowest terms. Requires a positive denominator.
 inline Rational quotient(BigInteger numerator, BigInteger denominator) {
   if (const BigInteger common = gcd(numerator, denominator); common != 1) {
     numerator /= common;
@@ -136,20 +136,20 @@ inline Rational quotient(BigInteger numerator, BigInteger denominator) {
   return Rational(BigRational{std::move(numerator), std::move(denominator)});
 }
 
-/// Integer weights as probabilities. Requires non-negative weights, at least one of them positive.
+/// Returns integer weights divided by their sum. Requires non-negative weights, at least one of them positive.
 std::vector<Rational> normalised(std::span<const int> weights);
 
-/// "3/4", or "1" for an integer.
+/// Returns "3/4", or "1" for an integer.
 std::string to_text(const Rational& value);
 
-/// "(1/4 3/4)".
+/// Returns "(1/4 3/4)".
 std::string to_text(std::span<const Rational> distribution);
 
-/// As to_text, but fractions too long to read appear as decimals: "0.123456789...".
+/// Returns the same text as to_text, but with decimals for fractions that are too long to read: "0.123456789...".
 std::string brief(const Rational& value);
 std::string brief(std::span<const Rational> distribution);
 
-/// Half the L1 distance of two distributions of equal size.
+/// Returns half the L1 distance of two distributions of equal size.
 Rational total_variation(std::span<const Rational> a, std::span<const Rational> b);
 
 }  // namespace draftproof

@@ -72,18 +72,18 @@ namespace {
 
 using Plan = std::vector<std::vector<Rational>>;
 
-/// Rounds to nearby short fractions; nothing if a value has none.
+/// Rounds to nearby short fractions; returns nullopt for a value that is not near one.
 struct Short {
   std::optional<Rational> operator()(double value) const { return short_fraction(value); }
   Rational cut(const Rational& value) const { return value; }
 };
 struct Dyadic {
   std::optional<Rational> operator()(double value) const { return rounded_down(Rational(value)); }
-  /// Short factors keep products short across levels.
+  /// Rounds factors, so that products over several levels stay short.
   Rational cut(const Rational& value) const { return rounded_down(value); }
 };
 
-/// Returns a feasible plan near the proposal, or nothing if `round` returns nothing for a number.
+/// Returns a feasible plan near the proposal, or nullopt if `round` returns nullopt for a number.
 template <class Round>
 std::optional<Plan> feasible(const TreeSampling& distribution, Sight sight, const TreeProposal& proposal,
                              Round round) {
@@ -148,8 +148,8 @@ Rational value_of(const TreeSampling& distribution, const Plan& plan) {
   return value;
 }
 
-/// The value that the prices prove, computed bottom up, unlike the checker's, which is top down: the mean over trees
-/// of the best node, less the prices on the way to it.
+/// Returns the value that the prices prove: the mean over trees of the best node, less the prices on the way to it.
+/// Computes it bottom up; the checker computes it top down.
 Rational value_of(const TreeSampling& distribution, Sight sight, const std::vector<Rational>& prices) {
   std::vector<Rational> joint(prices.size(), 1), gain(prices.size());
   Rational value = 0;

@@ -1,5 +1,5 @@
 // Turns any proposed solution for a drafted tree into a certificate in fractions. Masses that do not form a plan are
-// moved towards the root until they do; prices below 0 become 0.
+// moved towards the root until they form one; prices below 0 become 0.
 //
 //   u(T, n)   mass of T at n or below         cut to the mass of T
 //   f(x)      factor of prefix x              f(xy) = min(f(x), limit of xy / mass accepted at xy so far), f() = 1
@@ -7,8 +7,8 @@
 //
 // Cost: O(nodes of all trees) fractions.
 //
-// Correctness: for any input. The limits hold by the choice of f, and any non-negative prices prove a bound
-// (tree_certificate.hpp).
+// Correctness: the result is a certificate for any input, because the plan keeps its limits by the choice of f, and any
+// non-negative prices prove a bound (tree_certificate.hpp).
 //
 // Source: derived here.
 #pragma once
@@ -24,13 +24,14 @@
 namespace draftproof {
 
 // Fractions near a double: the largest multiple of 2^-60 that does not exceed it, and the first convergent of its
-// continued fraction that is close enough. The latter recovers 131/81 from a solver's 1.61728395061728.
+// continued fraction that is close enough. The convergent recovers 131/81 from a solver's 1.61728395061728.
 
-/// The largest multiple of 2^-60 that is at most `value`.
+/// Returns the largest multiple of 2^-60 that is at most `value`.
 Rational rounded_down(const Rational& value);
 
-/// The fraction with a denominator of at most 2^16 within 1e-12 of `value`; nothing if there is none. Two such
-/// fractions are at least 2^-32 apart, so it is unique. About one value in a hundred has one by coincidence.
+/// Returns the fraction with a denominator of at most 2^16 within 1e-12 of `value`; nullopt if there is no such
+/// fraction. Two fractions with such denominators are at least 2^-32 apart, so it is unique. About one value in a
+/// hundred is near such a fraction by coincidence.
 std::optional<Rational> short_fraction(double value);
 
 // The verifier that attains the optimum of a drafted tree. It is a reference and not for engines, because it needs
@@ -38,14 +39,15 @@ std::optional<Rational> short_fraction(double value);
 //
 //   w(T, n)   certificate.stops     probability of drafting T and stopping at n
 //   a(x)                            sum of w at x and below
-//   stop      oracle table          at n in T with w(T, n) / Pr(T)
+//   stop      oracle table          at n in T with probability w(T, n) / Pr(T)
 //   extra     oracle table          y with probability (p(y|n) a(n) - a(ny)) / (a(n) - sum of a(ny))
 //
-// Cost: exponential to make (tree_program.hpp); one look-up, a flip a node and a draw to run.
+// Cost: exponential to make (tree_program.hpp); a run takes one look-up, a flip for each node and a draw.
 //
-// Correctness: for every feasible plan, not only the best. A step that continues beyond x has y next with probability
-// a(xy) through deeper nodes, and with the rest of p(y|x) a(x) through the extra token: p(y|x) a(x) in all. A
-// certificate's plan is feasible in fractions, so the oracle is exactly lossless.
+// Correctness: the oracle is lossless for every feasible plan, not only for the best. The output of a step begins with
+// xy with probability a(xy) through nodes at xy or below, and with probability p(y|x) a(x) - a(xy) through a stop at x
+// and the extra token y: p(y|x) a(x) in all. A certificate's plan is feasible in fractions, so the oracle is exactly
+// lossless.
 //
 // Source: derived here.
 
@@ -57,7 +59,7 @@ struct OraclePlan {
   std::map<std::vector<int>, std::size_t> trees;
   std::vector<std::vector<Rational>> stops;  ///< distribution of the stop on each tree, in the order of its nodes
   std::vector<std::vector<Rational>>
-      extras;  ///< distribution of the extra token at each prefix; empty if nothing stops there
+      extras;  ///< distribution of the extra token at each prefix; empty if the plan never stops there
 };
 
 /// The same distributions in the scalar of an interpreter.
@@ -97,7 +99,7 @@ struct LpOracle {
     const auto tree = table.plan->trees.find(nodes);
     if (tree == table.plan->trees.end()) throw std::logic_error("lp_oracle: the drafted tree is not in the plan");
     const std::vector<Scalar>& stops = table.stops[tree->second];
-    // The remaining share after j nodes, summed from the end so that the last node with a share is certain.
+    // left[j] is the share of nodes j and later, summed from the end so that the last node with a share is certain.
     std::vector<Scalar> left(stops.size());
     Scalar sum{0};
     for (std::size_t j = stops.size(); j-- > 0;) left[j] = sum += stops[j];
@@ -127,8 +129,8 @@ struct TreeProposal {
   std::vector<double> prices;
 };
 
-/// The certificate in multiples of 2^-60, or in fractions with short denominators where these prove more. For small
-/// models lower == upper.
+/// Returns the certificate in multiples of 2^-60, or in fractions with short denominators where these prove more. For
+/// small models lower == upper.
 TreeCertificate certify(const TreeSampling& distribution, Sight sight, const TreeProposal& proposal);
 
 }  // namespace draftproof

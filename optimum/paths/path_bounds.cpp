@@ -23,7 +23,7 @@ std::vector<Rational> stops_on(const TreeSampling& distribution, const std::vect
       throw std::invalid_argument("block optimum: a tree is not a path");
     const std::size_t i = index(path[j]);
     const Rational refused = drafted[i] - accepted[i], sum = own[i] + refused;
-    // If all is accepted and nothing stops here, the deeper test succeeded with certainty.
+    // If every draft is accepted and no mass stops here, the deeper test succeeded with certainty.
     stops[j] = sum == 0 ? Rational(0) : Rational(left * own[i] / sum);
     left -= stops[j];
   }

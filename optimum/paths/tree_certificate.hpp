@@ -29,19 +29,21 @@
 
 namespace draftproof {
 
-// The distribution of the drafted tree as optima need it: the possible prefixes, the target's distribution after
-// each, and the probability of every set of prefixes. An enumeration of a drafter passes its trees in one by one.
+// The distribution of the drafted tree as optima need it: the possible prefixes, the target's distribution after each
+// prefix, and the probability of every set of prefixes. An enumeration of a drafter passes its trees to a
+// TreeSamplingBuilder one by one.
 //
-//   x            prefixes[i]              a prefix; 0 is the empty one, parents come before their children
+//   x            prefixes[i]              a prefix; prefix 0 is empty, parents come before their children
 //   p(.|x)       prefixes[i].target       distribution of the token after x
 //   T            trees[t].nodes           set of prefixes in ascending order, closed under taking parents
 //   Pr(T)        trees[t].probability     its probability; the sum is 1
 //
-// Cost: one look-up a node. All numbers are fractions. Doubles are taken as exact fractions and divided by their sum,
-// so that each distribution sums to 1.
+// Cost: one look-up for each node. All numbers are fractions. Doubles are taken as exact fractions and divided by their
+// sum, so that each distribution sums to 1.
 //
 // Correctness: trees with equal nodes are merged. Given the nodes, the order and multiplicity of the draws are
-// independent of the target, so a rule that reads them can be replaced by one that draws them anew.
+// independent of the target, so a rule that reads order and multiplicity can be replaced by a rule that draws them
+// anew.
 
 /// Converts a number of a prefix, tree or depth (int) to a container index.
 inline std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -61,12 +63,12 @@ struct TreeSampling {
   std::vector<Prefix> prefixes;
   std::vector<Tree> trees;
 
-  /// p(y|x) for the last token y of prefix `i`; `i` is not the empty prefix.
+  /// Returns p(y|x) for the last token y of prefix `i`; `i` is not the empty prefix.
   const Rational& step(std::size_t i) const {
     const Prefix& prefix = prefixes[i];
     return prefixes[static_cast<std::size_t>(prefix.parent)].target[static_cast<std::size_t>(prefix.token)];
   }
-  /// Total number of nodes of all trees: the size of a linear program.
+  /// Returns the total number of nodes of all trees, which is the size of a linear program.
   std::size_t nodes() const {
     std::size_t count = 0;
     for (const Tree& tree : trees) count += tree.nodes.size();
@@ -74,16 +76,16 @@ struct TreeSampling {
   }
 };
 
-/// For every prefix i, the probability that the tree contains it.
+/// Returns, for every prefix i, the probability that the tree contains it.
 std::vector<Rational> reach(const TreeSampling& distribution);
 
 /// Divides the weights by their sum if it is not 1.
 void normalise(std::vector<Rational>& weights);
 
-/// Assigns numbers to prefixes as trees arrive.
+/// The numbers of the prefixes recorded so far.
 class PrefixIndex {
  public:
-  /// The number of the prefix that extends `parent` by `x`, or -1.
+  /// Returns the number of the prefix that extends `parent` by `x`, or -1.
   int find(int parent, Token x) const {
     const auto found = children_.find({parent, x});
     return found == children_.end() ? -1 : found->second;
@@ -91,7 +93,7 @@ class PrefixIndex {
   /// Records `number` for the prefix that extends `parent` by `x`.
   void add(int parent, Token x, int number) { children_.emplace(std::pair(parent, x), number); }
 
-  /// Numbers of the nodes of `tree` in ascending order; empty if one of them is unknown.
+  /// Returns the numbers of the nodes of `tree` in ascending order; empty if a node has no number.
   std::vector<int> nodes_of(const DraftTree& tree) const;
 
  private:
@@ -114,7 +116,7 @@ class TreeSamplingBuilder {
     trees_.try_emplace(std::move(numbers), 0).first->second += Rational(probability);
   }
 
-  /// The distribution of the collected trees, normalised.
+  /// Returns the distribution of the collected trees, normalised.
   TreeSampling distribution() const {
     TreeSampling distribution{prefixes_, {}};
     std::vector<Rational> probabilities;
@@ -126,7 +128,7 @@ class TreeSamplingBuilder {
   }
 
  private:
-  /// The number of node u. `numbers` holds the numbers of the earlier nodes, including its parent.
+  /// Returns the number of node u. `numbers` has the numbers of the earlier nodes, including the parent of u.
   int number(const DraftTree& tree, int u, const std::vector<int>& numbers) {
     const int parent = u == DraftTree::root ? -1 : numbers[static_cast<std::size_t>(tree.parent(u))];
     if (const int known = index_.find(parent, tree.token(u)); known >= 0) return known;
@@ -152,7 +154,7 @@ enum class Sight {
   whole_block,  ///< a(x) <= p(x): the full-information bound
 };
 
-/// lower <= optimum <= upper, in accepted tokens a step; `stops` proves the lower and `prices` the upper bound.
+/// lower <= optimum <= upper, in accepted tokens per step; `stops` proves the lower and `prices` the upper bound.
 struct TreeCertificate {
   Rational lower, upper;
   std::vector<std::vector<Rational>> stops;

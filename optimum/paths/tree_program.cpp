@@ -53,7 +53,7 @@ Meets meets_of_paths(const TreeSampling& path, int drafts) {
 }
 
 void for_each_antichain(const TreeSampling& distribution, const std::function<void(std::span<const int>)>& visit) {
-  // Prefixes in preorder, with the end of each one's descendants: after a prefix is taken, its descendants are
+  // Prefixes in preorder, each with the index after its last descendant: after a prefix is taken, its descendants are
   // skipped.
   std::vector<std::vector<int>> children(distribution.prefixes.size());
   for (std::size_t i = 1; i < distribution.prefixes.size(); ++i)
@@ -81,8 +81,8 @@ void for_each_antichain(const TreeSampling& distribution, const std::function<vo
 }
 
 double antichain_count(const TreeSampling& distribution, double most) {
-  // Per prefix: the number of antichains among its descendants, including the empty one. It is the product over
-  // children of (the child's number + 1).
+  // For each prefix: the number of antichains among its descendants, including the empty antichain. It is the product
+  // over children of (the child's number + 1).
   std::vector<double> count(distribution.prefixes.size(), 1);
   for (std::size_t i = distribution.prefixes.size() - 1; i > 0; --i)
     count[index(distribution.prefixes[i].parent)] =
@@ -107,8 +107,8 @@ std::optional<double> antichain_optimum(const TreeSampling& distribution, const 
     simplex.setColumnBounds(i - 1, 0, 1);
     const int places[]{i - 1, parent - 1};
     const double values[]{1, -p};
-    // a of the empty prefix is 1 and has no column. The limits of the first tokens are rows nevertheless: Clp 1.17
-    // crashes on a program without rows.
+    // a of the empty prefix is 1 and has no column. The limits of the first tokens are nevertheless rows instead of
+    // column bounds, because Clp 1.17 crashes on a program without rows.
     simplex.addRow(parent == 0 ? 1 : 2, places, values, -COIN_DBL_MAX, parent == 0 ? p : 0);
   }
   for (int round = 0; round < 10'000; ++round) {

@@ -2,16 +2,17 @@
 // and its solution becomes a certificate in fractions (certify.hpp).
 //
 //   maximise   sum over prefixes x != () of a(x)
-//   subject to sum over n in T of w(T, n) = Pr(T)                       one row a tree
-//              sum over T of w(T, x) + sum over y of a(xy) = a(x)       one row a prefix
-//              a(xy) <= p(y|x) a(x), or a(x) <= p(x) for whole blocks   one row a prefix
+//   subject to sum over n in T of w(T, n) = Pr(T)                       one row per tree
+//              sum over T of w(T, x) + sum over y of a(xy) = a(x)       one row per prefix
+//              a(xy) <= p(y|x) a(x), or a(x) <= p(x) for whole blocks   one row per prefix
 //
 // A column w has two entries, so the matrix is sparse.
 //
 // Cost: a second or two at 30,000 nodes of all trees.
 //
-// Correctness: for any output of Clp. Both bounds are first made feasible in fractions; Clp affects only their
-// distance. Tests require 1e-9; the largest distance at 30,000 nodes was 5e-15.
+// Correctness: the bounds are right for any output of Clp, because both solutions are first made feasible in fractions.
+// Clp affects only the distance of the bounds. Tests require at most 1e-9; the largest distance at 30,000 nodes was
+// 5e-15.
 //
 // Source: derived in docs/optimum.md, "Trees".
 #pragma once
@@ -29,17 +30,18 @@ namespace draftproof {
 // the probability that the tree meets a set of prefixes.
 //
 //   S              antichain       prefixes of which none is a prefix of another
-//   h(S)           meets           probability that the tree contains one of them; K i.i.d. paths: 1 - (1 - q(S))^K
+//   h(S)           meets           probability that the tree contains a prefix in S; K i.i.d. paths: 1 - (1 - q(S))^K
 //   a(x)                           the program's columns; it maximises their sum over x != ()
 //   limits                         a(xy) <= p(y|x) a(x); sum of a(x) over x in S <= h(S) for every antichain S
 //
-// Cost: the number of antichains, 1 + c^V a level (2, 5, 26, 677, 458330 for V = 2; 2, 9, 730 for V = 3; 2, 17,
-// 83522 for V = 4), each evaluated a few times. The linear program contains only the binding antichains.
+// Cost: the number of antichains, each evaluated a few times. A number c for trees of some depth becomes 1 + c^V with
+// one more level (2, 5, 26, 677, 458330 for V = 2; 2, 9, 730 for V = 3; 2, 17, 83522 for V = 4). The linear program
+// contains only the binding antichains.
 //
 // Source: derived in docs/optimum.md, "Trees", by Hall's theorem. It is an independent check of the program above;
 // for i.i.d. paths it needs no enumeration of trees.
 
-/// The probability to meet an antichain, given by the numbers of its prefixes.
+/// The probability that the tree contains a prefix of an antichain, which is given by the numbers of its prefixes.
 using Meets = std::function<double(std::span<const int> antichain)>;
 
 /// Returns Meets for the trees of the distribution. Each call sums over all trees.
@@ -49,17 +51,17 @@ Meets meets_of_paths(const TreeSampling& path, int drafts);
 
 /// Calls `visit` for every non-empty antichain of non-empty prefixes.
 void for_each_antichain(const TreeSampling& distribution, const std::function<void(std::span<const int>)>& visit);
-/// The number of antichains that for_each_antichain visits, capped at `most` + 1.
+/// Returns the number of antichains that for_each_antichain visits, at most `most` + 1.
 double antichain_count(const TreeSampling& distribution, double most);
 
-/// The optimum within 1e-9, in accepted tokens; nothing if there are more than `most` antichains. Only the prefixes
-/// of `distribution` are read. Throws: std::runtime_error if Clp finds no optimum or the rounds do not end.
+/// Returns the optimum within 1e-9, in accepted tokens; nullopt if there are more than `most` antichains. Reads only
+/// the prefixes of `distribution`. Throws: std::runtime_error if Clp finds no optimum or the rounds do not end.
 std::optional<double> antichain_optimum(const TreeSampling& distribution, const Meets& meets, double most = 200'000);
 
-/// The solver's uncertified solution. Throws: std::runtime_error if Clp finds no optimum.
+/// Returns the solver's uncertified solution. Throws: std::runtime_error if Clp finds no optimum.
 TreeProposal solve_tree_program(const TreeSampling& distribution, Sight sight);
 
-/// The certificate, lower <= optimum <= upper. Throws: std::runtime_error if Clp finds no optimum.
+/// Returns the certificate, lower <= optimum <= upper. Throws: std::runtime_error if Clp finds no optimum.
 TreeCertificate tree_optimum(const TreeSampling& distribution, Sight sight);
 
 }  // namespace draftproof
