@@ -33,7 +33,7 @@ class FileBytes {
 
   /// Size of the file in bytes.
   std::uint64_t size() const { return size_; }
-  /// Fills `bytes` with the next bytes. Throws: InputError if the file ends before.
+  /// Fills `bytes` with the next bytes. Throws: InputError if the file ends earlier.
   void read(std::span<std::byte> bytes);
 
  private:
@@ -51,10 +51,10 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  /// All bytes of the file, from its first on; valid as long as the object.
+  /// Returns all bytes of the file; valid as long as the object.
   std::span<const std::byte> bytes() const { return bytes_; }
   /// Counts `count` adjacent bytes as read. After every 256 MiB it releases the pages with madvise(MADV_DONTNEED), so
-  /// that the resident memory of the process stays bounded; they stay in the page cache. Thread-safe.
+  /// that the resident memory of the process stays bounded; the pages stay in the page cache. Thread-safe.
   void note_read(std::size_t count) const;
   /// Whether this process has a file mapped now. Safe to call in a signal handler.
   static bool any() { return mapped_.load() > 0; }
@@ -84,11 +84,11 @@ inline constexpr std::array<TypeNames, 8> type_names{{{DType::F16, 2, "f16", "F1
                                                       {DType::I64, 8, "i64", "I64", "<i8"}}};
 
 constexpr const TypeNames& names_of(DType dtype) { return type_names[static_cast<std::size_t>(dtype)]; }
-/// Number of bytes of one element.
+/// Returns the number of bytes of one element.
 constexpr std::size_t width(DType dtype) { return names_of(dtype).width; }
-/// `f32`, `bf16`, `i64`, .., for messages and metadata.
+/// Returns `f32`, `bf16`, `i64`, .., for messages and metadata.
 constexpr std::string_view to_string(DType dtype) { return names_of(dtype).text; }
-/// Whether it is one of the four floating-point types.
+/// Whether `dtype` is one of the four floating-point types.
 constexpr bool is_floating(DType dtype) { return dtype <= DType::F64; }
 
 /// Values of one type and shape.
@@ -99,40 +99,40 @@ struct Array {
   std::span<const std::byte> mapped = {};  // the bytes of `file`
   std::shared_ptr<const MappedFile> file = nullptr;  // keeps the mapping
 
-  /// The elements, wherever they are.
+  /// Returns the bytes of all elements, in `bytes` or in the mapped file.
   std::span<const std::byte> data() const { return file ? mapped : std::span<const std::byte>(bytes); }
   /// Number of elements.
   std::size_t size() const { return data().size() / width(dtype); }
-  /// Element `i` < size(), row-major. Exact for every type except integers beyond 2^53.
+  /// Returns element `i` < size(), row-major. Exact for every type except integers beyond 2^53.
   double as_double(std::size_t i) const;
-  /// Element `i` < size() of an integer array.
+  /// Returns element `i` < size() of an integer array.
   std::int64_t as_integer(std::size_t i) const;
 };
 
 /// Named arrays in the order of their file.
 using NamedArrays = std::vector<std::pair<std::string, Array>>;
 
-/// The array called `name`, or null.
+/// Returns the array called `name`, or null.
 const Array* find_array(const NamedArrays& arrays, std::string_view name);
 
-/// Selects the arrays of a file that are loaded. The others are checked as far as possible without reading them.
+/// Selects the arrays of a file that are loaded. The other arrays are checked as far as possible without reading them.
 using WantArray = std::function<bool(std::string_view name)>;
 
 /// Largest number of bytes of array data that a reader copies from one file. It suffices for 4096 float32 rows of
-/// V = 262144 for a target and a draft. A larger claim is refused before memory is allocated.
+/// V = 262144 for a target and a draft. A file that declares more bytes is refused before memory is allocated.
 inline constexpr std::uint64_t most_array_bytes = std::uint64_t{8} << 30;
 
-/// Number of bytes of an array of `shape`; nothing if it exceeds `most` or the product overflows.
+/// Returns the number of bytes of an array of `shape`; nullopt if it exceeds `most` or the product overflows.
 std::optional<std::size_t> array_bytes(DType dtype, std::span<const std::uint64_t> shape,
                                        std::uint64_t most = most_array_bytes);
 
-/// The shape as `[3, 4]`.
+/// Returns the shape as `[3, 4]`.
 std::string shape_text(std::span<const std::uint64_t> shape);
 
-/// An error of a file, a specification or an option.
+/// Returns an error in a file, a specification or an option.
 InputError file_error(const std::string& file, std::string found, std::string wanted);
 
-/// An error in an array of a file, in its row and token where they are given.
+/// Returns an error in an array of a file, with the row and the token if they are given.
 InputError array_error(const std::string& file, std::string_view array, std::string found, std::string wanted,
                        std::optional<std::size_t> row = {}, std::optional<std::size_t> token = {});
 

@@ -19,14 +19,14 @@ namespace {
 /// Whether `name` has the form `draft*`.
 bool is_proposal_array(std::string_view name) { return name.starts_with("draft"); }
 
-/// Whether `name` is an array of the schema. Readers skip all others.
+/// Whether `name` is an array of the schema. Readers skip all other arrays.
 bool is_capture_array(std::string_view name) {
   constexpr std::array<std::string_view, 5> single{"target", "ids", "rest_target", "tokens", "next_token"};
   return is_proposal_array(name) || name.starts_with("rest_draft") ||
          std::find(single.begin(), single.end(), name) != single.end();
 }
 
-/// The metadata beside a capture, or an empty object.
+/// Returns the metadata beside a capture, or an empty object.
 nlohmann::json metadata_of(const std::filesystem::path& capture) {
   const std::string stem = capture.stem().string();
   for (const std::string_view part : {"", "_positions", "_topk", "_trees", "_trees_full"}) {
@@ -59,7 +59,7 @@ NamedArrays split_planes(const Array& planes, const std::string& file) {
     arrays.emplace_back(std::move(name), Array{.dtype = planes.dtype,
                                                .shape = {planes.shape[1], planes.shape[2]},
                                                .bytes = {part.begin(), part.end()}});
-    // Empty planes cost no bytes, so a small file may claim very many of them.
+    // Empty planes take no bytes, so a small file may declare any number of them.
     if (bytes == 0) break;
   }
   return arrays;
@@ -67,8 +67,8 @@ NamedArrays split_planes(const Array& planes, const std::string& file) {
 
 std::string number_text(double number) { return std::isnan(number) ? "NaN" : fmt::format("{:.9g}", number); }
 
-/// The distribution [V] of a full row. Log-probabilities and logits may be -inf (probability 0); no entry may be NaN
-/// or +inf; probabilities and exponentials must sum to 1 (tolerances in row.hpp). Throws: InputError.
+/// Returns the distribution [V] of a full row. Log-probabilities and logits may be -inf (probability 0); no entry may
+/// be NaN or +inf; probabilities and exponentials must sum to 1 (tolerances in row.hpp). Throws: InputError.
 std::vector<double> full_distribution(std::span<const double> stored, Values values, const Filter& filter,
                                       const RowPlace& place) {
   if (values == Values::Probability) return filtered_distribution(check_row(stored, place), filter);
@@ -95,9 +95,9 @@ std::vector<double> full_distribution(std::span<const double> stored, Values val
   return filtered_softmax(stored, filter);
 }
 
-/// The distribution [K + 1] of a truncated row: K probabilities, which must be 0 where `padding` is true, and the
-/// rest. The full distribution's temperature, top-p and min-p cannot be computed from it, so the filter must be the
-/// default.
+/// Returns the distribution [K + 1] of a truncated row: K probabilities, which must be 0 where `padding` is true, and
+/// the rest. Temperature, top-p and min-p of the full distribution cannot be computed from a truncated row, so the
+/// filter must be the default.
 /// Throws: InputError.
 std::vector<double> truncated_distribution(std::vector<double> stored, const std::vector<bool>& padding, double rest,
                                            const Filter& filter, const RowPlace& place) {

@@ -34,12 +34,12 @@ inline constexpr std::string_view capture_schema = "draftproof.capture/1";
 /// The kind of a stored number.
 enum class Values { LogProbability, Logit, Probability };
 
-/// `log_probability`, `logit` or `probability`, as in the metadata.
+/// Returns `log_probability`, `logit` or `probability`, as in the metadata.
 constexpr std::string_view to_string(Values values) {
   constexpr std::string_view names[]{"log_probability", "logit", "probability"};
   return names[static_cast<int>(values)];
 }
-/// Returns the kind called `name`, or nothing.
+/// Returns the kind called `name`, or nullopt.
 constexpr std::optional<Values> values_named(std::string_view name) {
   for (const Values values : {Values::LogProbability, Values::Logit, Values::Probability})
     if (name == to_string(values)) return values;
@@ -48,8 +48,8 @@ constexpr std::optional<Values> values_named(std::string_view name) {
 
 class Capture {
  public:
-  /// Reads the whole file. A plain .npy must be [D, N, V] with D >= 2: the target, then proposals called
-  /// `draft`, or `draft_1`, `draft_2`, .... Throws: InputError.
+  /// Opens a capture: .npz and .npy are read whole, .safetensors is mapped. A plain .npy must be [D, N, V] with D >= 2:
+  /// the target, then proposals called `draft`, or `draft_1`, `draft_2`, .... Throws: InputError.
   static Capture open(const std::filesystem::path& path);
 
   /// Reads a .npz without its contexts: in a capture of trees only the roots have contexts. Throws: InputError.
@@ -70,24 +70,25 @@ class Capture {
   /// Names of the proposals, in the order of the file.
   const std::vector<std::string>& proposals() const { return proposals_; }
 
-  /// The target's distribution [vocabulary()] at position i < positions(). Throws: InputError, with array, row and
-  /// token, if the stored row is not a distribution, or if a filter other than the default is applied to the
+  /// Returns the target's distribution [vocabulary()] at position i < positions(). Throws: InputError, with array, row
+  /// and token, if the stored row is not a distribution, or if a filter other than the default is applied to the
   /// truncated form.
   std::vector<double> target(std::size_t i, const Filter& filter = {}) const;
 
-  /// The same for a proposal. Throws: InputError, with the known names, if `name` is not among them.
+  /// Returns the distribution of the proposal `name`. Throws: InputError, with the known names, for an unknown name,
+  /// and under the conditions of target().
   std::vector<double> proposal(std::string_view name, std::size_t i, const Filter& filter = {}) const;
 
   /// Throws: the InputError of proposal() for an unknown name.
   void require_proposal(std::string_view name) const;
 
-  /// Token id of `symbol` at position i; -1 for padding and for the rest.
+  /// Returns the token id of `symbol` at position i; -1 for padding and for the rest.
   std::int64_t token_id(std::size_t i, std::size_t symbol) const;
 
-  /// The context at position i without its padding; empty if the file has none.
+  /// Returns the context at position i without its padding; empty if the file has no contexts.
   std::vector<std::int64_t> context(std::size_t i) const;
 
-  /// The token that followed in the text; nothing if the file has none.
+  /// Returns the token that followed in the text; nullopt if the file does not have these tokens.
   std::optional<std::int64_t> next_token(std::size_t i) const;
 
   /// The metadata of the file, or an empty object.

@@ -63,7 +63,7 @@ struct Family {
   std::size_t positions = 1;  // number of positions in the specification; pair() accepts any position
   std::function<RowPair(std::uint64_t seed, std::size_t position)> pair;
 
-  /// Name, parameters and positions, for reports.
+  /// Returns name, parameters and positions, for reports.
   nlohmann::json describe() const;
 };
 
@@ -79,14 +79,14 @@ struct FamilyInfo {
 /// of main.
 void register_family(FamilyInfo info);
 
-/// All registered families, sorted by name.
+/// Returns all registered families, sorted by name.
 std::span<const FamilyInfo> known_families();
 
 /// Whether the part of `spec` before its first colon names a registered family.
 bool is_family_spec(std::string_view spec);
 
 /// Parses `name` or `name:parameter=number,...`. Every family also takes `positions`. Throws: InputError for unknown
-/// families and parameters (with the known ones), repeated or malformed parameters, and numbers out of range.
+/// families and parameters (with the known names), repeated or malformed parameters, and numbers out of range.
 Family parse_family(std::string_view spec);
 
 /// Registers the family type T.

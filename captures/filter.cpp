@@ -86,7 +86,7 @@ std::vector<double> filtered_softmax(std::span<const double> logits, const Filte
   const double largest = *std::max_element(logits.begin(), logits.end());
   assert(std::isfinite(largest));
   std::vector<double> weights(logits.size());
-  // Subtract before dividing: with a tiny temperature the quotients could overflow to inf - inf.
+  // Subtracts before dividing, because with a tiny temperature the quotients could overflow to inf - inf.
   for (std::size_t i = 0; i < logits.size(); ++i) weights[i] = std::exp((logits[i] - largest) / filter.temperature);
   return cut(logits, std::move(weights), filter);
 }

@@ -25,17 +25,17 @@ struct Filter {
 /// Throws: InputError, with the name `who`, unless temperature is finite and >= 0, 0 < top_p <= 1 and 0 <= min_p <= 1.
 void check_filter(const Filter& filter, const std::string& who);
 
-/// The settings as a JSON object by name; min_p only where it is set.
+/// Returns the settings as a JSON object by name; min_p only if it is not 0.
 nlohmann::json to_json(const Filter& filter);
-/// The settings that change something as text, "temperature 0.5, top_k 2".
+/// Returns the settings that are not the default as text, "temperature 0.5, top_k 2".
 std::string to_text(const Filter& filter);
 
-/// The distribution of `logits` [V] (finite or -inf, not all -inf): softmax(logits / temperature), filtered and
+/// Returns the distribution of `logits` [V] (finite or -inf, not all -inf): softmax(logits / temperature), filtered and
 /// normalised.
 std::vector<double> filtered_softmax(std::span<const double> logits, const Filter& filter);
 
-/// The same for a distribution given as probabilities (finite, >= 0, not all 0). The default filter leaves it
-/// unchanged.
+/// Returns a distribution that is given as probabilities (finite, >= 0, not all 0) after temperature, filters and
+/// normalisation. The default filter leaves it unchanged.
 std::vector<double> filtered_distribution(std::vector<double> distribution, const Filter& filter);
 
 }  // namespace draftproof

@@ -42,7 +42,7 @@ class InputError : public std::runtime_error {
   InputFault fault_;
 };
 
-/// `text` in double quotes, cut at 60 bytes; unprintable bytes become `?`.
+/// Returns `text` in double quotes, cut at 60 bytes; unprintable bytes become `?`.
 inline std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 60;
   std::string result = "\"";

@@ -1,4 +1,4 @@
-// Suggestions for messages about unknown names: registered names close to the given one.
+// Suggestions for messages about unknown names: registered names close to the given name.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace draftproof {
 /// its length. Empty if `name` has fewer than 3 or more than 60 characters.
 std::vector<std::string> nearest_names(const std::vector<std::string>& known, std::string_view name);
 
-/// "; did you mean X or Y?" with the nearest names, empty if there are none.
+/// Returns "; did you mean X or Y?" with the nearest names; empty if nearest_names returns no name.
 std::string did_you_mean(const std::vector<std::string>& known, std::string_view name);
 
 }  // namespace draftproof

@@ -10,7 +10,7 @@
 namespace draftproof {
 namespace {
 
-/// Fills the span with the next bytes of a stream; throws if it cannot.
+/// Fills the span with the next bytes of a stream; throws InputError if the stream has fewer bytes.
 using ReadBytes = std::function<void(std::span<std::byte>)>;
 
 /// The Python dict literal in an .npy header, e.g. `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`:
@@ -61,7 +61,7 @@ class NpyDict {
   void expect(std::string_view word) {
     if (!take(word)) refuse(in_quotes(text_.substr(0, 12)) + " in the .npy header", in_quotes(word));
   }
-  /// Parses items between brackets, separated by commas, with an optional comma after the last.
+  /// Parses items between brackets, separated by commas, with an optional comma after the last item.
   template <class Item>
   void list(std::string_view open, std::string_view close, Item item) {
     expect(open);
@@ -154,11 +154,11 @@ Array read_stream(const ReadBytes& read, std::uint64_t total, const std::string&
 using Archive = std::unique_ptr<zip_t, decltype([](zip_t* archive) { zip_discard(archive); })>;
 using ZipEntry = std::unique_ptr<zip_file_t, decltype([](zip_file_t* entry) { zip_fclose(entry); })>;
 
-// Deflate uses at least one bit for the length and one for the distance of a match of at most 258 bytes: at most 1032
-// bytes for each byte read (RFC 1951). A directory that claims a larger ratio is wrong.
+// Deflate uses at least one bit for the length and one bit for the distance of a match of at most 258 bytes: at most
+// 1032 bytes for each byte read (RFC 1951). A directory with a larger ratio is wrong.
 constexpr std::uint64_t largest_ratio = 1032;
 
-/// The uncompressed size of entry `index`, checked as far as the directory alone permits. Throws: InputError.
+/// Returns the uncompressed size of entry `index`, checked as far as the directory alone permits. Throws: InputError.
 std::uint64_t checked_size(zip_t* archive, zip_uint64_t index, std::uint64_t file_size, const std::string& file,
                            const std::string& array) {
   const auto refuse = [&](std::string found, std::string wanted) {

@@ -11,13 +11,12 @@ namespace draftproof {
 
 namespace {
 
-// A source of rows made into a model. Contexts are its positions; a token leads to the position given by a hash of
-// the context and the token. Every position has its own distributions, steps may have any length, and all trials
-// share the tables.
+// A source of rows made into a model. Contexts are the positions of the source; a token leads to the position given by
+// a hash of the context and the token. Steps may have any length, and all trials share the tables.
 
 using Tables = std::vector<RatioTable>;
 
-/// The context after token x.
+/// Returns the context after token x.
 int hashed(int context, Token x, std::size_t conditionals) {
   // Philox's counter is the pair of context and token; its key separates this hash from random draws.
   const auto block = philox_pair(0x6e657874u, static_cast<std::uint64_t>(x), static_cast<std::uint32_t>(context), 0);

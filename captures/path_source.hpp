@@ -22,12 +22,13 @@ namespace draftproof {
 /// One thread's view of target and proposal during its trials.
 class StepContexts : public ConditionalModel<RatioTable> {
  public:
-  /// The context in which trial `trial` >= 0 starts. Contexts of earlier trials may become invalid.
+  /// Returns the context in which trial `trial` >= 0 starts. Contexts of earlier trials may become invalid.
   virtual int start(std::uint64_t trial) = 0;
-  /// Largest number of tokens that may follow `context`, because a model's context is limited. Drafts stop there.
+  /// Returns the largest number of tokens that may follow `context`, because a model's context is limited. Drafted
+  /// paths are not longer.
   virtual int room(int /*context*/) const { return std::numeric_limits<int>::max(); }
-  /// The stored tree of that trial with its paths cut to `shape`; null if the source has no trees and a drafter must
-  /// draw one.
+  /// Returns the stored tree of a trial with its paths cut to `shape`; null if the source stores no trees, so that a
+  /// drafter must draw a tree.
   virtual const DraftTree* tree(std::uint64_t, const TreeShape&) { return nullptr; }
 };
 
@@ -43,8 +44,8 @@ class PathSource {
   virtual nlohmann::json describe() const = 0;
   /// A description in one line.
   virtual std::string summary() const = 0;
-  /// Number of stored paths, which is a multiple of most_paths(): trials below it use each path once as their first
-  /// path. 0 if no trees are stored.
+  /// Number of stored paths, which is a multiple of most_paths(); trials 0 .. stored_paths() - 1 use each path once as
+  /// their first path. 0 if no trees are stored.
   virtual std::uint64_t stored_paths() const { return 0; }
   /// Whether trees are stored. K and L then have limits, and trials have one iteration.
   bool stored_trees() const { return stored_paths() > 0; }
@@ -53,12 +54,12 @@ class PathSource {
   /// Largest number L of drafted tokens of a path.
   virtual int longest() const { return 64; }
 
-  /// The same model as plain rows, if all outcomes of an iteration can be enumerated; null otherwise.
+  /// Returns the same model as plain rows, if all outcomes of an iteration can be enumerated; null otherwise.
   virtual std::unique_ptr<ConditionalModel<Rows<double>>> plain() const { return nullptr; }
   /// Number of starts: trials start in contexts 0 .. starts() - 1 in turn. 0 if there are no fixed starts.
   virtual int starts() const { return 0; }
 
-  /// A view for one thread. Rows that trials share are stored once.
+  /// Returns a view for one thread. Rows that trials share are stored once.
   virtual std::unique_ptr<StepContexts> open() const = 0;
 
   /// Opens `spec`: a model (is_model_spec), a file of captured trees, or any source of rows. Throws: InputError.
@@ -67,7 +68,8 @@ class PathSource {
 
 // A source of rows made into a model of the next token.
 
-/// The contexts are the positions of `source`; after context c, token x leads to the position hash(c, x).
+/// Returns a model whose contexts are the positions of `source`; after context c, token x leads to the position
+/// hash(c, x).
 std::unique_ptr<PathSource> make_model_of(Source source);
 
 // A live model as a source of steps: it generates any number of fresh contexts, and a cheaper copy of it drafts.
@@ -76,7 +78,7 @@ std::unique_ptr<PathSource> make_model_of(Source source);
 bool is_model_spec(const std::string& spec);
 
 /// Opens a model and its draft. `FILE.bin:q4` and `FILE.bin:q3` draft with the weights rounded to 4 or 3 bits,
-/// `FILE.bin:exit4` with the first four layers; the default is q4. Every trial reads its own text, sampled from the
+/// `FILE.bin:exit4` with the first four layers; the default is q4. Every trial reads a separate text, sampled from the
 /// target at temperature 1. Throws: InputError.
 std::unique_ptr<PathSource> open_running_model(const std::string& spec, const SourceOptions& options);
 

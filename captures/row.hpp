@@ -34,11 +34,12 @@ inline constexpr double probability_sum_tolerance = 1e-6;
 ///
 /// Rounding l to float32 moves it by at most 2^-24 |l|, hence the sum by at most 2^-24 H, with entropy
 /// H <= ln V < 12.5 at V = 262144: 7.5e-7. The writer subtracted the logarithm of a sum, computed in float32 from
-/// logits of magnitude up to about 100: another 2^-24 * 100 = 6.0e-6, equal for all tokens. Together below 1e-5.
+/// logits of magnitude up to about 100: another 2^-24 * 100 = 6.0e-6, equal for all tokens. The two errors are together
+/// below 1e-5.
 inline constexpr double log_probability_sum_tolerance = 1e-5;
 
-/// The row divided by its compensated sum. Throws: InputError, with row and token, on a NaN, an infinity, a negative
-/// entry, or a sum further than `tolerance` from 1.
+/// Returns the row divided by its compensated sum. Throws: InputError, with row and token, on a NaN, an infinity, a
+/// negative entry, or a sum further than `tolerance` from 1.
 std::vector<double> check_row(std::span<const double> row, const RowPlace& place,
                               double tolerance = probability_sum_tolerance);
 

@@ -18,7 +18,7 @@ namespace draftproof {
 
 namespace {
 
-/// Texts have 8 to 71 tokens: long enough to have content, short against the 512 tokens that the model can read.
+/// Texts have 8 to 71 tokens: long enough to have content, short compared with the 512 tokens that the model can read.
 constexpr int shortest_text = 8, text_lengths = 64;
 /// Tokens of the longest text and the longest path drafted after it (PathSource::longest).
 constexpr int needed_context = shortest_text + text_lengths - 1 + 64;
@@ -99,7 +99,8 @@ class LiveContexts final : public StepContexts {
     return static_cast<int>(nodes_.size()) - 1;
   }
 
-  /// Feeds the token of `node` to `model`, after the tokens of the ancestors that `model` has not read yet.
+  /// Feeds the token of `node` to `model`, after the tokens of the ancestors that `model` has not read yet. Returns the
+  /// log-probabilities [V] of the next token.
   std::vector<double> read(int node, const TinyLm& model, StoryMemory Node::*memory) const {
     Node& here = nodes_[static_cast<std::size_t>(node)];
     std::vector<const StoryMemory*> before(static_cast<std::size_t>(here.depth));
@@ -119,7 +120,7 @@ class LiveContexts final : public StepContexts {
   std::shared_ptr<const Models> models_;
   std::uint64_t seed_;
   int forgotten_ = 0;               ///< number of nodes of earlier trials; context numbers continue from there
-  mutable std::deque<Node> nodes_;  // references stay valid as it grows
+  mutable std::deque<Node> nodes_;  // references to nodes stay valid as the deque grows
 };
 
 class RunningModel final : public PathSource {
@@ -150,7 +151,7 @@ class RunningModel final : public PathSource {
   std::uint64_t seed_;
 };
 
-/// The number that ends "q4" or "exit4"; 0 if there is none.
+/// Returns the number after `prefix` in a word such as "q4" or "exit4"; 0 for any other word.
 int number_after(std::string_view word, std::string_view prefix) {
   int value = 0;
   if (!word.starts_with(prefix)) return 0;

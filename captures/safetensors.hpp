@@ -28,7 +28,7 @@ struct SafetensorsEntry {
   std::string name;
   std::string type;                  // as in the file, `F32`
   std::optional<DType> dtype;        // empty: a type that this program does not read
-  std::vector<std::uint64_t> shape;  // the bytes of shape and dtype are end - begin
+  std::vector<std::uint64_t> shape;  // an array of this shape and dtype has end - begin bytes
   std::uint64_t begin = 0, end = 0;  // offsets into the data
 };
 
@@ -37,8 +37,8 @@ struct SafetensorsHeader {
   nlohmann::json metadata = nlohmann::json::object();
 };
 
-/// Parses the JSON header `text` of a file with `data_size` bytes of data, which must be at most `most`. `file` is
-/// its name in messages. Throws: InputError.
+/// Parses the JSON header `text` of a file with `data_size` bytes of data, which must be at most `most`. `file` is the
+/// file's name in messages. Throws: InputError.
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::uint64_t data_size, const std::string& file,
                                            std::uint64_t most = most_array_bytes);
 
@@ -53,15 +53,15 @@ struct SafetensorsView {
 SafetensorsView view_safetensors(std::span<const std::byte> bytes, const std::string& file, std::uint64_t most,
                                  const char* wanted);
 
-/// `F32`, `BF16`, .., the name of a type in a header.
+/// Returns `F32`, `BF16`, .., the name of a type in a header.
 constexpr std::string_view safetensors_type(DType dtype) { return names_of(dtype).safetensors; }
 
 /// Returns the bytes before the data: eight bytes of length, then the header, padded with spaces to a multiple of
 /// eight. Sets the ranges of `entries`, whose names must differ. `metadata` is an object of strings.
 std::string safetensors_head(std::span<SafetensorsEntry> entries, const nlohmann::json& metadata);
 
-/// The arrays that `want` accepts, of types F16, BF16, F32, F64, I8, U8, I32 and I64, mapped and not copied: a file
-/// may be larger than memory. Throws: InputError.
+/// Returns the arrays that `want` accepts, of types F16, BF16, F32, F64, I8, U8, I32 and I64. They are mapped and not
+/// copied, so a file may be larger than memory. Throws: InputError.
 Safetensors read_safetensors(const std::filesystem::path& path, const WantArray& want);
 
 }  // namespace draftproof

@@ -28,14 +28,14 @@ struct Source::Rows {
   Rows& operator=(const Rows&) = delete;
   virtual ~Rows() = default;
 
-  /// Returns the distributions: proposal k is the k-th chosen proposal, or the only one, after filter k.
+  /// Returns the distributions: proposal k is the k-th chosen proposal, or the only proposal, after filter k.
   virtual RowPair pair(std::size_t i, const Filter& target, std::span<const Filter> filters) const = 0;
   virtual nlohmann::json describe() const = 0;
 };
 
 namespace {
 
-/// The filter of each proposal, or of the only proposal at each temperature.
+/// Returns the filter of each proposal, or of the only proposal at each temperature.
 std::vector<Filter> filters_of(const SourceOptions& options, const std::vector<std::string>& proposals,
                                const std::string& who) {
   if (options.draft_temperatures.empty()) return std::vector(proposals.size(), options.proposal_filter);

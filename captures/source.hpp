@@ -17,15 +17,15 @@
 
 namespace draftproof {
 
-/// The positions of a source to use: all in [first, end), or if `sample` > 0 only `sample` of them, one drawn from
-/// each of `sample` equal ranges. The default is every position.
+/// The positions of a source to use: all positions in [first, end), or, if `sample` > 0, one position drawn from each
+/// of `sample` ranges of [first, end) whose lengths differ by at most 1. The default is every position.
 struct Selection {
   std::uint64_t first = 0, end = std::numeric_limits<std::uint64_t>::max(), sample = 0;
   bool operator==(const Selection&) const = default;
 };
 
 struct SourceOptions {
-  std::vector<std::string> proposals = {};  // empty: those in the spec, else the first of a file or all of a family
+  std::vector<std::string> proposals = {};  // empty: the spec's proposals, else the first of a file, all of a family
   Filter target_filter = {};
   Filter proposal_filter = {};
   /// Temperatures at which the one chosen proposal is repeated, one for each draft; the rest of proposal_filter
@@ -47,7 +47,7 @@ class Source {
 
   /// Number of selected positions.
   std::size_t positions() const;
-  /// Index of selected position i < positions() in the whole source.
+  /// Returns the index of selected position i < positions() in the whole source.
   std::size_t address(std::size_t i) const;
   /// Number of symbols of a row.
   std::size_t vocabulary() const;
@@ -55,8 +55,8 @@ class Source {
   /// Names in the order of pair().proposals, at least one. With draft temperatures "draft@0.7", "draft@1.2", ....
   const std::vector<std::string>& proposal_names() const;
 
-  /// The filtered distributions at position i < positions(). Thread-safe; the same i gives the same bits. Throws:
-  /// InputError if a stored row is not a distribution.
+  /// Returns the filtered distributions at position i < positions(). Thread-safe; the same i gives the same bits.
+  /// Throws: InputError if a stored row is not a distribution.
   RowPair pair(std::size_t i) const;
 
   /// Settings, metadata and provenance, for reports.

@@ -4,7 +4,7 @@
 //   digits     significant bits, including the leading one
 //   lowest     exponent of the smallest positive number, a denormal
 //
-// Cost: O(1) an entry.
+// Cost: O(1) per entry.
 //
 // Correctness: a format's numbers are the multiples of 2^max(e - digits + 1, lowest) below 2^(e + 1), and a scaled
 // double rounds to the nearest multiple, ties to even, without another error.
@@ -27,9 +27,9 @@ struct StoredFormat {
   int digits;
   int lowest;
 
-  /// The distance from a number of the format to the next one above it.
+  /// Returns the distance between the number `value` of the format and the next greater number of the format.
   double unit(double value) const { return power_of_two(quantum_of(value)); }
-  /// The nearest number of the format. Requires value <= 1, so that nothing overflows.
+  /// Returns the nearest number of the format. Requires value <= 1, so that nothing overflows.
   double round(double value) const {
     constexpr int of_double = 53;
     if (digits == of_double || !(value > 0)) return value;

@@ -64,7 +64,7 @@ constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
 using Vector = std::vector<double>;
 
-/// The product of matrix [rows, x.size()] and x, in four interleaved sums.
+/// Returns the product of matrix [rows, x.size()] and x, in four interleaved sums.
 Vector times(const std::vector<float>& matrix, const Vector& x) {
   const std::size_t columns = x.size(), rows = matrix.size() / columns;
   Vector product(rows);

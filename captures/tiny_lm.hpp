@@ -1,8 +1,8 @@
 // A small language model of the llama architecture, read from one file, and cheaper copies of it for drafting: the
-// same weights at few bits, or its first layers alone.
+// weights rounded to few bits, or the first layers alone.
 //
 //   d, ff    width of the residual stream, of the feed-forward layer        shape().width, shape().hidden
-//   heads    query heads; key and value heads are shared by groups of them  shape().heads, shape().key_heads
+//   heads    query heads; a group of query heads shares a key-value head    shape().heads, shape().key_heads
 //   V        tokens; token 1 starts a text                                  shape().vocabulary
 //
 // Forward pass: RMS norm (1e-5), rotary positions on adjacent pairs (base 10000), attention with grouped key and
@@ -36,13 +36,13 @@ class TinyLm {
   /// Throws: InputError on a file of another format or size.
   static TinyLm open(const std::filesystem::path& path);
 
-  /// A copy whose matrices are rounded to `bits` bits, symmetrically, one scale for every 32 values.
+  /// Returns a copy whose matrices are rounded to `bits` bits, symmetrically, with one scale for every 32 values.
   TinyLm rounded(int bits) const;
-  /// A copy with the first `layers` layers.
+  /// Returns a copy with the first `layers` layers.
   TinyLm cut(int layers) const;
 
   const StoryShape& shape() const { return shape_; }
-  /// The text of a token.
+  /// Returns the text of a token.
   std::string_view piece(int token) const { return pieces_[static_cast<std::size_t>(token)]; }
 
   /// Reads `token` after the tokens with the memories `before`, first token first. Returns the natural-log

@@ -22,7 +22,7 @@
 
 namespace draftproof {
 
-/// Selects the target's rows, one per record, or the proposal's.
+/// Selects the target's rows, one per record, or the proposal's rows.
 enum class RowsOf { target, proposal };
 
 class Trace {
@@ -31,7 +31,7 @@ class Trace {
 
   /// Maps a file. Throws: InputError, with the array, if it is not a trace, or if its arrays contradict each other.
   static Trace open(const std::filesystem::path& path);
-  /// The same for the bytes of a file; messages call it `name`.
+  /// Reads a trace from the bytes of a file, whose name in messages is `name`. Throws: as open().
   static Trace of_bytes(std::vector<std::byte> bytes, std::string name);
 
   const std::string& file() const { return file_; }
@@ -72,10 +72,11 @@ class Trace {
   std::int32_t accepted(std::size_t b) const { return accepted_[b]; }
   std::int64_t request(std::size_t b) const { return request_[b]; }
 
-  /// The symbol of `token` in a row: the token itself, or in the truncated form its column, or n for the rest.
+  /// Returns the symbol of `token` in a row: the token itself; in the truncated form its column, or n for the rest.
   std::size_t symbol(RowsOf whose, std::size_t row, std::int32_t token) const;
 
-  /// Writes the probabilities of a row to out [S], normalised; returns the logarithm of the sum that normalised it.
+  /// Writes the probabilities of a row to out [S], normalised; returns the logarithm of the sum by which they were
+  /// divided.
   /// Throws: InputError, with array, row and token, if the stored row is not a distribution.
   double distribution(RowsOf whose, std::size_t row, std::span<float> out) const;
 

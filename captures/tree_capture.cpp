@@ -22,7 +22,7 @@ const Array& require(const NamedArrays& arrays, std::string_view name, const std
   return *array;
 }
 
-/// The column of `token` in row `node`. Throws: InputError if the row does not have it.
+/// Returns the column of `token` in row `node`. Throws: InputError if the row does not have this token.
 std::size_t symbol_of(const Capture& rows, std::size_t node, std::int64_t token, const std::string& file) {
   if (!rows.truncated()) {
     if (token >= 0 && token < static_cast<std::int64_t>(rows.vocabulary())) return static_cast<std::size_t>(token);

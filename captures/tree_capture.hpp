@@ -1,5 +1,5 @@
-// Captured trees: contexts of a real model, in each of them P independent paths of L tokens drawn from a proposal
-// with equal prefixes merged, and the distributions of target and proposals at every node (data/README.md).
+// Captured trees: contexts of a real model; for each context P independent paths of L tokens drawn from a proposal,
+// with equal prefixes merged; and the distributions of target and proposals at every node (data/README.md).
 //
 //   array                  shape          meaning
 //   target, draft*, ...    [M, ..]        distributions at M nodes, in full or truncated form
@@ -19,12 +19,13 @@ namespace draftproof {
 
 class TreeCapture {
  public:
-  /// Reads the whole file. Throws: InputError on arrays that are missing, of the wrong shape, or contradictory: a
-  /// node shared by two different prefixes, a token that its row does not have.
+  /// Reads the whole file. Throws: InputError if an array is missing, has the wrong shape or contradicts another: if
+  /// two different prefixes share a node, or a path has a token that the row of its node does not have.
   static TreeCapture open(const std::filesystem::path& path);
 
-  /// Whether the file contains trees, decided by the names of its arrays alone. Throws: InputError if it cannot be
-  /// read.
+
+  /// Whether the file contains trees, decided by the names of its arrays alone. Throws: InputError if the file cannot
+  /// be read.
   static bool recognises(const std::filesystem::path& path);
 
   /// Number C of contexts.
@@ -57,7 +58,7 @@ class TreeCapture {
 // Captured trees as a source of steps.
 
 /// Opens captured trees. Throws: InputError if the file contains no trees, or if `options` request filters, because
-/// stored paths follow the distribution of the stored rows.
+/// the stored paths were drawn from the rows without filters.
 std::unique_ptr<PathSource> open_captured_trees(const std::filesystem::path& path, const SourceOptions& options);
 
 }  // namespace draftproof

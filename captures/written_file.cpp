@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file descriptor that closes itself.
+/// A file descriptor that the destructor closes.
 struct Descriptor {
   int number;
   ~Descriptor() {
@@ -48,7 +48,8 @@ bool write_all(int file, const std::string& text) {
 WriteTarget write_target(const std::string& path) {
   std::error_code failed;
   const fs::file_status found = fs::status(path, failed);
-  // A shell passes pipes and files that it opened for this process under these names. The text is written into them.
+  // A shell passes pipes and files that it opened for this process under these names. They are written directly,
+  // because a rename would replace the name only.
   const bool own = path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
                    path.starts_with("/proc/self/fd/");
   if (fs::exists(found) && own) return {path, "an open file of this process", true};
@@ -57,7 +58,7 @@ WriteTarget write_target(const std::string& path) {
   if (!fs::exists(found) && fs::is_symlink(fs::symlink_status(path, failed)))
     return {path, "a symbolic link to nothing"};
   WriteTarget target{fs::weakly_canonical(path, failed)};
-  if (failed) target.file = path;  // a name that is too long, for example
+  if (failed) target.file = path;  // ENAMETOOLONG, for example
   return target;
 }
 

@@ -7,7 +7,8 @@
 
 namespace draftproof {
 
-/// A file that could not be written: a full disk, a limit, a folder without permission, a device.
+/// Thrown if a file could not be written, for example because the disk is full (ENOSPC), the file is too large (EFBIG),
+/// the folder is not writable (EACCES) or the path is a block device.
 class WriteFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -17,16 +18,16 @@ class WriteFailure : public std::runtime_error {
 struct WriteTarget {
   std::filesystem::path file;  ///< the path with all links resolved
   std::string special{};       ///< "a FIFO", for example; empty if the path is a regular file or does not exist
-  bool stream = false;  ///< whether text can be written into it: a character device, or /dev/stdout and its like
+  bool stream = false;  ///< whether text can be written into it: a character device, or a name such as /dev/stdout
 
-  /// Whether write_whole() refuses it.
+  /// Whether write_whole() refuses the path.
   bool refused() const { return !special.empty() && !stream; }
 };
 
 WriteTarget write_target(const std::string& path);
 
-/// Writes `text` to a temporary file, then renames it to the target, each followed by fsync. A stream receives the
-/// text directly. Throws: WriteFailure; an existing file then stays.
+/// Writes `text` to a temporary file, calls fsync, renames the file to the target, and calls fsync on the folder. A
+/// stream receives the text directly. Throws: WriteFailure; an existing file is then unchanged.
 void write_whole(const std::string& path, const std::string& text);
 
 }  // namespace draftproof

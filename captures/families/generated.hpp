@@ -40,14 +40,14 @@ struct Bernoulli {
   RowPair pair(std::uint64_t, std::size_t) const { return {{1 - target, target}, {{1 - draft, draft}}}; }
 };
 
-// Dirichlet distributions: every distribution on the simplex can occur, sparse ones for a small concentration. The
-// draft is drawn around the target, so that one number sets their distance.
+// Dirichlet distributions: every distribution on the simplex can occur; a small concentration gives sparse
+// distributions. The draft is drawn around the target, so that one number sets their distance.
 //
 //   p ~ Dirichlet(concentration, ..., concentration)        q ~ Dirichlet(closeness * p)
 //
-// closeness 0 draws q like p and independently of it.
+// With closeness 0, q is drawn from the Dirichlet distribution of p, independently of p.
 //
-// Cost: V gamma variates a row.
+// Cost: V gamma variates per row.
 //
 // Source: the small-shape form Gamma(a) = Gamma(a + 1) U^(1/a), Devroye 1986, in logarithms so that nothing
 // underflows.
@@ -95,12 +95,12 @@ struct Dirichlet {
   }
 };
 
-// Softmax of Gaussian logits. The draft's logits are the target's plus Gaussian errors, as for an imperfect copy of a
-// model.
+// Softmax of Gaussian logits. The draft's logits are the target's logits plus Gaussian errors, as for an imperfect copy
+// of a model.
 //
 //   p = softmax(sigma * G)        q = softmax(sigma * G + noise * G')        G, G' standard normal, per token
 //
-// Cost: V Gaussians and exponentials a row.
+// Cost: V Gaussians and exponentials per row.
 struct GaussianLogits {
   static constexpr std::string_view name = "gaussian_logits";
   static constexpr std::string_view about =
@@ -141,8 +141,8 @@ struct GaussianLogits {
   }
 };
 
-// Point masses, the distributions of greedy decoding. The target has all mass on a random token; the draft has it on
-// the same token with probability `agreement`. `leak` is spread evenly over all tokens in both.
+// Point masses, the distributions of greedy decoding. The target has its mass on a random token; the draft has its mass
+// on the same token with probability `agreement`. In both, mass `leak` is spread evenly over all tokens instead.
 struct OneHot {
   static constexpr std::string_view name = "one_hot";
   static constexpr std::string_view about =
@@ -217,12 +217,12 @@ struct Uniform {
 };
 
 // Zipf distributions, the shape of word frequencies: the token of rank r has weight (r + offset)^-exponent. The draft
-// has its own exponent, its ranks may be shifted, and each of its weights may have a random factor.
+// has a separate exponent, its ranks may be shifted, and each of its weights may have a random factor.
 //
 //   p(x) ~ (rank(x) + offset)^-exponent
 //   q(x) ~ (rank(x) shifted + offset)^-draft_exponent * exp(noise * Gaussian)
 //
-// Cost: V powers a row. Without noise and shuffle every position is the same.
+// Cost: V powers per row. Without noise and shuffle all positions are equal.
 struct Zipf {
   static constexpr std::string_view name = "zipf";
   static constexpr std::string_view about =
@@ -266,7 +266,7 @@ struct Zipf {
   }
 
  private:
-  /// The token of each rank.
+  /// Returns the token of each rank.
   std::vector<std::size_t> order(std::uint64_t seed, std::size_t position) const {
     std::vector<std::size_t> tokens(static_cast<std::size_t>(vocabulary));
     std::iota(tokens.begin(), tokens.end(), std::size_t{0});
