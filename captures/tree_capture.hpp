@@ -23,7 +23,6 @@ class TreeCapture {
   /// two different prefixes share a node, or a path has a token that the row of its node does not have.
   static TreeCapture open(const std::filesystem::path& path);
 
-
   /// Whether the file contains trees, decided by the names of its arrays alone. Throws: InputError if the file cannot
   /// be read.
   static bool recognises(const std::filesystem::path& path);
