@@ -37,7 +37,7 @@ struct SourceOptions {
 
 class Source {
  public:
-  /// `spec` is a path (.npz, .safetensors, .npy), optionally with proposals after a colon, as in
+  /// Opens `spec`: a path (.npz, .safetensors, .npy), optionally with proposals after a colon, as in
   /// `data/stories512_positions.npz:draft_q4,draft_q3`, or a family, as in `zipf:vocabulary=32000,positions=8`.
   /// Throws: InputError.
   static Source open(std::string_view spec, const SourceOptions& options = {});

@@ -39,9 +39,9 @@ class Trace {
   std::size_t blocks() const { return accepted_.size(); }
   std::size_t drafts() const { return drafts_.size(); }
   std::size_t proposal_rows() const { return rows_[1].count; }
-  /// V.
+  /// Number V of tokens.
   std::size_t vocabulary() const { return vocabulary_; }
-  /// S.
+  /// Number S of symbols of a row.
   std::size_t symbols() const { return columns_ + (truncated_ ? 1 : 0); }
   bool truncated() const { return truncated_; }
   Values values() const { return values_; }
@@ -50,7 +50,7 @@ class Trace {
   /// `iid`, `without_replacement`, `greedy`, `unknown` or another name that the recorder wrote.
   const std::string& draft_sampling() const { return draft_sampling_; }
   const nlohmann::json& metadata() const { return metadata_; }
-  /// Bytes of all rows.
+  /// Returns the number of bytes of all rows.
   std::size_t row_bytes() const;
 
   // Fields of record r < R.
@@ -68,7 +68,7 @@ class Trace {
   std::size_t block_start(std::size_t b) const { return static_cast<std::size_t>(block_start_[b]); }
   std::size_t draft_start(std::size_t b) const { return static_cast<std::size_t>(draft_start_[b]); }
   std::size_t q_start(std::size_t b) const { return static_cast<std::size_t>(q_start_[b]); }
-  /// Accepted drafts of block b < B, as the engine counted them.
+  /// Number of accepted drafts of block b < B, as the engine counted them.
   std::int32_t accepted(std::size_t b) const { return accepted_[b]; }
   std::int64_t request(std::size_t b) const { return request_[b]; }
 

@@ -106,7 +106,8 @@ class CapturedContexts final : public StepContexts {
   }
   int start(std::uint64_t trial) override { return static_cast<int>(capture_->node(context_of(trial), 0, 0)); }
 
-  /// Paths are independent, so any K of the P paths are K independent paths. Trials take them in rotation.
+  /// Returns a tree of K of the P paths. Because paths are independent, any K of them are K independent paths;
+  /// successive trials of a context begin with successive paths.
   const DraftTree* tree(std::uint64_t trial, const TreeShape& shape) override {
     const std::size_t context = context_of(trial);
     const std::size_t first = trial / capture_->conditionals() % capture_->paths();

@@ -34,11 +34,11 @@ class TreeCapture {
   /// Number L of tokens of a path.
   std::size_t length() const { return length_; }
 
-  /// Row of the node after the first `depth` tokens of a path.
+  /// Returns the row of the node after the first `depth` tokens of a path.
   std::size_t node(std::size_t context, std::size_t path, std::size_t depth) const {
     return nodes_[(context * paths_ + path) * (length_ + 1) + depth];
   }
-  /// Token `depth` of a path, as a symbol of its row: the id, or the column in the truncated form.
+  /// Returns token `depth` of a path, as a symbol of its row: the id, or the column in the truncated form.
   std::size_t symbol(std::size_t context, std::size_t path, std::size_t depth) const {
     return symbols_[(context * paths_ + path) * length_ + depth];
   }

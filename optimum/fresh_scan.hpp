@@ -32,7 +32,7 @@ namespace draftproof {
 // relaxation behind the bounds for different proposals.
 //
 //   start    start     p- and r-mass of the tokens that every S contains
-//   m(s)               least p-mass at r-mass s: the tokens by rising p / r, the last one in part
+//   m(s)               least p-mass at r-mass s: the tokens by rising p / r, the last token in part
 //   corners            m(s) - s^K is concave between prefixes, so its minimum up to s = 1 is at a prefix or at s = 1,
 //                      inside the token at which r exceeds 1; beyond that, only m grows
 //
@@ -46,7 +46,7 @@ struct MixedMass {
 
 struct MixtureCut {
   double value;
-  std::size_t tokens;  ///< number of tokens of `rising` in S, including the one at which r exceeds 1
+  std::size_t tokens;  ///< number of tokens of `rising` in S, including the token at which r exceeds 1
 };
 
 /// Returns the minimum over S. `rising` is sorted by rising target / mixture; mixtures are positive.

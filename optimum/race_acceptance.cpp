@@ -327,7 +327,7 @@ double gls(const std::vector<double>& p, const std::vector<double>& q, int draft
            double sum = 0, tail = 0;  // tail: t G at the ratio
            for (std::size_t k = 0; k < at.p.size(); ++k) {
              const double here = std::exp(-t * at.phi[k]);
-             // The piece from this ratio to the previous one; the first piece has no end.
+             // The piece from this ratio to the previous ratio; the first piece has no end.
              const double width = k == 0 ? INFINITY : at.ratio[k - 1] - at.ratio[k];
              tail += here * -std::expm1(-t * at.slope[k] * width) / at.slope[k];
              const double own = std::exp(-t) * -std::expm1(-t * (at.phi[k] - 1));

@@ -140,7 +140,7 @@ class RaceEnclosure {
 
   std::size_t drafts_, per_octave_;
   long double step_ = 0, step_error_ = 0;  ///< h, and the error from rounded times
-  std::size_t live_ = 0;                   ///< number of nodes with non-negligible Pr(N < K), the first ones
+  std::size_t live_ = 0;                   ///< number of nodes with non-negligible Pr(N < K): the first nodes
   std::size_t tokens_ = 0;
   long double dropped_ = 0;  ///< upper bound of Pr(N < K) at the dropped nodes
   std::vector<long double> times_, bin_, counts_, bin_sum_;

@@ -49,7 +49,8 @@ struct SomeVisit {
 };
 }  // namespace detail
 
-/// Quarter i = 0 .. 3 of a block of noise, 32 bits: lower half of `first`, upper half of `first`, then of `second`.
+/// Returns quarter i = 0 .. 3 of a block of noise, 32 bits: the lower half of `first`, the upper half of `first`, the
+/// lower half of `second`, the upper half of `second`.
 DRAFTPROOF_DEVICE constexpr std::uint32_t quarter(const NoiseBlock& block, int i) {
   const std::uint64_t half = i < 2 ? block.first : block.second;
   return static_cast<std::uint32_t>(i % 2 == 0 ? half : half >> 32);

@@ -20,7 +20,7 @@ struct Tally {
   std::array<std::uint64_t, max_drafts> by_draft{};  ///< accepted drafts by their index
   std::vector<std::uint64_t> histogram;              ///< emitted tokens, V counts; empty: tokens are not counted
 
-  /// The counters that add up over parts of a run.
+  /// Returns the counters that add up over parts of a run.
   static auto fields(auto& t) {
     return std::tie(t.trials, t.draft_accepted, t.draft_emitted, t.impossible, t.by_draft, t.histogram);
   }

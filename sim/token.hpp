@@ -32,7 +32,7 @@ struct Verdict {
   std::int32_t accepted = none_accepted;
 };
 
-/// The verdict that accepts draft k, which is token x.
+/// Returns the verdict that accepts draft k, which is token x.
 DRAFTPROOF_DEVICE constexpr Verdict accepted(Token x, int k) { return {x, k}; }
 
 /// Returns the index of the first draft equal to `x`, or none_accepted if there is no such draft.

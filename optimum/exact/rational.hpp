@@ -37,11 +37,11 @@ class Rational {
   /// Constructs numerator / denominator. Throws: std::overflow_error if the denominator is 0.
   template <std::integral Integer, std::integral Other>
   Rational(Integer numerator, Other denominator) : Rational(Rational(numerator) /= Rational(denominator)) {}
-  /// The exact value of a finite double.
+  /// Constructs the exact value of a finite double.
   explicit Rational(double value);
   /// Parses "3/4" or "-2". Throws: std::runtime_error on any other text.
   explicit Rational(const std::string& text);
-  /// A fraction in lowest terms, stored in machine words if it fits.
+  /// Constructs a fraction that is given in lowest terms; stores it in machine words if it fits.
   explicit Rational(BigRational value);
 
   Rational(const Rational& other)

@@ -72,7 +72,7 @@ namespace {
 
 using Plan = std::vector<std::vector<Rational>>;
 
-/// Rounds to nearby short fractions; returns nullopt for a value that is not near one.
+/// Rounds to nearby short fractions; returns nullopt for a value that is not near a short fraction.
 struct Short {
   std::optional<Rational> operator()(double value) const { return short_fraction(value); }
   Rational cut(const Rational& value) const { return value; }

@@ -10,7 +10,7 @@ namespace draftproof {
 
 namespace {
 
-/// The distribution of the stop of block verification on one path, given that the path was drafted. Test i > 0
+/// Returns the distribution of the stop of block verification on one path that was drafted. Test i > 0
 /// succeeds with s / (s + q - a) at the i-th prefix, where s is the part of a that stops there. At the end of the
 /// path s = a, so this is a / q.
 std::vector<Rational> stops_on(const TreeSampling& distribution, const std::vector<int>& path,

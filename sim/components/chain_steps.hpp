@@ -1,5 +1,5 @@
 // Token verification of a ragged batch, split into the steps in which engines have bugs. A runner is a struct of
-// these steps; a mutant is a runner that replaces one step by a wrong one.
+// these steps; a mutant is a runner that replaces one step by a wrong step.
 //
 //   p, q        MaskedRow       target and proposal weights of one draft position
 //   P, Q        total()         sums of p and q: accept if u q(x) P < p(x) Q, else draw from (p Q - q P)+
@@ -43,18 +43,18 @@ struct ChainSteps {
   /// a flip for every test, and a pick of the last token.
   static constexpr ChainDraws declared_draws(int drafts, int accepted) { return {std::min(accepted + 1, drafts), 1}; }
 
-  /// Index of the first target row of a slot; its mask rows have the same indices.
+  /// Returns the index of the first target row of a slot; the mask rows of the slot have the same indices.
   std::int64_t target_row(const RaggedBatch& batch, int slot) const { return batch.target_row(slot); }
   std::int64_t mask_row(const RaggedBatch& batch, int slot, const std::vector<ChainResult>&) const {
     return target_row(batch, slot);
   }
   std::int64_t proposal_row(const RaggedBatch& batch, int slot) const { return batch.proposal_row(slot); }
-  /// Offset of a row in elements.
+  /// Returns the offset of a row in elements.
   std::int64_t offset(std::int64_t row, std::int64_t pitch) const { return row * pitch; }
 
   /// Returns the address of the random bits for decision i of a slot.
   StreamAddress address(const RaggedBatch& batch, int slot, int i) const { return batch.address(slot, i); }
-  /// Number of draft positions to test.
+  /// Returns the number of draft positions to test.
   int tested(const RaggedBatch& batch, int slot) const { return batch.length[slot]; }
   /// Returns the index of a draft id in a row, no_token if the id is outside the vocabulary.
   Token entry(Token x, int vocabulary) const { return x >= 0 && x < vocabulary ? x : no_token; }

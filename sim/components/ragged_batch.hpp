@@ -62,20 +62,21 @@ struct RaggedBatch {
   const BatchRequest* request = nullptr;
   std::uint64_t engine_seed = 0;
 
-  /// Index of the first target row of a slot; its mask rows have the same indices.
+  /// Returns the index of the first target row of a slot; the mask rows of the slot have the same indices.
   std::int64_t target_row(int slot) const {
     std::int64_t row = 0;
     for (int s = 0; s < slot; ++s) row += length[s] + 1;
     return row;
   }
-  /// Index of the first proposal row of a slot: the rows of requests drafted before it come first.
+  /// Returns the index of the first proposal row of a slot: the rows of requests drafted earlier come first.
   std::int64_t proposal_row(int slot) const {
     std::int64_t row = 0;
     for (int s = 0; s < slots; ++s)
       if (drafted_at[s] < drafted_at[slot]) row += length[s];
     return row;
   }
-  /// The address of the bits for decision i of a slot: the test of draft i, or the token after i accepted drafts.
+  /// Returns the address of the random bits for decision i of a slot: the test of draft i, or the token after i
+  /// accepted drafts.
   StreamAddress address(int slot, int i) const {
     const std::uint32_t position = request[slot].position + static_cast<std::uint32_t>(i);
     if (request[slot].seeded) return {request[slot].seed, 0, position};

@@ -57,18 +57,18 @@ struct DraftedRequest {
   std::vector<Scalar> past_confidence{};  ///< confidences at positions 1 .. L, one step ago
 
   int size() const { return static_cast<int>(parent.size()); }
-  /// The draft probability of the token of u.
+  /// Returns the draft probability of the token of u.
   const Scalar& drawn(int u) const { return row[at(parent[at(u)])][at(token[at(u)])]; }
   bool allowed(int u) const { return legal[at(parent[at(u)])][at(token[at(u)])] != 0; }
-  /// The row that u was drawn from, and the confidence before that draw.
+  /// Return the row that u was drawn from, the confidence before that draw, and the confidence after u.
   std::span<const Scalar> row_before(int u) const { return row[at(parent[at(u)])]; }
   const Scalar& confidence_before(int u) const { return confidence[at(parent[at(u)])]; }
   const Scalar& confidence_after(int u) const { return confidence[at(u)]; }
-  /// Number of siblings that were drawn before u.
+  /// Returns the number of siblings that were drawn before u.
   int rank(int u) const {
     return static_cast<int>(std::count(parent.begin() + 1, parent.begin() + u, parent[at(u)]));
   }
-  /// The product of value(v) over u and the nodes between it and the root.
+  /// Returns the product of value(v) over u and the nodes between u and the root.
   template <class Value>
   Scalar along_path(int u, Value value) const {
     Scalar product(value(u));

@@ -81,7 +81,7 @@ concept PlannedByTeam = requires(const L& distributions) {
   distributions.workspace();
 };
 
-/// The workspace in which plans for these distributions are made.
+/// Returns the workspace in which plans for these distributions are made.
 template <class L>
 DRAFTPROOF_DEVICE decltype(auto) workspace_of([[maybe_unused]] const L& distributions) {
   if constexpr (PlannedByTeam<L>)

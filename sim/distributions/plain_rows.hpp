@@ -157,14 +157,15 @@ class Rows {
     return weights([values = std::move(values)](Token x) -> const Scalar& { return values[index(x)]; });
   }
 
-  /// Tokens whose products underflow to 0 have equal rank. The plans of ladders divide by the q-mass of a group of
-  /// bins, and the quotient would be infinite for a group of a single token with denormal q.
+  /// Returns one bin for each token with q > 0, by descending p / q. The order compares products, so tokens whose
+  /// products underflow to 0 are equal in it. The plans of ladders divide by the q-mass of a group of bins, and with an
+  /// order by quotients the result would be infinite for a group of a single token with denormal q.
   TokenBins<Scalar> bins() const {
     return bins_by([this](Token a, Token b) { return target(a) * proposal(b) > target(b) * proposal(a); });
   }
   int bin(const TokenBins<Scalar>& bins, Token x) const { return bins.of(x); }
-  /// Ranks by the quotients that ratio() returns, which must not rise with the rank; products of doubles may
-  /// underflow where the quotients do not.
+  /// Returns the ranking by the quotients that ratio() returns, which must not rise with the rank. It does not use
+  /// products, because products of doubles may underflow where the quotients do not.
   auto ranking() const {
     return TokenRanking<Rows>(
         *this, bins_by([this](Token a, Token b) { return target(a) / proposal(a) > target(b) / proposal(b); }));

@@ -74,7 +74,7 @@ class RatioTable {
   std::span<const Token> order() const { return order_; }
   using Mass = TableMass;
   std::span<const Mass> prefix() const { return prefix_; }
-  /// The same masses without rounding, in units of 2^-62.
+  /// The masses of prefix() without rounding, in units of 2^-62.
   struct ExactMass {
     std::uint64_t target, proposal;
   };

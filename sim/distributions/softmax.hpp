@@ -200,7 +200,7 @@ inline float inverse_temperature(double temperature) {
 /// The softmax of one row at a time, in memory that is allocated once and reused for every position.
 class Softmax {
  public:
-  /// 1 <= vocabulary <= 2^22.
+  /// Requires 1 <= vocabulary <= 2^22.
   explicit Softmax(int vocabulary)
       : row_(static_cast<std::size_t>(vocabulary)),
         blocks_((row_.size() + SoftmaxBlock::size - 1) / SoftmaxBlock::size) {

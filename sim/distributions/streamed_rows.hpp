@@ -1,5 +1,5 @@
-// Distributions read from an engine's rows without preparation: every residual mass is one read-only pass. Timings of
-// verifiers per token use them; CUDA kernels read rows in the same way, with all threads of a block.
+// Distributions read from an engine's rows without preparation: every residual mass is one read-only pass. Benchmarks
+// of a verifier's time per token use them; CUDA kernels read rows in the same way, with all threads of a block.
 //
 //   F(b)        residual_mass(b)     one pass; no pass if the last pass was at the same b
 //   r_b, q_k    residual(b), row(k)  a draw is a pass (no pass for r_b after F(b)) and a second read of 1024 tokens
@@ -49,7 +49,7 @@ class FreshRows {
   double one() const { return 1; }
   double target(Token x) const { return target_[index(x)]; }
   double proposal(Token x, int k = 0) const { return row_of(k)[index(x)]; }
-  /// The rows, for passes that read both at once.
+  /// The rows, for passes that read target and proposal at once.
   std::span<const Entry> target_row() const { return target_; }
   std::span<const Entry> proposal_row() const { return proposals_.front(); }
 
@@ -79,7 +79,7 @@ class FreshRows {
     return row_without(k, seen, n).total();
   }
 
-  /// The first call makes one pass, for all j < max_drafts.
+  /// Returns the j-th most probable token. The first call makes one pass, for all j < max_drafts.
   Token kth_most_probable(int j) const {
     if (top_.empty()) {
       top_ = top_tokens(vocabulary(), [this](Token x) { return proposal(x); });

@@ -33,7 +33,7 @@ class ShortFloat {
   /// Rounds to the nearest number of the format, ties to even; beyond its range to infinity.
   DRAFTPROOF_DEVICE explicit constexpr ShortFloat(double value) : bits_{narrowed(value)} {}
 
-  /// The number with these bits.
+  /// Returns the number with these bits.
   DRAFTPROOF_DEVICE static constexpr ShortFloat of_bits(std::uint16_t bits) {
     ShortFloat result{};
     result.bits_ = bits;

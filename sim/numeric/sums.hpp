@@ -5,8 +5,8 @@
 //   s, r     total_, lost_     rounded total, and the sum of its rounding errors
 //
 // Cost: six additions for each term.
-// Correctness: error of one rounding of the result plus n^2 u^2 sum |x|, below 2e-20 sum |x| for a million terms
-// (u = 2^-53), for every order and all signs.
+// Correctness: the error is at most one rounding of the result plus n^2 u^2 sum |x|, below 2e-20 sum |x| for a million
+// terms (u = 2^-53), for every order and all signs.
 // Source: Neumaier, Z. angew. Math. Mech. 54, 1974.
 #pragma once
 

@@ -95,7 +95,8 @@ class PhiloxBatch {
                       words_[u][slot][1]);
   }
 
-  /// The number of trials, rounded up to whole registers if that saves time; lanes past the count are never read.
+  /// Returns the number of trials, rounded up to whole registers if that saves time; lanes past the count are never
+  /// read.
   int filled() const { return count_ < 4 ? count_ : (count_ + 7) / 8 * 8; }
 
   std::uint64_t seed_;

@@ -182,7 +182,7 @@ class AliasWeights {
   }
 
   Token draw(std::uint64_t word) const { return table_ ? table_->draw(word) : no_token; }
-  /// Null if all weights are 0.
+  /// Returns the table, null if all weights are 0.
   const AliasTable* table() const { return table_ ? &*table_ : nullptr; }
   double weight(Token x) const { return values_[static_cast<std::size_t>(x)]; }
   double total() const { return total_; }

@@ -69,7 +69,7 @@ struct SumSearch {
   const std::uint32_t* guide;
   int shift;
 
-  /// Length of `guide`: a cell for each 2^shift units of the total 2^62, and a cell for the total itself.
+  /// Returns the length of `guide`: a cell for each 2^shift units of the total 2^62, and a cell for the total itself.
   std::size_t guide_size() const { return (std::size_t{1} << (62 - shift)) + 1; }
 
   DRAFTPROOF_DEVICE std::uint64_t mass(Token x) const {
@@ -116,10 +116,10 @@ class CumulativeTable {
     }
   }
 
-  /// Mass of a token in units of 2^-62.
+  /// Returns the mass of a token in units of 2^-62.
   std::uint64_t mass(Token x) const { return below_[index(x) + 1] - below_[index(x)]; }
 
-  /// Mass outside the n distinct tokens at `seen` in units of 2^-62, exactly.
+  /// Returns the mass outside the n distinct tokens at `seen` in units of 2^-62, exactly.
   std::uint64_t mass_without(const Token* seen, int n) const {
     std::uint64_t mass_left = row_total;
     for (int i = 0; i < n; ++i) mass_left -= mass(seen[i]);

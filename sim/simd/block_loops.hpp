@@ -43,7 +43,7 @@ DRAFTPROOF_INLINE void scalar_each(const Term& term, std::size_t start, std::siz
 
 #if DRAFTPROOF_WIDE
 namespace detail {
-/// scalar_each for a target in which std::fma is an instruction instead of a call.
+/// Calls scalar_each, compiled for an instruction set in which std::fma is an instruction instead of a library call.
 template <class Term>
 DRAFTPROOF_AVX2 void fusing_each(const Term& term, std::size_t start, std::size_t end, Fixed* integers) {
   scalar_each(term, start, end, integers);

@@ -12,7 +12,7 @@ DRAFTPROOF_PART Register load(const void* from) {
   std::memcpy(&x, from, sizeof x);
   return x;
 }
-/// load() for a value with several uses, because g++ would read memory again for each use.
+/// Returns load() for a value with several uses, because g++ would otherwise read memory again for each use.
 template <class Register>
 DRAFTPROOF_PART Register load_once(const void* from) {
   auto x = load<Register>(from);

@@ -28,9 +28,9 @@ class ConditionalModel {
   static constexpr int no_context = -1;
 
   virtual ~ConditionalModel() = default;
-  /// Target and proposal after `context`.
+  /// Returns target and proposal after `context`.
   virtual const L& distributions(int context) const = 0;
-  /// The context after token x, or no_context.
+  /// Returns the context after token x, or no_context.
   virtual int next(int context, Token x) const = 0;
   /// Returns the number below which contexts are discarded, so plans for them can be deleted. Live models discard
   /// contexts. A number is never used again.

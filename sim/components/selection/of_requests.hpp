@@ -44,7 +44,7 @@ struct RowMaximum : SelectionPolicy {
 // and all drafts from any other row. Sharpness is the probability that two draws from the row are equal, which is e^-H
 // for the Renyi entropy H of order 2.
 //
-// Correctness: a row is known before the draw from it, and siblings are kept from the first one on.
+// Correctness: a row is known before the draw from it, and siblings are kept from the first sibling on.
 // Source: derived here, after stopping rules by entropy.
 struct RowEntropy : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "row_entropy",
