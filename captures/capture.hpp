@@ -1,5 +1,5 @@
 // A capture: target and proposal distributions of real models in the same contexts, from one .npz, .safetensors or
-// .npy file with its metadata. Shapes and ids are checked on opening, each row when it is read.
+// .npy file with its metadata. Shapes and ids are checked on opening; each row is checked when it is read.
 //
 //   array                     shape    meaning
 //   target                    [N, V]   the target's row at each position

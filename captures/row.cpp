@@ -24,7 +24,7 @@ std::vector<double> check_row(std::span<const double> row, const RowPlace& place
   }
   std::vector<double> distribution(row.begin(), row.end());
   const double sum = compensated_sum(distribution);
-  // Rejects an infinite sum too, which finite entries can have by overflow.
+  // The negated comparison also rejects an infinite sum, to which finite entries can overflow.
   if (!(std::abs(sum - 1) <= tolerance))
     throw array_error(place.file, place.array, fmt::format("probabilities with sum {:.9g}", sum),
                       fmt::format("a sum within {:g} of 1", tolerance), place.row);

@@ -1,6 +1,6 @@
 // A trace: the records of a running engine. It has the rows, drafts and emitted tokens of every call of the verifier,
-// in one .safetensors file (docs/captures.md, "Layout"). All arrays but the rows are checked on opening, and each row
-// when it is read.
+// in one .safetensors file (docs/captures.md, "Layout"). All arrays but the rows are checked on opening; each row is
+// checked when it is read.
 //
 //   R, B, D, Q   records (emitted tokens), blocks (calls of the verifier for one request), drafts, proposal rows
 //   S            symbols of a row: V, or n + 1 in the truncated form, whose last symbol is the rest

@@ -206,18 +206,18 @@ namespace draftproof {
 //
 // Source: the cut formula, docs/optimum.md.
 
-/// Checks all 2^V sets, for any draft sampling. Requires V <= 20.
+/// Whether the optimum of any draft sampling is 1. Checks all 2^V sets. Requires V <= 20.
 bool always_accepts(std::span<const Rational> target, const std::map<TokenSet, Rational>& drafts);
 
-/// Checks the prefixes in fractions, for K = `drafts` i.i.d. drafts.
+/// Whether the optimum of K = `drafts` i.i.d. drafts is 1. Checks the prefixes in fractions.
 bool always_accepts_iid(std::span<const Rational> target, std::span<const Rational> proposal, int drafts);
 
-/// Checks the prefixes for K i.i.d. drafts of the table's first proposal.
+/// Whether the optimum of K i.i.d. drafts of the table's first proposal is 1. Checks the prefixes in integers.
 bool always_accepts_iid(const RatioTable& table, int drafts);
 
-/// Checks K drafts of the table's first proposal without replacement. If the support of q has at least K tokens, their
-/// optimum is at least the optimum of i.i.d. drafts. Returns nullopt if their optimum is within rounding of 1 and the
-/// optimum of i.i.d. drafts is below 1.
+/// Whether the optimum of K drafts of the table's first proposal without replacement is 1. If the support of q has at
+/// least K tokens, this optimum is at least the optimum of i.i.d. drafts. Returns nullopt if it is within rounding of 1
+/// and the optimum of i.i.d. drafts is below 1.
 std::optional<bool> always_accepts_without_replacement(const RatioTable& table, int drafts);
 
 }  // namespace draftproof

@@ -145,7 +145,7 @@ namespace {
 constexpr long double half_ulp = std::numeric_limits<long double>::epsilon() / 2;
 constexpr long double ln2 = 0.693147180559945309417232121458176568L;
 constexpr long double pi = 3.141592653589793238462643383279502884L;
-/// A geometric series replaces the nodes before it, with an error of at most c t^2.
+/// First time t of the grid. A geometric series replaces the nodes before t, with an error of at most c t^2.
 constexpr long double earliest = 0x1p-32L;
 /// Nodes with larger ct add at most the integral of e^-s from latest / 2 on.
 constexpr long double latest = 100;

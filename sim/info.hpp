@@ -52,13 +52,13 @@ struct Claims {
   bool one_path_is_block = false;            ///< on one path, accepts and emits as block verification does
 };
 
-/// For each interpreter, the reason why a scheme cannot run under it. An empty text means that the scheme can.
+/// For each interpreter, the reason why a scheme cannot run under it; empty if the scheme can.
 struct Unsupported {
   std::string_view explore{};        ///< exhaustive exploration (proofs)
   std::string_view simulate{};       ///< prepared tables (Monte Carlo)
   std::string_view fresh{};          ///< passes over rows that are not prepared (per-token cost)
   std::string_view device{};         ///< CUDA kernel
-  std::string_view device_trials{};  ///< CUDA kernel that runs trials on a table, if `device` is empty
+  std::string_view device_trials{};  ///< CUDA kernel that runs trials on a table; for schemes that have a CUDA kernel
 };
 
 /// Declaration of a verifier.
@@ -73,7 +73,7 @@ struct Info {
   int most_drafts = 0;  ///< 0: no limit
   Claims claims{};
   Unsupported unsupported{};
-  bool shared_noise = false;  ///< reads the noise that its drafter reads; a trial costs a pass over the vocabulary
+  bool shared_noise = false;  ///< reads the noise that its drafter reads, so a trial is a pass over the vocabulary
   /// Tests the drafts in order; the decision on draft k depends on drafts 0 .. k only. The number of drafts may then
   /// depend on the drafts.
   bool sequential = false;

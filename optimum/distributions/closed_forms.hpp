@@ -25,8 +25,8 @@ struct Greedy {
   }
 };
 
-// The optimum for SpecHub's drafts: the hub is fixed. The other draft is q outside the hub, whether it was drawn
-// first or second: q(x) + q(hub) q(x) / (1 - q(hub)) = q(x) / (1 - q(hub)).
+// The optimum for SpecHub's drafts: the hub is fixed. The other draft has the distribution q outside the hub, because
+// it is drawn first or second: q(x) + q(hub) q(x) / (1 - q(hub)) = q(x) / (1 - q(hub)).
 struct Hub {
   using Drafter = drafters::Hub;
 
@@ -77,10 +77,10 @@ struct WithoutReplacement {
   }
 };
 
-// The optimum for drafts without replacement that continue uniformly if q runs out. For K <= n = |support of q| drafts
-// have the same distribution as drafts that end early. For K > n the drafted set is the support and K - n of the Z
-// other tokens, with all choices equally likely. A cut must contain the support, and among cuts with s other tokens the
-// least contains the s other tokens of least p, so
+// The optimum for drafts without replacement that continue uniformly if q runs out. Let n be the size of the support of
+// q. If K <= n, the drafts have the same distribution as drafts that end early. If K > n, the drafted set is the
+// support and K - n of the Z other tokens, with all choices equally likely. A cut must contain the support, and among
+// cuts with s other tokens the least contains the s other tokens of least p, so
 //
 //   alpha* = min over s of p(support) + (the s smallest p outside) + 1 - C(s, K - n) / C(Z, K - n)
 struct WithoutReplacementUniform {

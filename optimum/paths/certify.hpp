@@ -62,7 +62,7 @@ struct OraclePlan {
       extras;  ///< distribution of the extra token at each prefix; empty if the plan never stops there
 };
 
-/// The same distributions in the scalar of an interpreter.
+/// The distributions of an OraclePlan in the scalar of an interpreter.
 template <class Scalar>
 struct OracleTable {
   std::shared_ptr<const OraclePlan> plan;

@@ -161,10 +161,11 @@ struct TreeCertificate {
   std::vector<Rational> prices;
 };
 
-/// Returns why the certificate does not prove lower <= optimum <= upper for this distribution, or an empty string.
+/// Returns the reason why the certificate does not prove lower <= optimum <= upper for this distribution, or an empty
+/// string.
 std::string reject(const TreeSampling& distribution, Sight sight, const TreeCertificate& certificate);
 
-/// Returns why `distribution` is not the distribution of a tree, or an empty string.
+/// Returns the reason why `distribution` is not the distribution of a tree, or an empty string.
 std::string reject(const TreeSampling& distribution);
 
 }  // namespace draftproof

@@ -31,7 +31,7 @@ namespace draftproof {
 //
 //   S              antichain       prefixes of which none is a prefix of another
 //   h(S)           meets           probability that the tree contains a prefix in S; K i.i.d. paths: 1 - (1 - q(S))^K
-//   a(x)                           the program's columns; it maximises their sum over x != ()
+//   a(x)                           columns of the program, which maximises the sum of a(x) over x != ()
 //   limits                         a(xy) <= p(y|x) a(x); sum of a(x) over x in S <= h(S) for every antichain S
 //
 // Cost: the number of antichains, each evaluated a few times. A number c for trees of some depth becomes 1 + c^V with

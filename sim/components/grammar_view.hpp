@@ -63,7 +63,7 @@ struct GrammarMasks {
   /// Returns the state whose mask is applied to the row of node u; `forbidden`: the row is not masked. No output
   /// depends on a row at or below a forbidden draft.
   int mask_state(const GrammarStep& step, int u) const { return step.state_after(u); }
-  /// Whether draft u is verified, if its parent is.
+  /// Whether draft u is verified, if its parent is verified.
   bool verified(const GrammarStep&, int) const { return true; }
   /// Returns the state before the next step, if `step` has emitted the drafts on the way to `node`, then `last`.
   int next_state(const GrammarStep& step, int node, Token last) const {

@@ -1,6 +1,6 @@
 // Makes a row of p from weights and settings, in the steps in which engines have bugs: bias, penalty, temperature,
-// min-p, top-k, top-p, typical-p, mask, in this order unless the request says that the temperature comes after the
-// filters. A source of rows is a struct of these steps; a mutant replaces one of them. Symbols:
+// min-p, top-k, top-p, typical-p, mask, in this order unless the request sets `cold_last`, which applies the
+// temperature after the filters. A source of rows is a struct of these steps; a mutant replaces one of them. Symbols:
 // sim/components/target_filters.hpp.
 //
 // Cost: V counts over the text and a sort of V weights; V is small in tests.

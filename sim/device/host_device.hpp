@@ -1,4 +1,4 @@
-// One macro: functions marked with it compile for the host and, under nvcc, for the device too.
+// A macro that marks functions which compile for the host and, under nvcc, for the device too.
 #pragma once
 
 #if defined(__CUDACC__)

@@ -111,7 +111,8 @@ class TokenBins {
 inline constexpr int most_plan_stretches = 512;
 
 /// Buckets of equal steps of the ratio (ratio_buckets.hpp), in lists of a workspace (cooperative_memory.hpp). On a
-/// device only the lists that of() reads are persistent. One pass over the rows; masses are fixed-point sums.
+/// device only the lists that of() reads are persistent. The masses are fixed-point sums, computed by one pass over the
+/// rows.
 template <class Workspace>
 class BucketBinsIn {
  public:
@@ -209,7 +210,8 @@ using BucketBins = BucketBinsIn<HostWorkspace>;
 //               target(a, b)             p-mass of ranks a .. b - 1
 //               proposal(a, b)           q-mass of ranks a .. b - 1
 //               undraftable()            p-mass of the tokens with q = 0
-//               draw_undraftable(mass)   the token with q = 0 at which their running p-mass exceeds `mass`
+//               draw_undraftable(mass)   the first token at which the running p-mass of the tokens with q = 0 exceeds
+//                                        `mass`
 
 /// Distributions that rank single tokens. Other types of Distributions have buckets.
 template <class L>

@@ -109,8 +109,8 @@ struct WithoutReplacement {
 };
 
 // Draws from q without replacement that continue after all tokens with q > 0 are drawn, uniformly from the other
-// tokens (policy "uniform"). So K <= V drafts always exist, and K = V covers the vocabulary. Equal to
-// without_replacement if K is at most the number of tokens with q > 0.
+// tokens (policy "uniform"). So K <= V drafts always exist, and K = V covers the vocabulary. The drafts are equal to
+// the drafts of without_replacement if K is at most the number of tokens with q > 0.
 //
 // Source: Chen et al. 2024 (Sequoia), arXiv:2402.12374 (the cover property).
 struct WithoutReplacementUniform {

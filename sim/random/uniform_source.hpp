@@ -72,7 +72,7 @@ class ImmediateEmit {
   }
   template <class W>
   DRAFTPROOF_DEVICE Verdict emit(const W& weights) {
-    // pick instead of emit, because the emit of an explorer would list all weights again on each replay.
+    // Calls pick instead of emit, because the emit of an explorer would list all weights again on each replay.
     if constexpr (requires { R::spreads_emitted; })
       return {random_.pick(weights), none_accepted};
     else

@@ -46,8 +46,8 @@ class SmallestK {
   /// Returns the i-th earliest arrival, with no_token for i >= size().
   DRAFTPROOF_DEVICE Candidate operator[](int i) const { return i < size_ ? arrivals_[i] : Candidate{}; }
 
-  /// Returns false if the weight of a token and the upper half of its random bits exclude that it is among the
-  /// earliest; true otherwise, also for tokens that are not.
+  /// Returns false only if the weight of a token and the upper half of its random bits exclude the token from the
+  /// earliest arrivals. A token for which it returns true need not be among them.
   DRAFTPROOF_DEVICE bool can_enter(double weight, std::uint32_t upper) const {
     // E >= t >= upper 2^-32. The limit is increased by a relative 2^-40, far more than the errors of E, products and
     // quotient. For weight 0 the product is 0 or NaN, and the comparison false.

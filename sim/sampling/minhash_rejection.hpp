@@ -3,7 +3,7 @@
 // probability sum min(p, q) / sum max(p, q).
 //
 //   token    scale(first, V)                  `first` of a block of noise; uniform up to V 2^-64
-//   height   unit_interval(second)            `second` of the block; a multiple of 2^-53, so w is realised up to that
+//   height   unit_interval(second)            `second` of the block; a multiple of 2^-53, so w is realised up to 2^-53
 //
 // Cost: V darts on average, one Philox block for each; a BulkNoiseSource makes many blocks in one call.
 // Correctness: darts are independent, and a dart hits token x with probability w(x) / V.

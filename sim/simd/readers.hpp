@@ -65,8 +65,8 @@ struct Reader<double> {
 
 namespace draftproof::simd {
 
-// Readers that convert entries of any storage format to floats, eight or sixteen at a time; 16-bit formats by a shift
-// or the processor's conversion. Widening is exact, so the floats are the same at every width.
+// Readers that convert entries of any storage format to floats, eight or sixteen at a time. A shift or an instruction
+// of the processor converts 16-bit formats. Widening is exact, so the floats are the same at every width.
 //
 //   one(i)        entry i                      float
 //   load8(i)      entries i .. i + 7           256-bit register

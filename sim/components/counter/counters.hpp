@@ -11,7 +11,7 @@ namespace draftproof::components::counter {
 // although a cell that is not emptied overflows after 65,535 trials.
 //
 // Symbols and cost: sim/components/counter_steps.hpp.
-// Correctness: a cell counts at most the trials since the last flush, 65,535 of them.
+// Correctness: a cell counts at most the trials since the last flush, which are at most 65,535.
 // Source: histograms in the shared memory of CUDA kernels.
 struct FlushedCells : CounterSteps {
   static constexpr ComponentInfo info{.name = "flushed_cells",

@@ -18,8 +18,9 @@ struct MaskByPrefix : GrammarMasks {
                                       .source = "ollama/ollama PR 18105"};
 };
 
-// Verifies the drafts up to and including the first forbidden draft, and leaves out the drafts after it. Correct
-// because p gives the forbidden draft probability 0: the verifier rejects it, and never reaches the drafts after it.
+// Verifies the drafts up to and including the first forbidden draft, and leaves out the drafts after it. This is
+// correct, because p gives the forbidden draft probability 0: the verifier rejects it, and never reaches the drafts
+// after it.
 //
 // Cost, correctness: as for mask_by_prefix.
 // Source: derived here; forbidden_drafts_removed is wrong because it removes the forbidden draft too.

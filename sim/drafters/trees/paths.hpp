@@ -17,7 +17,7 @@ struct DelayedPaths {
                                         .summary = "a stem, then K independent paths from its end",
                                         .siblings = DraftSamplings{"iid"},
                                         // Distinct values of i.i.d. draws in order of first appearance are draws
-                                        // without replacement, but their number depends on them.
+                                        // without replacement, but their number depends on their values.
                                         .siblings_sequential = DraftSamplings{"without_replacement"},
                                         .has_stem = true};
 
@@ -37,7 +37,7 @@ struct IidPaths {
                                         .summary = "K independent paths of L tokens",
                                         .siblings = DraftSamplings{"iid"},
                                         // Distinct values of i.i.d. draws in order of first appearance are draws
-                                        // without replacement, but their number depends on them.
+                                        // without replacement, but their number depends on their values.
                                         .siblings_sequential = DraftSamplings{"without_replacement"},
                                         .independent_paths = true};
 
@@ -90,8 +90,9 @@ struct MinhashPaths {
   }
 };
 
-// K independent paths of L tokens from a draft cache, which stores one row for each token: drafts after a token come
-// from its row, whatever tokens precede it. The drafter declares that row, so verifiers get it as the proposal.
+// K independent paths of L tokens from a draft cache, which stores one row for each token: drafts after a token are
+// drawn from the row of that token, whatever tokens precede it. The drafter declares this row, so verifiers get it as
+// the proposal.
 //
 // Correctness: a verifier is lossless for any proposal if its tests use the row that was sampled. A drafter that does
 // not declare its cache is the mutant token_cache_undeclared.

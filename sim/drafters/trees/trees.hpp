@@ -144,7 +144,7 @@ struct TopKTree {
       conditionals.distributions(out.context(u)).row(0).for_each([&](Token x, const auto& q) {
         children.push_back({Scalar(reached * Scalar(q)), u, x});
       });
-      // The tree has at most this many children of one node, the most probable.
+      // The tree has at most this many children of one node: the most probable children.
       const auto most = static_cast<std::size_t>(std::min(shape.drafts, max_drafts));
       if (children.size() > most) {
         std::nth_element(children.begin(), children.begin() + static_cast<std::ptrdiff_t>(most), children.end(),
