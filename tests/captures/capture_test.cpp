@@ -95,9 +95,10 @@ TEST_F(CaptureFile, MetadataDeclaresLogitsAndProbabilities) {
   EXPECT_EQ(open(probabilities, R"({"values": "probability"})").target(0), (std::vector<double>{0.25, 0.75}));
 }
 
-/// Writes three positions of a family with two drafts, and one with zeros, in each stored form. Tolerances: a few
-/// units of 2^-53 for a division by a sum near 1; logarithms of size at most 32 are rounded by 32 2^-53, and once
-/// more in exp; float logarithms by 32 2^-24 = 1.9e-6.
+/// Writes four positions with two drafts in each stored form, the last position with many zeros, and compares the rows
+/// that are read. Tolerances: a few units of 2^-53 for a division by a sum near 1; a logarithm of size at most 32 is
+/// rounded by at most 32 2^-53 when it is stored, and exp adds as much; logarithms in float are rounded by at most 32
+/// 2^-24 = 1.9e-6.
 TEST_F(CaptureFile, RowsComeBackFromEveryStoredForm) {
   families::GaussianLogits family;
   family.vocabulary = 50;
@@ -149,7 +150,7 @@ TEST_F(CaptureFile, NamesTheTokenThatIsNoLogProbability) {
 }
 
 TEST_F(CaptureFile, LogProbabilitySumsHaveTheDerivedTolerance) {
-  // log(1/2 + e) is about -0.693 + 2 e. With both entries off by 2 e the probabilities sum to 1 + 2 e.
+  // log(1/2 + e) is about -0.693 + 2 e. If both logarithms are too large by 2 e, the probabilities sum to 1 + 2 e.
   const auto row = [](double e) { return static_cast<float>(std::log(0.5) + 2 * e); };
   EXPECT_NO_THROW(open(full({row(4e-6), row(4e-6), 0, 0})).target(0));
   expect_refused(full({row(6e-6), row(6e-6), 0, 0}), {"target, row 0"});

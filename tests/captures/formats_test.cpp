@@ -17,7 +17,7 @@ using namespace hostile;
 const std::string six_floats = raw(std::vector<float>{0, 1, 2, 3, 4, 5});
 bool any_array(std::string_view) { return true; }
 
-/// Files of one folder; the suffix of a name chooses the reader.
+/// Writes files to one temporary directory and reads them. The suffix of a file's name selects the reader.
 class Files : public testing::Test {
  protected:
   void read(const std::filesystem::path& file) const {

@@ -1,5 +1,7 @@
-// Changes, moves or removes random bytes of small valid files. Reading one must succeed or throw InputError. Rounds
-// are seeded, so the round number reproduces a failure. The test finds most under sanitizers.
+// Changes, duplicates or removes random bytes of small valid files. Reading a changed file must succeed or throw
+// InputError. Rounds are seeded, so the number of a round reproduces its failure. Built with sanitizers, the test also
+// detects invalid memory accesses and undefined behaviour.
+// invalid memory accesses and undefined behaviour too.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -50,8 +52,8 @@ std::string mutated(std::string bytes, PhiloxEngine& random) {
   return bytes;
 }
 
-/// Reads `capture` with `rounds` mutations of the bytes of `name` and returns how many were refused. Sanitizers allow
-/// some thousand inputs in a second; tests/fuzz tries more.
+/// Replaces the file `name` by `rounds` mutations of `good`, reads `capture` after each, and returns the number of
+/// refused mutations. With sanitizers, some thousand files are read in a second; tests/fuzz tries more.
 int fuzz(const TemporaryDirectory& directory, const std::string& name, const std::string& good, std::uint64_t seed,
          std::uint64_t rounds, const std::string& capture) {
   directory.write(name, good);
@@ -100,7 +102,7 @@ TEST(Fuzz, Safetensors) { fuzz("x.safetensors", small_safetensors(), 3); }
 TEST(Fuzz, Npy) { fuzz("x.npy", npy("<f4", "(2, 1, 2)", raw(std::vector<float>{0, -200, -200, 0})), 4); }
 
 TEST(Fuzz, Sidecar) {
-  const std::string rows = small_npz(Compression::Stored);  // written in a directory that no longer exists
+  const std::string rows = small_npz(Compression::Stored);  // small_npz's directory is removed when it returns
   const TemporaryDirectory directory;
   directory.write("x.npz", rows);
   const std::string good =

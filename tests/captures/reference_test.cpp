@@ -1,5 +1,5 @@
-// Compares the rows in data/ with numbers that other programs computed: the statistics in data/reference.json, by
-// NumPy; and rows of a model's forward pass in float64 from the same weights, for the target and its three cheaper
+// Compares the rows in data/ with numbers that other programs computed: with the statistics in data/reference.json,
+// which NumPy computed, and with a float64 forward pass from the same weights, for the target and its three cheaper
 // copies.
 #include <algorithm>
 #include <cmath>
@@ -82,9 +82,10 @@ std::map<std::string, double> statistics(const Capture& capture, const std::stri
   return sums;
 }
 
-// An entry has an error of a few 2^-53 times its exponent, which is at most row / T < 160: 4e-14 relative. Statistics
-// are sums of entries times factors below 200 (a logarithm), rounded over 32000 terms by at most 32000 * 2^-53 =
-// 4e-12, on both sides. In total this is below 1e-10; a wrong row or token moves a statistic by more than 1e-6.
+// An entry exp(row / T) has a relative error of a few 2^-53 times its exponent, which is at most 160 in size: 4e-14.
+// Statistics are sums of entries times factors below 200 (a logarithm); summing 32000 terms adds a rounding error of at
+// most 32000 * 2^-53 = 4e-12 here, and as much in NumPy. In total this is below 1e-10; a wrong row or token changes a
+// statistic by more than 1e-6.
 constexpr double stored_tolerance = 1e-10;
 
 void expect_reference(const std::string& file, std::size_t statistics_wanted) {
@@ -131,9 +132,10 @@ std::vector<double> distribution_after(const TinyLm& model, std::span<const std:
   return distribution;
 }
 
-constexpr int enough = 16;  // positions; takes seconds
+constexpr int enough = 16;  // positions compared per test; they take seconds
 
-/// Returns the largest difference of a probability, over positions whose context begins with the text (token 1).
+/// Returns the largest difference of a probability, over positions whose context includes the start of the text (token
+/// 1).
 double largest_difference(const TinyLm& model, const Capture& rows, const std::string& name) {
   double largest = 0;
   int compared = 0;
@@ -156,13 +158,14 @@ class StoryReference : public testing::Test {
   const Capture rows_ = Capture::open(data_directory + "stories512_positions.npz");
 };
 
-// Rows are stored as float32 logarithms, so p has an error of at most p |log p| 2^-24 <= 2^-24 / e, about 2.2e-8;
-// normalising a row on reading at most doubles it. The pass in double adds about 1e-13.
+// Rows are stored as float32 logarithms, so p has an error of at most p |log p| 2^-24 <= 2^-24 / e, about 2.2e-8. Rows
+// are normalised when they are read, which at most doubles the error. The forward pass in double adds about 1e-13.
 constexpr double stored_precision = 0x1p-24;
 
-// A rounded weight is an integer times a scale. The scale is rounded to float here and possibly not by the other
-// program: 2^-23 relative. Over 36 matrices that is 36 2^-23 of a logit of size below 32, and a quarter of it in a
-// probability, because p (1 - p) <= 1/4. An integer off by one changes a probability by a thousand times as much.
+// A rounded weight is an integer times a scale. The scale is rounded to float here and possibly not in the program that
+// wrote the rows: a relative difference of at most 2^-23. Over 36 matrices this changes a logit of size below 32 by at
+// most 36 2^-23 32, and a probability by at most a quarter of that, because p (1 - p) <= 1/4. An integer that is wrong
+// by 1 changes a probability by a thousand times as much.
 constexpr double rounded_precision = 36 * 0x1p-23 * 32 / 4;
 
 TEST_F(StoryReference, TargetAndFirstFourLayers) {
@@ -175,7 +178,7 @@ TEST_F(StoryReference, FourAndThreeBits) {
   EXPECT_LT(largest_difference(target_.rounded(3), rows_, "draft_q3"), rounded_precision);
 }
 
-// Without these tests, the tests above could not distinguish the copies from the target.
+// If a copy's rows were within the tolerance of another model's, the tests above could not distinguish the two.
 TEST_F(StoryReference, CopiesAreNotTheTarget) {
   EXPECT_GT(largest_difference(target_, rows_, "draft_q4"), 0.1);
   EXPECT_GT(largest_difference(target_.rounded(4), rows_, "draft_q3"), 0.1);

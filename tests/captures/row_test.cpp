@@ -1,5 +1,5 @@
-// Tests that rows are checked and normalised once on input, filtered as engines filter, and rounded to stored formats
-// as the hardware's float and bits written by hand say.
+// Tests that rows are checked and normalised once when they are read, filtered as engines filter them, and rounded to
+// stored formats as a conversion to float does, or operations on bits.
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -62,7 +62,7 @@ TEST(Row, Float32RoundingOfALargeDistributionIsFarInsideTheTolerance) {
 }
 
 TEST(Row, SumIsCompensated) {
-  // A sum that adds 2^20 terms of 2^-54 to 1 one by one loses every term.
+  // A plain sum that starts at 1 loses each of the 2^20 terms of 2^-54, because 1 + 2^-54 rounds to 1.
   std::vector<double> terms(1 + (1 << 20), std::ldexp(1.0, -54));
   terms[0] = 1;
   EXPECT_EQ(compensated_sum(terms), 1 + std::ldexp(1.0, -34));
@@ -132,7 +132,7 @@ TEST(Filter, RefusesSettingsThatAreNone) {
   expect_input_error([] { check_filter({.min_p = -0.1}, "target"); }, {"min-p -0.1", "0 <= min-p <= 1"});
 }
 
-/// Returns the upper half of a float's bits, to nearest, ties to even, as engines convert to bf16.
+/// Returns the float rounded to its upper 16 bits, to nearest, ties to even, as engines convert to bf16.
 double bf16_by_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return std::bit_cast<float>((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000);

@@ -53,7 +53,7 @@ TEST_F(FamilyTest, EveryFamilyGivesDistributionsAtDefaultsAndAtTheEndsOfItsRange
       for (const ParameterInfo& p : info.parameters) values.push_back(p.name == "vocabulary" ? 40 : p.initial);
       if (k < 2 * info.parameters.size()) {
         const ParameterInfo& p = info.parameters[k / 2];
-        if (p.name == "vocabulary" && k % 2 == 1) continue;  // would be a million tokens
+        if (p.name == "vocabulary" && k % 2 == 1) continue;  // its upper end is a million tokens, which takes too long
         values[k / 2] = k % 2 == 0 ? p.low : p.high;
       }
       const Family family = info.make(values);
@@ -105,8 +105,9 @@ TEST_F(FamilyTest, CloserDraftsOverlapMore) {
   EXPECT_LT(mean_overlap("gaussian_logits:noise=2") + 0.1, mean_overlap("gaussian_logits:noise=0.5"));
 }
 
-// A token of Dirichlet(c, c) has mean 1/2 and variance 1 / (4 (2 c + 1)); this tests gamma variates of small shape.
-// Over 4000 draws the tolerance is six standard errors of the mean square, which are at most 6 / sqrt(4000) * 1/4.
+// A token of Dirichlet(c, c) has mean 1/2 and variance 1 / (4 (2 c + 1)). With c = 1/4 this tests gamma variates of
+// small shape. The tolerance is six standard errors of the mean square of 4000 draws; a standard error is at most 1/4 /
+// sqrt(4000).
 TEST_F(FamilyTest, DirichletHasItsVariance) {
   const Family family = parse_family("dirichlet:vocabulary=2,concentration=0.25");
   double square = 0;
@@ -114,7 +115,8 @@ TEST_F(FamilyTest, DirichletHasItsVariance) {
   EXPECT_NEAR(square, 1.0 / 6, 6 / std::sqrt(4000.0) / 4);
 }
 
-// All machines give these values: counters fix the bits, Boost the algorithms; libm changes only the last digits.
+// All machines give these values, because Philox counters determine the bits and Boost the algorithms; only the last
+// digits depend on libm.
 TEST_F(FamilyTest, RandomDistributionsArePinned) {
   const RowPair rows = parse_family("gaussian_logits:vocabulary=2,sigma=1,noise=1").pair(1, 0);
   EXPECT_NEAR(rows.target[0], 0.94571467985288549, 1e-12);

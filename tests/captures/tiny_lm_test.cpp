@@ -1,5 +1,5 @@
-// Tests that model files with inconsistent headers are refused and a valid file is read. The model has a few weights
-// and is written byte by byte, with one error at a time.
+// Tests that model files with inconsistent headers are refused and that a valid file is read. The model has a few
+// weights and is written byte by byte, with one error per file.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -33,7 +33,7 @@ std::string header(const Fields& f) {
   return bytes;
 }
 
-/// Returns a file with tensors of the sizes of Fields{}, whatever the header claims.
+/// Returns a file whose tensors have the sizes of Fields{}, whatever sizes the header `f` states.
 std::string model(const Fields& f = {}) {
   std::string bytes = header(f);
   for (int token = 0; token < 3; ++token)
@@ -57,7 +57,7 @@ TEST(TinyLm, ReadsASmallOne) {
   const std::vector<double> distribution = read.read(2, before, second);
   double sum = 0;
   for (const double value : distribution) sum += std::exp(value);
-  // Three terms near 1/3, each exact to a few units in its last place.
+  // The sum has three terms near 1/3, each with an error of a few units in the last digit.
   EXPECT_NEAR(sum, 1, 0x1p-50);
   EXPECT_EQ(second.keys.size(), 4u);
 }
@@ -90,8 +90,8 @@ TEST(TinyLm, RefusesHeadersThatLie) {
   refused([](Fields& f) { f.weight = std::numeric_limits<float>::quiet_NaN(); }, {"nan"});
 }
 
-// The file has one token and norms of a million columns; the matrix after them would take four terabytes. The size of
-// the file must be checked before memory is allocated.
+// The file has one token and norms of 2^20 columns; the matrix that its header announces next has 2^40 floats, four
+// terabytes. The size of the file must be checked before memory is allocated.
 TEST(TinyLm, RefusesMatricesBeyondTheFile) {
   const TemporaryDirectory directory;
   constexpr int wide = 1 << 20;
@@ -141,7 +141,8 @@ TEST(RunningModel, RefusesDraftsItDoesNotHave) {
                      {"shallow.bin", "a context of 100 tokens", "at least 135"});
 }
 
-// A text of the model has a maximal length: a context reports how many tokens are left, and none can follow the last.
+// A text of the model has a maximal length. room() is the number of tokens that can follow a context; after the last,
+// next() returns no_context.
 TEST(RunningModel, EndsWhereTheModelDoes) {
   const TemporaryDirectory directory;
   const auto source = open_running_model(directory.write("tiny.bin", model()).string(), {});

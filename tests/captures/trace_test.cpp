@@ -21,7 +21,7 @@ TraceFile good_file() {
   return recording.file();
 }
 
-/// Expects that the good file is refused after `spoil` has changed it.
+/// Expects that the good file is refused after `spoil` has changed it, with a message that contains all of `parts`.
 void expect_refused(const std::function<void(TraceFile&)>& spoil, const std::vector<std::string>& parts) {
   TraceFile file = good_file();
   spoil(file);
@@ -60,7 +60,8 @@ TEST(TraceFile, ReadsTheRecordersFiles) {
     whole.distribution(RowsOf::target, r, distribution);
     half.distribution(RowsOf::target, r, rounded);
     top.distribution(RowsOf::target, r, leading);
-    // float16 moves a logarithm by at most 2^-11 of its size, which is below 16 here, and a row's sum by as much.
+    // float16 changes a logarithm by at most 2^-11 of its size, which is below 16 here, and the sum of a row by as
+    // much.
     for (std::size_t x = 0; x < distribution.size(); ++x)
       EXPECT_NEAR(rounded[x], distribution[x], 2 * 16 * 0x1p-11 * distribution[x]) << r;
     const std::size_t symbol = top.symbol(RowsOf::target, r, whole.emitted(r));

@@ -1,5 +1,5 @@
-// Tests that captured trees with contradictory arrays are refused, with the location of the error, and valid ones
-// read.
+// Tests that captured trees with contradictory arrays are refused with the location of the error, and that valid trees
+// are read.
 #include <cmath>
 
 #include <draftproof/captures/tree_capture.hpp>
@@ -12,8 +12,9 @@ namespace {
 
 using namespace hostile;
 
-/// Two contexts with two paths of two tokens, V = 3. Nodes 0 to 3 are the prefixes (), (0), (0 0), (0 2) of the first
-/// context, whose paths share their first token. Nodes 4 to 8 are those of the second, whose paths share nothing.
+/// Two contexts with two paths of two tokens each, V = 3. Nodes 0 to 3 are the prefixes (), (0), (0 0), (0 2) of the
+/// first context, whose paths share their first token. Nodes 4 to 8 are the prefixes of the second context, whose paths
+/// share only the root.
 struct Trees {
   std::vector<std::int32_t> paths{0, 0, 0, 2, 1, 1, 2, 0};
   std::vector<std::int32_t> nodes{0, 1, 2, 0, 1, 3, 4, 5, 6, 4, 7, 8};
@@ -71,7 +72,7 @@ TEST(TreeCapture, RefusesArraysThatContradict) {
   refused([](Trees& t) { t.nodes[0] = -1; }, {"path_nodes", "node -1"});
   refused([](Trees& t) { t.paths[3] = 3; }, {"paths", "token 3"});
   refused([](Trees& t) { t.paths[3] = -1; }, {"paths", "token -1"});
-  // Gives one node two prefixes: after two tokens, and after two nodes.
+  // In the first case a node follows two different tokens, in the second two different nodes.
   refused([](Trees& t) { t.paths[2] = 1; }, {"node 1 after two different prefixes"});
   refused([](Trees& t) { t.nodes[8] = 2; }, {"node 2 after two different prefixes"});
   refused([](Trees& t) { t.paths_shape = {2, 4}; }, {"paths", "2 dimensions"});
@@ -101,7 +102,7 @@ TEST(CapturedTrees, AreSourcesOfSteps) {
   EXPECT_EQ(source->most_paths(), 2);
   EXPECT_EQ(source->longest(), 2);
   const auto conditionals = source->open();
-  // Trial 3 reads the second context, and its second path first.
+  // Trial 3 reads the second context, and the second of its paths first.
   const DraftTree* tree = conditionals->tree(3, {.drafts = 2, .length = 2});
   ASSERT_EQ(conditionals->start(3), 4);
   ASSERT_EQ(tree->size(), 5);

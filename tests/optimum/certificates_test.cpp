@@ -1,5 +1,5 @@
-// Tests that certificates of an optimum, by a flow and by both sides, are accepted when valid and rejected with any
-// changed field; and compares the enclosure of the race with fractions.
+// Tests that certificates of an optimum, by a flow or by bounds from both sides, are accepted if valid and rejected
+// after a change of any field; and that RaceEnclosure contains the exact fractions.
 #include <functional>
 #include <limits>
 
@@ -14,8 +14,8 @@
 namespace draftproof {
 namespace {
 
-/// p = (1/2, 0, 1/2). {0, 1} is drafted with 3/4 and {1, 2} with 1/4: token 0 takes 1/2 of the first set, token 2 all
-/// of the second.
+/// p = (1/2, 0, 1/2). The set {0, 1} is drafted with probability 3/4 and {1, 2} with 1/4. The flow assigns mass 1/2 of
+/// the first set to token 0, and all of the second set to token 2.
 class CertificateOfTwoSets : public ::testing::Test {
  protected:
   const std::vector<Rational> target{{1, 2}, 0, {1, 2}};
@@ -133,7 +133,7 @@ TEST(RaceEnclosure, HoldsEveryPrefixInFractions) {
     }
   }
   EXPECT_GT(enclosed, 500);
-  EXPECT_LT(widest, 1e-13L);  // for five tokens and at most a hundred doublings
+  EXPECT_LT(widest, 1e-13L);  // five tokens, at most a hundred doublings
   RecordProperty("widest", std::to_string(static_cast<double>(widest) * 1e15) + "e-15");
 }
 
@@ -168,7 +168,7 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
       const auto rejected = [&](const PrefixCertificate& bad) {
         return distribution.reject(p, q, drawn.drafts, bad) != "";
       };
-      const double beyond = 1e-12;  // more than the width of a certificate, so the statement is false
+      const double beyond = 1e-12;  // more than the width of a certificate, so the changed bound is false
       auto bad = good;
       bad.lower += beyond;
       ASSERT_TRUE(rejected(bad)) << distribution.name << ' ' << i;
@@ -184,7 +184,7 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
         bad.upper = nothing;
         ASSERT_TRUE(rejected(bad));
       }
-      // Another cut is valid only if its value is as low.
+      // Another cut is valid only if its value is at most `upper`.
       const auto exact_distributions = served(table, drawn.drafts);
       const auto sets = exact_distributions.sets(*registry().drafter(distribution.name));
       for (std::size_t cut = 0; cut <= good.order.size() + 1; ++cut) {
@@ -234,11 +234,11 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
   }
 }
 
-/// A `lower` above the value of one cut is rejected, at every position of that cut in the order.
+/// A `lower` above the value of one cut is rejected, for cuts of every size of 2 .. V - 1 tokens.
 TEST(PrefixCertificate, LooksAtEveryPrefix) {
   const int vocabulary = 40;
   std::vector<double> q(vocabulary, 1.0 / vocabulary), p(vocabulary, 0);
-  // With uniform q and p = 0 on the first `size` tokens, the least cut of two drafts has that size.
+  // With uniform q and p = 0 on the first `size` tokens, the least cut of two drafts consists of these tokens.
   for (int size = 2; size < vocabulary; ++size) {
     for (int x = 0; x < vocabulary; ++x) p[static_cast<std::size_t>(x)] = x < size ? 0 : 1.0 / (vocabulary - size);
     const RatioTable table(p, q);
@@ -262,7 +262,7 @@ TEST(PrefixCertificate, OfARealVocabulary) {
   for (const auto& distribution : distributions_of_certificates) {
     const auto certificate = distribution.make(table, 8);
     EXPECT_EQ(distribution.reject(p, q, 8, certificate), "") << distribution.name;
-    EXPECT_LT(certificate.upper - certificate.lower, 4e-11);  // V 2^-53 on both sides, plus 1e-13
+    EXPECT_LT(certificate.upper - certificate.lower, 4e-11);  // V 2^-53 on either side, plus 1e-13
     EXPECT_LT(certificate.upper, 1);
     auto bad = certificate;
     bad.lower = certificate.upper + 1e-12;

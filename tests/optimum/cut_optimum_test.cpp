@@ -1,6 +1,7 @@
-// Tests of the optimum of every draft sampling: cuts over all sets, flows and a linear program agree, flows and cuts
-// in fractions with ==; reference values; the methods of optimum/distributions; and the relaxation behind the bounds
-// for different proposals, with weights that the search would not choose: with those the corner at r = 1 decides.
+// Tests of the optimum of every draft sampling. Cuts over all sets, flows and a linear program agree; flows and cuts in
+// fractions are equal. Further tests compare with reference values, and test the methods of optimum/distributions and
+// the relaxation behind the bounds for different proposals, also with weights that the search would not choose, where
+// the corner at r = 1 decides.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -35,8 +36,8 @@ Scalar optimum(std::string_view draft_sampling, const Rows<Scalar>& rows, const 
   return cut_optimum<Scalar>(p, sets_of<Scalar>(*registry().drafter(draft_sampling), rows, drafts));
 }
 
-// Reference optima come from a linear program that agrees with cuts to 1e-13. Our optima are sums of at most 2^6 set
-// masses with a few roundings each: 64 * 8 * 2^-53 = 6e-14.
+// Reference optima come from a linear program that agrees with cuts to 1e-13. The optima computed here are sums of at
+// most 2^6 masses of sets with a few roundings each: 64 * 8 * 2^-53 = 6e-14.
 constexpr double reference_tolerance = 1e-12;
 
 TEST(CutOptimum, SetsThatAreNotWalkedWholeAreNoDistribution) {
@@ -111,7 +112,7 @@ RC_GTEST_PROP(CutOptimum, OrdersTheSchemes, (const Instance& instance)) {
   RC_ASSERT(rejection <= without);
   RC_ASSERT(without <= best_without);
   RC_ASSERT(best <= best_without);
-  // K-SEQ's root has no exact fraction, so it is computed in double, with the 40 roundings of its bisection.
+  // K-SEQ's root has no exact fraction, so it is computed in double; its bisection rounds 40 times.
   RC_ASSERT(static_cast<double>(rejection) <=
             exact::k_seq(exact::as_doubles(p), exact::as_doubles(q), drafts) + 40 * 0x1p-53);
 }
@@ -121,7 +122,7 @@ constexpr int instances = 1000;
 TEST(Transport, EqualsTheLeastCutForEveryDraftSampling) {
   for (const auto& drafter : registry().drafters()) {
     if (drafter->info().shared_noise())
-      continue;  // noise cannot be enumerated; the drafter of the same distribution is tested
+      continue;  // shared noise cannot be enumerated; the drafter with the same distribution of drafts is tested
     SmallDistributionsSource source(11);
     int compared = 0;
     while (compared < instances) {
@@ -139,7 +140,7 @@ TEST(Transport, EqualsTheLeastCutForEveryDraftSampling) {
       std::map<TokenSet, double> rounded;
       for (const auto& [set, probability] : sets) rounded[set] = static_cast<double>(probability);
       const double wanted = static_cast<double>(certificate.acceptance);
-      // Each capacity, of 5 tokens and at most 25 sets, is rounded by at most 2^-52.
+      // Each capacity, of 5 tokens and of at most 25 sets, is rounded by at most 2^-52.
       ASSERT_NEAR(optimal_transport(target, rounded).acceptance, wanted, 32 * 0x1p-52) << drafter->info().name;
       if (compared % 4 == 0) {
         // Clp has a tolerance of 1e-11 per row.
@@ -174,8 +175,9 @@ TEST(Transport, SaysWhenFractionsAreTooLong) {
   EXPECT_THROW(optimal_transport(target, {{TokenSet{1}, Rational(1)}}), std::range_error);
 }
 
-/// Returns the optimum by enumerating all tuples and all cuts of the table's rows. They differ from the small
-/// fractions by rounding, which the residual of a row without its token of 0.999999999 would magnify.
+/// Returns the optimum by enumerating all tuples and all cuts of the table's rows. The small fractions are no
+/// reference: the table's rows differ from them by rounding, which the residual of a row without its token of
+/// probability 0.999999999 would magnify.
 double by_enumeration(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   std::vector<double> target;
   for (Token x = 0; x < table.vocabulary(); ++x) target.push_back(table.target(x));
@@ -197,7 +199,7 @@ TEST(SamplingOptimum, EveryMethodAgreesWithAllCuts) {
       const auto bounds = find(table, distributions.drafts);
       ASSERT_TRUE(bounds) << drafter->info().name;
       const double wanted = by_enumeration(*drafter, table, distributions.drafts);
-      // The error of the integrals is 1e-14; each of at most 360 tuples adds a few roundings.
+      // The integrals have an error of 1e-14; each of at most 360 tuples adds a few roundings.
       ASSERT_LE(bounds->lower, wanted + 1e-13) << drafter->info().name << " K = " << distributions.drafts;
       ASSERT_GE(bounds->upper, wanted - 1e-13) << drafter->info().name << " K = " << distributions.drafts;
       // The search for different proposals stops at a width of 1e-8.
@@ -254,7 +256,8 @@ TEST(IndependentBounds, OfEqualProposalsAreTheRatioScan) {
   }
 }
 
-// r reaches 1 within the second token. The value is 11/16, 3/4 and 1 at the prefixes, and 1/4 + 1/4 at the corner.
+// The mixture's mass r reaches 1 within the second token. The value is 11/16, 3/4 and 1 at the prefixes, and 1/4 + 1/4
+// at the corner r = 1.
 TEST(MixtureCut, WorkedByHand) {
   const std::vector<MixedMass> rising{{0.25, 0.75}, {0.5, 0.5}, {0.25, 0.125}};
   const auto [value, tokens] = least_mixture_cut({0, 0}, rising, 2);
@@ -263,8 +266,8 @@ TEST(MixtureCut, WorkedByHand) {
 }
 TEST(MixtureCut, BeyondOneOnlyTheTargetGrows) {
   const std::vector<MixedMass> rising{{0.25, 0.5}, {0.5, 0.5}};
-  EXPECT_EQ(least_mixture_cut({0.125, 1.5}, rising, 3).value, 0.125);  // starts above 1
-  EXPECT_EQ(least_mixture_cut({0, 0.5}, rising, 3).value, 0.25);       // reaches 1 exactly, at a prefix
+  EXPECT_EQ(least_mixture_cut({0.125, 1.5}, rising, 3).value, 0.125);  // r starts above 1
+  EXPECT_EQ(least_mixture_cut({0, 0.5}, rising, 3).value, 0.25);       // r reaches 1 exactly at a prefix
   EXPECT_EQ(least_mixture_cut({0, 0.5}, rising, 3).tokens, 1u);
 }
 
@@ -292,7 +295,8 @@ Weighted weighted(SmallDistributionsSource& source) {
   return result;
 }
 
-// Compares with a fine grid of r-mass, filled greedily, whose least value is never below the result and near it.
+// Compares with a fine grid of masses r that are filled greedily: the least value over the grid is never below the
+// result, and close to it.
 TEST(MixtureCut, IsTheLeastOverFractionalSets) {
   SmallDistributionsSource source(81);
   int in_the_middle = 0;
@@ -320,7 +324,8 @@ TEST(MixtureCut, IsTheLeastOverFractionalSets) {
     for (int step = 0; step <= 500; ++step) least = std::min(least, at(total * step / 500));
     if (total >= 1) least = std::min(least, at(1));
     least = std::min(least, prefixes);
-    // r is at most 2^9, so six additions have an error of 6 2^9 2^-53 = 3.4e-13, and r^K has slope K <= 4 at 1.
+    // r is at most 2^9, so six additions have an error of at most 6 2^9 2^-53 = 3.4e-13, and the slope of r^K at 1 is K
+    // <= 4.
     ASSERT_NEAR(found.value, least, 1.4e-12) << i;
     in_the_middle += found.value < prefixes - 1e-9;
   }

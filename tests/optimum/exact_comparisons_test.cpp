@@ -27,7 +27,8 @@ TEST(TwoDrafts, TheClosedFormIsTheFlow) {
     const auto sets = distributions.sets(*registry().drafter("iid"));
     ASSERT_EQ(found, optimal_transport(distributions.target, sets).acceptance);
     const RatioTable table = distributions.table();
-    // The table rounds four times; rows as doubles are off as in the test of the ratio scan.
+    // The table rounds four times; the error of its rows, stored as doubles, is derived in scans_test.cpp at
+    // `tolerance`.
     ASSERT_NEAR(two_draft_optimum(table), static_cast<double>(found), 12 * 0x1p-53);
     ASSERT_NEAR(two_draft_optimum(table), iid_optimum(table, 2).acceptance, 8 * 0x1p-53);
     below_one += found < 1;
@@ -44,15 +45,16 @@ TEST(CertainAcceptance, OfIidDraftsIsWhatAllCutsSay) {
     SmallDistributions distributions = source.next(6, 3, false);
     const auto& q = distributions.proposals.front();
     if (i % 2 == 0) {
-      // The first draft in a fixed order of the tokens has a distribution that is always accepted: the mass below any
-      // rank is q(S)^K.
+      // In a fixed order of the tokens, let p be the distribution of the last of the K drafts. This draft can always be
+      // accepted. Its mass up to any rank is q(S)^K, the probability that all drafts are in S, the tokens up to this
+      // rank.
       Rational below = 0;
       for (std::size_t x = 0; x < q.size(); ++x) {
         distributions.target[x] =
             exact::power<Rational>(below + q[x], distributions.drafts) - exact::power(below, distributions.drafts);
         below += q[x];
       }
-      if (i % 4 == 0) {  // slightly beyond it
+      if (i % 4 == 0) {  // slightly outside the boundary
         const Rational hair = std::min<Rational>(distributions.target.front(), Rational(1, 1'000'000'000'000));
         distributions.target.front() -= hair;
         distributions.target.back() += hair;
@@ -77,11 +79,12 @@ TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
     auto p = exact::as_doubles(distributions.target);
     const auto q = exact::as_doubles(distributions.proposals.front());
     int drafts = distributions.drafts;
-    if (i % 3 == 0) {  // powers of two, so that cuts of exactly 1 are exact in double; some are slightly beyond
+    // powers of two, so that cuts of exactly 1 are exact in double; some p are slightly outside the boundary
+    if (i % 3 == 0) {
       const double unit = i % 2 == 0 ? 0 : 0x1p-57;  // the least difference that a double below 1/16 represents
       p = {0.0625 - unit, 0.4375, 0.5 + unit};
       const RatioTable table(p, std::vector<double>{0.25, 0.75, 0});
-      // Compares p(S) of the lightest token with (1/4)^2.
+      // The deciding comparison is of p(S) with q(S)^2 = (1/4)^2, where S has only the first token.
       ASSERT_EQ(always_accepts_iid(table, 2), false);  // token 2 is never drafted
       const RatioTable served(std::vector<double>{0.0625 - unit, 0.9375 + unit}, std::vector<double>{0.25, 0.75});
       ASSERT_EQ(always_accepts_iid(served, 2), unit == 0);
@@ -103,8 +106,8 @@ TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
   EXPECT_GT(thin, 400) << "no instance that doubles would call 1";
 }
 
-// S is the heavy token, with p(S) = 1 - n and q(S) = 1 - m in units of 2^-62. p(S) >= q(S)^2 if and only if n <= 2 m
-// - m^2 2^-62, with equality at m = 3 2^31, n = 2 m - 9. Doubles cannot represent a difference of one unit.
+// S is the heavy token, with p(S) = 1 - n and q(S) = 1 - m in units of 2^-62. p(S) >= q(S)^2 if and only if n <= 2 m -
+// m^2 2^-62, with equality at m = 3 2^31 and n = 2 m - 9. Doubles near 1 cannot represent a difference of one unit.
 TEST(CertainAcceptance, IsDecidedToTheLastUnit) {
   const double m = 3 * 0x1p31;
   const auto row = [](double light) { return std::vector<double>{1 - light * 0x1p-62, light * 0x1p-62}; };
@@ -150,7 +153,7 @@ TEST(KSeqRoot, IsFourThirdsByHand) {
   EXPECT_EQ(acceptance::compare_with_k_seq(Rational(8, 9) + little, p, q, 2), 1);
 }
 
-// If F is constant from some b on, the root and other factors give the same acceptance, which must compare equal.
+// If F is constant from some b on, the root and larger factors give the same acceptance, so they must compare as equal.
 TEST(KSeqRoot, EqualityWhereTheCurveIsFlat) {
   const Row half{{1, 2}, {1, 2}};
   EXPECT_EQ(acceptance::compare_with_k_seq<Rational>(1, half, half, 3), 0) << "p = q: the root is 1";

@@ -15,8 +15,8 @@ namespace {
 
 using namespace acceptance;
 
-/// The tolerance that tests/golden/README.md states. Integrals here have an error of 1e-13. The finite sums have at
-/// most 200 terms of coefficients below 1 over rates above 1, a few roundings each: 200 * 8 * 2^-53 = 2e-13.
+/// The tolerance that tests/golden/README.md states. Integrals have an error of 1e-13 here. The finite sums have at
+/// most 200 terms, each a coefficient below 1 over a rate above 1 with a few roundings: 200 * 8 * 2^-53 = 2e-13.
 constexpr double race_tolerance = 1e-12;
 
 TEST(RaceAcceptance, EveryReferenceCase) {
@@ -46,7 +46,7 @@ TEST(RaceAcceptance, EveryReferenceCase) {
 }
 
 TEST(RaceAcceptance, ByHand) {
-  // p = (7 3)/10, q = (4 6)/10, K = 2: token 0 wins both races of a stream with 7/13, and so on.
+  // p = (7 3)/10, q = (4 6)/10, K = 2: for example, token 0 wins both races of a stream with probability 7/13.
   const std::vector<Rational> p{Rational(7, 10), Rational(3, 10)}, q{Rational(2, 5), Rational(3, 5)};
   EXPECT_EQ(gumbel(p, q), Rational(7, 10) / (Rational(7, 10) + Rational(21, 20)) + Rational(3, 10));
   EXPECT_EQ(gls_exact(p, q, 2), Rational(469, 550));
@@ -79,7 +79,8 @@ TEST(RaceAcceptance, KnownOrders) {
     }
     Rational overlap = 0;
     for (std::size_t x = 0; x < p.size(); ++x) overlap += std::min(p[x], q[x]);
-    const Rational same_dart = overlap / (2 - overlap);  // (1 - TV) / (1 + TV), if both sides take the same dart
+    // (1 - TV) / (1 + TV): the probability that both sides accept the same dart
+    const Rational same_dart = overlap / (2 - overlap);
     ASSERT_GE(one, same_dart);
     ASSERT_GE(minhash(p, q), same_dart);
     ASSERT_LE(one, overlap) << "no coupling of two distributions does better";

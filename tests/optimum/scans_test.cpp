@@ -1,4 +1,4 @@
-// Tests of the scans for the optimum: of tables, of fresh rows, by the device's code, and without replacement.
+// Tests of the scans for the optimum: on tables, on fresh rows, in the device's code, and without replacement.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -23,8 +23,9 @@
 namespace draftproof {
 namespace {
 
-/// The sum of the scan's error, (K + 2) 2^-53, and of its input's: rows as doubles are within 2^-53 + V 2^-62 of the
-/// fractions in total variation, and the optimum moves by at most the distance of p plus K times the distance of q.
+/// The sum of the scan's error, (K + 2) 2^-53, and of the error of its input: rows as doubles are within 2^-53 + V
+/// 2^-62 of the fractions in total variation, and the optimum changes by at most the distance of p plus K times the
+/// distance of q.
 double tolerance(int drafts) { return (2 * drafts + 4) * 0x1p-53; }
 
 RC_GTEST_PROP(RatioScan, IsTheLeastCutOverAllSets, (const Instance& instance)) {
@@ -43,7 +44,7 @@ RC_GTEST_PROP(RatioScan, IsTheLeastCutOverAllSets, (const Instance& instance)) {
   const Optimum found = iid_optimum(table, instance.drafts);
   RC_ASSERT(std::abs(found.acceptance - static_cast<double>(least)) <= tolerance(instance.drafts));
 
-  // The set of the cut has the tokens of the order from `cut` on.
+  // The set of the cut consists of the tokens of the order from `cut` on.
   Rational in_p = 0, in_q = 0;
   for (std::size_t j = found.cut; j < table.order().size(); ++j) {
     in_p += p[static_cast<std::size_t>(table.order()[j])];
@@ -61,7 +62,8 @@ TEST(RatioScan, EqualDistributionsAreAlwaysAcceptedAndDisjointOnesNever) {
   }
 }
 
-// Tests that the scan of fresh rows has the bits and cuts of a table's; and both against long double at V = 128256.
+// Tests that the scan of fresh rows gives bit for bit the same optimum and cut as the scan of a table, and compares
+// both with long double at V = 128256.
 
 void expect_same(const std::vector<double>& p, const std::vector<double>& q, int drafts) {
   const Optimum sorted = iid_optimum(RatioTable(p, q), drafts), fresh = fresh_iid_optimum(p, q, drafts);
@@ -78,7 +80,8 @@ TEST(FreshScan, EqualsTheScanOfATableOnSmallDistributions) {
   }
 }
 
-/// Compares rows whose ratios lie within `spread` octaves: from all in one bucket to buckets at both ends.
+/// Compares rows whose ratios lie within `spread` octaves: for 0 all ratios are in one bucket, for 40 in buckets at
+/// both ends.
 TEST(FreshScan, EqualsTheScanOfATableHoweverTheRatiosLie) {
   SmallDistributionsSource source(52);
   for (const double spread : {0.0, 1e-9, 1e-5, 0.01, 0.3, 4.0, 40.0})
@@ -92,7 +95,7 @@ TEST(FreshScan, EqualsTheScanOfATableHoweverTheRatiosLie) {
     }
 }
 
-/// Few tokens are scanned by another method than many.
+/// Rows with few tokens are scanned by another method than rows with many.
 TEST(FreshScan, EqualsTheScanOfATableFromOneTokenOn) {
   SmallDistributionsSource source(53);
   for (std::size_t vocabulary = 1; vocabulary <= 260; ++vocabulary) {
@@ -132,8 +135,8 @@ TEST_F(OfARealVocabulary, TheIidOptimumIsThatOfLongDouble) {
     least = std::min(least, in_p + (1 - in_q * in_q * in_q * in_q));
   }
   expect_same(p, q, drafts);
-  // The table's rows are within V 2^-62 + |1 - sum| of p and q in total variation, and the optimum moves by at most
-  // the distance of p plus K times the distance of q, plus K + 2 roundings. The promised error is 1e-10.
+  // In total variation, the table's rows are within V 2^-62 + |1 - sum| of p and q. The optimum changes by at most the
+  // distance of p plus K times the distance of q, and the scan adds K + 2 roundings. The documented error is 1e-10.
   const auto moved = [&](long double sum) {
     return std::abs(1 - sum) + static_cast<long double>(p.size()) * 0x1p-62L;
   };
@@ -142,13 +145,14 @@ TEST_F(OfARealVocabulary, TheIidOptimumIsThatOfLongDouble) {
   EXPECT_NEAR(fresh_iid_optimum(p, q, drafts).acceptance, static_cast<double>(least), tolerance);
 }
 
-/// Computes the integral on another grid: steps of 1/10 in log t, no doubling, no node omitted, in long double.
+/// Computes the integral on another grid, in long double: steps of 1/10 in log t, with every 1 - e^(-qt) from expm1 and
+/// not by doubling from octave to octave.
 TEST_F(OfARealVocabulary, TheOptimumWithoutReplacementIsThatOfLongDouble) {
   const RatioTable table(p, q);
   const Optimum found = without_replacement_optimum(table, drafts);
   const auto order = table.order();
   const auto prefix = table.exact_prefix();
-  // Near the found cut c is at least 0.1, so t above 1000 contributes nothing.
+  // Near the optimal cut c is at least 0.1, so t above 1000 contributes nothing.
   std::vector<long double> times;
   for (int n = 0; n <= 280; ++n) times.push_back(1e-9L * std::exp(n * 0.1L));
   std::vector<std::array<long double, drafts>> counts(times.size(), {1, 0, 0, 0});
@@ -165,22 +169,22 @@ TEST_F(OfARealVocabulary, TheOptimumWithoutReplacementIsThatOfLongDouble) {
     }
     if (std::abs(static_cast<double>(j) - static_cast<double>(found.cut)) > 300) continue;
     const long double c = static_cast<long double>(prefix[j].proposal) * 0x1p-62L;
-    long double missed = c * times.front();  // before the first node it is c t
+    long double missed = c * times.front();  // the part of the integral before the first node is c t
     for (std::size_t n = 0; n < times.size(); ++n)
       missed += (n == 0 ? 0.05L : 0.1L) * c * times[n] * std::exp(-c * times[n]) *
                 (counts[n][0] + counts[n][1] + counts[n][2] + counts[n][3]);
     const long double inside = 1 - static_cast<long double>(prefix[j].target) * 0x1p-62L;
     least = std::min(least, inside + missed);
   }
-  // The halved weight of the first node (trapezoidal rule) has an error of h^2 / 12 times c t = 1e-12. V updates of a
-  // node have errors of at most V 2^-53 = 1.5e-11.
+  // The trapezoidal rule halves the weight of the first node, with an error of h^2 / 12 times c t = 1e-12. V updates of
+  // a node have an error of at most V 2^-53 = 1.5e-11.
   EXPECT_NEAR(found.acceptance, static_cast<double>(least), 1.6e-11);
   RecordProperty("deviation",
                  std::to_string(std::abs(found.acceptance - static_cast<double>(least)) * 1e15) + "e-15");
   EXPECT_LT(least, 1);
 }
 
-// Tests that the device's code on fibers has the bits of both scans of the host.
+// Tests that the device's code, run on fibers, has bit for bit the results of both scans of the host.
 
 void expect_optima_of_the_host(const std::vector<parity::DistributionRows>& distributions, std::int64_t turn) {
   const std::vector<int> drafts{1, 3, 8};
@@ -218,7 +222,8 @@ TEST(DeviceOptimum, EqualsTheScansOfTheHostOnARealVocabulary) {
   expect_optima_of_the_host({parity::DistributionRows(128256, 1, parity::DistributionShape::peaked, 3)}, 1);
 }
 
-/// Repeats the operations of the value of a cut: a change of the shared source must not change a bit of it.
+/// Repeats the operations that compute the value of a cut, so that a change of the source that host and device share is
+/// detected if it changes a bit of the value.
 TEST(DeviceOptimum, ReadsTheValueOfACutAsItAlwaysWas) {
   std::uint64_t state = 1;
   const auto next = [&state] { return unit_interval(state = state * 6364136223846793005u + 1442695040888963407u); };
@@ -234,9 +239,11 @@ TEST(DeviceOptimum, ReadsTheValueOfACutAsItAlwaysWas) {
   }
 }
 
-// Tests drafts without replacement: compares the race of clocks with sums over all drawn sets.
+// Tests of drafts without replacement: compares integrals over a race of exponential clocks with sums over all drawn
+// sets.
 
-/// Returns Pr(the first n drafts are the set A), from sets with one token less. Unseen mass is summed, not 1 - seen.
+/// Returns, for each set A, Pr(the first K drafts are the set A), computed from the sets with one token fewer. The mass
+/// of tokens that are not drawn yet is summed, because 1 minus the drawn mass would cancel.
 std::vector<long double> drawn_sets(const RatioTable& table, int drafts) {
   const int vocabulary = table.vocabulary();
   std::vector<long double> distribution(std::size_t{1} << vocabulary, 0);
@@ -253,7 +260,8 @@ std::vector<long double> drawn_sets(const RatioTable& table, int drafts) {
   return distribution;
 }
 
-/// The sum of 1e-14 of the quadrature, V + nodes roundings of the sums, and the doubling of at most 90 octaves.
+/// The sum of the quadrature's error of 1e-14, of V + nodes roundings of the sums, and of the doubling of 1 - e^(-qt)
+/// over at most 90 octaves.
 constexpr double clock_tolerance = 1e-13;
 
 TEST(ExponentialClocks, GiveEveryPrefixItsProbability) {
@@ -295,7 +303,8 @@ TEST(ExponentialClocks, FindTheLeastCutOverAllSets) {
   }
 }
 
-// For the proof that prefixes suffice: per unit of q, adding j to S gains at least as much as removing i loses.
+// The proof that only prefixes need to be compared uses this: per unit of q, adding j to S increases Pr(all drafts in
+// S) by at least as much as removing i from S decreases it.
 TEST(ExponentialClocks, GainsPerUnitOfProposalGrowWithTheSet) {
   SmallDistributionsSource source(3);
   for (int i = 0; i < 60; ++i) {
@@ -322,7 +331,7 @@ TEST(ExponentialClocks, GainsPerUnitOfProposalGrowWithTheSet) {
 }
 
 TEST(ExponentialClocks, AtTwoDraftsAgreeWithTheClosedForm) {
-  // Pr(both in S) is the sum over S of q (q(S) - q) / (1 - q), at a size at which enumeration is not possible.
+  // Pr(both drafts in S) is the sum over S of q (q(S) - q) / (1 - q). V is too large for an enumeration of all sets.
   const int vocabulary = 4000;
   std::vector<double> p, q;
   for (int x = 0; x < vocabulary; ++x) {

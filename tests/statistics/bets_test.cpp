@@ -23,7 +23,8 @@ GroupDesign three_groups() {
           .scores = {{"rising", {-1, 0, 2}, {0.5, -0.5}}}};
 }
 
-/// Returns the mean of the two e-values after `left` more records of these masses, drawn from `distribution`.
+/// Returns the mean of the sum of both e-values of `before` after `left` more records, whose groups are drawn from
+/// `distribution` and judged against `mass` with `slack`.
 double mean_e(const GroupBets& before, const std::array<double, 3>& mass, const std::array<double, 3>& slack,
               const std::array<double, 3>& distribution, int left) {
   if (left == 0) return std::exp(before.log_e()) + std::exp(before.log_e_of_parts());
@@ -112,7 +113,7 @@ TEST(RowGroups, AddUpToTheirRows) {
 }
 
 TEST(RowGroups, BoundTheRoundingOfFloat16) {
-  // Half a unit in the last place of a float16 in [8, 16) is 2^-8; p = 2^-14 has the logarithm -9.7.
+  // p = 2^-14 has the logarithm -9.7. Half a unit in the last digit of a float16 in [8, 16) is 2^-8.
   const DepthSlack slack = depth_slack({.significant_bits = 11}, 0);
   const double least = slack[static_cast<std::size_t>(depth_group(0x1p-14f))];
   EXPECT_GE(least, std::expm1(0x1p-8));
@@ -124,7 +125,7 @@ TEST(AcceptedBets, HaveMeanAtMostOneAndSeeExcess) {
   RowGroups rows;
   const std::vector<float> p{0.5f, 0.3f, 0.2f}, q{0.2f, 0.3f, 0.5f};
   group_rows(p, q, DepthSlack{}, DepthSlack{}, rows);
-  // Rejection sampling accepts with min(p, q), which is .2, .3, .2.
+  // Rejection sampling accepts token x with probability min(p, q), which is .2, .3, .2.
   double mean = 0.3 * [&] {
     AcceptedBets bets;
     bets.add(rows, 1, -1, 0);
@@ -147,7 +148,7 @@ TEST(AcceptedBets, HaveMeanAtMostOneAndSeeExcess) {
 
 using Distribution = std::vector<double>;
 
-/// A pair of rows and its groups, as in a recording in float32 without slack for rounding.
+/// A pair of rows with its groups, as a recording in float32 has them, without slack for rounding.
 struct Rows {
   std::vector<float> p, q;
   RowGroups groups{};
@@ -159,8 +160,8 @@ struct Rows {
   bool top(std::size_t x) const { return p[x] == groups.largest_p; }
 };
 
-/// Returns the mean of e over all (draft, verdict, token) of rejection sampling by `used`, after `left` records. Bets
-/// come in pairs of opposite sign, so an error of both cancels in one record but not in two.
+/// Returns the mean of e after `left` records, over all (draft, verdict, token) of rejection sampling with target
+/// `used`. Bets come in pairs of opposite sign, so an error that both share cancels after one record but not after two.
 double mean_e(const MovedMassBets& before, const Rows& rows, const Distribution& used, const Distribution& proposal,
               bool drafts, int left = 2) {
   if (left == 0) return std::exp(before.log_e());
@@ -211,7 +212,7 @@ TEST(MovedMassBets, HaveMeanOne) {
     }
 }
 
-/// Tests rows stored in float16: no true row that rounds to them makes the mean exceed 1.
+/// Rows stored in float16: for every true row that rounds to them, the mean is at most 1.
 TEST(MovedMassBets, HaveMeanAtMostOneWithinTheSlack) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> any(-1, 1);
@@ -235,8 +236,9 @@ TEST(MovedMassBets, HaveMeanAtMostOneWithinTheSlack) {
   }
 }
 
-/// Tests the growth of the bets. With p(most probable token) = 7/128 and 1 % moved there, the relative entropy of
-/// 4,000 records is 3.7 nats from tokens alone, and several times that with drafts and verdicts.
+/// If p(most probable token) = 7/128 and 1 % of the mass is moved to it, the relative entropy of 4,000 records is 3.7
+/// nats from tokens alone, and several times as much with drafts and verdicts. The bets must grow by the relative
+/// entropy.
 TEST(MovedMassBets, GrowByTheRelativeEntropy) {
   const double top = 7.0 / 128, share = 0.01;
   const auto entropy = [](double after, double before) { return after * std::log(after / before); };
@@ -264,7 +266,7 @@ TEST(MovedMassBets, NameTheSmallestShareThatTheyFind) {
     return all.empty() ? std::numeric_limits<double>::infinity() : all[0].total_variation;
   };
   EXPECT_EQ(found(100), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(found(20000), 0.025);  // 1.5 % gains 36 +- 8.5 nats, too often below 24.2
+  EXPECT_EQ(found(20000), 0.025);  // a share of 1.5 % gains 36 +- 8.5 nats, too often below the threshold, 24.2
   EXPECT_EQ(found(80000), 0.01);
 }
 

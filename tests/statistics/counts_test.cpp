@@ -14,7 +14,7 @@
 namespace draftproof {
 namespace {
 
-/// Returns Pr(X = k) for binomial X by the definition, in long double; coefficients are exact for n <= 30.
+/// Returns Pr(X = k) for a binomial X from the definition, in long double; the coefficients are exact for n <= 30.
 long double term(int n, int k, long double p) {
   long double coefficient = 1;
   for (int i = 1; i <= k; ++i) coefficient = coefficient * (n - k + i) / i;
@@ -26,8 +26,8 @@ long double tail(int n, int from, int to, long double p) {
   return sum;
 }
 
-/// Returns the relative tolerance of a tail. A limit p has an error of a few units of 2^-52; the logarithm of a tail
-/// moves by at most n / (p (1 - p)) times as much as p.
+/// Returns the relative tolerance of a tail. A confidence limit p has an error of a few units of 2^-52; an error of p
+/// changes the logarithm of a tail by at most n / (p (1 - p)) times as much.
 double relative(int n, double p) { return 4 * 0x1p-52 * n / (1 - p); }
 
 TEST(ClopperPearson, LimitsCutTailsOfHalfAlpha) {
@@ -79,7 +79,7 @@ TEST(ConfidenceBound, OneSidedOnesAreWrongAsRarelyAsTheyClaim) {
   EXPECT_EQ(upper_confidence_bound(9, 9), 1);
   EXPECT_EQ(lower_confidence_bound(0, 0), 0);
   EXPECT_EQ(upper_confidence_bound(0, 0), 1);
-  // If all of 30 are successes, the bound satisfies p^30 = alpha.
+  // If all 30 trials are successes, the bound satisfies p^30 = alpha.
   EXPECT_NEAR(lower_confidence_bound(30, 30), std::pow(1e-9, 1.0 / 30), 1e-12);
 }
 
@@ -101,14 +101,14 @@ TEST(ClopperPearson, StaysSaneAtBillionsOfTrialsAndTinyAlpha) {
   const auto [low, high] = clopper_pearson(successes, trials, 1e-9);
   EXPECT_LT(low, 0.75);
   EXPECT_GT(high, 0.75);
-  // About six standard deviations of 4.8e-6 on either side.
+  // The tolerance is about eight standard deviations of 4.8e-6; the limits lie about six from 0.75.
   EXPECT_NEAR(low, 0.75, 4e-5);
   EXPECT_NEAR(high, 0.75, 4e-5);
 }
 
 // Tests of random batch sizes: their distribution, their draws, and values that every platform must reproduce.
 
-/// Returns pmf(k) as pmf(mean) times a product in long double.
+/// Returns pmf(k), computed in long double as pmf(mean) times a product of ratios of adjacent terms.
 long double pmf_by_product(std::uint64_t mean, std::uint64_t k) {
   const auto lambda = static_cast<long double>(mean);
   long double pmf = std::exp(lambda * std::log(lambda) - lambda - std::lgamma(lambda + 1));
@@ -129,9 +129,10 @@ TEST(PoissonCount, DistributionIsNowhereAbovePoissonByMoreThanStated) {
     ASSERT_LT(total, std::uint64_t{1} << 62);
     ASSERT_GT(total, (std::uint64_t{1} << 62) / 3) << "too many words are thrown away";
     const auto lambda = static_cast<long double>(mean);
-    // Terms of the exponent in pmf(mean) have a size of about lambda (1 + log lambda) and are rounded to 64 bits.
+    // The terms of the exponent in pmf(mean) have a size of about lambda (1 + log lambda) and are rounded to 64 bits.
     const long double reference = 0x1p-61L * (lambda * (1 + std::log(lambda)) + 100);
-    const long double epsilon = (10 * std::sqrt(lambda) + 40) * (0x1p-51L + 0x1p-59L) + 0x1p-55L;  // count_models.hpp
+    // as count_models.hpp derives
+    const long double epsilon = (10 * std::sqrt(lambda) + 40) * (0x1p-51L + 0x1p-59L) + 0x1p-55L;
     const long double bound = 1 + epsilon + reference;
     const std::uint64_t step = mean > 10000 ? 509 : 1;
     for (const auto& [k, mass] : masses)
@@ -139,15 +140,16 @@ TEST(PoissonCount, DistributionIsNowhereAbovePoissonByMoreThanStated) {
         ASSERT_LE(static_cast<long double>(mass) / static_cast<long double>(total), pmf_by_product(mean, k) * bound)
             << "mean " << mean << " k " << k;
       }
-    // Excess is tested only upwards: the masses sum to 1, so in total variation they lack at most as much as they
-    // exceed.
+    // Only an excess over the Poisson mass is tested. The masses sum to 1, so in total variation they are below it by
+    // at most as much as they are above it.
     EXPECT_EQ(masses.size(), masses.rbegin()->first - masses.begin()->first + 1);
   }
 }
 
 TEST(PoissonCount, DrawsFollowTheDistribution) {
-  // By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, the distance exceeds this limit
-  // with probability at most 1e-9, for any distribution and any number of draws.
+  // By the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant, sqrt(draws) times the largest
+  // distance between the distribution functions exceeds this limit with probability at most 1e-9, for any distribution
+  // and any number of draws.
   const double limit = std::sqrt(std::log(2 / 1e-9) / 2);
   constexpr std::uint64_t draws = 40000, seed = 20;
   for (const std::uint64_t mean : {1ull, 5ull, 300ull}) {
@@ -166,7 +168,7 @@ TEST(PoissonCount, DrawsFollowTheDistribution) {
 }
 
 TEST(PoissonCount, IsTheSameEverywhere) {
-  // Values of an implementation in another language.
+  // An implementation in another language computed these values.
   EXPECT_EQ(poisson_count(1, 7, 0), 0u);
   EXPECT_EQ(poisson_count(3, 7, 1), 2u);
   EXPECT_EQ(poisson_count(1000, 7, 2), 1036u);
@@ -186,7 +188,7 @@ std::vector<double> zipf_distribution(std::size_t vocabulary) {
 }
 
 TEST(SampleSize, ReproducesTheReferenceTable) {
-  // Norms have three digits, log2 N has one decimal; the power is 0.9.
+  // The table has norms with three digits and log2 N with one decimal, for a power of 0.9.
   struct Row {
     std::size_t vocabulary;
     double norm, distance, log2_trials;

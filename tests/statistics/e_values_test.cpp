@@ -1,4 +1,4 @@
-// Tests of e-values of cells, of tables and of urns (Dirichlet-multinomial bets).
+// Tests of the e-values of single cells and of tables, and of the Dirichlet-multinomial (urn) bet.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -16,7 +16,8 @@
 namespace draftproof {
 namespace {
 
-/// Returns the log of the gamma-Poisson e-value, with lgamma(a + X) - lgamma(a) - X log a as a sum of logarithms.
+/// Returns the logarithm of the gamma-Poisson e-value, with lgamma(a + X) - lgamma(a) - X log a computed as a sum of
+/// logarithms.
 long double direct_log_e(int count, long double mean, long double shape) {
   long double rising = 0;
   for (int j = 1; j < count; ++j) rising += std::log1p(j / shape);
@@ -32,7 +33,7 @@ TEST(GammaPoisson, EqualsItsDefinitionWithinTheStatedError) {
         const double slope = std::log1p((count + mean) / shape) * std::clamp(count, 1, 48);
         const double off = std::abs(count - mean);
         const double bound = 8 * 0x1p-53 * (off * (1 + std::log1p(off / (shape + mean))) + 40 + slope);
-        // The direct form rounds each of up to a hundred thousand terms by 2^-64.
+        // The sum of logarithms rounds each of up to a hundred thousand terms by 2^-64.
         const double direct =
             0x1p-62 * static_cast<double>(mean + (shape + count) * std::log1p(mean / shape) + count);
         EXPECT_NEAR(static_cast<double>(log_gamma_poisson(count, mean, shape) - wanted), 0, bound + direct)
@@ -42,7 +43,8 @@ TEST(GammaPoisson, EqualsItsDefinitionWithinTheStatedError) {
   EXPECT_EQ(compared, 12 * 7 * 11);
 }
 
-/// Returns the mean of exp(f(X)) for Poisson X. The omitted rest is below 1e-15 for the bets and means used here.
+/// Returns the mean of exp(f(X)) for Poisson X, over the counts below 600. The omitted terms sum to less than 1e-15 for
+/// the bets and means used here.
 template <class F>
 long double poisson_mean(long double mean, F&& log_f) {
   long double total = 0;
@@ -61,14 +63,15 @@ TEST(GammaPoisson, HasMeanOneUnderTheNull) {
 }
 
 TEST(GammaPoisson, IsAMartingaleOverBatches) {
-  // Given a count of 7 at mean 5, one more batch of mean 4 does not change the expectation of e.
+  // After a count of 7 at mean 5, one more batch of mean 4 does not change the expectation of e.
   const double before = std::exp(log_gamma_poisson(7, 5, 2.5));
   EXPECT_NEAR(static_cast<double>(poisson_mean(4, [](int x) { return log_gamma_poisson(7 + x, 9, 2.5); })), before,
               1e-12 * before);
 }
 
 TEST(Spikes, HaveMeanOneAndAreTheAverageOfTheirCells) {
-  // With shape 0.1 the terms decrease like (E / (E + 0.1))^x, so the sum over 600 counts is complete for small means.
+  // With shape 0.1 the terms decrease like (E / (E + 0.1))^x, so for small means E the counts from 600 on contribute
+  // nothing.
   for (const double mean : {0.01, 0.5})
     EXPECT_NEAR(static_cast<double>(poisson_mean(mean, [&](int x) { return log_e_spike(x, mean); })), 1, 1e-12);
   const std::vector<double> distribution{0.5, 0.25, 0, 0.25};
@@ -92,7 +95,8 @@ TEST(Leak, HasMeanAtMostOneForEveryMeanUpToTheBudget) {
 
 // Tests of the e-value of a table against its definition, and of its mean under the null hypothesis.
 
-/// Returns the mixture of the 44 members by definition, cell by cell, with products in place of lgamma.
+/// Returns the logarithm of the mixture of the 44 members from its definition, cell by cell, with products in place of
+/// lgamma.
 long double defined_log_e(const std::vector<double>& distribution, const std::vector<std::uint64_t>& counts,
                           double exposure) {
   std::vector<long double> members;
@@ -139,7 +143,7 @@ TEST(ETable, EqualsItsDefinition) {
       }
       distribution[7] = 0;
       counts[7] = 0;
-      // Per cell: the bound of count_models.hpp, and ten times 5e-16 of X + E from CellShortener.
+      // Per cell, the error is at most the bound of count_models.hpp plus CellShortener's 5e-16 M, with M = 10 (X + E).
       const double bound = 8 * 0x1p-53 * (off + 40 * 1500) * 12 + 5e-15 * 3 * exposure;
       ASSERT_LT(bound, 1e-8);
       EXPECT_NEAR(ETable(distribution).log_e(counts, exposure),
@@ -149,7 +153,8 @@ TEST(ETable, EqualsItsDefinition) {
 }
 
 TEST(ETable, HasMeanOneUnderTheNull) {
-  // Two Poisson cells, all counts below 160: the omitted rest has weight below 0.75^160 in the boldest member.
+  // There are two Poisson cells. Counts from 160 on are omitted; their weight is below 0.75^160 in the member with the
+  // largest bets.
   const std::vector<double> distribution{0.75, 0.25};
   const ETable table(distribution);
   for (const double exposure : {0.5, 4.0}) {
@@ -191,13 +196,13 @@ TEST(MassGroups, HaveAboutEqualMassAndFollowTheKey) {
   for (const double mass : folded(group, p)) EXPECT_NEAR(mass, 1.0 / 32, 1.0 / 6400);
   for (std::size_t x = 1; x < key.size(); ++x)
     EXPECT_EQ(key[x - 1] <= key[x], group[x - 1] <= group[x] && key[x - 1] <= key[x]);
-  // Computed by hand: the middles of the masses are 1/4, 5/8, 13/16 and 15/16, in four groups.
+  // The midpoints of the intervals of cumulative mass, computed by hand, are 1/4, 5/8, 13/16 and 15/16.
   EXPECT_EQ(mass_groups(std::vector<double>{1, 2, 3, 3}, std::vector<double>{0.5, 0.25, 0.125, 0.125}, 4),
             (std::vector<std::uint32_t>{1, 2, 3, 3}));
   EXPECT_TRUE(std::isinf(ratio_key(std::vector<double>{0.5}, std::vector<double>{0})[0]));
 }
 
-// Tests that the compression of tables preserves sums of smooth functions over cells.
+// Tests that shortening a table preserves the sums of smooth functions over its cells.
 
 TEST(WeightedCells, KeepSumsOfFunctionsThatAreAnalyticForPositiveProbabilities) {
   std::vector<double> distribution;
@@ -217,8 +222,8 @@ TEST(WeightedCells, KeepSumsOfFunctionsThatAreAnalyticForPositiveProbabilities) 
     }
     for (std::size_t i = 0; i < cells.size(); ++i)
       shortened += cells.weight[i] * value(cells.probability[i], cells.count[i]);
-    // Bernstein's bound is 5e-16 M, with M up to eleven times a value for 1 / w; roundings of weights and nodes add
-    // as much.
+    // Bernstein's bound is 5e-16 M. For 1 / w, M is up to eleven times a value of the function; roundings of weights
+    // and nodes add as much.
     EXPECT_NEAR(static_cast<double>((shortened - direct) / size), 0, 1.2e-14) << function;
   }
 }
@@ -232,7 +237,7 @@ TEST(WeightedCells, LeaveFewCellsAndLargeCountsAlone) {
   EXPECT_EQ(cells.count, (std::vector<double>{4, 4, 4, 900, 1}));
 }
 
-// Tests that the urn bet has mean exactly 1 over all outcomes, and grows if tokens do not follow the distribution.
+// Tests that the urn bet has mean 1 over all outcomes, and grows if tokens do not follow the distribution.
 
 TEST(DirichletMultinomial, HasMeanOneOverAllOutcomes) {
   const std::vector<double> distribution{0.5, 0.3, 0.15, 0.05};
@@ -248,7 +253,8 @@ TEST(DirichletMultinomial, HasMeanOneOverAllOutcomes) {
                              std::lgamma(static_cast<double>(counts[x]) + 1);
         mean += std::exp(log_probability + log_e_multinomial(distribution, counts));
       }
-  // 220 outcomes and 11 bets round a few dozen times each; lgamma loses digits at strength 4^10.
+  // Each of the 220 outcomes and 11 bets rounds a few dozen times; lgamma loses digits by cancellation at strength
+  // 4^10.
   EXPECT_NEAR(mean, 1, 1e-8);
 }
 

@@ -24,11 +24,12 @@ TEST(ControlVariates, CombinationsOfControlsAreKnownExactly) {
   ControlVariates average(3, 2);
   for (std::uint64_t i = 0; i < 400; ++i) {
     const double a = control_uniform(1, i, 0) - 0.5, b = control_uniform(1, i, 1) - 0.5;
-    // The third control is a combination of the others.
+    // The third control is the sum of the others.
     average.add(std::vector<double>{7 + 2 * a - b, 5 * b}, std::vector<double>{a, b, a + b});
   }
   const auto estimates = average.estimates();
-  // Coefficients have an error of 400 roundings times the condition of a 2 x 2 system; means at most 5 times that.
+  // Coefficients have an error of 400 roundings times the condition number of a 2 x 2 system; the error of a mean is at
+  // most 5 times as large.
   EXPECT_NEAR(estimates[0].mean, 7, 1e-11);
   EXPECT_NEAR(estimates[1].mean, 0, 1e-11);
   EXPECT_LT(estimates[0].standard_error, 1e-7);
@@ -52,7 +53,7 @@ TEST(ControlVariates, WithoutControlsItIsTheMeanAndItsError) {
 }
 
 TEST(ControlVariates, IndicatorsOfAllGroupsAreNoObstacle) {
-  // The indicators of eight groups, centred, sum to zero.
+  // The centred indicators of the eight groups sum to zero, so they are linearly dependent.
   ControlVariates average(8, 1), plain(0, 1);
   for (std::uint64_t i = 0; i < 20000; ++i) {
     const double u = control_uniform(3, i, 0), noise = control_uniform(3, i, 1) - 0.5;
@@ -63,14 +64,15 @@ TEST(ControlVariates, IndicatorsOfAllGroupsAreNoObstacle) {
     plain.add(outcome, {});
   }
   const auto with = average.estimates()[0], without = plain.estimates()[0];
-  // The variance of u^2 within groups is about 1/64 of the whole, so the error is about an eighth, with some
-  // allowance for the spread of the slope of u^2.
+  // The variance of u^2 within groups is about 1/64 of its variance, so the standard error is about 1/8 of that without
+  // controls. The factor 6 leaves room because the slope of u^2 differs between groups.
   EXPECT_LT(with.standard_error * 6, without.standard_error);
-  EXPECT_NEAR(with.mean, 1.0 / 3, 6.2 * with.standard_error);  // false alarm 1e-9 if normal
+  EXPECT_NEAR(with.mean, 1.0 / 3, 6.2 * with.standard_error);  // fails with probability 1e-9 if the error is normal
 }
 
 TEST(ControlVariates, AControlThatNeverVariesInOneHalfGetsNoCoefficientThere) {
-  // Without a threshold, the rounding error of a variance would divide the rounding error of a large covariance.
+  // Without a threshold, a coefficient would be the rounding error of a large covariance divided by the rounding error
+  // of a variance.
   for (int samples = 60; samples < 140; ++samples) {
     ControlVariates average(1, 1);
     double sum = 0;
@@ -79,13 +81,15 @@ TEST(ControlVariates, AControlThatNeverVariesInOneHalfGetsNoCoefficientThere) {
       sum += outcome;
       average.add(std::vector<double>{outcome}, std::vector<double>{i % 4 == 1 ? 0.9 : -0.1});
     }
-    // The odd half has no information: its outcomes are equal, and their covariance is below 1e-7.
+    // The odd half determines no coefficient: its outcomes are equal, and their covariance is a rounding error below
+    // 1e-7.
     EXPECT_NEAR(average.estimates()[0].mean, sum / samples, 1e-6) << samples;
   }
 }
 
 TEST(ControlVariates, IsUnbiasedAndItsErrorIsHonest) {
-  // Averages 2000 small samples of a nonlinear outcome: coefficients taken from the same half would cause a bias.
+  // Averages 2000 small samples of a nonlinear outcome. Coefficients that were computed from the half to which they are
+  // applied would cause a bias.
   constexpr int runs = 2000, samples = 24;
   double sum = 0, square = 0, claimed = 0;
   for (int run = 0; run < runs; ++run) {
@@ -102,22 +106,22 @@ TEST(ControlVariates, IsUnbiasedAndItsErrorIsHonest) {
     claimed += estimate.standard_error * estimate.standard_error / runs;
   }
   const double truth = std::exp(1.0) - 1 + 30.0 / 24, spread = std::sqrt(square - sum * sum);
-  EXPECT_NEAR(sum, truth, 6.2 * spread / std::sqrt(runs));  // false alarm 1e-9 if normal
-  // The residual variance omits the noise of the coefficients, a share of d / n: 2 / 12, and twice that in heavy
-  // tails.
+  EXPECT_NEAR(sum, truth, 6.2 * spread / std::sqrt(runs));  // fails with probability 1e-9 if the error is normal
+  // The variance of the residuals omits the variance of the coefficients, which is a share d / n = 2 / 12 of it, and
+  // twice as much with heavy tails.
   EXPECT_NEAR(claimed / (spread * spread), 1, 0.35);
 }
 
 TEST(Sobol, DigitsAreThoseOfBoostRandom) {
-  // Boost omits point 0 and counts in Gray code.
+  // Boost's engine omits point 0 and numbers points by their Gray code.
   boost::random::sobol_engine<std::uint32_t, 32> engine(ScrambledSobol::max_dimensions);
   for (std::uint64_t n = 1; n < 3000; ++n)
     for (int d = 0; d < ScrambledSobol::max_dimensions; ++d)
       ASSERT_EQ(ScrambledSobol::digits(d, n ^ (n >> 1)), engine()) << n << " " << d;
 }
 
-/// Returns the largest number of points that 2^m points from `start` have in an elementary interval of `dimensions`
-/// dimensions with volume 2^(t - m); a (t, m, s)-net has 2^t in each.
+/// Returns the largest number of the 2^m points from `start` on that lie in one elementary interval of `dimensions`
+/// dimensions with volume 2^(t - m). In a (t, m, s)-net every such interval has 2^t points.
 std::size_t fullest_interval(const ScrambledSobol& sobol, int dimensions, unsigned m, unsigned t,
                              std::uint64_t start) {
   const std::uint64_t points = std::uint64_t{1} << m;
@@ -165,8 +169,8 @@ TEST(Sobol, EachDimensionIsStratifiedAndEachPointUniformOverSeeds) {
     for (std::size_t d = 0; d < words.size(); ++d) strata[d].insert(words[d] >> 54);
   }
   for (const auto& seen : strata) EXPECT_EQ(seen.size(), 1024u);
-  // For one point over 4096 seeds, the counts of sixteen cells of a dimension are binomial. The tolerance is 8
-  // standard deviations of 15.5 (false alarm 1e-15 each).
+  // Over 4096 seeds, one point's counts in sixteen cells of a dimension are binomial with standard deviation 15.5. The
+  // tolerance is 8 standard deviations (a false alarm has probability 1e-15 each).
   std::vector<std::array<int, 16>> cells(ScrambledSobol::max_dimensions);
   for (std::uint64_t seed = 0; seed < 4096; ++seed) {
     ScrambledSobol(dimensions, seed).point(6, words);
@@ -200,8 +204,8 @@ TEST(Sobol, IntegratesASmoothFunctionFarBetterThanChance) {
     sobol_square += std::pow(sobol_sum / points - 1, 2) / seeds;
     plain_square += std::pow(plain_sum / points - 1, 2) / seeds;
   }
-  // Variances of nets decrease like n^-3 up to logarithms, here by 1e4 to 1e5. A factor of a hundred is far outside
-  // the noise of 32 seeds.
+  // The variance of nets decreases like n^-3 up to logarithms: here it is 1e4 to 1e5 times smaller than of independent
+  // points. With 32 seeds, noise cannot reduce this to a factor of a hundred.
   EXPECT_LT(sobol_square * 100, plain_square);
   RecordProperty("variance_ratio", std::to_string(plain_square / sobol_square));
 }

@@ -1,5 +1,5 @@
-// Tests of the gate: e-values against another program, false alarms and power by trials, its schedule and error
-// budget.
+// Tests of the gate: its e-values equal those of another program, trials measure false alarms and power, and its
+// schedule and error budget are as declared.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -32,7 +32,7 @@ TEST(GateGolden, CellsAgreeToTheirOwnErrorBound) {
   ASSERT_EQ(cells.size(), 6u);
   for (const auto& cell : cells) {
     const double count = cell.at("count"), mean = cell.at("mean"), shape = cell.at("shape");
-    // The bound of count_models.hpp, which is far below the reference program's own error of 1e-7.
+    // The bound of count_models.hpp, which is far below the error of the reference program, 1e-7.
     const double off = std::abs(count - mean);
     const double bound = 8 * 0x1p-53 *
                          (off * (1 + std::log1p(off / (shape + mean))) + 40 +
@@ -64,7 +64,8 @@ TEST(GateGolden, SuitesAgree) {
   }
 }
 
-// Tests with draws from the (path, token) distribution of single-draft verification, in Poisson batches as in a gate.
+// Tests with draws from the distribution of (path, token) of single-draft verification, in Poisson batches as in a
+// gate.
 
 struct GatePair {
   std::vector<double> p, q;
@@ -80,7 +81,8 @@ GatePair gate_pair(std::size_t vocabulary) {
   return {examples::normalised(pair.p), examples::normalised(pair.q)};
 }
 
-/// Returns the rows (accepted, rejected) of single-draft verification that accepts with min(1, p / (lenience q)).
+/// Returns the rows (accepted, rejected) of single-draft verification that accepts with probability min(1, p /
+/// (lenience q)).
 std::vector<std::vector<double>> single_draft_rows(const GatePair& pair, double lenience = 1,
                                                    bool rest_is_target = false) {
   std::vector<std::vector<double>> rows(2, std::vector<double>(pair.p.size()));
@@ -139,12 +141,12 @@ TEST(GateNull, ExactVerifiersAreLeftInPeace) {
   }
   RecordProperty("mean_e", std::to_string(std::accumulate(e.begin(), e.end(), 0.0) / runs));
   RecordProperty("largest_e", std::to_string(*std::max_element(e.begin(), e.end())));
-  // Each statement is false for an e-value with probability at most 1e-9. By Hoeffding's inequality for values in [0,
-  // 10] with mean at most 1:
+  // For e-values, each of these three expectations fails with probability at most 1e-9; the first by Hoeffding's
+  // inequality for values in [0, 10] with mean at most 1.
   EXPECT_LE(capped, 1 + 10 * std::sqrt(std::log(1e9) / (2.0 * runs)));
   EXPECT_LE(lower_confidence_bound(above_10, runs), 0.1);
   EXPECT_LE(lower_confidence_bound(above_100, runs), 0.01);
-  // The test is not vacuous: an e-value that bets is not constant.
+  // The test would be vacuous for an e-value that is always 1.
   EXPECT_GT(*std::max_element(e.begin(), e.end()), 1);
   EXPECT_GT(capped, 0.3);
 }
@@ -172,7 +174,7 @@ TEST(GateNull, LookingAfterEveryBatchCostsNothing) {
   EXPECT_LE(lower_confidence_bound(often, runs), 1.0 / 20);
 }
 
-/// Returns the gate's schedule after draws from `rows` have decided it.
+/// Runs a gate on draws from `rows` until it decides, and returns its schedule.
 GateSchedule gate_of(const GateSuite& suite, const std::vector<std::vector<double>>& rows, std::uint64_t budget) {
   const CellDraws draws(rows);
   GateSchedule schedule(256, budget, ErrorBudget::even(1).log_threshold(0));
@@ -193,7 +195,7 @@ TEST(GatePower, WrongVerifiersFailAndRightOnesDoNot) {
   EXPECT_EQ(gate_of(with_paths, right, budget).state(), GateState::ok);
   EXPECT_EQ(gate_of(with_paths, single_draft_rows(pair, 1, true), budget).state(), GateState::failed);
   EXPECT_EQ(gate_of(with_paths, single_draft_rows(pair, 0.8), budget).state(), GateState::failed);
-  // Without paths only the distribution of the token matters, so the rows are summed into one.
+  // Without paths the gate sees only the token, so the rows are summed into one row.
   const auto fold = [](std::vector<std::vector<double>> rows) {
     for (std::size_t x = 0; x < rows[0].size(); ++x) rows[0][x] += rows[1][x];
     rows.pop_back();
@@ -296,7 +298,7 @@ TEST(ErrorBudget, SharesSumToTheTotal) {
 TEST(ErrorBudget, EvenSharesAskForABillionTimesTheNumberOfGates) {
   for (const std::size_t gates : {1u, 7u, 10000u}) {
     const ErrorBudget budget = ErrorBudget::even(gates);
-    // Logarithms of numbers below 1e14, rounded twice.
+    // Both sides are logarithms of numbers below 1e14, rounded twice.
     EXPECT_NEAR(budget.log_threshold(gates - 1), std::log(1e9 * static_cast<double>(gates)) + 1e-3, 1e-13);
   }
 }

@@ -1,5 +1,5 @@
 // Tests of the study of the gate's power: deviations have their declared size and shape, wrong programs are detected,
-// correct programs pass, and a missed reference fails the study.
+// correct programs pass, and a detection that needs more trials than its reference fails the study.
 #include <cmath>
 #include <limits>
 
@@ -35,7 +35,7 @@ TEST(DeviationShapes, HaveTheDistanceAskedFor) {
         sum += distribution[x];
         apart += std::abs(distribution[x] - table.target(static_cast<Token>(x))) / 2;
       }
-      // Sixty terms below 1, each rounded once or twice.
+      // There are sixty terms below 1, each rounded once or twice.
       EXPECT_NEAR(sum, 1, 1e-14) << shape.about;
       EXPECT_NEAR(apart, distance, 1e-14) << shape.about;
     }
@@ -74,7 +74,7 @@ TEST(WrongPrograms, RoundAndCutAsTheySay) {
 }
 
 TEST(WrongPrograms, ServeWhatTheirNamesSay) {
-  // Two tokens: q drafts only the first and p has 1/2 on each, so half of the drafts are rejected.
+  // There are two tokens. q drafts only the first, and p has 1/2 on each, so half of the drafts are rejected.
   const RatioTable table(std::vector<double>{0.5, 0.5}, std::vector<double>{1, 0});
   const auto share_of_first = [&](const auto& decide, std::vector<Token> drafts) {
     constexpr int trials = 4096;
@@ -90,7 +90,7 @@ TEST(WrongPrograms, ServeWhatTheirNamesSay) {
       return recursive_rejection_with(distributions, drafts, random, one_word, rest_from_target);
     };
   };
-  // Frequencies in 4,096 trials are off by 0.05, six standard deviations, with probability below 1e-8.
+  // In 4,096 trials a frequency is wrong by 0.05, six standard deviations, with probability below 1e-8.
   constexpr double near = 0.05;
   EXPECT_NEAR(share_of_first(recursive(false, false), {0}), 0.5, near) << "right as it stands";
   EXPECT_NEAR(share_of_first(recursive(false, true), {0}), 0.75, near);
@@ -129,7 +129,7 @@ TEST(GatePowerStudy, FailsWhereAReferenceIsMissed) {
   EXPECT_TRUE(complaint(study("single_draft", 4))) << "a right verifier is never seen";
   EXPECT_FALSE(complaint(study("resample_from_target", 9)));
   EXPECT_TRUE(complaint(study("resample_from_target", 0)));
-  // 2^9 trials are too few for a deviation that needs the nightly profile.
+  // 2^9 trials are too few to detect a deviation that needs the nightly profile.
   EXPECT_FALSE(study("resample_from_target", 9).passed);
 }
 

@@ -1,6 +1,6 @@
-// Tests of schemes compared on the same drafts: each has the results of its own simulation, and errors of differences
-// are those of paired trials. Recursions over clipped products equal an enumeration of every branch, on random
-// chains.
+// Tests of schemes that are compared on the same drafts: each has the results of its own simulation, and errors of
+// differences are errors of paired trials. Also tests that recursions over clipped products equal an enumeration of
+// every branch, on random chains.
 #include <atomic>
 #include <cmath>
 
@@ -15,7 +15,7 @@ namespace draftproof {
 namespace {
 
 std::unique_ptr<PathSource> open_rows() {
-  path_registry();  // registers families too
+  path_registry();  // registers the families of rows too
   return PathSource::open("zipf:vocabulary=12,positions=6", {});
 }
 
@@ -28,7 +28,7 @@ Candidates on(int drafts, int length, const std::vector<std::string>& schemes) {
   return all;
 }
 
-/// Returns the same candidates, each with separate drafts.
+/// Returns the same candidates, each with drafts drawn for it alone.
 Candidates on_own(const Candidates& shared) {
   Candidates all = shared;
   for (PathCandidate& candidate : all) candidate.drafter = &small::drafter("iid_paths");
@@ -61,7 +61,7 @@ TEST(PairedPaths, AreWhatSimulatingAloneGives) {
   }
 }
 
-// Coin c of trial n has address n coins + c, so that no two verifications share random bits.
+// Coin c of trial n, of `coins` per trial, has the address n coins + c, so that no two verifications share random bits.
 TEST(PairedPaths, CoinsAreNotShared) {
   constexpr std::uint64_t trials = 300, coins = 3, seed = 3;
   const auto source = open_rows();
@@ -110,7 +110,8 @@ TEST(PairedPaths, StopsWhenTold) {
   EXPECT_LT(compare_paths(*source, on(1, 2, {"block"}), 100, 1, options, ignore).trials, 100u);
 }
 
-// The errors follow from the accepted tokens of each trial and their squares; a scheme's difference from itself is 0.
+// The errors follow from the numbers of accepted tokens of each trial and their squares. The difference of a scheme
+// from itself is 0 with error 0.
 TEST(PairedPaths, ErrorsAreThoseOfTheTrials) {
   const auto source = open_rows();
   const PairedTally tally =
@@ -122,7 +123,7 @@ TEST(PairedPaths, ErrorsAreThoseOfTheTrials) {
   const double apart = std::hypot(tally.standard_error(0), tally.standard_error(1));
   EXPECT_GT(tally.difference_error(0, 1), 0);
   EXPECT_LT(tally.difference_error(0, 1), apart) << "same drafts, same coins: less than if they were independent";
-  // 2000 verifications accept 0 to 4 tokens each.
+  // In each of 1000 trials, two verifications accept 0 to 4 tokens each, so a trial's square is at most 8^2.
   EXPECT_LE(tally.product(0, 0), 1000u * 64u);
   EXPECT_GT(tally.standard_error(0), 0.01);
 }
@@ -159,7 +160,7 @@ TEST(ChainRecursions, AreWhatAllBranchesGive) {
   }
 }
 
-// The published two-token example has 10/9 and 11/9.
+// The published two-token example accepts 10/9 tokens by token verification and 11/9 by block verification.
 TEST(ChainRecursions, ThePublishedExample) {
   const ChainModel example{{{{1, 3}, {2, 3}}}, {{{2, 3}, {1, 3}}}};
   const AcceptedByLength accepted = accepted_by_length(example, 2);

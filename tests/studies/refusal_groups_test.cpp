@@ -1,4 +1,5 @@
-// Compares conditional distributions of recursive rejection in closed form with an enumeration of every tuple.
+// Compares closed forms of the output distribution of recursive rejection given the drafted tuple with an enumeration,
+// for every tuple.
 #include <array>
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ namespace {
 TEST(RefusalGroups, AreTheDistributionOfAWalkGivenTheTuple) {
   const int vocabulary = 5, drafts = 3;
   for (unsigned seed = 0; seed < 6; ++seed) {
-    // Every second pair has tokens that only one of the rows contains.
+    // In every second pair, some tokens have probability 0 in one of the rows.
     const double zeros = seed % 2 ? 0.3 : 0;
     const RatioTable table(examples::random_row(40 + seed, 5, 1, zeros),
                            examples::random_row(50 + seed, 5, 1, zeros));
@@ -45,7 +46,8 @@ TEST(RefusalGroups, AreTheDistributionOfAWalkGivenTheTuple) {
             expected[distribution.group()[x]] += enumerated[x];
             if (enumerated[x] > 0) square += enumerated[x] * enumerated[x] / distribution.target()[x];
           }
-          // A residual's mass, a difference of prefix sums of up to 5 tokens, is precise to 1e-13 if above 2^-10.
+          // The mass of a residual is a difference of prefix sums of up to 5 tokens; if it is above 2^-10, it is
+          // precise to 1e-13.
           EXPECT_NEAR(distribution.groups(tuple, groups), acceptance, 1e-13);
           for (std::size_t g = 0; g < groups.size(); ++g) EXPECT_NEAR(groups[g], expected[g], 1e-13) << seed;
           EXPECT_NEAR(distribution.square(tuple), square, 1e-12 * square) << seed;

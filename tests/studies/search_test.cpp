@@ -1,5 +1,5 @@
-// Tests that the search for counterexamples finds known ones and can be stopped, and that the search over all pairs
-// of distributions finds known minima, also on ridges.
+// Tests that the search for counterexamples finds known ones and can be stopped, and that the search over all pairs of
+// distributions finds known minima, also along ridges.
 #include <cmath>
 #include <set>
 
@@ -71,7 +71,7 @@ TEST(OrderInstances, AreDistributionsOfAllFamiliesAndSizes) {
   EXPECT_EQ(drafts, (std::set<int>{1, 2, 3, 4}));
 }
 
-// For every prefix, p(prefix) = q(prefix)^K.
+// In a tight pair, p(prefix) = q(prefix)^K for every prefix of the tokens.
 TEST(OrderInstances, TightOnesAttainTheOptimumAtEveryPrefix) {
   for (std::uint64_t n = 0; n < 50; ++n) {
     InstanceRng dice(1, n);
@@ -89,7 +89,8 @@ TEST(OrderInstances, TightOnesAttainTheOptimumAtEveryPrefix) {
   }
 }
 
-// Returns a function with a valley along p_0 = q_0^2, where every move of a single coordinate increases the value.
+// Returns a function with a valley along p_0 = q_0^2. In the valley, every change of a single coordinate increases the
+// value.
 double ridge(const std::vector<double>& p, const std::vector<double>& q) {
   return 10 * std::abs(p[0] - q[0] * q[0]) + std::abs(q[0] - std::sqrt(0.3));
 }
@@ -97,7 +98,7 @@ double ridge(const std::vector<double>& p, const std::vector<double>& q) {
 TEST(PairSearch, FollowsARidgeToItsEnd) {
   const LeastPair found = least_pair(ridge, 2, 8, {});
   ASSERT_TRUE(found.complete);
-  // About 70 of 200 rounds reach the smallest step; a start that ends early is beaten by another.
+  // About 70 of 200 rounds reach the smallest step; if some start ends early, another start gives the minimum.
   EXPECT_LT(found.value, 1e-6);
   EXPECT_NEAR(found.p[0], 0.3, 1e-6);
 }
@@ -120,7 +121,7 @@ TEST(PairSearch, StopsWhenTold) {
   EXPECT_FALSE(least_pair(ridge, 3, 12, {.stop = &stop}).complete);
 }
 
-// By hand, the minimisers for K = 2 and 3 are 2/3 and (3 + 6 sqrt 6) / 23.
+// Computed by hand, the minimisers for K = 2 and 3 are 2/3 and (3 + 6 sqrt 6) / 23.
 TEST(WorstFamilies, MinimisersOfKSeqByHand) {
   EXPECT_NEAR(worst::k_seq(2).q, 2.0 / 3, 1e-15);
   EXPECT_NEAR(worst::k_seq(2).acceptance, 8.0 / 9, 1e-15);

@@ -1,5 +1,5 @@
-// Tests that every study passes on correct schemes, has the same data for any number of threads, and if stopped
-// reports that it is incomplete. Studies with claims must fail on a wrong scheme.
+// Tests that every study passes on correct schemes, has the same data for any number of threads, and reports that it is
+// incomplete if it is stopped. Studies with claims must fail on a wrong scheme.
 #include <array>
 #include <map>
 #include <set>
@@ -119,7 +119,7 @@ TEST_P(AnyStudy, ToldProgressRises) {
   }
 }
 
-/// Studies that only the tests of the program run, because they are long at every effort.
+/// Studies that only the tests of the command line run, because they are long at every effort.
 const std::set<std::string_view> long_ones{"precision", "worst_cases"};
 
 std::vector<std::string> names() {
@@ -158,8 +158,8 @@ TEST(DraftTemperaturesStudy, FailsOnASchemeAboveTheOptimum) {
                       "T = spread, K = 2, wrong"));
 }
 
-// The order of the schemes in every cell of the tables, on the captures: all temperatures and numbers of drafts, on
-// the first positions. docs/studies/draft_temperatures.md has the whole table.
+// Checks the order of the schemes in every cell of the tables, on the captures: all temperatures and numbers of drafts,
+// on the first positions. docs/studies/draft_temperatures.md has the whole table.
 TEST(DraftTemperaturesStudy, EveryCellOfTheCapturesIsInOrder) {
   const std::string data = DRAFTPROOF_SOURCE_DIR "/data/";
   const StudyResult result = DraftTemperatures::run(
@@ -235,7 +235,7 @@ TEST(ResolutionTradeStudy, TimesOnlyWhenAsked) {
   EXPECT_GT(ResolutionTrade::run(options).document.data["sources"][0]["points"][0]["microseconds_to_prepare"], 0);
 }
 
-/// References were measured on another order of the same tokens, and have two digits.
+/// The references were measured with another order of the same tokens, and have two digits.
 constexpr double reference_tolerance = 0.10;
 
 TEST(PrecisionStudy, ControlsComeOutAsElsewhere) {
@@ -257,8 +257,8 @@ TEST(PrecisionStudy, ControlsComeOutAsElsewhere) {
 }
 
 TEST(PrecisionStudy, GridByHand) {
-  // Prefix sums are 3/16, 1/2, 1. Of the multiples of 1/4, 0 is below the first, 1/4 below the second, the others
-  // below 1.
+  // Prefix sums are 3/16, 1/2, 1. Of the multiples of 1/4 below 1, 0 is below the first sum, 1/4 below the second, and
+  // the others below the third.
   EXPECT_EQ(Precision::grid_distribution({0.1875, 0.3125, 0.5}, 2), (std::vector{0.25, 0.25, 0.5}));
   EXPECT_EQ(Precision::grid_distribution({0.1875, 0.3125, 0.5}, 4), (std::vector{0.1875, 0.3125, 0.5}));
 }

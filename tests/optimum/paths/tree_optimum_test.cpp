@@ -15,8 +15,8 @@
 namespace draftproof {
 namespace {
 
-/// One path of one token, V = 2: p = (1/2, 1/2), then token 1 with certainty. Trees are {(), (0)} with 3/4 and {(),
-/// (1)} with 1/4. A single step accepts at most 1/2 + 1/4.
+/// Paths have one token, V = 2: p = (1/2, 1/2) at the root, and token 1 with certainty after it. The tree {(), (0)} has
+/// probability 3/4 and {(), (1)} has 1/4. A step accepts at most 1/2 + 1/4 tokens on average.
 class CertificateOfTwoTrees : public ::testing::Test {
  protected:
   TreeSampling distribution{{{-1, no_token, 0, {{1, 2}, {1, 2}}}, {0, 0, 1, {0, 1}}, {0, 1, 1, {0, 1}}},
@@ -126,7 +126,8 @@ TEST(TreeCertificate, OfRandomTreesDoesNotSurviveTampering) {
     const auto t = static_cast<std::size_t>(models.below(static_cast<int>(distribution.trees.size())));
     for (std::size_t j = 0; j < good.stops[t].size(); ++j)
       ASSERT_TRUE(spoiled([&](TreeCertificate& bad) { bad.stops[t][j] += little; }));
-    // A price that is higher by 1 changes the proved bound by at most 1, so a bound that is higher by 2 is wrong.
+    // A price that is higher by 1 changes the proved bound by at most 1, so an upper bound that is higher by 2 is
+    // wrong.
     for (std::size_t x = 1; x < distribution.prefixes.size(); ++x) {
       TreeCertificate bad = good;
       bad.prices[x] += 1;
@@ -226,7 +227,7 @@ TEST(Antichains, AreMetByIndependentPathsAsOften) {
   for (int i = 0; i < 40; ++i) {
     const SmallTreeModel model = models.next();
     const TreeSampling trees = model.distribution("iid_paths"), path = model.distribution("iid_paths", 1);
-    // Both number their prefixes by first appearance.
+    // Both samplings number their prefixes by first appearance.
     ASSERT_EQ(trees.prefixes.size(), path.prefixes.size());
     std::map<std::pair<int, Token>, int> children;
     for (std::size_t x = 1; x < path.prefixes.size(); ++x)
@@ -238,7 +239,7 @@ TEST(Antichains, AreMetByIndependentPathsAsOften) {
     for_each_antichain(trees, [&](std::span<const int> antichain) {
       std::vector<int> there;
       for (const int x : antichain) there.push_back(same[static_cast<std::size_t>(x)]);
-      // Sums over at most 64 trees, and a cube: some hundred roundings.
+      // The first value is a sum over at most 64 trees and the second has a power of at most 3: some hundred roundings.
       ASSERT_NEAR(by_trees(antichain), by_paths(there), 1e-13);
     });
   }
@@ -282,7 +283,7 @@ TEST(Antichains, AreTooManySoon) {
   const TreeSampling distribution = full_tree(2, 3);
   const Meets always = [](std::span<const int>) { return 1.0; };
   EXPECT_FALSE(antichain_optimum(distribution, always, 674));
-  // If every tree has every prefix, the optimum is one token per level.
+  // If every tree contains every prefix, the optimum is one token per level.
   EXPECT_NEAR(antichain_optimum(distribution, always, 675).value(), 3, antichain_tolerance);
 }
 
@@ -333,7 +334,7 @@ TEST(LpOracle, IsLosslessForAnyFeasiblePlan) {
 }
 
 TEST(LpOracle, OfAPlanThatAcceptsTooMuchIsCaught) {
-  // p = (1/2, 1/2), and (0) is drafted with 3/4 as the only path, of one token. The plan never rejects.
+  // p = (1/2, 1/2). There is one path of one token, which is token 0 with probability 3/4. The plan never rejects.
   const SmallTreeModel model{ExactContexts({Rows<Rational>({{1, 2}, {1, 2}}, std::vector<Rational>{{3, 4}, {1, 4}})}),
                              {.drafts = 1, .length = 1}};
   const TreeSampling distribution = model.distribution("iid_paths");

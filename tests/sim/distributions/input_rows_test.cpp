@@ -1,4 +1,4 @@
-// Tests of rows in the formats of engines: logits, and probabilities in double, float, bf16 or fp16.
+// Tests of rows in the formats that engines pass: logits, and probabilities in double, float, bf16 or fp16.
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr float infinite = std::numeric_limits<float>::infinity();
 
-/// Returns logits near `centre`. Every `masked`-th, and all from token 2048 to 3071, are -infinity.
+/// Returns logits near `centre`. Every `masked`-th logit, and all from token 2048 to 3071, are -infinity.
 template <class Entry>
 std::vector<Entry> random_logits(std::uint64_t seed, std::size_t size, double spread, double centre,
                                  std::size_t masked) {
@@ -33,7 +33,7 @@ struct Shape {
   std::size_t masked;
   double temperature;
 };
-// With spread 30 the least of 4096 logits is about 250 below the greatest, so powers of e and products underflow.
+// With spread 30 the smallest of 4096 logits is about 250 below the greatest, so powers of e and products underflow.
 const std::vector<Shape> shapes{
     {1, 0, 0, 1}, {2.5, 17.3, 0, 1}, {3, -250, 3, 0.7}, {30, 40, 0, 1}, {5, 1000, 7, 2.5}};
 const std::vector<std::size_t> sizes{1, 2, 7, 8, 15, 16, 17, 33, 1023, 1024, 1025, 1039, 4096};
@@ -124,8 +124,8 @@ TYPED_TEST(SoftmaxOf, KeepsItsBounds) {
         if (std::isinf(static_cast<float>(logits[x]))) {
           ASSERT_EQ(row[x], 0) << "masked";
         } else if (row[x] == 0) {
-          // An entry is 0 only if its logit is more than 87 below the greatest of its block, or if its block is that
-          // far below the greatest of the row; e^-87 < 2^-125.
+          // An entry is 0 only if its logit is more than 87 below the greatest logit of its block, or if the greatest
+          // logit of its block is more than 87 below the greatest of the row; e^-87 < 2^-125.
           ASSERT_LT(wanted, 0x1p-125L);
         } else {
           const long double bound = 0x1p-22L + 0x1p-22L + 0x1p-23L + 3 * 0x1p-24L * depth(x);
@@ -275,7 +275,7 @@ TYPED_TEST(StoredRowOf, RefusesWhatIsNoDistribution) {
         row[token] = static_cast<TypeParam>(0.25);
         ASSERT_EQ(message(row, width).substr(0, 46), "target row: got probabilities with sum 1.25000");
       }
-    // A sum of 64-bit integers without an overflow check would wrap around.
+    // A sum of 64-bit integers without a check for overflow would wrap around.
     const std::vector<TypeParam> ones(1 << 13, static_cast<TypeParam>(1));
     ASSERT_EQ(message(ones, width).substr(0, 48), "target row: got probabilities with sum 2 or more");
   });
@@ -284,7 +284,7 @@ TYPED_TEST(StoredRowOf, RefusesWhatIsNoDistribution) {
 TYPED_TEST(StoredRowOf, IsReadAsItIsConverted) {
 #if DRAFTPROOF_WIDE
   if constexpr (sizeof(TypeParam) == 2) {
-    // Converts every finite 16-bit pattern: normalised by the sum 1, a row keeps the values of its entries.
+    // Converts every finite 16-bit pattern. Normalising by the sum 1 must keep the values of the entries.
     std::vector<TypeParam> all;
     for (int bits = 0; bits < 1 << 16; ++bits) {
       const auto entry = TypeParam::of_bits(static_cast<std::uint16_t>(bits));
@@ -301,11 +301,12 @@ TYPED_TEST(StoredRowOf, IsReadAsItIsConverted) {
 }
 
 TEST(SumTolerance, CoversWhatDenormalsOfFp16LoseTogether) {
-  // 1 / V is 16.49 steps of 2^-24 between denormal fp16 numbers: rounding takes nearly half a step of an entry, 3 %.
+  // 1 / V is 16.49 steps of 2^-24, the distance of denormal fp16 numbers, so rounding decreases every entry by nearly
+  // half a step, 3 %.
   const std::size_t size = 1'017'417;
   const std::vector<Half> flat(size, Half(1.0 / static_cast<double>(size)));
   EXPECT_LT(checked_sum(std::span<const Half>(flat)), 0.971);
-  // In a row of a tenth of the tokens, each ten times as likely, rounding to fp16 cannot explain a loss of 3 %.
+  // With a tenth of the tokens, each ten times as likely, rounding to fp16 cannot explain a loss of 3 %.
   const std::vector<Half> fewer(size / 10, Half(9.7 / static_cast<double>(size)));
   EXPECT_THROW(checked_sum(std::span<const Half>(fewer)), std::invalid_argument);
 }

@@ -30,7 +30,7 @@ TEST(Rows, ResidualIsThePositivePart) {
 }
 
 TEST(Rows, ClippedBendsAtTheKnee) {
-  // b = 1, clip_ratio = 2: p / 2 is below q on token 1 only (1/8 against 1/2).
+  // b = 1, clip_ratio = 2: p / 2 is below q only on token 1 (1/8 against 1/2).
   EXPECT_EQ(entries(rational_rows.clipped(1, 2)), (std::vector<Rational>{{3, 8}, {1, 8}, {1, 4}, 0}));
 }
 
@@ -77,15 +77,17 @@ std::vector<Pair> pairs() {
 const std::vector<double> places{0, 1e-9, 0.25, 0.5, 0.75, 1, 1.25, 2, 3.5, 8};
 constexpr double no_knee = std::numeric_limits<double>::infinity();
 
-/// Returns p - b min(q, p / clip_ratio), or (p - b q)+ if there is no clip_ratio: the definitions of both residuals.
+/// Returns a residual weight from its definition: p - b min(q, p / clip_ratio), or (p - b q)+ if there is no
+/// clip_ratio.
 long double weight(const RatioTable& table, Token x, double b, double clip_ratio) {
   const long double p = table.target(x), q = table.proposal(x);
   return clip_ratio < no_knee ? p - b * std::min<long double>(q, p / clip_ratio)
                               : std::max<long double>(p - b * q, 0);
 }
 
-// The prefix sums P and Q, at most 1, are rounded to double; b Q and the difference are rounded once each: (1 + 3b)
-// 2^-53. The entries of the reference sum are rounded too, by 2^-54 of their size, in total (1 + b) 2^-54.
+// The prefix sums P and Q are at most 1 and rounded to double; b Q and the difference are rounded once each. Together
+// this is (1 + 3b) 2^-53. The entries of the reference sum are rounded too, by 2^-54 of their size, in total (1 + b)
+// 2^-54.
 double tolerance(double b) { return (2 + 4 * b) * 0x1p-53; }
 
 TEST(RatioTable, ResidualMassIsTheSumOfPositiveParts) {
@@ -114,7 +116,7 @@ TEST(RatioTable, OrderIsByFallingRatioAndPrefixesAddUp) {
   }
 }
 
-/// Expects each draw to be the token at which the running sum of weights in table order exceeds u times the total.
+/// Expects that each draw is the token at which the running sum of weights in table order exceeds u times the total.
 template <class W>
 void expect_draws(const RatioTable& table, const W& weights, double b, double clip_ratio) {
   std::vector<long double> running{0};
@@ -122,7 +124,8 @@ void expect_draws(const RatioTable& table, const W& weights, double b, double cl
   const double total = static_cast<double>(running.back());
   for (const std::uint64_t word : examples::some_words(3, 300)) {
     const Token drawn = weights.draw(word);
-    if (total <= tolerance(b)) continue;  // the residual is a rounding error; so is Pr(draw)
+    // the residual is a rounding error, and so is the probability of a draw from it
+    if (total <= tolerance(b)) continue;
     ASSERT_NE(drawn, no_token);
     const auto j = static_cast<std::size_t>(std::find(table.order().begin(), table.order().end(), drawn) -
                                             table.order().begin());
@@ -191,8 +194,8 @@ TEST(RatioTable, ServesEveryProposalRow) {
   }
 }
 
-// As doubles, five entries of 0.2 do not sum to exactly 1. The integer masses, which sum to 2^62, give the difference
-// to token 0, so that it has another mass than equal entries; their order must not depend on that.
+// As doubles, five entries of 0.2 do not sum to exactly 1, but the integer masses sum to 2^62. Token 0 gets the rest,
+// so its mass differs from the masses of equal entries; the order must not depend on the difference.
 TEST(RatioTable, OrdersEqualProbabilitiesByIdWhateverRoundingMadeOfThem) {
   for (const std::size_t size : {3u, 5u, 6u, 7u, 10u, 12u, 100u}) {
     const std::vector<double> q(size, 1.0 / static_cast<double>(size));
@@ -212,7 +215,7 @@ TEST(RatioTable, OrdersEqualProbabilitiesByIdWhateverRoundingMadeOfThem) {
   for (Token x = 1; x < 5; ++x) EXPECT_EQ(table.proposal(x), table.proposal(0));
 }
 
-// Tests that the guide counts the ratios above b as a linear scan does.
+// Tests that the guide counts as many ratios above b as a linear scan.
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -250,7 +253,7 @@ TEST(RatioGuide, CountsClusters) {
 }
 
 TEST(RatioGuide, CountsEveryCellBoundary) {
-  // Ratios for which b / (1 + b) is a multiple of the cell width.
+  // At these ratios b, b / (1 + b) is a multiple of the cell width.
   std::vector<double> ratios;
   for (int j = 0; j < 63; ++j) ratios.push_back(j / (64.0 - j));
   expect_linear_count(ratios);
@@ -266,9 +269,10 @@ TEST(RatioGuide, CountsRandomRatios) {
   }
 }
 
-// Tests that a guide changes the time of a draw and never its token.
+// Tests that a guide changes only the time of a draw, and never its token.
 
-/// Returns random bits at the ends of every possible guide cell and around those at which the token changes.
+/// Returns random bits at both ends of every possible cell of a guide, and around the bits at which the drawn token
+/// changes.
 std::vector<std::uint64_t> parting_words(const RatioTable& table, const RatioTable::Residual& bare) {
   std::vector<std::uint64_t> words = examples::some_words(9, 2000);
   for (std::uint64_t cell = 0; cell < 1024; ++cell)
@@ -297,7 +301,7 @@ TEST(ResidualGuide, LeadsToTheTokenOfTheBisection) {
        {std::pair{examples::random_row(1, 1000, 6), examples::random_row(2, 1000, 6)},
         {examples::random_row(3, 700, 2, 0.3), examples::random_row(4, 700, 9, 0.3)},
         {std::vector<double>{0.5, 0.25, 0.25}, std::vector<double>{0.25, 0.5, 0.25}},
-        // The ratios differ by rounding only, so residual masses for b near 1 are rounding errors.
+        // The ratios differ only by rounding, so residual masses for b near 1 are rounding errors.
         {std::vector<double>(400, 1.0 / 400), examples::normalised(std::vector<double>(400, 3))}}) {
     const RatioTable table(p, q);
     for (const double b : {0.0, 0.5, 1.0, 1.25, 2.0, 7.0}) expect_same_tokens(table, table.residual(b));
@@ -306,8 +310,8 @@ TEST(ResidualGuide, LeadsToTheTokenOfTheBisection) {
   }
 }
 
-// A bisection of 1000 tokens takes ten comparisons. With a guide, uniform random bits leave about one. The bits of
-// `parting_words` are not uniform, because they lie at the ends of cells.
+// A bisection of 1000 tokens takes ten comparisons. With a guide, uniform random bits need fewer than two on average.
+// The bits of `parting_words` are not uniform, because they lie at the ends of cells.
 TEST(ResidualGuide, LeavesFewSteps) {
   const RatioTable table(examples::random_row(1, 1000, 2), examples::random_row(2, 1000, 2));
   RatioTable::Residual residual = table.residual(1);
