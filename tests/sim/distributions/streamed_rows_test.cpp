@@ -39,7 +39,8 @@ TYPED_TEST_SUITE(FreshRowsOf, Entries);
 // Blocks hold 1024 tokens: the sizes lie below, at and above one block, and above several.
 const std::vector<std::size_t> row_sizes{1, 7, 1023, 1024, 1025, 4097};
 
-/// Returns the first token whose fixed-point running sum exceeds the scaled random bits, or no_token if all are 0.
+/// Returns the first token whose fixed-point running sum exceeds the scaled random bits, or no_token if all weights are
+/// 0.
 template <class F>
 Token running_sum_draw(int size, const F& weight, std::uint64_t word) {
   Fixed total = 0;
@@ -104,9 +105,10 @@ TYPED_TEST(FreshRowsOf, EveryMassAndDrawIsThatOfTheRunningSumInEveryWidth) {
   }
 }
 
-// In rows of floats a residual term has an error of 2^-23 of the term and 2^-47 of p (short_float.hpp). The mass is
-// off by at most the sum of these errors, the distribution by at most that sum over the mass. Integer sums lose less
-// than 2^-60 per term. A proposal near the target leaves a small residual, whose relative error is largest.
+// In rows of floats a residual term has an error of 2^-23 of the term plus 2^-47 of p (short_float.hpp). The error of
+// the mass is at most the sum of these errors, and the error of the distribution at most this sum divided by the mass.
+// Integer sums lose less than 2^-60 per term. A proposal near the target leaves a small residual, whose relative error
+// is largest.
 TEST(FreshRows, OfFloatsServeTheDistributionOfTheSameDoubles) {
   int served = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
@@ -194,7 +196,8 @@ TEST(FreshRows, AgreesWithPlainRowsOnEveryQuestion) {
   EXPECT_EQ(entries(fresh.row(0)), entries(rows.row(0)));
   EXPECT_EQ(entries(fresh.row_without(0, seen, 3)), entries(rows.row_without(0, seen, 3)));
   for (int j = 0; j < max_drafts; ++j) EXPECT_EQ(fresh.kth_most_probable(j), rows.kth_most_probable(j)) << j;
-  // Sums of 300 terms, at most 1: Rows rounds V times; FreshRows is off by V units of 2^-60 and its row's own defect.
+  // Sums of 300 terms are at most 1. Rows rounds V times; FreshRows has an error of V units of 2^-60 plus the
+  // difference of its row's sum from 1.
   EXPECT_NEAR(fresh.mass_without(0, seen, 3), rows.mass_without(0, seen, 3), 2 * 300 * 0x1p-53);
 }
 
@@ -214,7 +217,8 @@ TEST(FreshRows, EmptyResidualGivesNoToken) {
   EXPECT_EQ(rows.residual(1).draw(123), no_token);
 }
 
-// Unseen mass is precise however small it is: scaling it by a power of two is exact for weights above 2^-1022.
+// The mass outside the seen tokens is precise however small it is, because scaling by a power of two is exact for
+// weights above 2^-1022.
 TEST(FreshRows, LittleMassIsMeasuredAgainstItself) {
   for (const double rest : {1e-3, 1e-9, 1e-15, 1e-30, 1e-300}) {
     const std::vector<double> q{1 - rest, rest / 4, 0, 3 * (rest / 4)};

@@ -27,7 +27,7 @@ std::vector<double> tied_row(std::uint64_t seed, std::size_t size, std::uint64_t
   return row;
 }
 
-/// Expects read(x) to have the order of row[x], and to be equal where row[x] is.
+/// Expects that read(x) orders the tokens as row[x] does, and is equal where row[x] is equal.
 template <class Read>
 void expect_order(const std::vector<double>& row, const Read& read, const std::string& where) {
   std::vector<std::size_t> order(row.size());
@@ -77,7 +77,7 @@ void expect_ties_of_format(const std::vector<double>& p, const std::vector<doubl
 TEST(TiedEntries, AreEqualInEveryFormOfARow) {
   for (const std::size_t size : {2u, 3u, 5u, 6u, 7u, 10u, 33u, 100u, 1030u, 5000u})
     for (std::uint64_t seed = 0; seed < 12; ++seed) {
-      // A uniform row, a row with three different entries, and a row with up to 1000.
+      // p is uniform, or has at most three or at most 1000 different entries.
       const auto p = tied_row(seed, size,
                               seed % 3 == 0   ? 1
                               : seed % 3 == 1 ? 3

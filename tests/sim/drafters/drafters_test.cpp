@@ -39,7 +39,7 @@ TupleDistribution explored(std::string_view name, const Instance& instance) {
 }
 
 Instance with_proposals(Instance instance) {
-  // Gives every draft another row: the row before it, rotated by one token.
+  // Each draft gets the row of the draft before it, rotated by one token.
   while (std::ssize(instance.proposals) < instance.drafts) {
     auto row = instance.proposals.back();
     std::rotate(row.begin(), row.begin() + 1, row.end());
@@ -48,7 +48,8 @@ Instance with_proposals(Instance instance) {
   return instance;
 }
 
-// The property declared_drafts checks the same on generated instances.
+// Compares enumerated drafts with their declared distribution on edge cases. The property declared_drafts makes the
+// same comparison on generated instances.
 TEST(Drafters, DrawTheirDistributionOnTiesAndExhaustedSupports) {
   for (const auto& drafter : registry().drafters())
     for (const char* text : {"p=(1 1 1) q=(1 1 1) K=2", "p=(1 1 1) q=(0 1 1) K=3", "p=(1 1 1 1) q=(0 0 1 0) K=3",
@@ -93,7 +94,7 @@ RC_GTEST_PROP(Drafters, SetsHaveTheirClosedForms, (Instance instance)) {
   const Row q = normalised(instance.proposals.front());
   const auto iid = all_inside("iid", instance);
   for (std::size_t set = 0; set < iid.size(); ++set) RC_ASSERT(iid[set] == power(mass(q, set), drafts));
-  // Pr(x drafted) is 1 - Pr(all drafts outside x).
+  // Pr(x drafted) is 1 - Pr(no draft is x).
   for (std::size_t x = 0; x < q.size(); ++x)
     RC_ASSERT(1 - iid[(iid.size() - 1) ^ (std::size_t{1} << x)] == 1 - power(1 - q[x], drafts));
 
@@ -105,7 +106,7 @@ RC_GTEST_PROP(Drafters, SetsHaveTheirClosedForms, (Instance instance)) {
     RC_ASSERT(independent[set] == product);
   }
 
-  // Without replacement and with K = 2, it is the sum over i in S of q_i (q(S) - q_i) / (1 - q_i).
+  // Without replacement and with K = 2, Pr(both drafts in S) is the sum over i in S of q_i (q(S) - q_i) / (1 - q_i).
   instance.drafts = 2;
   const auto pair = all_inside("without_replacement", instance);
   for (std::size_t set = 0; set < pair.size(); ++set) {
@@ -116,8 +117,8 @@ RC_GTEST_PROP(Drafters, SetsHaveTheirClosedForms, (Instance instance)) {
   }
 }
 
-// Drafters that read shared noise cannot be enumerated, so 100,000 tuples of each are compared with the distribution
-// that it declares. There are fewer than 300 confidence intervals of level 1 - 1e-12, so a false alarm has
+// Drafters that read shared noise cannot be enumerated, so 100,000 tuples of each drafter are compared with its
+// declared distribution. There are fewer than 300 confidence intervals of level 1 - 1e-12, so a false alarm has
 // probability below 1e-9 over the choice of the seed.
 TEST(Drafters, DrawTheirDistributionThroughSharedNoise) {
   constexpr int trials = 100'000;
@@ -177,8 +178,8 @@ std::vector<Token> tokens_below(const DraftTree& tree, int u) {
   return tokens;
 }
 
-// The joint probability of (1) is 1/2; (0), (2) and (1, 1) have 1/4 each, and all others have less. A prefix comes
-// before a longer one, so the order is (1), (0), (2), (1, 1).
+// The joint probability of (1) is 1/2; (0), (2) and (1, 1) have 1/4 each, and all other prefixes have less. Among
+// equally probable prefixes a shorter prefix comes first, so the order is (1), (0), (2), (1, 1).
 TEST(TopKTree, HoldsTheMostProbablePrefixes) {
   const DraftTree tree = most_probable({0.25, 0.5, 0.25}, {.drafts = 4, .length = 2});
   EXPECT_EQ(tree.size(), 5);

@@ -163,10 +163,11 @@ TEST(NoiseTrees, WalksEmitTheTargetAfterEveryPrefix) {
 
 const Doubles noise_target{0.4, 0.05, 0.25, 0.1, 0.2}, noise_proposal{0.1, 0.3, 0.3, 0.3, 0};
 
-/// Returns the probability that both drafts of GLS equal its token j, derived as in optimum/race_acceptance.hpp with
-/// r = p_j / q_j. j wins in one of the streams at time t, with density p_j e^(-t phi(r)). In the other stream nothing
-/// arrives before t under p, and the draft is j: q_j t times the integral of e^(-t phi(u)) over u > r. The integral
-/// over t is that of 1 / (phi(r) + phi(u))^2 over u, and phi is linear between ratios.
+/// Returns the probability that both drafts of GLS equal its token, a sum over tokens j that is derived as in
+/// optimum/race_acceptance.hpp with r = p_j / q_j. Token j wins in one of the streams at time t with density p_j e^(-t
+/// phi(r)). In the other stream, the probability that nothing arrives before t under p and that the draft is j is q_j t
+/// times the integral of e^(-t phi(u)) over u > r. The integral of the product over t gives 1 / (phi(r) + phi(u))^2,
+/// whose integral over u is computed piece by piece, because phi is linear between ratios.
 double both_drafts(const Doubles& p, const Doubles& q) {
   const auto phi = [&](double u) {
     double sum = 0;
@@ -195,7 +196,7 @@ double both_drafts(const Doubles& p, const Doubles& q) {
 
 TEST(NoiseTrees, BothDraftsInNumbersKnownOtherwise) {
   // With p = q, target and draft have the same winner in each stream. The token is the winner of the earlier stream,
-  // and the winner of the later one is an independent draw.
+  // and the winner of the later stream is an independent draw.
   EXPECT_NEAR(both_drafts({0.5, 0.5}, {0.5, 0.5}), 0.5, 1e-15);
   EXPECT_NEAR(both_drafts({1, 0}, {1, 0}), 1, 1e-15);
   EXPECT_EQ(both_drafts({1, 0}, {0, 1}), 0);
@@ -219,7 +220,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
   expect("gls_tree", path, {one, one * one, one * one * one});
   const double darts = acceptance::minhash(p, q);
   expect("weighted_minhash_tree", path, {darts, darts * darts, darts * darts * darts});
-  // How many of the two paths agree so far is a Markov chain: both continue to agree with probability `both`.
+  // The number of the two paths that agree so far is a Markov chain: both continue to agree with probability `both`.
   Doubles wanted;
   double with_two = 1, with_one = 0;
   for (int depth = 0; depth < 3; ++depth) {
@@ -234,7 +235,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
 }
 
 TEST(NoiseTrees, EqualDistributionsAcceptWholePaths) {
-  // With four paths the agreeing ones need not be the first, so their streams need not be consecutive.
+  // With four paths, the paths that agree need not be the first, so their streams need not be consecutive.
   for (const auto& [scheme, drafts] : {std::pair("gls_tree", 4),
                                        {"gumbel_coupling_tree", 1},
                                        {"gumbel_top_k_coupling_tree", 3},

@@ -1,4 +1,4 @@
-// Powers of e, exponential variates, the radix sort and 16-bit formats.
+// Tests of powers of e, exponential variates, the radix sort and 16-bit formats.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -76,7 +76,8 @@ TEST(PowerOfE, HasTheBitsItHad) {
 
 // Tests of exponential variates: their error bound, the bound by which races skip tokens, and their distribution.
 
-/// Visits random bits near both ends and near the switch of branches, powers of two and their neighbours, and others.
+/// Visits 64-bit integers near both ends and near the switch of branches, powers of two with their neighbours, and
+/// others.
 template <class Visit>
 void for_words(Visit visit) {
   for (std::uint64_t n = 0; n < 2000; ++n) {
@@ -96,8 +97,8 @@ void for_words(Visit visit) {
     }
 }
 
-/// Returns -ln(1 - t), t = (word + 1/2) / 2^64, to 2^-62 relative. Each branch computes in long double without
-/// rounding.
+/// Returns -ln(1 - t) with t = (word + 1/2) / 2^64, with a relative error of at most 2^-62. Each branch computes in
+/// long double without cancellation.
 long double reference(std::uint64_t word) {
   if (word < std::uint64_t{1} << 62) return -std::log1p(-(static_cast<long double>(word) + 0.5L) * 0x1p-64L);
   return -std::log((static_cast<long double>(~word) + 0.5L) * 0x1p-64L);
@@ -138,7 +139,7 @@ TEST(Exponential, HasItsDistribution) {
     ASSERT_NEAR(-std::expm1(-found[i]), static_cast<double>(i) / size, 0.0104);
 }
 
-// The radix sort gives the order of a comparison sort, including ties and keys that are equal as floats.
+// Tests that the radix sort gives the order of a comparison sort, including ties and keys that are equal as floats.
 
 void expect_sorted(std::vector<KeyedToken> keyed) {
   auto wanted = keyed;
@@ -214,7 +215,7 @@ TYPED_TEST(ShortFloatOf, WidensEveryPatternExactly) {
 }
 
 TYPED_TEST(ShortFloatOf, NarrowsToTheNearestAndTiesToEven) {
-  // Above the largest finite number the next value would have the next exponent; its pattern is that of infinity.
+  // Above the largest finite number, the next value would have the next exponent; its pattern represents infinity.
   constexpr int infinity = TypeParam::infinity;
   for (int below = 0; below < infinity; ++below) {
     const double low = by_definition<TypeParam>(below);

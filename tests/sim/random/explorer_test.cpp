@@ -1,5 +1,6 @@
-// Tests that the explorer visits every branch of positive probability once, with its probability; reports an
-// incomplete enumeration; and lumps untracked tokens without loss. Also tests verdicts on the largest uniforms.
+// Tests that the explorer visits every branch of positive probability once, with its probability; that it reports an
+// incomplete enumeration; and that it can sum up the probability of untracked tokens. Also tests verdicts for the
+// largest uniform numbers.
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -228,7 +229,8 @@ TEST(Explorer, DrawsWhatHasManyBranchesIfDealtWords) {
   Explorer<double> explorer;
   EXPECT_TRUE(explorer.explore(program, sink));
   EXPECT_EQ(mass.size(), 8u);
-  // With fixed random bits for the level, the rest is still enumerated, and every replay draws the same level.
+  // If the random bits of the level are fixed, every replay draws the same level, and the other draws are still
+  // enumerated.
   for (int quarter = 0; quarter < 4; ++quarter) {
     mass.clear();
     const std::uint64_t word[] = {static_cast<std::uint64_t>(quarter) << 62 | 5};
@@ -238,7 +240,7 @@ TEST(Explorer, DrawsWhatHasManyBranchesIfDealtWords) {
   }
 }
 
-/// Returns the verdict if all random bits are 1, on the first drafts that the verifier takes.
+/// Returns the verdict on the longest prefix of `drafts` that the verifier takes, if all random bits are 1.
 Verdict on_largest_words(const AnyVerifier& verifier, const std::vector<double>& p, const std::vector<double>& q,
                          std::vector<Token> drafts) {
   while (!verifier.takes(static_cast<int>(drafts.size()))) drafts.pop_back();
@@ -248,12 +250,12 @@ Verdict on_largest_words(const AnyVerifier& verifier, const std::vector<double>&
   return verifier.scripted_on(rows, static_cast<int>(drafts.size()))->decide(drafts, random);
 }
 
-// These rows have no small integer weights. The properties boundary_uniforms, edge_rows and strict_grid check rows
-// that have. Two kinds of scheme are skipped: enumerated plans, which divide a set's mass on a grid of 2^-52 and may
-// leave that much over, and couplings, whose drafts depend on the same random bits.
+// These rows have no small integer weights. The properties boundary_uniforms, edge_rows and strict_grid check rows that
+// have such weights. Two kinds of scheme are skipped: enumerated plans, which divide the mass of a set on a grid of
+// 2^-52 and may leave up to one unit of it, and couplings, whose drafts depend on the same random bits.
 TEST(BoundaryUniforms, LargestOnesAcceptADraftThatTheTargetLikesMoreAndOneOfEqualDistributions) {
   const double third = 1.0 / 3;
-  // For token 0 p >= q, with some equalities, and the doubles have no short binary form.
+  // For token 0, p >= q, with equality in some pairs. The doubles have no short binary form.
   const std::vector<std::pair<std::vector<double>, std::vector<double>>> pairs{
       {{0.1, 0.9}, {0.1, 0.9}},
       {{third, 1 - third}, {third, 1 - third}},

@@ -26,7 +26,7 @@ constexpr bool equal(const PhiloxBlock& a, const PhiloxBlock& b) {
   return a.word[0] == b.word[0] && a.word[1] == b.word[1] && a.word[2] == b.word[2] && a.word[3] == b.word[3];
 }
 
-// Known answers of the Random123 distribution (kat_vectors, philox4x32 10), here at compile time.
+// The known answers of the Random123 distribution (kat_vectors, philox4x32 10) are compared at compile time here.
 constexpr std::uint32_t ones = 0xffffffffu;
 constexpr PhiloxBlock zeros_in{{0, 0, 0, 0}}, zeros_out{{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}};
 constexpr PhiloxBlock ones_in{{ones, ones, ones, ones}}, ones_out{{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}};
@@ -37,7 +37,7 @@ static_assert(equal(philox4x32(ones_in, ones, ones), ones_out));
 static_assert(equal(philox4x32(pi_in, 0xa4093822, 0x299f31d0), pi_out));
 
 TEST(Philox, GivesTheKnownAnswersAtRunTime) {
-  // Inputs are volatile, so that the compiled rounds run and not the constant evaluator.
+  // Inputs are volatile, so that the compiled rounds run and not the compiler's evaluation of constants.
   const auto run = [](const PhiloxBlock& in, std::uint32_t key0, std::uint32_t key1) {
     volatile std::uint32_t word[4] = {in.word[0], in.word[1], in.word[2], in.word[3]};
     return philox4x32({{word[0], word[1], word[2], word[3]}}, key0, key1);
@@ -72,8 +72,8 @@ TEST(Philox, DrawsOfOnePurposeDoNotShiftAnother) {
   }
 }
 
-// Draws are halves of distinct blocks of a bijection. Any two of n are equal by accident with probability n^2 2^-65,
-// here 1e-10, and the draws are the same in every run.
+// Draws are halves of distinct outputs of a bijection. Among n random draws, two are equal with probability n^2 2^-65,
+// here 1e-10. The draws are the same in every run, so the test cannot fail by chance.
 TEST(Philox, NoTwoDrawsOrNoiseBlocksShareAWord) {
   std::set<std::uint64_t> words;
   std::size_t drawn = 0;
@@ -104,7 +104,7 @@ TEST(Philox, NoTwoDrawsOrNoiseBlocksShareAWord) {
 
 // Tests that random bits generated in bulk equal bits generated one draw at a time, at every SIMD width.
 
-/// Returns trial numbers with non-zero upper halves, with lower halves that wrap around, and out of order.
+/// Returns trial numbers with non-zero upper halves, with lower halves that wrap around, and with two numbers swapped.
 std::vector<std::uint64_t> awkward_trials() {
   std::vector<std::uint64_t> trials;
   for (const std::uint64_t first :
@@ -133,7 +133,7 @@ TEST(PhiloxFill, EveryWidthGivesThePairs) {
         }
 }
 
-/// Returns draws in an order that differs from trial to trial, more than a batch generates ahead.
+/// Returns more draws than a batch generates ahead, in an order that differs from trial to trial.
 template <class Source>
 std::vector<std::uint64_t> some_draws(Source& random, std::uint64_t trial) {
   std::vector<std::uint64_t> words;
@@ -174,10 +174,10 @@ TEST(PhiloxBatch, EveryTrialReadsItsOwnWords) {
   }
 }
 
-// Tests of blocks generated in bulk, and that races and darts read the same noise from them.
+// Tests of blocks generated in bulk, and that races and darts read the same noise from them as block by block.
 
 TEST(PhiloxWords, EveryWidthGivesTheBlockFunction) {
-  // Slots wrap around at 2^32, and the counts leave every remainder of a register.
+  // Slots wrap around at 2^32, and the counts have every remainder modulo the number of lanes of a register.
   const PhiloxRun run{0x9E3779B97F4A7C15, 0xFEDCBA9876543210, 0xFFFFFFF5u, 0x5A000007};
   for (const simd::Width width : simd::widths_here())
     for (std::size_t count = 0; count <= 40; ++count) {
@@ -189,7 +189,7 @@ TEST(PhiloxWords, EveryWidthGivesTheBlockFunction) {
         ASSERT_EQ(std::uint64_t{words[4 * i + 1]} << 32 | words[4 * i], pair.first) << count << " " << i;
         ASSERT_EQ(std::uint64_t{words[4 * i + 3]} << 32 | words[4 * i + 2], pair.second) << count << " " << i;
       }
-      EXPECT_EQ(words.back(), 0xABCDEF01u);  // nothing is written behind the end
+      EXPECT_EQ(words.back(), 0xABCDEF01u);  // nothing is written past the end
     }
 }
 
@@ -252,8 +252,8 @@ static_assert(unit_interval(largest_word) == 1 - 0x1p-53);
 static_assert(unit_interval(2047) == 0 && unit_interval(2048) == 0x1p-53, "the low 11 bits are not used");
 
 TEST(UniformSource, LargestUniformTimesDenominatorStaysBelowIt) {
-  // Denominators just above and just below powers of two, where the gap between doubles changes, down to the smallest
-  // normal number with a full gap below it.
+  // The denominators lie just above and just below powers of two, where the distance between doubles changes, down to
+  // the smallest normal numbers.
   const double u = unit_interval(largest_word);
   for (int exponent = -1021; exponent < 1023; ++exponent) {
     const double power = std::ldexp(1.0, exponent);
@@ -299,8 +299,8 @@ TEST(UniformSource, ScaleIsTheFloorOfTheProduct) {
       EXPECT_EQ(scale(word, bound), static_cast<std::uint64_t>(static_cast<Wide>(word) * bound >> 64));
 }
 
-// Value i is returned for 64-bit integers from ceil(i 2^64 / bound) on, so the counts of any two values differ by at
-// most one.
+// scale returns i for 64-bit integers from ceil(i 2^64 / bound) on, so the counts of any two values differ by at most
+// one.
 TEST(UniformSource, ScaleSplitsTheWordsEvenly) {
   for (const std::uint64_t bound : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{7}, std::uint64_t{1000}}) {
     for (std::uint64_t i = 0; i < bound; ++i) {
@@ -319,7 +319,7 @@ constexpr Token drafts[] = {0, 1, 0};
 
 TEST(Tape, WordHasTheUnitIntervalValueItIsNamedBy) {
   for (const double u : {0.0, 0.25, 0.5, 0.75 + 0x1p-53, 1 - 0x1p-53}) EXPECT_EQ(unit_interval(Tape::word(u)), u);
-  const double between = 0x1p-53 * 1.5;  // off the grid: rounded down
+  const double between = 0x1p-53 * 1.5;  // between two multiples of 2^-53: rounded down
   EXPECT_EQ(unit_interval(Tape::word(between)), 0x1p-53);
 }
 
@@ -332,7 +332,8 @@ TEST(Tape, RunsOutWithAMessage) {
 TEST(Recorder, LogsEveryDrawWithItsPurposeAndOutcome) {
   const std::uint64_t half = Tape::word(0.5), late = Tape::word(0.999);
   Recorder random(Tape({half, late, half, half}));
-  // First draft: p = .1 against q = .4, rejected at u = 1/2. Second: (.2 - .3)+ is 0, rejected. Third: 0 again.
+  // At the first draft p = .1 and q = .4, so u = 1/2 rejects it. The next residuals are 0 at the second and third
+  // draft, (.2 - .3)+ at the second, so they are rejected too.
   const Verdict verdict = verifiers::RecursiveRejection{}.verify(DraftedPosition(distributions, drafts, 3), random);
   const auto& draws = random.draws();
   ASSERT_EQ(draws.size(), 4u);

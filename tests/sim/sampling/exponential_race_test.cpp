@@ -1,5 +1,5 @@
-// Tests of races of exponential clocks: they have the arrivals of a plain sort, on every representation of rows; and
-// shared noise depends on the trial, not on the role.
+// Tests of races of exponential clocks: their arrivals are in the order of a plain sort, on every representation of
+// rows; and shared noise depends on the trial, not on the role.
 #include <algorithm>
 #include <set>
 

@@ -37,8 +37,8 @@ TEST(QuantisedRow, RepresentableRowsAreUntouched) {
             (std::vector<std::uint64_t>{row_total / 4, 0, row_total / 4 * 3}));
 }
 
-// The bound V 2^-62 + |1 - sum| of weights.hpp. An entry and its mass differ by less than one unit, and long double
-// represents the difference exactly. The sums add a relative rounding of at most V 2^-63.
+// Tests the bound V 2^-62 + |1 - sum| of weights.hpp. An entry and its mass differ by less than one unit, and long
+// double represents the difference exactly. The sums add a relative rounding error of at most V 2^-63.
 TEST(QuantisedRow, SumsToItsTotalKeepsZerosAndIsWithinTheStatedBound) {
   for (const auto& row : examples::awkward_rows()) {
     const auto mass = quantise(row);
@@ -74,7 +74,7 @@ struct AliasCell {
   }
 };
 
-/// Returns for how many of the 2^64 integers each token is drawn.
+/// Returns, for each token, the number of the 2^64 integers for which it is drawn.
 std::vector<Wide> word_counts(const AliasTable& table, std::size_t size) {
   std::vector<Wide> counts(size, 0);
   for (std::size_t c = 0; c < size; ++c) {
@@ -101,7 +101,8 @@ TEST(AliasTable, DistributionIsTheRowExactlyWhereWordsDivideEvenly) {
   }
 }
 
-// The sizes of a cell and of its own token's share are each rounded once: at most one integer per cell moves.
+// The size of a cell and the share of its token `own` are each rounded once, so at most one integer per cell gets
+// another token.
 TEST(AliasTable, DistributionIsTheRowToOneWordACellAndZerosStayZero) {
   for (const auto& row : examples::awkward_rows()) {
     const auto mass = quantise(row);
@@ -118,7 +119,8 @@ TEST(AliasTable, DistributionIsTheRowToOneWordACellAndZerosStayZero) {
   }
 }
 
-/// Returns integers at which the token changes: at the beginning of a cell and at the end of its own token's share.
+/// Returns integers around changes of the drawn token, at the beginning of a cell and at the end of the share of `own`,
+/// and some others.
 std::vector<std::uint64_t> boundary_words(const AliasTable& table, std::size_t size) {
   std::vector<std::uint64_t> words = examples::some_words(8, 500);
   for (std::size_t c = 0; c < std::min<std::size_t>(size, 64); ++c) {
@@ -129,7 +131,7 @@ std::vector<std::uint64_t> boundary_words(const AliasTable& table, std::size_t s
   return words;
 }
 
-// At the end of a cell's own share the upper halves of offset and share are equal, so that the lower halves decide.
+// At the end of the share of `own` the upper halves of offset and share are equal, so that the lower halves decide.
 TEST(AliasTable, ManyAtATimeAreThoseOneByOne) {
   for (const auto& row : examples::awkward_rows()) {
     const AliasTable table(quantise(row));
@@ -151,7 +153,8 @@ TEST(AliasTable, ManyAtATimeAreThoseOneByOne) {
   }
 }
 
-// Tests that draws without some tokens agree with a linear scan of the rest, also at every boundary between tokens.
+// Tests that draws without some tokens agree with a linear scan of the other tokens, also at every boundary between
+// tokens.
 
 Token linear_draw(const std::vector<std::uint64_t>& mass, const std::vector<Token>& seen, std::uint64_t word) {
   const auto unseen = [&](Token x) { return !among(x, seen.data(), static_cast<int>(seen.size())); };
@@ -191,7 +194,7 @@ std::vector<std::vector<Token>> seen_sets(std::size_t size) {
     std::set<Token> chosen;
     for (std::uint64_t j = 0; j <= i % 5; ++j)
       chosen.insert(static_cast<Token>(scale(philox_pair(i, j, 2, 2).first, size)));
-    // Drafts come in any order.
+    // Drafts may come in any order.
     sets.emplace_back(i % 2 ? std::vector<Token>(chosen.begin(), chosen.end())
                             : std::vector<Token>(chosen.rbegin(), chosen.rend()));
   }
@@ -224,7 +227,8 @@ TEST(CumulativeTable, ExhaustedSupportGivesNoToken) {
   EXPECT_EQ(table.draw_without(seen, 2, 12345), no_token);
 }
 
-// Tests that a batch draws without replacement as single trials do, with random bits at the edges of removed tokens.
+// Tests that draws without replacement in a batch equal draws in single trials, with random bits at the edges of
+// removed tokens.
 
 /// A batch with prescribed random bits: `prescribed[n][t]` is draw n of trial t.
 struct PrescribedBatch {
@@ -233,7 +237,7 @@ struct PrescribedBatch {
   std::span<const std::uint64_t> words(Purpose, std::uint32_t n) const { return prescribed[n]; }
 };
 
-/// Returns the least 64-bit integer that scales to `at` of `left`.
+/// Returns the least 64-bit integer that scale(.., left) maps to `at`.
 std::uint64_t word_at(std::uint64_t at, std::uint64_t left) {
   return static_cast<std::uint64_t>(((static_cast<Wide>(at) << 64) + left - 1) / left);
 }
@@ -270,7 +274,8 @@ TEST(DrawsWithout, AreThoseOneByOneOnEveryEdge) {
         for (std::size_t k = 0; k < drafts; ++k) {
           batch.prescribed[k][t] = philox_pair(seed, t, static_cast<std::uint32_t>(k), 1).first;
           if (k == 0 || t % 4 == 3) continue;
-          // Where an earlier token began, counted without the tokens before it. The draw must skip that token.
+          // Prescribes random bits at which an earlier token would begin in the remaining mass. The draw must skip this
+          // token.
           const auto before = prefix_consistent(
               whole, rest, {{batch.prescribed.begin(), batch.prescribed.begin() + static_cast<std::ptrdiff_t>(k)}},
               t);
@@ -281,7 +286,7 @@ TEST(DrawsWithout, AreThoseOneByOneOnEveryEdge) {
           std::uint64_t at = edge.at;
           for (const Token x : before.tokens)
             if (rest.interval(x).at < edge.at) at -= rest.interval(x).mass;
-          at += static_cast<std::uint64_t>(t % 4) - 1;  // and next to it
+          at += static_cast<std::uint64_t>(t % 4) - 1;  // or one unit below or above
           if (at < left) batch.prescribed[k][t] = word_at(at, left);
         }
       Token out[trials * drafts];

@@ -53,7 +53,7 @@ TEST(FixedPoint, SumLiesBelowTheTrueSumByLessThanItsBound) {
     long double exact = 0;  // has an error below V 2^-64
     for (const double weight : row) exact += weight;
     const double sum = fixed_sum(size, [&row](Token x) { return row[static_cast<std::size_t>(x)]; });
-    // from_fixed rounds once more, to the nearest of numbers near 1.
+    // from_fixed rounds once more, to the nearest double, near 1.
     EXPECT_LE(sum, exact + size * 0x1p-64L + 0x1p-53L);
     EXPECT_GT(sum, exact - size * (0x1p-60L + 0x1p-64L) - 0x1p-53L);
   }
@@ -87,7 +87,7 @@ TEST(FixedPoint, DrawIsTheLinearWalkOverIntegers) {
 }
 
 TEST(FixedPoint, DrawFindsItsPartWhereTheyAreLongerThanABlock) {
-  constexpr int size = 300001;  // more than 256 blocks, so each part has two
+  constexpr int size = 300001;  // more than 256 blocks, so each part has two blocks
   const auto weight = [](Token x) { return x % 3 == 0 ? 0x1p-20 : 0x1p-21 * (x % 5); };
   Fixed total = 0;
   for (Token x = 0; x < size; ++x) total += to_fixed(weight(x));
@@ -154,8 +154,9 @@ std::map<Token, double> realised_distribution(const auto& weights) {
   return distribution;
 }
 
-/// Draws with random bits in the middle of `grid_words` equal cells. A token's count is off by less than a cell at
-/// each end of its interval, and by a little more for the resolution of the draw's comparison.
+/// Compares draws with random bits in the middle of `grid_words` equal cells with the realised weights. A token's count
+/// is wrong by less than one cell at each end of its interval, and by a little more because the draw's comparison has a
+/// finite resolution.
 void expect_served(const auto& weights) {
   std::map<Token, double> drawn;
   for (std::uint64_t cell = 0; cell < grid_words; ++cell)
@@ -227,7 +228,7 @@ TEST(RealisedWeights, ExplorerTakesThemWhenAsked) {
 TEST(RealisedWeights, NothingToServeGivesNoToken) {
   const FixedWeights nothing(2, [](Token) { return 0x1p-61; });
   const auto program = [&nothing](Explorer<double>& random) {
-    if (!random.flip(1.0, 0.0)) return accepted(1, 0);  // u * 0 < 1 for every u
+    if (!random.flip(1.0, 0.0)) return accepted(1, 0);  // succeeds, because u * 0 < 1 for every u
     const Verdict verdict = random.emit(nothing);
     EXPECT_EQ(verdict.token, no_token);
     return verdict;
@@ -254,7 +255,7 @@ TEST(UniformOnComplement, GivesEveryUnseenTokenItsShareInOrder) {
     std::vector<Token> seen, unseen;
     for (Token x = 0; x < vocabulary; ++x) (set >> x & 1 ? seen : unseen).push_back(x);
     for (const bool reversed : {false, true}) {
-      if (reversed) std::reverse(seen.begin(), seen.end());  // drafts come in any order
+      if (reversed) std::reverse(seen.begin(), seen.end());  // drafts may come in any order
       const UniformOnComplement weights(vocabulary, seen.data(), static_cast<int>(seen.size()));
       std::vector<Token> summed;
       weights.for_each([&](Token x, int weight) {

@@ -1,5 +1,5 @@
-// Tests of the histogram of p / q and of the pass over a ladder's residual: every width gives the bits of a plain
-// loop, on zeros, denormals, ratios beyond the buckets and lengths that are not a multiple of a register.
+// Tests of the histogram of p / q and of the pass over a ladder's residual: every SIMD width gives the same bits as a
+// plain loop, on zeros, denormals, ratios beyond the buckets and lengths that are not a multiple of a register.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -44,7 +44,7 @@ FloatPair uneven_pair(std::size_t vocabulary, std::uint32_t seed) {
         break;
       case 5:
         p = q * static_cast<float>(1 + words() % 64) / 32;
-        break;  // where buckets begin
+        break;  // ratios at which buckets begin
       case 6:
         p = std::nextafter(q * static_cast<float>(words() % 2 == 0 ? 48 : 1 + words() % 64) / 32, 0.0f);
         break;
@@ -86,8 +86,8 @@ TEST(RatioMasses, AreThoseOfAPlainLoopAtEveryWidth) {
     }
 }
 
-// The bins of a ladder's plan have exact integer sums, and each token's look-up finds the bin that counts it. A token
-// whose q is 0 in units of 2^-60 is counted above that bin, or in it.
+// The bins of a ladder's plan have exact integer sums, and each token's look-up finds the bin in which it is counted. A
+// token whose q is 0 in units of 2^-60 is counted in the bin of its look-up or above it.
 TEST(BucketBins, HoldTheIntegersOfTheirTokens) {
   int bins_seen = 0, vanished = 0;
   for (const std::size_t vocabulary : lengths)
@@ -125,7 +125,7 @@ TEST(BucketBins, HoldTheIntegersOfTheirTokens) {
         while (bin > 0 && RatioBuckets::of(static_cast<float>(bins.lowest(bin))) < bucket) --bin;
         ASSERT_EQ(bins.of_bucket(bucket), bin) << vocabulary << " " << bucket;
       }
-      EXPECT_EQ(bins.target_below(bins.size()), 1);  // whatever the row sums to
+      EXPECT_EQ(bins.target_below(bins.size()), 1);  // even if the row does not sum to exactly 1
       EXPECT_EQ(bins.proposal_below(bins.size()), 1);
     }
   EXPECT_GT(bins_seen, 1000);
@@ -160,11 +160,11 @@ TEST(LadderLeft, IsTheSumOfItsDefinitionAtEveryWidth) {
       const FreshRows<float> rows(p, std::span<const float>(q));
       const BucketBins bins = rows.bins();
       std::vector<double> slope(static_cast<std::size_t>(std::max(bins.size(), 1)));
-      // In descending order, as in plans; sometimes so large that most buckets leave nothing.
+      // Slopes descend, as in plans. Some are so large that the residual is 0 in most buckets.
       for (double& s : slope) s = static_cast<double>(words() % 4096) / 1024 * (seed + 1);
       std::sort(slope.rbegin(), slope.rend());
       if (bins.size() == 0) continue;
-      if (seed == 3)  // one step: nothing is left above ratio 1.5 and much below, or vice versa
+      if (seed == 3)  // one step: a residual of 0 above ratio 1.5 and a large one below, or vice versa
         for (int i = 0; i < bins.size(); ++i)
           slope[static_cast<std::size_t>(i)] = (bins.lowest(i) >= 1.5) == (vocabulary % 2 == 0) ? 1000 : 0x1p-9;
       for (const double scale : {1.0, 0.37}) {

@@ -1,5 +1,5 @@
-// Tests that passes at every SIMD width have the bits of the scalar pass and of plain sums, on entries of every kind;
-// and of the error bound of terms computed in float.
+// Tests that passes at every SIMD width give the same bits as the scalar pass and plain sums, on entries of every kind;
+// and tests the error bound of terms computed in float.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -50,7 +50,8 @@ std::vector<Entry> entries(std::uint64_t seed, std::size_t size) {
 }
 
 const std::vector<std::size_t> sizes{1, 7, 8, 31, 64, 65, 1000, 1023, 1024, 1025, 4097, 9999};
-// Includes values around 2^100, where rows of floats change to terms in double, and values where doubles overflow.
+// The factors b include values around 2^100, where rows of floats change to terms in double, and values where doubles
+// overflow.
 const double past_floats = std::nextafter(0x1p100, 1e300);
 const std::vector<double> places{0,
                                  1e-310,
@@ -151,9 +152,9 @@ TYPED_TEST(WidePasses, GiveTheSameBitsInEveryWidth) {
     }
 }
 
-// Quotients p / clip_ratio as close to the midpoint of two doubles as the clip_ratio allows: with p = P 2^-53,
-// clip_ratio = N 2^-52 for odd N, and M the inverse of N or -N modulo 2^54, P = (N M -+ 1) / 2^54 is 1 / N of half a
-// unit from the 54-bit number M.
+// Tests quotients p / clip_ratio that are as close to the midpoint of two doubles as clip_ratio allows. Let clip_ratio
+// = N 2^-52 with odd N, M the inverse of N or -N modulo 2^54, P = (N M -+ 1) / 2^54, and p = P 2^-53. In units of 2^-55
+// the quotient is P 2^54 / N = M -+ 1 / N, and the odd 54-bit number M is a midpoint.
 TEST(WideClipping, RoundsQuotientsAsDivisionDoes) {
   __extension__ using Wide = unsigned __int128;
   int hard = 0;
@@ -192,7 +193,8 @@ TYPED_TEST(WidePasses, FindTheTokenOfTheRunningSum) {
   }
 }
 
-// Products that a fused multiply-add would round differently, sums that cancel, branches, scalars other than double.
+// Tests functions with products that a fused multiply-add would round differently, sums that cancel, branches, and
+// scalars other than double.
 TEST(WideFunctions, GiveTheSameBitsInEveryWidth) {
   const std::size_t most = 2100;
   const auto p = entries<double>(5, most), q = entries<double>(6, most);
@@ -249,8 +251,8 @@ TEST(Width, IsChosenOnceAndCanBeSaidToBeLess) {
   EXPECT_EQ(name_of(Width::avx2), "avx2");
 }
 
-// Every sixteenth term is as large as possible, so that one SIMD lane has all of them, and other terms fill the unit
-// of every level completely: no level may leave its binade.
+// Every `lanes`-th term is as large as possible, for 16 so that one SIMD lane has all of them. The other terms use the
+// bits of every level down to its unit. No level may leave its binade, because its unit would change (exact_sums.hpp).
 TEST(WideFloats, KeepEveryBitOfAFullBlock) {
   for (const float large : {0x1.fffffep-4f, 0x1.fffffep-5f, 0x1.fffffep-23f, 0x1.fffffep-42f, 0x1.8p-60f})
     for (const std::size_t lanes : {std::size_t{1}, std::size_t{16}, std::size_t{64}}) {
@@ -272,7 +274,7 @@ TEST(WideFloats, KeepEveryBitOfAFullBlock) {
     }
 }
 
-// The draws end in the last strip, complete or not, of a row that is followed by large entries.
+// The draws end in the last strips, complete or not, of a row that is followed by large entries.
 TEST(WideFloats, FindEveryTokenOfTheLastStrips) {
   const auto p = entries<float>(3, 3000), q = entries<float>(4, 3000);
   int found = 0;
@@ -297,7 +299,7 @@ TEST(WideFloats, FindEveryTokenOfTheLastStrips) {
   EXPECT_GT(found, 200);
 }
 
-// Entries of 16 bits are widened first, so their sums are those of the same numbers as floats.
+// Entries of 16 bits are widened first, so their sums equal the sums of the same numbers as floats.
 template <class Entry>
 void expect_sums_of_floats() {
   for (const std::size_t size : sizes) {
@@ -320,14 +322,14 @@ TEST(WideFloats, AreThoseOfShortEntriesToo) {
   expect_sums_of_floats<Half>();
 }
 
-// The error is 2^-23 of the residual plus 2^-47 of p for any b (short_float.hpp); 2^-148 is for denormals.
+// The error is at most 2^-23 of the residual plus 2^-47 of p for any b (short_float.hpp); 2^-148 is for denormals.
 TEST(WideFloats, AreOffRelativeToWhatIsLeft) {
   int close = 0;
   for (std::uint64_t i = 0; i < 20000; ++i) {
     const auto p = static_cast<float>(examples::uniform(9, 3 * i)),
                q = static_cast<float>(examples::uniform(9, 3 * i + 1));
     const double near = i % 2 == 0 ? std::ldexp(examples::uniform(9, 3 * i + 2), -static_cast<int>(i % 40)) : 1;
-    const double b = (1 - near) * double{p} / double{q};  // p - b q is `near` of p
+    const double b = (1 - near) * double{p} / double{q};  // p - b q is `near` times p
     const long double exact = std::max(static_cast<long double>(p) - static_cast<long double>(b) * q, 0.0L);
     const auto off = static_cast<double>(std::abs(static_cast<long double>(residual_term(p, q, b)) - exact));
     ASSERT_LE(off, (0x1p-23 + 0x1p-46) * static_cast<double>(exact) + 0x1p-47 * (1 + 0x1p-20) * double{p} + 0x1p-148)

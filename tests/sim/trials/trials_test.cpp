@@ -12,7 +12,7 @@
 namespace draftproof {
 namespace {
 
-constexpr std::uint64_t trials = 100'003;  // not a multiple of a shard
+constexpr std::uint64_t trials = 100'003;  // not a multiple of the size of a shard
 
 /// Runs trials whose outcomes depend only on the trial number.
 void run(std::uint64_t first, std::uint64_t count, Tally& tally) {
@@ -113,7 +113,7 @@ TEST(Tally, CountsFlagsMembershipAndImpossibleTrials) {
   EXPECT_EQ(tally.histogram, (std::vector<std::uint64_t>{1, 0, 0, 1, 1}));
 }
 
-// Tests that a trial decided speculatively uses its own random bits and no others.
+// Tests that a trial decided speculatively reads the random bits of this trial and no others.
 
 constexpr std::uint64_t seed = 3;
 constexpr int batch = PhiloxBatch::most, coins = 6;
