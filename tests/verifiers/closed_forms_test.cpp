@@ -1,6 +1,6 @@
-// Exact acceptance of verifiers, compared with closed forms on generated instances and with published numbers. Also
-// the order in which drafts are tested: every fixed order is lossless, a random order accepts the mean over all
-// orders, and an order that depends on the tokens is not lossless.
+// Tests of the exact acceptance of verifiers: it equals closed forms on generated instances, and published numbers.
+// Also tests the order in which drafts are tested: every fixed order is lossless, a random order accepts the mean over
+// all orders, and an order that depends on the tokens is not lossless.
 #include <algorithm>
 #include <numeric>
 
@@ -55,8 +55,8 @@ RC_GTEST_PROP(ClosedForms, KSeqAcceptsByItsFactor, (const Instance& instance)) {
   RC_ASSERT(1 - refused <= rho * beta);
 }
 
-// The bisection ends with a bracket of width (K - 1) 2^-12, so the factor minus this width is not above the root:
-// there F, the residual mass, is at least the probability that all drafts are rejected.
+// The bisection ends with a bracket of width (K - 1) 2^-12, so the factor minus this width is at most the root. For
+// factors up to the root, the residual mass F is at least the probability that all drafts are rejected.
 RC_GTEST_PROP(ClosedForms, KSeqFactorIsNextToTheRoot, (const Instance& instance)) {
   const Given at(instance);
   const Rational rho = verifiers::KSeq{}.prepare(at.rows, at.drafts).factor;
@@ -220,13 +220,13 @@ TEST(PublishedNumbers, WorstPairsOfRecursiveRejection) {
   EXPECT_NEAR(exact::recursive_rejection<double>({1 - top, top}, {1 - q, q}, 3), .81410, 0.5e-5);
 }
 
-// Acceptance of K-SEQ on two tokens with p_2 = q_2^K, minimised over q_2; published with five digits.
+// Published are the minima over q_2 of K-SEQ's acceptance on two tokens with p_2 = q_2^K, with five digits.
 TEST(PublishedNumbers, WorstPairsOfKSeq) {
   const std::vector<std::pair<int, double>> published{
       {3, .86503}, {4, .85438}, {8, .83971}, {64, .82797}, {1024, .82646}};
   for (const auto& [drafts, value] : published) {
     const auto accepts = [drafts = drafts](double root) {
-      // q_2 = root^(1/K) spreads the interesting range evenly for every K.
+      // With q_2 = root^(1/K), equal steps of `root` cover the range of the minimum evenly for every K.
       const double q = std::pow(root, 1.0 / drafts);
       const Rows<double> rows({1 - root, root}, std::vector<double>{1 - q, q});
       return 1 - rows.residual_mass(verifiers::KSeq{}.prepare(rows, drafts).factor);
@@ -250,7 +250,8 @@ struct Curves {
   std::vector<double> optimum, k_seq, rejection, match;  ///< at K = 1, 2, 4, 8
 };
 
-// Six digits from an enumeration by another program, for ratio tables at sizes that cannot be explored here.
+// Another program computed these numbers by an enumeration, with six digits. They test ratio tables at sizes that
+// cannot be explored here.
 TEST(PublishedNumbers, CurvesInTheNumberOfDrafts) {
   constexpr double printed = 0.5e-6;
   const std::vector<Curves> published{{{.25, .75},

@@ -1,6 +1,6 @@
-// Couplings through shared noise: output distribution against p, acceptance against closed forms, and the effects of
-// a wrong use of the noise. Couplings cannot be explored, so all tests compare trials with fixed seeds with
-// confidence intervals.
+// Tests of couplings through shared noise: their output distribution is p, their acceptance has a closed form, and a
+// wrong use of the noise has known effects. Couplings cannot be explored, so all tests compare trials of fixed seeds
+// with confidence intervals.
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
@@ -30,7 +30,7 @@ bool covers(std::uint64_t count, std::uint64_t trials, double probability) {
   return low <= probability + 1e-12 && probability - 1e-12 <= high;
 }
 
-/// Every coupling with K drafts, and its expected acceptance.
+/// Calls visit(name, K, expected acceptance) for every coupling with the case's number of drafts.
 template <class Visit>
 void for_couplings(const golden::Case& c, Visit visit) {
   const auto &p = c.p, &q = c.q.front();
@@ -86,7 +86,8 @@ TEST(Couplings, TwoKeysGiveTheTargetAndOneKeyItsClosedForm) {
   expect(ran("one_key_gumbel"), p, false);
 }
 
-/// A source that breaks one rule of the noise.
+/// A source with a bug: all streams have the same noise (one_stream), or drafter and verifier read different noise
+/// (own_noise).
 class Broken : public Philox {
  public:
   Broken(std::uint64_t trial, Role role, bool one_stream, bool own_noise)

@@ -1,6 +1,6 @@
-// Schemes whose plan is a maximum flow, on all or part of the vocabulary, or a numerical fit. Flows reach the
-// optimum, exactly in fractions and up to rounding in double; fits err by the error that they report. golden_test.cpp
-// has their reference cases.
+// Tests of schemes whose plan is a maximum flow, on all or part of the vocabulary, or a numerical fit. Flows reach the
+// optimum, exactly in fractions and up to rounding in double; fits have at most the error that they report.
+// golden_test.cpp compares these schemes with reference cases.
 #include <cmath>
 #include <iostream>
 
@@ -33,8 +33,8 @@ using verifiers::TruncatedAlphabet;
 using verifiers::TruncatedLp;
 
 TEST(MaxFlow, OfANetworkWorkedByHand) {
-  // Source 0, sets 1 = {3, 4} and 2 = {3}, tokens 3 and 4, sink 5, all of capacity 1: set 1 gets token 3 first and
-  // must release it for set 2.
+  // The network has the source 0, the sets 1 = {3, 4} and 2 = {3}, the tokens 3 and 4, the sink 5, and capacity 1 on
+  // every edge. Set 1 gets token 3 first and must release it for set 2.
   MaxFlow<int> network(6);
   network.add_edge(0, 1, 1);
   network.add_edge(0, 2, 1);
@@ -63,8 +63,8 @@ TEST(FlowPlans, ReachTheOptimumOfEveryDraftSampling) {
   expect_lossless(verifiers::OptimalTransportTailDraw{}, "tail_draw", true);
   expect_lossless(verifiers::CanonicalTwoStep{}, "iid", true);
   expect_lossless(verifiers::CanonicalTwoStepIndependent{}, "independent", true);
-  // Truncated plans use a flow for tuples inside and the ladder for others. For i.i.d. drafts they are optimal,
-  // because the ladder is and the flow accepts as much.
+  // Truncated plans use a flow for tuples inside and the ladder for others. For i.i.d. drafts they are optimal, because
+  // the ladder is optimal and the flow accepts as much as the ladder.
   for (const int inside : {0, 1, 2, 3, 99}) expect_lossless(TruncatedLp{.inside = inside}, "iid", true);
   expect_lossless(TruncatedAlphabet{.inside = 99}, "independent", true);
 }
@@ -151,9 +151,9 @@ TEST(TruncatedLp, TokensInsideHaveAtMostAThousandSets) {
   EXPECT_EQ(affordable_tokens(2, 3), 3);
 }
 
-// At V = 20,011: p_I, the distribution of the selected draft, sums to 1 and attains the optimum within the 1e-12 that
-// the ladder promises. The accepted share of trials agrees with it within five standard deviations (2 per 10^6 false
-// alarms; the seed is fixed).
+// At V = 20,011, p_I, the distribution of the selected draft, sums to 1, and sum min(p, p_I) is the optimum within the
+// 1e-12 that the ladder promises. The accepted share of trials agrees with this sum within five standard deviations (2
+// per 10^6 false alarms; the seed is fixed).
 TEST(TruncatedLp, AttainsTheOptimumAtALargeVocabulary) {
   const RatioTable table(planned::zipf(20'011, 1.2, 1), planned::zipf(20'011, 1.0, 1));
   for (const int drafts : {2, 4}) {
@@ -206,8 +206,8 @@ TEST(TruncatedAlphabet, LosesAtMostTheTuplesOutsideAndNothingAgainstTheLadder) {
   EXPECT_GT(above, 0) << "the flow never gained: it is not exercised";
 }
 
-// V = 5,000, two proposals: p_I sums to 1, and the accepted share of trials agrees with sum min(p, p_I) within five
-// standard deviations (6e-7 false alarms; none at this seed).
+// At V = 5,000 with two proposals, p_I sums to 1, and the accepted share of trials agrees with sum min(p, p_I) within
+// five standard deviations (a false alarm has probability 6e-7; the seed is fixed).
 TEST(ReducedPlans, RunAtALargeVocabulary) {
   constexpr int vocabulary = 5000, trials = 100'000;
   const std::vector<std::vector<double>> proposals{planned::zipf(vocabulary, 1.1, 1),
@@ -264,11 +264,11 @@ TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
       << "no instance showed that more than two drafts are not optimal: the distribution is not exercised";
 }
 
-/// The rounding of a marginal: fewer than 256 sets, each a few roundings of 2^-53 of its mass.
+/// The error of a marginal, which sums fewer than 256 sets with a few roundings of 2^-53 of its mass each.
 constexpr double marginal_rounding = 256 * 0x1p-53;
 
-// The set {0,1} has probability 1/2, each single 1/4. For (2/5, 3/5), the pair must yield 0 with probability 0.15 /
-// 0.5.
+// The set {0, 1} has probability 1/2, {0} and {1} have 1/4 each. For the output (2/5, 3/5), the set {0, 1} must yield
+// token 0 with probability 0.15 / 0.5.
 TEST(SoftmaxFit, WorkedByHand) {
   const std::vector<SoftmaxChoice> choices{{{0}, 0.25}, {{1}, 0.25}, {{0, 1}, 0.5}};
   const std::vector<double> wanted{0.4, 0.6};
@@ -278,7 +278,7 @@ TEST(SoftmaxFit, WorkedByHand) {
   EXPECT_NEAR(odds[0] / (odds[0] + odds[1]), 0.3, 1e-11);
 }
 
-// A solution on the boundary: token 0 must come from its single set only, so its level falls without limit. The error
+// The solution is on the boundary: token 0 must come only from the set {0}, so its level falls without limit. The error
 // still becomes small.
 TEST(SoftmaxFit, ReachesFaces) {
   const std::vector<SoftmaxChoice> choices{{{0}, 0.25}, {{1}, 0.25}, {{0, 1}, 0.5}};
@@ -309,8 +309,9 @@ TEST(GlobalResolution, KeepsToTheErrorItReports) {
   }
 }
 
-// The plan's error bound, with T of 0, 1, 2 or all tokens outside the cut. The published bounds are 15 tau for the L1
-// error and 10 tau for the loss of acceptance; without truncation 1 tau each suffices, because the fits stop at tau.
+// Tests the plan's error bound when 0, 1, 2 or all tokens outside the cut are fitted (T). The published bounds are 15
+// tau for the L1 error and 10 tau for the loss of acceptance; without truncation, 1 tau is enough for both, because the
+// fits stop at tau.
 TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {
   for (const double tolerance : {1e-3, 1e-4}) {
     int examined = 0, truncated = 0, worse_than_tolerance = 0;
@@ -323,7 +324,7 @@ TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {
         const auto& distribution = at.distribution();
         ASSERT_TRUE(distribution.complete);
         ASSERT_EQ(distribution.mass, 1) << instance.text();
-        // eps_T in fractions: 1 minus the probability that all drafts are kept tokens.
+        // Computes eps_T in fractions: 1 minus the probability that all drafts are kept tokens.
         Rational inside = 0;
         const auto q = normalised(instance.proposals.front());
         for (std::size_t x = 0; x < q.size(); ++x)

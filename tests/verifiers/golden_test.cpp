@@ -47,9 +47,9 @@
 namespace draftproof {
 namespace {
 
-/// The file's values are good to 1e-15, and its README states a tolerance of a few 1e-12. Here: at most 4 stages,
-/// each a few roundings of 2^-53 relative to terms at most 1, divided at worst by the smallest unseen mass and the
-/// smallest residual mass in the cases, about 1/300 each: 30 * 2^-53 * 300 = 1e-12.
+/// The file's values have an error of 1e-15, and its README states a tolerance of a few 1e-12. Here there are at most 4
+/// stages, each with a few roundings of 2^-53 relative to terms of at most 1, divided at worst by the smallest unseen
+/// mass and the smallest residual mass in the cases, about 1/300 each: 30 * 2^-53 * 300 = 1e-12.
 constexpr double reference_tolerance = 1e-12;
 
 /// FreshRows truncates each term of a sum at 2^-60 (V <= 6: 6 * 2^-60 = 5e-18) and RatioTable each entry of a row at
@@ -63,7 +63,7 @@ std::shared_ptr<const AnyVerifier> with(V verifier = {}) {
                                                 Explored(std::move(verifier)));
 }
 
-/// The verifier of a scheme of the file with K drafts; null if this repository has none.
+/// Returns the verifier of a scheme of the file with K drafts, or null if this repository does not have the scheme.
 std::shared_ptr<const AnyVerifier> verifier(std::string_view scheme, int drafts) {
   using namespace verifiers;
   using namespace mutants;
@@ -100,7 +100,7 @@ std::shared_ptr<const AnyVerifier> verifier(std::string_view scheme, int drafts)
   return {std::shared_ptr<void>{}, registry().verifier(name->second)};
 }
 
-/// Largest deviation of both acceptances, output distribution and its distance to p from the file.
+/// Returns the largest deviation from the file of both acceptances, the output distribution and its distance to p.
 template <class L>
 double deviation(const golden::Case& c, const AnyVerifier& scheme, const L& distributions) {
   const auto decider = scheme.explore_on(distributions, c.drafts);
@@ -200,7 +200,7 @@ struct Plan {
   std::string_view scheme, draft_sampling;
   std::shared_ptr<const AnyVerifier> verifier;
   int cases;
-  bool on_table = false, on_fresh = false;  ///< also compared on these; FreshRows: output only
+  bool on_table = false, on_fresh = false;  /// also compared on RatioTable; on FreshRows, output only
   /// A flow is short of the optimum by less than 2^-52 for each of at most 41 sets and 6 tokens, 1e-14; the
   /// distribution of the sets and its enumeration add a few roundings of 2^-53 a leaf.
   double tolerance = reference_tolerance;

@@ -44,7 +44,7 @@
 namespace draftproof {
 namespace {
 
-/// Fresh rows that also count single reads outside passes, as made by loops over the vocabulary in a plan.
+/// Fresh rows that also count reads of single entries outside passes, which loops over the vocabulary in a plan make.
 class ReadRows : public FreshRows<float> {
  public:
   using FreshRows<float>::FreshRows;
@@ -142,12 +142,13 @@ struct FreshCase {
   }
 };
 
-/// Returns the passes of a decision, given its refused flips, its final draws and K; negative: not checked.
+/// Returns the expected passes of a decision, given its refused flips, its final draws and K. A negative result means
+/// that nothing is checked.
 using Expected = std::function<int(int refused, int drawn, int drafts)>;
 
-/// Returns the extra passes for a scan for the first `most` tokens of an order, with `reads` entries per token. A
-/// strip is read token by token if it holds a new such token, most (1 + ln(V / most)) times on average over orders;
-/// the bound is twice that.
+/// Returns a bound of the extra passes of a scan for the first `most` tokens of an order, with `reads` entries per
+/// token. A strip is read token by token if it contains a token that is new among the first, which happens most (1 +
+/// ln(V / most)) times on average over orders; the bound is twice that number.
 double scan_slack(int most, int reads) {
   return 2 * most * (1 + std::log(fresh_vocabulary / most)) * static_cast<double>(simd::strip) * reads /
          fresh_vocabulary;
@@ -177,7 +178,7 @@ void expect_passes(int drafts, int proposals, const Expected& expected, double s
     EXPECT_LE(rows.passes(), most) << V::info.name << " " << drafts << " trial " << trial;
   }
   const bool tests_drafts = !V::info.shared_noise && V::info.name != verifiers::SampleAndMatch::info.name;
-  EXPECT_EQ(refusals > 0, tests_drafts) << V::info.name;  // otherwise the test covers acceptances only
+  EXPECT_EQ(refusals > 0, tests_drafts) << V::info.name;  // if not, the test covers only acceptances
 }
 
 template <class V, class D>
@@ -217,8 +218,8 @@ TEST(Passes, OneForTheFixedTokensHoweverMany) {
 }
 
 TEST(Passes, SelectionsByGroupsReadEveryProposalThreeTimes) {
-  // Each proposal is read for the mean, for the masses of buckets and for the distribution; p is read for the mean.
-  // The draw is one pass. Whether a residual is left is known after the first token above p_I.
+  // Each proposal is read for the mean, for the masses of buckets and for the distribution; p is read for the mean. The
+  // draw is one pass. The check whether a residual is left ends at the first token above p_I.
   const Expected ladder = [](int, int drawn, int drafts) { return 1 + 3 * drafts + drawn; };
   expect_passes<verifiers::LadderIndependent, drafters::Independent>(ladder, {1, 2, 4}, true, 0.1);
   // The alphabet takes one pass more, strip by strip.
@@ -235,7 +236,8 @@ TEST(Passes, RacesReadTheTargetOnceAStream) {
                                                      4 * scan_slack(1, 2));
 }
 
-// Passes of ladders and of K-SEQ, whose factor is found in few passes, is valid, and accepts as much as the root.
+// Tests of the passes of ladders and of K-SEQ. K-SEQ finds its factor in few passes; the factor is valid, and accepts
+// as much as the root.
 
 struct FloatPair {
   std::vector<float> target, proposal;
@@ -251,7 +253,7 @@ FloatPair logits(double vocabulary, double noise, std::uint64_t seed = 7) {
 
 constexpr std::uint64_t block = FreshRows<float>::block;
 
-// Where p = q, the ladder reads every token to find that the residual is empty.
+// If p = q, the ladder reads every token to find that the residual is empty.
 TEST(CountedPasses, ALadderIsOneAndARefusalOneMoreAndOneBlock) {
   const FloatPair pair = logits(5000, 1), equal = logits(5000, 0);
   const Token drafts[] = {1, 2, 3, 4};
@@ -283,7 +285,7 @@ TEST(CountedPasses, KSeqFindsItsFactorInSixAndDrawsInOne) {
       const Token none[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
       verifiers::KSeq{}.verify(DraftedPosition(rows, none, drafts), plan, random);
       EXPECT_LE(rows.visited() - before, size + block);
-      // The root to its last bit, by bisection on the same pair.
+      // Computes the root to its last bit, by bisection on the same pair.
       const RatioTable table(std::vector<double>(pair.target.begin(), pair.target.end()),
                              std::vector<double>(pair.proposal.begin(), pair.proposal.end()));
       const double root = verifiers::KSeq{}.prepare(table, drafts).factor;
@@ -291,9 +293,9 @@ TEST(CountedPasses, KSeqFindsItsFactorInSixAndDrawsInOne) {
     }
 }
 
-// Rows of many kinds: one token that holds most of a row, flat ones, proposals near the target and far from it.
-// Losslessness needs gamma <= rho in the numbers that are used. Acceptance may be below 1 - F(rho*), that of the
-// root, by the search's tolerance; truncation, below V 2^-60 per sum, is negligible.
+// Tests rows of many kinds: with one token that has most of the mass, flat rows, and proposals near the target and far
+// from it. Losslessness requires gamma <= rho in the numbers that are used. Acceptance may be below the acceptance at
+// the root, 1 - F(rho*), by the search's tolerance; truncation, below V 2^-60 per sum, is negligible.
 TEST(CommonFactor, IsValidAndAcceptsAsMuchAsItsRoot) {
   std::uint64_t most = 0, all = 0, cases = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed)
@@ -335,11 +337,11 @@ TEST(CommonFactor, KnowsTheEnds) {
   EXPECT_LE(disjoint.visited() / 2000, 12u);
 }
 
-// Passes of steps: on a path of which every draft is refused, and on trees.
+// Tests of the passes of steps: on a path on which every draft is refused, and on trees.
 
 constexpr std::uint64_t row_size = 5000, row_block = FreshRows<float>::block;
 
-/// One pair of rows after every prefix, with one object per context.
+/// A model with one pair of rows after every prefix, and one object for each context.
 class FreshContexts final : public ConditionalModel<FreshRows<float>> {
  public:
   explicit FreshContexts(int conditionals) : target_{row(1)}, proposal_{row(2)} {
@@ -357,7 +359,7 @@ class FreshContexts final : public ConditionalModel<FreshRows<float>> {
     for (const auto& distributions : distributions_) sum += distributions.visited();
     return sum;
   }
-  /// The token of the least p / q.
+  /// Returns the token with the least p / q.
   Token least() const {
     Token best = 0;
     const auto ratio = [this](Token x) { return distributions(0).target(x) / distributions(0).proposal(x); };
@@ -386,7 +388,7 @@ struct RefusingSource {
   Verdict emit(const auto& weights) { return words.emit(weights); }
 };
 
-/// Number of tokens read in an iteration that refuses a path of the token of least p / q.
+/// Returns the number of tokens that one iteration reads when it refuses a path of the token with the least p / q.
 template <class V>
 std::uint64_t visited_by_refusal(int length) {
   const FreshContexts conditionals(40);
@@ -434,7 +436,8 @@ TEST(StepPasses, ATreeCostsAtMostOneADraftAndADraw) {
       EXPECT_LE(conditionals.visited() - before, row_size * passes() + row_block)
           << verifier.info.name << " trial " << trial;
     };
-    const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };  // drafts, and the draw
+    // one pass for each draft and one for the draw
+    const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };
     const auto drafts = [&shape] { return static_cast<std::uint64_t>(shape.drafts * shape.length + 1); };
     expect_at_most(verifiers::paths::Traversal{}, nodes);
     expect_at_most(verifiers::paths::LayerwiseRejection{}, drafts);

@@ -1,4 +1,5 @@
-// Verifiers in floating point: their exact distribution, rows at the ends of formats, and captured rows.
+// Tests of verifiers in floating point: of their exact distribution, of rows at the ends of formats, and of captured
+// rows.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -65,7 +66,7 @@ template <class L>
 Rounded explore(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& distributions,
                 const std::vector<double>& p, int drafts) {
   const auto decider = verifier.explore_on(distributions, drafts);
-  if (!decider) return {0, 1};  // Info::unsupported: a plan for small vocabularies
+  if (!decider) return {0, 1};  // Info::unsupported: the plan is only for small vocabularies
   const auto distribution = explore_distribution(drafter, *decider, distributions, drafts, {.leaves = 100'000'000});
   EXPECT_TRUE(distribution.complete);
   NeumaierSum distance;
@@ -116,7 +117,8 @@ TEST(Precision, ThirtyTwoTokensThreeDrafts) { expect_small(32, 3); }
 TEST(Precision, SixteenTokensFourDrafts) { expect_small(16, 4); }
 
 constexpr std::size_t vocabulary = 262144;
-/// The ids of the six tokens: ends of the vocabulary, ends of a block of 1024, and two in between.
+/// The ids of the six tokens: both ends of the vocabulary, both sides of the end of a block of 1024, and two in
+/// between.
 constexpr std::size_t places[] = {0, 1023, 1024, 77777, 200001, vocabulary - 1};
 
 std::vector<double> scattered(const std::vector<double>& support) {
@@ -125,14 +127,15 @@ std::vector<double> scattered(const std::vector<double>& support) {
   return row;
 }
 
-// Tokens of p only, of q only and of both; at least three tokens of q, so that three drafts never exhaust it.
+// Some tokens have only p, some only q, others both. At least three tokens have q, so that three drafts never exhaust
+// it.
 const std::vector<double> target_row_of_six = examples::normalised({5, 0, 3, 1, 7, 2});
 const std::vector<std::vector<double>> rows_of_q{examples::normalised({2, 3, 1, 0, 4, 6}),
                                                  examples::normalised({1, 1, 5, 2, 0, 3}),
                                                  examples::normalised({0, 6, 1, 1, 1, 2})};
 
-// Sums over the vocabulary truncate each of at most 6 positive terms by 2^-60 and masses by 2^-62; with the stages
-// and divisions above nothing exceeds 1e-12, and 1e-11 is what a full support of V 2^-60 = 2e-13 per sum would need.
+// Sums over the vocabulary truncate each of at most 6 positive terms by 2^-60 and masses by 2^-62; with the stages and
+// divisions above, no error exceeds 1e-12. A full support, with V 2^-60 = 2e-13 per sum, would need 1e-11.
 constexpr double large_tolerance = 1e-11;
 
 void expect_large(auto&& make_distributions, std::string_view name) {
@@ -167,9 +170,10 @@ TEST(Precision, SixTokensInLargeFreshRows) {
       "FreshRows");
 }
 
-// Little mass is left of a row after K - 1 drafts without replacement, or after its likeliest tokens. Drafts must be
-// drawn from it with the distribution that verifiers divide by. Only the plan of ladder_wor on fresh rows is off, by
-// V 2^-60 over this mass, because its buckets are sums in units of 2^-60 (verifiers/ladder_wor.hpp).
+// After K - 1 drafts without replacement, or without its most probable tokens, little mass of a row is left. Drafts
+// must be drawn from this mass with the distribution by which verifiers divide. Only the plan of ladder_wor on fresh
+// rows has an error, of V 2^-60 over this mass, because its buckets are sums in units of 2^-60
+// (verifiers/ladder_wor.hpp).
 TEST(Precision, LittleIsLeftOfAProposal) {
   const std::vector<double> p{0.3, 0.3, 0.1, 0.1, 0.1, 0.1};
   for (const double rest : {1e-6, 1e-9, 1e-12}) {
@@ -190,7 +194,8 @@ TEST(Precision, LittleIsLeftOfAProposal) {
   }
 }
 
-// Rows at the ends of double: zeros, denormals, one large token among least ones, sums that miss 1, q = p.
+// Tests of rows at the ends of double: zeros, denormals, one large token among the least positive doubles, sums that
+// are not 1, q = p.
 
 using Dice = std::mt19937_64;
 
@@ -264,7 +269,7 @@ TYPED_TEST(OnExtremeRows, EveryTokenHasTargetProbability) {
   EXPECT_EQ(decided, 3000);
 }
 
-// Fresh rows a unit in the last place from p = q: the residual is empty or has one such unit.
+// Tests of fresh rows that differ from p = q by units in the last place: the residual is empty or has one such unit.
 
 template <class Entry>
 constexpr StoredFormat format_of = std::same_as<Entry, float>    ? float32
@@ -272,7 +277,8 @@ constexpr StoredFormat format_of = std::same_as<Entry, float>    ? float32
                                    : std::same_as<Entry, Half>   ? float16
                                                                  : bfloat16;
 
-/// Rows of `size` tokens; of p's entries every `every`-th is a unit below q's, and the first one `first` units above.
+/// Rows of `size` tokens. Every `every`-th entry of p is one unit in the last place below q's, and the first entry is
+/// `first` units above.
 template <class Entry>
 struct NearRows {
   std::vector<Entry> p, q;
@@ -316,7 +322,7 @@ class NearEqualRows : public testing::Test {
           }
     }
   }
-  /// A scheme of one position, on the same draft `drafts` times or on tokens in a row.
+  /// Decides with a scheme of one position, on the same draft `drafts` times or on successive tokens.
   template <class V>
   void position(int drafts, bool distinct = false) {
     SCOPED_TRACE(V::info.name);
@@ -329,7 +335,7 @@ class NearEqualRows : public testing::Test {
       return verify(verifier, DraftedPosition<FreshRows<Entry>>(rows, tuple, count), plan, random).token;
     });
   }
-  /// A scheme of paths on the path x, x, or on two such paths if it takes several.
+  /// Decides with a scheme of paths on the path x, x, or on two such paths if the scheme takes several.
   template <class V>
   void paths() {
     SCOPED_TRACE(V::info.name);
@@ -395,7 +401,7 @@ TEST(CapturedClaims, AFlagIsMembershipWhereClaimedAndNoTrialReachesNothing) {
         for (const AnyDrafter* drafter : registry().drafters_of(info)) {
           const int drafts = verifier->takes(2) ? 2 : info.most_drafts;
           if (!drafter->defined(table.vocabulary(), drafts, table.proposals())) continue;
-          // A race passes over the vocabulary per draft and side: milliseconds per trial at V = 32,000.
+          // A race reads the vocabulary once per draft on each side: milliseconds per trial at V = 32,000.
           const bool races = info.shared_noise || drafter->info().shared_noise();
           const Tally tally = simulate({*verifier, *drafter, drafts, 5, first_trial(i)}, table,
                                        {.trials = races ? 8u : 2000u, .threads = 1});

@@ -1,4 +1,4 @@
-// Decisions on rows stored in 16 bits, on fresh rows with different proposals, and with a RefusalPlan.
+// Tests of decisions on rows stored in 16 bits, on fresh rows with different proposals, and with a RefusalPlan.
 #include <cmath>
 #include <iostream>
 
@@ -38,8 +38,8 @@ std::vector<double> widened(const std::vector<Entry>& row) {
 
 template <class Entry>
 struct StoredVerdicts : testing::Test {
-  /// Expects equal verdicts, for the same random bits, on stored rows and on the same rows as floats; each draws its
-  /// drafts.
+  /// Expects equal verdicts, for the same random bits, on stored rows and on the same rows as floats. The drafts are
+  /// drawn from each of the two.
   template <class V, class D>
   static void expect_equal_verdicts(int drafts) {
     int accepted_drafts = 0, corrected = 0;
@@ -88,7 +88,7 @@ TYPED_TEST(StoredVerdicts, AreThoseOfTheSameFloats) {
   }
 }
 
-/// The distribution of V's tokens on `rows` with the drafts of `D`.
+/// Returns the distribution of V's tokens on `rows` with the drafts of `D`.
 template <class V, class D, class L>
 std::vector<double> emitted_distribution(const L& rows, int drafts) {
   return enumerated<D>(V{}, rows, drafts).output;
@@ -100,20 +100,21 @@ double sum_of(const std::vector<double>& row) {
   return sum;
 }
 
-/// Total variation between two rows, each over its sum.
+/// Returns the total variation between two rows, each divided by its sum.
 double distance(const std::vector<double>& a, const std::vector<double>& b) {
   double total = 0;
   for (std::size_t x = 0; x < a.size(); ++x) total += std::abs(a[x] / sum_of(a) - b[x] / sum_of(b)) / 2;
   return total;
 }
 
-/// Explored distributions add up a few hundred products of doubles; five tokens and three drafts stay far below.
+/// Explored distributions are sums of a few hundred products of doubles; for five tokens and three drafts the error is
+/// far below this bound.
 constexpr double rounding = 1e-12;
-/// The effect of residual terms in float (short_float.hpp): a refusal uses the mass before and after, each within
-/// 2^-23 of itself, and the distribution of the drawn tokens has at most the same error for the last mass.
+/// The effect of residual terms in float (short_float.hpp): a refusal uses the masses before and after it, each with a
+/// relative error of 2^-23, and the distribution of the drawn tokens has at most the same error as the last mass.
 constexpr double rounding_of_terms(int drafts) { return rounding + 2 * drafts * 0x1p-23; }
 
-/// Five tokens in the format, and the error of their sums.
+/// Two rows of five tokens in the format, and the errors of their sums.
 template <class Entry>
 struct StoredPair {
   explicit StoredPair(std::uint64_t seed)
@@ -159,7 +160,7 @@ void expect_bound(double amplified) {
       largest = std::max(largest, found);
       EXPECT_LE(found, pair.apart + amplified * (drafts - 1) * pair.defect + rounding_of_terms(drafts))
           << V::info.name << " K " << drafts << " pair " << seed;
-      // The same rows normalised: float rounding remains in both sums, 2^-24 each, and as much in the entries.
+      // In the same rows normalised, the rounding to float remains: 2^-24 in each sum, and as much in the entries.
       NormalisedRows normalised(5);
       const FreshRows<float> rows =
           normalised.of(std::span<const Bfloat16>(pair.stored_p), std::span<const Bfloat16>(pair.stored_q));
@@ -178,8 +179,8 @@ TEST(StoredDistributions, KeepTheirBounds) {
   expect_bound<RecursiveRejection, drafters::Iid>(1);
   expect_bound<KSeq, drafters::Iid>(1);
   expect_bound<Ladder, drafters::Iid>(1);
-  // The unseen mass 1 - q(X) comes from a subtraction while it is at least 1/16. So a defect of the sum, at most 2^-8
-  // in bf16, is amplified by at most this factor.
+  // The unseen mass 1 - q(X) is computed by a subtraction while it is at least 1/16. So an error of the sum, at most
+  // 2^-8 in bf16, is amplified by at most this factor.
   expect_bound<RecursiveRejectionWor, drafters::WithoutReplacement>(1 / (0x1p-4 - 0x1p-8));
 }
 
@@ -194,7 +195,7 @@ TEST(StoredDistributions, WithoutReplacementNeedsTheWiderBound) {
   EXPECT_GT(largest, 1e-3) << "little unseen mass makes much of a defect";
 }
 
-/// Weights in steps, so that many tokens tie; some are zero.
+/// Returns weights in steps, so that many tokens tie; some weights are zero.
 std::vector<double> stepped_row(std::uint64_t seed, std::size_t size) {
   std::vector<double> row(size);
   double total = 0;
@@ -221,7 +222,7 @@ TEST(FreshDecisions, DifferentProposalsAreRefusedAsByTheRowsAPlanKeeps) {
     Token tokens[drafts];
     for (int k = 0; k < drafts; ++k) tokens[k] = drafter.pick(rows.row(k));
     const Verdict found = verifier.verify(DraftedPosition(rows, tokens, drafts), here);
-    // The same decision, with whole rows that are updated after each rejection.
+    // Makes the same decision with whole rows that are updated after each rejection.
     std::vector<double> left = p;
     double mass = 1;
     Verdict wanted;

@@ -1,4 +1,4 @@
-// The ladder for drafts from different proposals, with bins by the ratio of p to the mean proposal.
+// Tests of the ladder for drafts from different proposals, with bins by the ratio of p to the mean proposal.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -16,7 +16,7 @@ namespace {
 
 using verifiers::LadderIndependent;
 
-/// Random rows of small weights over the bins, normalised.
+/// Returns random rows over the bins, of small weights, normalised.
 ProposalRows<Rational> random_rows(std::mt19937& words, std::size_t rows, std::size_t bins) {
   ProposalRows<Rational> made(rows, std::vector<Rational>(bins));
   for (auto& row : made) {
@@ -28,8 +28,8 @@ ProposalRows<Rational> random_rows(std::mt19937& words, std::size_t rows, std::s
   return made;
 }
 
-/// Returns Pr(draft k is in bin i and selected), by an enumeration of all tuples of bins. best(tuple, bin) is whether
-/// the bin is in the group from which the selection is made.
+/// Returns Pr(draft k is in bin i and selected), by an enumeration of all tuples of bins. best(tuple, bin) returns
+/// whether the bin is in the group from which the draft is selected.
 template <class Best>
 ProposalRows<Rational> enumerated(const ProposalRows<Rational>& own, int drafts, const Best& best) {
   const std::size_t bins = own.front().size(), all = static_cast<std::size_t>(drafts);
@@ -51,7 +51,8 @@ ProposalRows<Rational> enumerated(const ProposalRows<Rational>& own, int drafts,
   return distribution;
 }
 
-/// Expects that own * slope is the distribution; the last row may stand for several drafts.
+/// Expects that own * slope is the distribution. The last row may stand for several drafts, whose probabilities are
+/// summed.
 void expect_distribution(const ProposalRows<Rational>& own, const ProposalRows<Rational>& slope, int drafts,
                          const ProposalRows<Rational>& distribution) {
   for (std::size_t k = 0; k < own.size(); ++k)
@@ -70,7 +71,7 @@ TEST(GroupSlopes, AreTheDistributionOfTheSelectionForAnyLevels) {
     std::vector<Rational> level(bins);
     for (auto& c : level) c = Rational(static_cast<int>(words() % 5), 4);
     ProposalRows<Rational> distribution(own.size(), std::vector<Rational>(bins));
-    for (int quarter = 0; quarter < 4; ++quarter) {  // levels are quarters: u = quarter / 4 stands for its interval
+    for (int quarter = 0; quarter < 4; ++quarter) {  // levels are quarters, so u = quarter / 4 stands for its interval
       const Rational u(quarter, 4);
       const auto part = enumerated(own, drafts, [&](const auto& tuple, std::size_t bin) {
         for (std::size_t i = *std::min_element(tuple.begin(), tuple.end()) + 1; i <= bin; ++i)
@@ -108,12 +109,12 @@ TEST(Orders, SlopesAreTheDistributionOfTheSelectionForAnyOrder) {
   }
 }
 
-// The prover covers the registered scheme, which has orders.
+// The prover covers only the registered scheme, which uses orders.
 TEST(LadderIndependent, IsLosslessWithoutOrders) {
   planned::expect_lossless(LadderIndependent{.orders = 0}, "independent", false, 40);
 }
 
-// The plan keeps the best of its mixtures, one of which is the ladder without orders.
+// The plan keeps the best of its mixtures, and one of them is the ladder without orders.
 TEST(LadderIndependent, OrdersGainAndNeverLose) {
   int above = 0;
   for (int n = 0; n < 200; ++n) {
@@ -146,7 +147,8 @@ TEST(LadderIndependent, IsOptimalWhereProposalsAgree) {
   EXPECT_GT(several, 20);
 }
 
-// Buckets of fresh rows: lossless within rounding, and near the distribution of single tokens.
+// On buckets of fresh rows the scheme is lossless up to rounding, and its acceptance is near the acceptance on single
+// tokens.
 TEST(LadderIndependent, IsLosslessOnFreshRows) {
   const VerifierOf<LadderIndependent> scheme(Kind::verifier);
   const AnyDrafter& drafter = *registry().drafter("independent");

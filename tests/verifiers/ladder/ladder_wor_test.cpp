@@ -1,5 +1,5 @@
-// The ladder for drafts without replacement, beyond the tests of both ladders in ladders_test.cpp: its choice among
-// drafts, its race and buckets, and drafts that are uniform after the support of q is exhausted.
+// Tests of the ladder for drafts without replacement, beyond the tests of both ladders in ladders_test.cpp: its choice
+// among drafts, its race and buckets, and drafts that are uniform after the support of q is exhausted.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -38,7 +38,8 @@ auto distribution_of_wor(const V& verifier, const L& distributions, int drafts) 
   return enumerated<drafters::WithoutReplacement>(verifier, distributions, drafts);
 }
 
-// The race in double against all subsets in fractions. The integral has a relative error of 1e-14, and V terms round.
+// Compares the race in double with sums over all subsets in fractions. The integral has a relative error of 1e-14, and
+// V terms are rounded.
 TEST(LadderWor, TheRaceHasTheChordsOfTheSubsets) {
   int compared = 0;
   for (int n = 0; n < 150; ++n) {
@@ -48,7 +49,7 @@ TEST(LadderWor, TheRaceHasTheChordsOfTheSubsets) {
                             exact::as_doubles(normalised(instance.proposals.front())));
     const auto bins = exact.bins();
     const auto near = rows.bins();
-    if (bins.by_token() != near.by_token()) continue;  // equal ratios may round to different ones
+    if (bins.by_token() != near.by_token()) continue;  // equal ratios may round to different doubles
     ++compared;
     for (int drafts = 1; drafts <= 6; ++drafts) {
       const WorCoverage<Rational> want(exact, bins, drafts);
@@ -61,9 +62,10 @@ TEST(LadderWor, TheRaceHasTheChordsOfTheSubsets) {
   EXPECT_GT(compared, 100);
 }
 
-// The choice among drafts without replacement of a group G with H above and Z below (ladder/group_choice.hpp) has
-// distribution q(x) / q(G) (F(H + G) - F(H)), for any three sets: on RapidCheck's instances, by an enumeration of
-// every branch in fractions. The first or the last draft of the group does not have this distribution.
+// Let G be the group from which the draft is chosen, H the tokens above and Z the tokens below. The choice among drafts
+// without replacement (ladder/group_choice.hpp) has distribution q(x) / q(G) (F(H + G) - F(H)) for any three sets. This
+// is tested on RapidCheck's instances, by an enumeration of every branch in fractions. The first or the last draft of
+// the group does not have this distribution.
 
 /// Rows whose tokens are in three bins, whatever their ratios.
 struct InThreeBins : Rows<Rational> {
@@ -84,7 +86,8 @@ struct InThreeBins : Rows<Rational> {
   int bin(const Bins&, Token x) const { return bin_of[static_cast<std::size_t>(x)]; }
 };
 
-/// The members of a ladder that choose_distinct() reads. Both breaks are up in every trial, so each bin is a group.
+/// The members of a ladder that choose_distinct() reads. Both breaks are up in every trial, so each bin is a group of
+/// its own.
 struct ThreeGroups {
   InThreeBins::Bins bins;
   LadderLevels<Rational> levels{std::vector<Rational>{0, 1, 1}};
@@ -106,8 +109,8 @@ std::vector<Rational> chosen_by(const InThreeBins& distributions, int drafts) {
   return distribution_of_wor(Chooses<Choice>{}, distributions, drafts).output;
 }
 
-/// Whether the choice has the distribution of the theorem in each of the three groups. The chosen draft lies in the
-/// best bin that is drafted, so Pr(best = i) is F(first i + 1 bins) - F(first i).
+/// Whether the choice has the stated distribution in each of the three groups. The chosen draft lies in the best bin
+/// that is drafted, so Pr(best = i) is F(first i + 1 bins) - F(first i).
 template <class Choice>
 bool has_the_distribution(const InThreeBins& distributions, int drafts) {
   const auto bins = distributions.bins();
@@ -135,7 +138,7 @@ RC_GTEST_PROP(DistinctChoice, HasTheDistributionOfTheProposalOnItsGroup, (const 
   RC_ASSERT(has_the_distribution<DistinctChoice>(split(instance, bins), instance.drafts));
 }
 
-// The smallest instance: V = 3, K = 2, one token above the group.
+// This is the smallest instance: V = 3, K = 2, one token above the group.
 TEST(DistinctChoice, FirstAndLastDraftDoNotHaveIt) {
   const Instance instance = Instance::parse("p=(1 1 1) q=(3 2 1) K=2");
   const InThreeBins distributions = split(instance, {0, 1, 1});
@@ -148,16 +151,17 @@ TEST(DistinctChoice, FirstAndLastDraftDoNotHaveIt) {
   EXPECT_EQ(std::pair(last[1], last[2]), std::pair(Rational("1/15"), Rational("1/12")));
 }
 
-// Buckets of fresh rows: their coverage compared with a race over single tokens, and draws from the remaining bins.
+// Tests of buckets of fresh rows: their coverage equals a race over single tokens, and draws come from the remaining
+// bins.
 
-/// Returns F at these breaks, as a plan with these breaks uses it.
+/// Returns F at these breaks, as a plan uses it.
 WorCoverage<double> at_breaks(const WorCoverage<double>& coverage, const std::vector<int>& breaks) {
   return coverage.rough() ? coverage.refined(breaks) : coverage;
 }
 
-// The coverage of buckets, in which light tokens count by sums of powers, against another program's race over single
-// tokens. Both integrals err by at most 1e-13, and both sides add V masses in double. Where bins are joined, F at the
-// remaining breaks must be the same.
+// Compares the coverage of buckets, in which light tokens count by sums of powers, with another implementation's race
+// over single tokens. Both integrals have an error of at most 1e-13, and both sides add V masses in double. Where bins
+// are joined, F at the remaining breaks must be the same.
 TEST(LadderWor, BucketsHaveTheCoverageOfTheirTokens) {
   registry();
   for (const char* spec : {"gaussian_logits:vocabulary=32000,sigma=2.5,noise=1", "zipf:vocabulary=4096",
@@ -178,7 +182,7 @@ TEST(LadderWor, BucketsHaveTheCoverageOfTheirTokens) {
       few.push_back(bins.size());
       const WorCoverage<double> joined = at_breaks(rough, few);
       const auto missed = missed_without_replacement(table, drafts);
-      std::vector<std::size_t> end(static_cast<std::size_t>(bins.size()) + 1, 0);  // of bin i in the table's order
+      std::vector<std::size_t> end(static_cast<std::size_t>(bins.size()) + 1, 0);  // end of bin i in the table's order
       for (std::size_t j = 0; j < table.order().size(); ++j)
         if (const Token x = table.order()[j]; rows.proposal(x) > 0)
           end[static_cast<std::size_t>(rows.bin(bins, x)) + 1] = j + 1;
@@ -197,8 +201,8 @@ TEST(LadderWor, BucketsHaveTheCoverageOfTheirTokens) {
   }
 }
 
-// RaceBins::slowest, a lower bound of the mass beside the K - 1 largest tokens, where this mass is hard to find: one
-// token has nearly all the mass, few tokens are large, or the support is hardly larger than K.
+// Tests RaceBins::slowest, a lower bound of the mass outside the K - 1 largest tokens, where this mass is hard to find:
+// one token has nearly all the mass, few tokens are large, or the support is hardly larger than K.
 TEST(LadderWor, TheSlowestClocksAreBoundedFromBelow) {
   for (const int tokens : {3, 40, 5000})
     for (const double rest : {1e-20, 1e-9, 1e-4, 0.5}) {
@@ -271,11 +275,11 @@ TEST(LadderWor, SelectedDistributionsSumToOneWhereDraftsAllButCannotBe) {
   }
 }
 
-// Drafts that are uniform over the remaining tokens after the support of q is exhausted.
+// Tests of drafts that are uniform over the remaining tokens after the support of q is exhausted.
 
 using verifiers::LadderWor;
 
-/// Returns an instance with weights of 0 to `most`, `support` tokens with q > 0, and K larger than that.
+/// Returns an instance with weights of 0 to `most`, `support` tokens with q > 0, and K > `support`.
 Instance exhausted_instance(InstanceRng& dice, int vocabulary, int support, int most) {
   Instance instance;
   for (int x = 0; x < vocabulary; ++x) instance.target.push_back(dice.between(0, most));
@@ -319,7 +323,7 @@ TEST(LadderUniformRest, TheDistributionIsExactAndTheOptimumAttained) {
   EXPECT_GT(between, 200);  // where everything is accepted, no choice can be wrong
 }
 
-// Up to K = the size of q's support, both draft samplings draw the same drafts.
+// While K is at most the size of q's support, both draft samplings draw the same drafts.
 TEST(LadderUniformRest, BothDraftSamplingsAgreeWhileTheSupportLasts) {
   const AnyVerifier& ladder = *registry().verifier("ladder_wor");
   for (int n = 0; n < 60; ++n) {
@@ -350,8 +354,9 @@ double accepted_share(const L& distributions, int drafts, int trials) {
   return accepted / static_cast<double>(trials);
 }
 
-// On fresh rows, tokens with q = 0 are in buckets. Every branch of a decision is enumerated in double. Sums over the
-// vocabulary truncate by at most V 2^-60, the masses of a branch round a few times: 1e-12 is far above both.
+// On fresh rows, the tokens with q = 0 are in buckets too. Every branch of a decision is enumerated in double. Sums
+// over the vocabulary are truncated by at most V 2^-60, and the masses of a branch are rounded a few times; 1e-12 is
+// far above both.
 int exhausted = 0;  ///< times that a tuple went beyond the support of q
 struct CountsExhausted : drafters::WithoutReplacementUniform {
   template <class L, class R>
@@ -388,8 +393,8 @@ TEST(LadderUniformRest, BucketsOfFreshRowsHaveTheExactDistribution) {
   EXPECT_GT(joined, 50);  // buckets of one token each would repeat an earlier test
 }
 
-// q truncated to its three largest tokens; the target has 512. The tolerance is five standard errors of the accepted
-// share, which chance exceeds about once in a million comparisons.
+// q is truncated to its three largest tokens; the target has 512 tokens. The tolerance is five standard errors of the
+// accepted share, which chance exceeds about once in a million comparisons.
 TEST(LadderUniformRest, TruncatedRowsReachTheOptimum) {
   registry();
   const Source source = Source::open(DRAFTPROOF_SOURCE_DIR "/data/stories512_positions.npz");

@@ -1,7 +1,7 @@
-// Both ladders, for i.i.d. drafts and for drafts without replacement. In fractions: reference values, the
-// distribution of the selected draft, the optimum of the draft sampling, and buckets of any shape. In double, on
-// captured rows and on buckets of fresh rows: the distribution, the loss of buckets, and the same bits at every SIMD
-// width.
+// Tests of both ladders, for i.i.d. drafts and for drafts without replacement. In fractions, they test reference
+// values, the distribution of the selected draft, the optimum of the draft sampling, and buckets of any shape. In
+// double, on captured rows and on buckets of fresh rows, they test the distribution, the loss by buckets, and that
+// every SIMD width gives the same bits.
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -156,9 +156,9 @@ TYPED_TEST(Ladders, OneTokenABinReachesTheOptimumExactly) {
   }
 }
 
-// Narrow bins among wide ones: tokens of 1e-12 beside tokens of 0.1. Slopes and kinks are formed without
-// cancellation, so each of K chords has a relative error of a few 2^-53, in addition to V truncations of 2^-60;
-// integrals of the race err by 1e-14 of themselves and round V times.
+// Captured rows have narrow bins among wide bins: tokens of 1e-12 beside tokens of 0.1. Slopes and kinks are formed
+// without cancellation, so each of K chords has a relative error of a few 2^-53, in addition to V truncations of 2^-60;
+// integrals of the race have a relative error of 1e-14 and V roundings.
 TYPED_TEST(Ladders, CapturedRowsReachTheOptimumAndBucketsNearlyDo) {
   using V = typename TypeParam::Verifier;
   registry();
@@ -183,8 +183,8 @@ TYPED_TEST(Ladders, CapturedRowsReachTheOptimumAndBucketsNearlyDo) {
   }
 }
 
-// Sums over tokens are integers, and every other sum has one order, so plans have the same bits at every register
-// width. The same holds for F of drafts without replacement, rough and refined at all breaks.
+// Sums over tokens are integers, and every other sum is added in a fixed order, so plans have the same bits at every
+// register width. The same holds for F of drafts without replacement, both rough and refined at all breaks.
 TYPED_TEST(Ladders, PlansHaveTheSameBitsAtEveryWidth) {
   using V = typename TypeParam::Verifier;
   registry();
@@ -217,7 +217,7 @@ TYPED_TEST(Ladders, PlansHaveTheSameBitsAtEveryWidth) {
 }
 
 TYPED_TEST(Ladders, BucketsOfSeveralTokensAreLossless) {
-  // Ratios that share buckets, with much surplus, with little and with none.
+  // The ratios share buckets, with much surplus, with little and with none.
   std::mt19937 words(3);
   int whole = 0;
   for (int round = 0; round < 120; ++round) {
@@ -235,14 +235,15 @@ TYPED_TEST(Ladders, BucketsOfSeveralTokensAreLossless) {
     const int drafts = 1 + round % 3;
     const auto distribution =
         enumerated<typename TypeParam::Drafter>(typename TypeParam::Verifier{}, rows, drafts).output;
-    // 7^3 tuples of a few branches, each a product of ten factors that err by 2^-52 or by truncations of 2^-60.
+    // There are 7^3 tuples with a few branches each, and a branch is a product of ten factors with errors of 2^-52 or
+    // of truncations of 2^-60.
     for (std::size_t x = 0; x < p.size(); ++x) ASSERT_NEAR(distribution[x], p[x], 1e-12) << "round " << round;
     whole += rows.bins().size() < 6;
   }
   EXPECT_GT(whole, 40);  // buckets of one token each would make the test vacuous
 }
 
-// The ladder for i.i.d. drafts in double, and the loss of its buckets.
+// Tests of the ladder for i.i.d. drafts in double, and of the loss by its buckets.
 
 using verifiers::Ladder;
 
@@ -255,7 +256,7 @@ TEST(Ladder, RoundingReachesNoEmptyResidual) {
     const Rows<double> rows(p_double, q_double);
     const auto decider = registry().verifier("ladder")->explore_on(rows, instance.drafts);
     const auto distribution = explore_distribution(*registry().drafter("iid"), *decider, rows, instance.drafts);
-    // A dozen roundings on each of at most 8^4 leaves.
+    // Each of at most 8^4 leaves has a dozen roundings.
     EXPECT_NEAR(distribution.draft_emitted, iid_optimum(RatioTable(p_double, q_double), instance.drafts).acceptance,
                 1e-12)
         << instance.text();
@@ -286,7 +287,7 @@ struct Cost {
   std::size_t breaks;
 };
 
-/// The loss of acceptance by buckets, and the number of breaks that the sweep moved.
+/// Returns the loss of acceptance by buckets, and the number of breaks that the sweep moved.
 Cost bucketed_cost(const RowPair& pair, int drafts) {
   const FreshRows<double> rows(pair.target, std::span<const double>(pair.proposals[0]));
   const double optimum = iid_optimum(RatioTable(pair.target, pair.proposals), drafts).acceptance;

@@ -1,4 +1,4 @@
-// The plans of ladder_block.
+// Tests of the plans of ladder_block.
 #include <cmath>
 #include <iostream>
 #include <map>
@@ -19,7 +19,7 @@ namespace {
 using PathTuple = std::vector<Tokens>;  ///< K complete paths
 using States = std::map<PathTuple, Rational>;
 
-/// Each tuple's probability jointly with the event that the choice reaches the node, node by node.
+/// Enumerates, node by node, the joint probability of each tuple and of the event that the choice reaches the node.
 template <class L>
 class EveryTuple {
  public:
@@ -62,7 +62,7 @@ class EveryTuple {
     const L& distributions = conditionals_.distributions(context);
     std::vector<Rational> distribution(states.begin()->first.size());
     std::map<std::vector<bool>, Rational> together;                      // the set of active paths
-    std::map<std::pair<std::vector<bool>, Tokens>, Rational> following;  // and their next tokens
+    std::map<std::pair<std::vector<bool>, Tokens>, Rational> following;  // the same, with their next tokens
     for (const auto& [tuple, mass] : states) {
       std::vector<bool> who;
       Tokens next;
@@ -169,7 +169,8 @@ TEST(ChosenPath, BucketsOfAnyShapeToo) {
   EXPECT_GT(coarse, 50);
 }
 
-// More paths can hurt: ladder_block is not monotone in K and can fall below block verification of one path.
+// Tests that more paths can accept less: ladder_block is not monotone in K and can fall below block verification of one
+// path.
 
 Rational mean(const weighted::Model& model, int paths) {
   return planned_mean_accepted(model.conditionals<Rational>(), paths, model.length);
@@ -177,8 +178,8 @@ Rational mean(const weighted::Model& model, int paths) {
 
 const std::vector<int> certain{1, 0, 0}, sure{1, 0};
 
-/// Two tokens with the same rank under p and q, and a third that cannot be drafted; p and q differ only after token
-/// 1.
+/// Returns a model of two tokens that p and q rank equally, and a third token that is never drafted at the root. Below
+/// the root, p and q differ only after token 1.
 weighted::Model below_one_path(std::vector<int> p, std::vector<int> q, std::vector<int> q_after) {
   weighted::Model model{3, 2, std::vector<std::vector<int>>(13, certain), std::vector<std::vector<int>>(13, certain)};
   model.target[0] = std::move(p);
@@ -224,7 +225,7 @@ TEST(LadderBlockOrder, BothAreRareAndSmallOnRandomModels) {
         deepest = std::max(deepest, one - now);
         before = now;
       }
-      // At V = 2, L = 2 this was never observed, also not on 820,265 models with weights up to 5 and K = 2, 3.
+      // This was never observed at V = 2, L = 2, also not on 820,265 models with weights up to 5 and K = 2, 3.
       EXPECT_FALSE(falls_below && size.vocabulary == 2 && size.length == 2) << model.text();
       below += falls_below;
       falls += falls_back;
@@ -236,9 +237,9 @@ TEST(LadderBlockOrder, BothAreRareAndSmallOnRandomModels) {
   EXPECT_LT(deepest, 0.1);
 }
 
-// Groups of a ranking with ties on both sides of a break; and plain nodes, which have no groups.
+// Tests of the groups of a ranking with ties on both sides of a break, and of plain nodes, which have no groups.
 
-/// Every third token has one ratio of four, so that equal ratios fall into several groups.
+/// Returns a table in which every third token has one of four ratios, so that groups contain equal ratios.
 RatioTable table_with_ties(int vocabulary, std::uint32_t seed) {
   std::mt19937 words(seed);
   std::normal_distribution<double> normal;
@@ -271,15 +272,15 @@ TEST(RankedBins, AreThoseOfAWalk) {
         ASSERT_EQ(bins.proposal_below(bin + 1), ranking.proposal(0, last));
         for (int j = first; j < last; ++j) {
           ASSERT_EQ(bins.of(ranking.token(j)), bin) << "V = " << vocabulary << ", rank " << j;
-          ASSERT_EQ(bins.of(ranking.token(j)), bin);  // from the cache
+          ASSERT_EQ(bins.of(ranking.token(j)), bin);  // this time from the cache
         }
       }
       ASSERT_EQ(bin, bins.size());
     }
 }
 
-// If Pr(two active paths) is below 1/8, a node uses coarse groups, and below 1/256 none. The stated distribution is
-// exact for coarse groups too.
+// If Pr(two active paths) is below 1/8, a node uses coarse groups; below 1/256 it uses no groups. The stated
+// distribution is exact for coarse groups too.
 TEST(LadderNodes, AreCoarseWhereTwoPathsAreSeldom) {
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
     const RatioTable distributions = table_with_ties(2000, seed);
@@ -293,7 +294,7 @@ TEST(LadderNodes, AreCoarseWhereTwoPathsAreSeldom) {
       double sum = 0;
       for (Token x = 0; x < distributions.vocabulary(); ++x) {
         sum += at.chosen(distributions, x);
-        // F has slope 1 + two (1 - 2 s), so chosen(x) differs from q(x) by at most the factor `two`.
+        // F has slope 1 + two (1 - 2 s), so chosen(x) differs from q(x) by at most `two` times q(x).
         EXPECT_LE(std::abs(at.chosen(distributions, x) - distributions.proposal(x)),
                   distributions.proposal(x) * two * (1 + 1e-12));
       }

@@ -1,4 +1,4 @@
-// Lossy schemes against their definitions.
+// Tests of lossy schemes against their definitions.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ TEST(LossyControls, ThresholdOfAFlatTargetIsItsProbability) {
 }
 
 TEST(LossyControls, ThresholdOfACertainTargetIsDelta) {
-  // H = -ln(1 + added) is negative by the addend; no term may be negative, or a fixed-point sum could not hold it.
+  // H = -ln(1 + added) is slightly negative. No term of its sum may be negative, because a fixed-point sum could not
+  // represent it.
   const Doubles sure{1, 0};
   for (const double added : {0.0, 1e-5}) {
     EXPECT_NEAR(verifiers::lossy::typical_threshold(Rows<double>(sure, sure), 2, 0.5, added), 0.5 * (1 + added),
@@ -51,7 +52,8 @@ TEST(LossyControls, CactusLeavesCertaintyAlone) {
   EXPECT_EQ(distribution.draft_accepted, Rational(1, 4));
 }
 
-// Mentored decoding: no distribution within the divergence accepts more; 0 gives single-draft sampling, much gives q.
+// Tests of mentored decoding: no distribution within the divergence accepts more; a divergence of 0 gives single-draft
+// sampling, and a large divergence gives q.
 
 using verifiers::lossy::MentoredDecoding;
 using Doubles = std::vector<double>;
@@ -79,7 +81,8 @@ double overlap(const Doubles& a, const Doubles& b) {
   return sum;
 }
 
-/// The highest acceptance of any distribution within the divergence, on a grid of the simplex over three tokens.
+/// Returns the highest acceptance of any distribution within the divergence, on a grid of the simplex over three
+/// tokens.
 double best_of_grid(const Doubles& p, const Doubles& q, double allowed, int cells) {
   double best = 0;
   for (int i = 0; i <= cells; ++i)
@@ -104,12 +107,14 @@ TEST(MentoredDecoding, NoDistributionWithinTheDivergenceAcceptsMore) {
       EXPECT_NEAR(distribution.mass, 1, 1e-12);
       EXPECT_NEAR(distribution.draft_accepted, overlap(distribution.output, q), 1e-12)
           << "single-draft sampling of its own output distribution";
-      // The tolerance is for sums of three terms in divergence_of: 2^-53 each, amplified by 1024, truncated at 2^-60.
+      // The tolerance covers sums of three terms in divergence_of: 2^-53 each, amplified by 1024, truncated at 2^-60.
       EXPECT_LE(divergence(distribution.output, p), allowed + 1e-12);
       const double best = best_of_grid(p, q, allowed, cells);
-      // c is bisected to 2^-50, and a distribution of slope at most 1 / p in c moves acceptance by less than 1e-12.
+      // c is bisected to 2^-50, and the slope of the distribution in c is at most 1 / p, so acceptance changes by less
+      // than 1e-12.
       EXPECT_LE(best, distribution.draft_accepted + 1e-12) << allowed;
-      // The nearest distribution of the grid towards p is within 4 cells of the best one and no further from p.
+      // If the best distribution is moved towards p to a point of the grid, it moves by at most 4 cells and stays
+      // within the divergence.
       EXPECT_GE(best, distribution.draft_accepted - 4.0 / cells) << allowed;
     }
 }

@@ -1,5 +1,5 @@
-// The lossy rules of engines against closed forms of their output distribution, and at settings that make them
-// lossless.
+// Tests of the lossy rules of engines: against closed forms of their output distribution, and at settings that make
+// them lossless.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -24,7 +24,7 @@ namespace {
 
 using exact::Row;
 
-/// The exact distribution of a rule with settings.
+/// Returns the exact distribution of a rule with its settings.
 template <class V>
 ExactDistribution<Rational> served(const V& rule, const Instance& instance, std::string_view draft_sampling = "iid") {
   const VerifierOf<V> scheme(Kind::lossy, rule);
@@ -65,7 +65,7 @@ RC_GTEST_PROP(Diversed, ServesTheMixtureAndAcceptsItsOverlapWithTheProposal, (In
       accepted += std::min(mixed, pair.q[x]);
     }
     RC_ASSERT(distribution.draft_accepted == accepted);
-    // The distance is the least at which any rule accepts as much.
+    // No rule that accepts as much has a smaller total variation from p.
     RC_ASSERT(total_variation(distribution.output, pair.p) == distribution.draft_accepted - pair.overlap);
   }
 }
@@ -104,8 +104,8 @@ RC_GTEST_PROP(SpecRl, WithoutLenienceStillDrawsFromTheTargetAfterARefusal, (Inst
 }
 
 TEST(CascadeTokenV3, KeepsTokensNearTheMostProbableOne) {
-  // With alpha = 1/2 tokens 0 and 2 are kept, token 0 at the bound. Drafts 1 and 3 are refused with 1/5 - 1/8 each; the
-  // residual is token 2.
+  // With alpha = 1/2 tokens 0 and 2 are kept, token 0 at the bound. Drafts 1 and 3 are refused with probability 1/5 -
+  // 1/8 each; the residual has only token 2.
   const auto kept = served(CascadeTokenV3{.alpha = 0.5}, "p=(2 1 4 1)/8 q=(3 1 0 1)/5 K=1");
   EXPECT_EQ(kept.draft_accepted, Rational(17, 20));
   EXPECT_EQ(kept.output, (Row{Rational(3, 5), Rational(1, 8), Rational(3, 20), Rational(1, 8)}));
@@ -125,7 +125,8 @@ TEST(RelaxedAcceptance, TakesTokensWithinTheDifferenceAndTheMostProbableOneElse)
 }
 
 TEST(ThresholdAcceptance, TestsAllDraftsWithOneUniformNumber) {
-  // p = (1 2 2 3)/8, drafts 0 and 1, t = 3/4: token 0 for u < 1/6, token 1 for u < 3/6, else p of tokens 2 and 3.
+  // p = (1 2 2 3)/8, drafts 0 and 1, t = 3/4: the result is token 0 for u < 1/6, token 1 for u < 3/6, and otherwise a
+  // draw from p on tokens 2 and 3.
   constexpr std::string_view two = "p=(1 2 2 3)/8 q=(4 3 1 1)/9 K=2";
   EXPECT_EQ(served(ThresholdAcceptance{1, 0.75}, two, "fixed_top_k").output,
             (Row{Rational(1, 6), Rational(2, 6), Rational(1, 5), Rational(3, 10)}));
@@ -138,19 +139,19 @@ TEST(ThresholdAcceptance, TestsAllDraftsWithOneUniformNumber) {
 TEST(EntropyVerify, IsLenienceByTheEntropy) {
   // Two equal tokens have entropy ln 2, so l is 1/2 up to 1e-10 and rounding to float32.
   EXPECT_EQ(served(EntropyVerify{}, "p=(1 1)/2 q=(1 7)/8 K=1").output, (Row{Rational(1, 8), Rational(7, 8)}));
-  // A certain target has l = 0.95: token 0 is refused by its p = 0 alone.
+  // A certain target has l = 0.95, so token 0 is refused only because its p is 0.
   EXPECT_EQ(served(EntropyVerify{}, "p=(0 1)/1 q=(1 1)/2 K=1").draft_accepted, Rational(1, 2));
-  // exp(-2 ln 2) = 1/4: accepted with (1/2) / ((1/4) q) for any q.
+  // exp(-2 ln 2) = 1/4, so a draft is accepted with probability min(1, (1/2) / ((1/4) q)).
   EXPECT_EQ(served(EntropyVerify{.posterior_alpha = 2}, "p=(1 1 0)/2 q=(0 15 1)/16 K=1").draft_accepted,
             Rational(15, 16));
 }
 
 TEST(Ears, AddsATolerance) {
-  // 1 - max p = 1/2, so a test with p / q = 1/2 : 1 has probability 1/2 + 1/4.
+  // 1 - max p = 1/2, so a draft with p = 1/2 and q = 1 is accepted with probability 1/2 + 1/4.
   const auto distribution = served(Ears{.tolerance = 0.5}, "p=(1 1)/2 q=(0 1)/1 K=1");
   EXPECT_EQ(distribution.draft_accepted, Rational(3, 4));
   EXPECT_EQ(distribution.output, (Row{Rational(1, 4), Rational(3, 4)}));
-  // 1 - max p = 1/2 again, p / q = 1/2 for either draft.
+  // 1 - max p = 1/2 again, and p / q = 1/2 for either draft.
   EXPECT_EQ(served(Ears{.tolerance = 0.5}, "p=(2 1 1)/4 q=(0 1 1)/2 K=1").output,
             (Row{Rational(1, 4), Rational(3, 8), Rational(3, 8)}));
   EXPECT_EQ(served(Ears{.tolerance = 0.5}, "p=(1 1 0)/2 q=(0 0 1)/1 K=1").draft_accepted, 0)

@@ -1,4 +1,4 @@
-// A verifier that returns a token where a Verdict is due: the compiler's message names the concept and the call.
+// A verifier that returns a token instead of a Verdict: the compiler's message names the concept and the call.
 #include <draftproof/properties/prover/register_verifier.hpp>
 
 struct WrongType {

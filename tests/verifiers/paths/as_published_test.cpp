@@ -1,4 +1,4 @@
-// Schemes of paths against second implementations that follow the publications literally.
+// Tests of schemes of paths against second implementations that follow the publications literally.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/subjects/path_erased.hpp>
@@ -9,21 +9,21 @@
 namespace draftproof {
 namespace {
 
-/// Returns r*_t for t = 1 .. L from the products R_1 .. R_L: R_t over the largest earlier R, or over 1 if that is
-/// larger.
+/// Returns r*_t for t = 1 .. L from the products R_1 .. R_L: R_t divided by the larger of 1 and the largest earlier R.
 template <class Scalar>
 std::vector<Scalar> capped_ratios(const std::vector<Scalar>& products) {
   std::vector<Scalar> ratios;
   for (std::size_t t = 0; t < products.size(); ++t) {
     Scalar largest(1);
     for (std::size_t i = 0; i < t; ++i) largest = std::max(largest, products[i]);
-    // This is min(R_m, 1) rho_(m+1) .. rho_t, with R_m = 1 at m = 0.
+    // This equals min(R_m, 1) rho_(m+1) .. rho_t, where m maximises R over the earlier positions, with R_0 = 1.
     ratios.push_back(products[t] / largest);
   }
   return ratios;
 }
 
-/// The definitions, evaluated over whole rows: r* of every child, and divergences as direct sums.
+/// Hierarchical speculative decoding from its definitions, with whole rows: r* of every child, and divergences as
+/// direct sums.
 class AsDefined {
  public:
   static constexpr Info info{.name = "hsd_as_defined",
@@ -55,7 +55,8 @@ class AsDefined {
       Scalar forward(0), backward(0);
       std::vector<Scalar> residual;
       for (Token y = 0; y < distributions.vocabulary(); ++y) {
-        // (r* - 1)+ q, and its limit where q = 0: r* q is p times the r* without the last step.
+        // The residual is the positive part of (r* - 1) q. Where q = 0, the limit of r* q is p times r* without its
+        // last step.
         Scalar excess(0);
         if (distributions.proposal(y) > 0) {
           excess = (child(y) - 1) * distributions.proposal(y);
@@ -75,7 +76,7 @@ class AsDefined {
   }
 };
 
-/// Number of trees on which `scheme` differs from the definitions, over random chains.
+/// Returns the number of trees on which `scheme` differs from the definitions, over random chains.
 int differing(std::string_view scheme, AsDefined defined) {
   const PathVerifierOf<AsDefined> hsd(Kind::verifier, defined);
   const std::vector<std::pair<int, int>> sizes{{2, 1}, {3, 2}, {3, 3}, {2, 4}, {2, 5}};
@@ -112,7 +113,7 @@ TEST(Hsd, PublishedRatios) {
     EXPECT_NEAR(std::min(ratios[i], 1.0), printed[i], 5e-5);
 }
 
-// The instances of two tokens, with the same rows at every prefix, that have the smallest sum of weights.
+// Finds the instances with the smallest sum of weights, of two tokens with the same rows at every prefix.
 TEST(Hsd, SmallestInstanceThatRefutesTheRepository) {
   const TreeShape shape{.drafts = 1, .length = 2};
   std::vector<std::vector<int>> refuted;
@@ -129,8 +130,8 @@ TEST(Hsd, SmallestInstanceThatRefutesTheRepository) {
   EXPECT_EQ(refuted, (std::vector<std::vector<int>>{{1, 1, 1, 2}, {1, 1, 2, 1}, {1, 2, 1, 1}, {2, 1, 1, 1}}));
 }
 
-// By hand, p = (1 1)/2, q = (1 2)/3: a drafted first token 0 has R = 3/2, and then 9/4 or 9/8, so the block is always
-// accepted. So after 0 the next token has distribution q, 1/3 and 2/3.
+// By hand, with p = (1 1)/2 and q = (1 2)/3: if the first draft is token 0, R is 3/2 and then 9/4 or 9/8, so the block
+// is always accepted. Hence after token 0 the next token has distribution q, 1/3 and 2/3.
 TEST(Hsd, TheInstanceByHandAndByEnumeration) {
   const auto model = small::constant({1, 1}, {1, 2});
   const auto distribution = small::distribution("hsd_repository", "iid_paths", model, {.drafts = 1, .length = 2});
@@ -138,7 +139,7 @@ TEST(Hsd, TheInstanceByHandAndByEnumeration) {
   for (const auto& [tokens, probability] : distribution.emitted)
     if (tokens.size() > 1 && tokens[0] == 0) beyond[static_cast<std::size_t>(tokens[1])] += probability;
   EXPECT_EQ(beyond, (std::vector<Rational>{{1, 9}, {2, 9}}));
-  // Above the optimum of lossless rules, which block verification attains.
+  // This is above the optimum of lossless rules, which block verification attains.
   EXPECT_EQ(distribution.mean_accepted(), Rational(59, 36));
   EXPECT_EQ(small::distribution("block", "iid_paths", model, {.drafts = 1, .length = 2}).mean_accepted(),
             Rational(57, 36));
@@ -148,7 +149,7 @@ TEST(Hsd, TheInstanceByHandAndByEnumeration) {
   EXPECT_EQ(first, Rational(1, 2));
 }
 
-// Expected lengths of the variants in tests/golden/path.json, by their names there.
+// Compares the expected lengths of the variants, which have these names in tests/golden/path.json.
 TEST(Hsd, ReferenceVariants) {
   const std::map<std::string, std::string_view> ours{{"argmax/capped", "block"},
                                                      {"argmax/uncapped", "hsd_repository"},
@@ -170,7 +171,7 @@ TEST(Hsd, ReferenceVariants) {
   EXPECT_GT(compared, 20);
 }
 
-// Traversal verification with full rows: an independent implementation to compare the scalar form with.
+// Traversal verification with full rows is an independent implementation, with which the scalar form is compared.
 
 /// The complete tree with a target row, a draft row and a weight at every node; changed rows are recomputed.
 class RowsOfTraversal {

@@ -1,5 +1,5 @@
-// The residual (c p - d)+, where d is the distribution of the chosen path's next token: for the greatest path and for
-// ladders.
+// Tests of the residual (c p - d)+, where d is the distribution of the chosen path's next token, for the greatest path
+// and for ladders.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -22,7 +22,7 @@
 namespace draftproof {
 namespace {
 
-/// A row of small weights, zeros and ties among them.
+/// Returns a row of small weights with zeros and ties among them.
 std::vector<Rational> few_weights(std::mt19937& words, int vocabulary) {
   std::vector<int> weights(static_cast<std::size_t>(vocabulary), 0);
   for (int i = 0; i < 2 * vocabulary; ++i) ++weights[words() % weights.size()];
@@ -56,7 +56,7 @@ template <class Left, class Above>
 void expect_weights_and_draws(const Left& left, double c, const Above& above) {
   double excess = 0;
   for (Token x = 0; x < 600; ++x) excess += above(x);
-  // 600 terms truncated to 2^-60, twice, and their sum in double.
+  // 600 terms are truncated to 2^-60, twice, and their sum in double is rounded.
   EXPECT_NEAR(left.excess(c), excess, 1e-12);
   std::map<Token, double> weight, drawn;
   left.for_each(c, [&](Token x, double w) {
@@ -112,7 +112,7 @@ TEST(GreatestRowInFractions, DistributionAndExcessAreThoseOfTheDefinition) {
   EXPECT_GT(split_runs, 100);
 }
 
-/// Long rows: some tokens have no q, others no p, and ratios come in ties.
+/// Returns a table of long rows: some tokens have no q, others no p, and some ratios are equal.
 RatioTable long_table(std::uint32_t seed, int vocabulary, double sigma) {
   std::mt19937 words(seed);
   std::normal_distribution<double> normal;
@@ -154,7 +154,7 @@ TEST(GreatestRowOnTables, DrawsFollowTheWeightsAndTheWeightsTheDistribution) {
     const GreatestRow<RatioTable> row(table, TokenOrder<RatioTable>(table), max_of_k);
     double distribution = 0;
     for (Token x = 0; x < table.vocabulary(); ++x) distribution += row.distribution(x);
-    // 600 terms of a few roundings each.
+    // The sum has 600 terms with a few roundings each.
     EXPECT_NEAR(distribution, 1, 1e-12);
     for (const double c : {0.05, 0.5, 0.93, 1.0})
       expect_weights_and_draws(row, c,
@@ -190,10 +190,10 @@ TEST(ChosenTables, ALaddersNodeIsDrawnFromAsItsWeightsSay) {
   }
 }
 
-// Tests the greatest path's row as computed in passes, on rows with zeros and ties at every register width, and counts
+// Tests the greatest path's row as computed in passes, on rows with zeros and ties, at every register width, and counts
 // the passes.
 
-/// Rows and the distribution of the greatest path's token, by sorting.
+/// Rows and the distribution of the greatest path's token, computed by sorting.
 template <class Entry>
 struct RankedByHand {
   std::vector<Entry> p, q;
@@ -231,7 +231,8 @@ struct RankedByHand {
   }
 };
 
-/// Distributions `sigma` nats apart in steps of `step`; some tokens have no q, others no p.
+/// Returns rows with log ratios of standard deviation `sigma`, in steps of sigma * `step` if `step` > 0. Some tokens
+/// have no q, others no p.
 template <class Entry>
 RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, double step,
                             const MaxOfKPaths<double>& max_of_k) {
@@ -249,14 +250,14 @@ RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, do
   return {std::vector<Entry>(p.begin(), p.end()), std::vector<Entry>(q.begin(), q.end()), max_of_k};
 }
 
-/// A target equal to the distribution of the greatest path's token, so that at c = 1 all buckets cross.
+/// Returns rows whose target is the distribution of the greatest path's token, so that all buckets cross at c = 1.
 RankedByHand<double> tangent(int vocabulary, const MaxOfKPaths<double>& max_of_k) {
   std::mt19937 words(3);
   std::exponential_distribution<double> weight;
   std::vector<double> q;
   for (int x = 0; x < vocabulary; ++x) q.push_back(weight(words));
   q = examples::normalised(q);
-  // Ratios that rise with the id, in the order of the resulting distribution.
+  // The ratios rise with the id, in the order of the resulting distribution.
   std::vector<double> rising;
   for (int x = 0; x < vocabulary; ++x) rising.push_back(q[static_cast<std::size_t>(x)] * std::pow(2.0, x / 8.0 - 90));
   return {RankedByHand<double>(rising, q, max_of_k).distribution, q, max_of_k};

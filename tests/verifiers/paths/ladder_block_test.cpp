@@ -1,5 +1,5 @@
-// ladder_block and ladder_block_wor: reference values, equality with known schemes in special cases,
-// and caches between steps.
+// Tests of ladder_block and ladder_block_wor: reference values, equality with known schemes in special cases, and
+// caches between steps.
 #include <fstream>
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(LadderBlock, ChosenDistributionAndMeansAreTheReferenceOnes) {
     std::map<Tokens, double> wanted;
     for (const auto& [text, probability] : entry.at("selected_path_distribution").items())
       wanted[golden::tokens_of(text)] = probability;
-    // Both programs add products of a dozen factors in double; the file promises 1e-12.
+    // Both programs add products of a dozen factors in double; the file states a tolerance of 1e-12.
     visit_choices(conditionals, paths, model.length, [&](const Tokens& tokens, const auto* node, double chosen) {
       if (node) return;
       EXPECT_NEAR(chosen, wanted[tokens], 1e-12) << name;
@@ -71,8 +71,8 @@ TEST(LadderBlock, ChosenDistributionAndMeansAreTheReferenceOnes) {
   EXPECT_GT(above, 40);
 }
 
-// The mean from the plans alone: block verification with the distribution of the chosen path. The prover checks that
-// the step is exact and bounded, and that it is block verification of one path.
+// The mean follows from the plans alone, as in block verification with the distribution of the chosen path. The prover
+// checks that the step is exact and bounded, and that with one path it is block verification.
 TEST(LadderBlock, AcceptsWhatItsPlansSay) {
   for (const LadderSize& size : ladder_sizes)
     for (std::uint32_t seed = 0; seed < 12; ++seed) {
@@ -122,7 +122,7 @@ class OnePair final : public ConditionalModel<RatioTable> {
 };
 
 TEST(LadderBlockPlans, OneContextAtManyDepthsHasManyPlans) {
-  // At deeper nodes fewer paths are together, so nodes of one context must not share plans.
+  // At deeper nodes fewer paths are active, so nodes of one context must not share plans.
   const OnePair conditionals(RatioTable(std::vector{0.5, 0.3, 0.2}, std::vector{0.2, 0.3, 0.5}));
   LadderPaths<RatioTable> plans;
   const auto& root = plans.root(conditionals, 0, 3);
@@ -208,7 +208,7 @@ TEST(LadderBlockWor, IsNeverBelowTheWalk) {
       EXPECT_GE(distribution.mean_accepted(), enumerate.mean_accepted()) << model.text();
       above += distribution.mean_accepted() > enumerate.mean_accepted();
     }
-  EXPECT_GT(above, 5);  // equal everywhere would make the comparison vacuous
+  EXPECT_GT(above, 5);  // if all were equal, the comparison would be vacuous
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Schemes of paths on prepared tables and on fresh rows: their exact distribution by exploration, and trials with
-// Philox.
+// Tests of schemes of paths on prepared tables and on fresh rows: their exact distribution by exploration, and trials
+// with Philox.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ struct PrecisionForms {
   std::vector<std::vector<double>> target, proposal;
   std::vector<std::vector<float>> narrow_target, narrow_proposal;
 
-  /// Fractions of small weights: exact in no binary format.
+  /// Rows of fractions of small weights, which binary formats cannot represent exactly.
   PrecisionForms(int seed, int vocabulary, int length)
       : PrecisionForms(small::random_model(seed, vocabulary, length), weighted::prefixes(vocabulary, length)) {}
   PrecisionForms(const PrefixTable<Rows<Rational>>& model, std::size_t count) {
@@ -161,9 +161,10 @@ TEST(PathBuckets, GreedyMultipathBlockWithinOneBucketOfRatios) {
                   conditionals, 1e-12);
 }
 
-// Tokens in one bucket of fresh rows cost ladder_block acceptance and change no distribution. Rows are of sixteenths,
-// which float holds exactly. At most 2^9 trees of 2^5 branches, each a product of 20 factors with errors of 2^-52 or,
-// where buckets truncate, V 2^-60: below 2^14 20 2^-52 = 7e-11 if all errors had one sign.
+// Several tokens in one bucket of fresh rows reduce the acceptance of ladder_block and do not change its output. Rows
+// consist of sixteenths, which float represents exactly. There are at most 2^9 trees of 2^5 branches, each a product of
+// 20 factors with errors of 2^-52 or, where buckets truncate, V 2^-60: below 2^14 20 2^-52 = 7e-11 if all errors had
+// one sign.
 TEST(PathBuckets, LadderBlockEmitsTheTargetOnEveryForm) {
   const TreeShape shape{.drafts = 3, .length = 2};
   for (std::uint32_t seed = 0; seed < 12; ++seed) {
@@ -195,7 +196,7 @@ TEST(PathBuckets, LadderBlockEmitsTheTargetOnEveryForm) {
   }
 }
 
-/// Mean of accepted tokens in `trials` runs; also checks that each step is valid.
+/// Returns the mean of accepted tokens in `trials` runs, and expects that each step is valid.
 template <class L>
 double mean_accepted(const AnyPathVerifier& verifier, PathDecider<L, Philox>& decider,
                      const ConditionalModel<L>& conditionals, const ConditionalModel<RatioTable>& tables,
@@ -218,7 +219,8 @@ double mean_accepted(const AnyPathVerifier& verifier, PathDecider<L, Philox>& de
 
 TEST(PathRuns, PhiloxOnTables) {
   constexpr int trials = 20'000, length = 3;
-  // A mean of numbers in 0 .. L: by Hoeffding off by more than t with probability 2 exp(-2 n t^2 / L^2); 1e-10 here.
+  // By Hoeffding's inequality, a mean of numbers in 0 .. L is off by more than t with probability at most 2 exp(-2 n
+  // t^2 / L^2), 1e-10 here.
   const double bound = length * std::sqrt(std::log(2 / 1e-10) / (2 * trials));
   const PrecisionForms forms(42, 3, length);
   const auto rows = forms.rows();

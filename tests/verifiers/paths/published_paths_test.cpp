@@ -1,4 +1,4 @@
-// Published numbers of schemes of paths, and inputs on which schemes coincide.
+// Compares published numbers of schemes of paths, and tests inputs on which schemes coincide.
 #include <gtest/gtest.h>
 
 #include <draftproof/tests/support/small_models.hpp>
@@ -19,8 +19,8 @@ TEST(PublishedPaths, TheTwoTokenExample) {
   EXPECT_EQ(distribution.accepted, (std::vector<Rational>{{1, 3}, {1, 9}, {5, 9}}));
 }
 
-// Probability that both tokens are accepted, and that exactly one is, path by path: aa 1/4, ab 1, ba 1/2 and 1/2,
-// bb 1.
+// The published probabilities that both tokens are accepted, and that exactly one is, path by path: aa 1/4, ab 1, ba
+// 1/2 and 1/2, bb 1.
 TEST(PublishedPaths, TheTableOfTheExample) {
   const auto small_model = small::constant({1, 2}, {2, 1});
   const TreeShape shape{.drafts = 1, .length = 2};
@@ -46,7 +46,7 @@ TEST(PublishedPaths, TheExampleWithSeveralPaths) {
       {"recursive_rejection_tree", {4, 3}, {1087, 729}},
       {"traversal", {115, 81}, {1136, 729}},
       {"greedy_multipath_block", {131, 81}, {1289, 729}},
-      // Not published:
+      // These three are not published.
       {"layerwise_rejection", {112, 81}, {1103, 729}},
       {"branch_reentry", {131, 81}, {945353, 512487}},
       {"ladder_tree", {128, 81}, {742, 405}}};
@@ -56,7 +56,7 @@ TEST(PublishedPaths, TheExampleWithSeveralPaths) {
   }
 }
 
-// A stem on which the distributions agree is accepted, and the rest is the example itself.
+// The stem, on which p = q, is accepted, and the rest is the example itself.
 TEST(PublishedPaths, TheExampleBehindAStem) {
   const Rows<Rational> small_model(normalised(std::vector{1, 2}), normalised(std::vector{2, 1}));
   const Rows<Rational> equal(normalised(std::vector{1, 1}), normalised(std::vector{1, 1}));
@@ -107,7 +107,7 @@ using small::random_model;
 
 const std::vector<std::pair<int, int>> chains{{2, 1}, {3, 1}, {2, 3}, {3, 2}, {3, 3}, {2, 4}};
 
-/// Number of trees on which two schemes differ, over models of chains of these sizes (V, L).
+/// Returns the number of trees on which two schemes differ, over models of chains of these sizes (V, L).
 int chains_that_differ(std::string_view one, std::string_view other, const std::vector<std::pair<int, int>>& sizes,
                        small::Kind kind = small::Kind::any) {
   int differing = 0;
@@ -156,7 +156,7 @@ std::vector<Rational> tails(const DraftTree& tree, const small::OnTree& steps) {
   return tail;
 }
 
-// Tree by tree: re-entry continues only where greedy multi-path block verification stops.
+// On every tree, re-entry continues only where greedy multi-path block verification stops.
 TEST(Equalities, ReentryNeverShortensAStep) {
   int longer = 0;
   for (int seed = 0; seed < 12; ++seed) {
@@ -175,8 +175,8 @@ TEST(Equalities, ReentryNeverShortensAStep) {
   EXPECT_GT(longer, 0);
 }
 
-// Pr[tau >= i | first i tokens] = R_i / max of R_j over j <= i, for block verification; over all paths it is never
-// less than for token verification.
+// For block verification, Pr[tau >= i | first i tokens] = R_i / max of R_j over j <= i. Its mean over all paths is
+// never less than for token verification.
 TEST(Equalities, TailsOfBlockVerification) {
   for (const auto& [vocabulary, length] : chains) {
     const auto model = random_model(vocabulary + length, vocabulary, length);
