@@ -79,7 +79,7 @@ TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
     auto p = exact::as_doubles(distributions.target);
     const auto q = exact::as_doubles(distributions.proposals.front());
     int drafts = distributions.drafts;
-    // powers of two, so that cuts of exactly 1 are exact in double; some p are slightly outside the boundary
+    // These p are powers of two, so that cuts of exactly 1 are exact in double; some are slightly outside the boundary.
     if (i % 3 == 0) {
       const double unit = i % 2 == 0 ? 0 : 0x1p-57;  // the least difference that a double below 1/16 represents
       p = {0.0625 - unit, 0.4375, 0.5 + unit};

@@ -79,7 +79,7 @@ TEST(RaceAcceptance, KnownOrders) {
     }
     Rational overlap = 0;
     for (std::size_t x = 0; x < p.size(); ++x) overlap += std::min(p[x], q[x]);
-    // (1 - TV) / (1 + TV): the probability that both sides accept the same dart
+    // Both sides accept the same dart with probability (1 - TV) / (1 + TV).
     const Rational same_dart = overlap / (2 - overlap);
     ASSERT_GE(one, same_dart);
     ASSERT_GE(minhash(p, q), same_dart);

@@ -131,7 +131,7 @@ TEST(PoissonCount, DistributionIsNowhereAbovePoissonByMoreThanStated) {
     const auto lambda = static_cast<long double>(mean);
     // The terms of the exponent in pmf(mean) have a size of about lambda (1 + log lambda) and are rounded to 64 bits.
     const long double reference = 0x1p-61L * (lambda * (1 + std::log(lambda)) + 100);
-    // as count_models.hpp derives
+    // count_models.hpp derives this bound.
     const long double epsilon = (10 * std::sqrt(lambda) + 40) * (0x1p-51L + 0x1p-59L) + 0x1p-55L;
     const long double bound = 1 + epsilon + reference;
     const std::uint64_t step = mean > 10000 ? 509 : 1;

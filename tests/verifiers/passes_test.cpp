@@ -436,7 +436,7 @@ TEST(StepPasses, ATreeCostsAtMostOneADraftAndADraw) {
       EXPECT_LE(conditionals.visited() - before, row_size * passes() + row_block)
           << verifier.info.name << " trial " << trial;
     };
-    // one pass for each draft and one for the draw
+    // Each draft costs one pass, and the draw costs one.
     const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };
     const auto drafts = [&shape] { return static_cast<std::uint64_t>(shape.drafts * shape.length + 1); };
     expect_at_most(verifiers::paths::Traversal{}, nodes);

@@ -1,5 +1,5 @@
-// Stored values are restored to the same bits; blocks are added once, in any order and from any number of shards; and
-// a damaged file is refused as a whole.
+// Tests that stored values are restored to the same bits, that blocks are added once, in any order and from any number
+// of shards, and that a damaged file is refused as a whole.
 #include <draftproof/properties/blocks/checkpoint.hpp>
 
 #include <algorithm>
@@ -240,7 +240,7 @@ TEST(BlockAssignment, GivesTheLongestFirstAndTheLeastWorkNext) {
     load[b] += 4;
   }
   for (std::uint64_t b = 0; b < 50; ++b) load.at(*assignment.owner("short", b)) += 0.25;
-  // 24.5 s over 5 parts: the loads of two parts differ by at most the shortest block.
+  // 24.5 s are divided among 5 parts; the loads of two parts differ by at most the shortest block.
   const auto [least, most] = std::minmax_element(load.begin(), load.end());
   EXPECT_LE(*most - *least, 0.25);
   EXPECT_EQ(std::accumulate(load.begin(), load.end(), 0.0), 24.5);

@@ -1,4 +1,5 @@
-// Proofs, gates and the kill matrix in blocks: shards, merged in any order, give the result of one process.
+// Tests proofs, gates and the kill matrix in blocks: shards that are merged in any order give the result of one
+// process.
 #include <algorithm>
 #include <functional>
 #include <random>
@@ -19,7 +20,7 @@ namespace {
 
 const nlohmann::json divided_request{{"command", "divided"}};
 
-/// A checkpoint with the blocks of `count` processes that ran `work`, merged in random order.
+/// Returns a checkpoint with the blocks of `count` processes that ran `work`, merged in random order.
 std::unique_ptr<Checkpoint> from_parts(std::uint64_t count, const std::function<void(Checkpoint&)>& work) {
   std::vector<std::string> parts;
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -109,7 +110,8 @@ TEST(Divided, ADistanceSetsTheTrials) {
     options.distance = distance;
     trials.push_back(run_gate(gate, options).findings.back().work);
   }
-  // Half the distance needs four times the trials. Batches of Poisson size and rounding to 2^16 cause the rest.
+  // Half the distance needs four times the trials. Poisson batch sizes and rounding to 2^16 cause the remaining
+  // difference.
   EXPECT_NEAR(static_cast<double>(trials[1]), 4.0 * static_cast<double>(trials[0]), 5 * 0x1p16);
 }
 

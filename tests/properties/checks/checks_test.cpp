@@ -1,4 +1,4 @@
-// Each property can fail: a verifier that is wrong in the one way that the property detects is reported.
+// Tests that each property can fail: a verifier that is wrong in the one way that the property detects is reported.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -82,7 +82,7 @@ Proof shown() {
 }
 
 const Shown all_shown[]{
-    {"acceptance_bounds", shown<AcceptAlways>},  // more than the optimum
+    {"acceptance_bounds", shown<AcceptAlways>},  // accepts more than the optimum
     {"acceptance_bounds", shown<FlagAlways>},    // counts more drafts than it emits
     {"acceptance_bounds", shown<FlagNever>},     // counts fewer drafts than its claim
     {"boundary_uniforms", shown<mutants::NonStrictCompare>},
@@ -90,9 +90,9 @@ const Shown all_shown[]{
     {"declared_drafts", [] { return proof_of<verifiers::SingleDraft>({}, "draft_temperature_mismatch"); }},
     {"determinism", shown<CountsItsDecisions>},
     {"disjoint_supports", shown<AcceptAlways>},
-    {"draft_conditional", shown<AcceptAlways>},  // a token that the target cannot emit
+    {"draft_conditional", shown<AcceptAlways>},  // emits a token that the target cannot emit
     {"draft_conditional", shown<FlagsTheWrongDraft>},
-    {"drafter_invariance", shown<ClaimsInvariance>},  // a token that depends on its draft
+    {"drafter_invariance", shown<ClaimsInvariance>},  // emits a token that depends on its draft
     {"drafter_invariance", shown<LooksAtProposal>},
     {"draw_count", [] { return noise_reused("draw_count"); }},
     {"draw_count", shown<LooksAhead>},

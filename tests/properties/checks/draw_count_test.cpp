@@ -1,5 +1,5 @@
-// Random streams that share a number on purpose: DrawCount finds it for every ordered pair of streams, and finds
-// nothing without aliases.
+// Tests random streams that share a number on purpose: DrawCount finds the shared number for every ordered pair of
+// streams, and finds nothing without aliases.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ namespace {
 struct Stream {
   std::string_view name;
   std::uint64_t trial;
-  std::uint64_t row;  ///< of the batch; also the seed in this test
+  std::uint64_t row;  /// row of the batch; also the seed in this test
   Philox::Role role;
   Purpose purpose;
   std::uint32_t index;
@@ -44,7 +44,7 @@ std::uint64_t word_of(const Stream& stream) {
   return source.next(stream.purpose);
 }
 
-/// The random numbers of one role in one trial of one row; the number at `alias` is replaced by the one at `origin`.
+/// The random numbers of one role in one trial of one row. The number at `alias` is replaced by the number at `origin`.
 class AliasedWords final : public AddressedWords {
  public:
   AliasedWords(std::uint64_t row, std::uint64_t trial, Philox::Role role, const Stream* origin, const Stream* alias)
@@ -65,7 +65,8 @@ class AliasedWords final : public AddressedWords {
   const Stream *origin_, *alias_;
 };
 
-/// Returns the conflict in two rows of two trials, each with a draft, three coins, a pick, a last draw and a bonus.
+/// Returns the conflict that DrawCount finds in two rows of two trials, each with a draft, three coins, a pick, a last
+/// draw and a bonus.
 std::optional<std::string> conflict_with(const Stream* origin, const Stream* alias) {
   const Rows<double> distributions({0.5, 0.25, 0.25}, std::vector<double>{0.25, 0.5, 0.25});
   DrawCount count;

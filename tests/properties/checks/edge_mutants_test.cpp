@@ -1,5 +1,5 @@
-// Mutants that are exact in fractions, which only scripted random bits reveal; and mutants that reuse random bits,
-// which draw_count and the distribution reveal. Most tests use the smallest known instance.
+// Tests mutants that are exact in fractions, which only scripted random bits reveal, and mutants that reuse random
+// bits, which draw_count and the distribution reveal. Most tests use the smallest known instance.
 #include <algorithm>
 #include <cmath>
 
@@ -60,7 +60,8 @@ TEST(EdgeMutants, AreCaughtOnTheSmallestInstances) {
 }
 
 TEST(EdgeMutants, StrictGridSeesOneCell) {
-  // By hand: draft 0 with p = 6/16, q = 8/16 is accepted for u < 3/4, on 12 of 16 cells; with <= on 13.
+  // By hand: draft 0 with p = 6/16 and q = 8/16 is accepted for u < 3/4, on 12 of 16 cells; with <= it is accepted on
+  // 13.
   const std::string evidence =
       evidence_of(proof_on("non_strict_compare", "iid", "p=(0 1) q=(0 1) K=1"), "strict_grid");
   EXPECT_NE(evidence.find("(0): 4-bit uniforms give (13/16 3/16), the distribution is (3/4 1/4)"), std::string::npos)
@@ -72,8 +73,8 @@ TEST(EdgeMutants, AReusedCoinHasTheDistributionByHand) {
   const Proof proof = proof_on("coin_reused_as_threshold", "iid", "p=(1 1 1) q=(0 0 1) K=1");
   EXPECT_EQ(evidence_of(proof, "exact_distribution"), "got (1/6 1/2 1/3), expected (1/3 1/3 1/3), TV 1/6");
   EXPECT_NE(evidence_of(proof, "coin_used_once").find("2 (draft 0), then 0, then 1"), std::string::npos);
-  // The program on all 12-bit uniforms gives the enumerated distribution, except that each of the two thresholds, in
-  // 6ths, cuts one cell.
+  // On all 12-bit uniforms, the program gives the enumerated distribution, except that each of the two thresholds,
+  // which are multiples of 1/6, lies inside a cell.
   const Rows<double> rows = double_distributions(Instance::parse("p=(1 1 1) q=(0 0 1) K=1"));
   const auto decider = registry().verifier("coin_reused_as_threshold")->scripted_on(rows, 1);
   int counts[3] = {};
@@ -93,8 +94,9 @@ TEST(EdgeMutants, ReusedNoiseIsOnTheLedgerAndInTheDistribution) {
   const Instance instance = Instance::parse("p=(1 1 1) q=(8 1 3) K=1");
   EXPECT_NE(evidence_of(prove_on(verifier, races, instance, {.tier = Tier::edge}), "draw_count").find("reads noise"),
             std::string::npos);
-  // Hoeffding: a frequency is further than d from its probability with chance at most 2 exp(-2 n d^2). With six
-  // comparisons at n = 2^18 and d = 0.0068 the test fails a right program with chance 12 exp(-24.2) < 4e-10.
+  // By Hoeffding's inequality, a frequency differs by more than d from its probability with probability at most 2
+  // exp(-2 n d^2). With six comparisons at n = 2^18 and d = 0.0068, a correct program fails the test with probability
+  // 12 exp(-24.2) < 4e-10.
   constexpr int n = 1 << 18;
   constexpr double d = 0.0068;
   InstanceAnalysis at(verifier, races, instance);
@@ -105,7 +107,7 @@ TEST(EdgeMutants, ReusedNoiseIsOnTheLedgerAndInTheDistribution) {
   for (int x = 0; x < 3; ++x) EXPECT_NEAR(share[x], by_hand[x], d) << "token " << x;
   EXPECT_GT(std::abs(share[1] - 1 / 3.0), d) << "the bias shows";
   EXPECT_GT(std::abs(share[2] - 1 / 3.0), d);
-  // With separate noise for drafting and verifying, the output is exact.
+  // If drafter and verifier read separate random bits, the output is exact.
   InstanceAnalysis right(*registry().verifier("single_draft"), *registry().drafter("iid"), instance);
   double frequency[3] = {};
   for (const Verdict& verdict : right.trials(instance, n).verdicts) frequency[verdict.token] += 1.0 / n;

@@ -1,4 +1,4 @@
-// Ladders where tokens tie and where levels round: tied tokens are ordered by their ids, so the distribution of a
+// Tests ladders where tokens tie and where levels round. Tied tokens are ordered by their ids, so the distribution of a
 // step depends on ids; and no rounding of a level may accept a token with p = 0.
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST(LadderEdges, NoRoundedLevelAcceptsATokenWithoutMass) {
 }
 
 TEST(LadderEdges, NoRoundedDistributionAcceptsATokenWithoutMassAmongManyDrafts) {
-  // The probability that all six drafts are token 2, 1001^-6, is so small that it is lost when the level is rounded.
+  // All six drafts are token 2 with probability 1001^-6, which is so small that it is lost when the level is rounded.
   for (const std::string_view name : {"ladder_tree", "ladder_block"})
     expect_passed_on_paths(name, "iid_paths", "L=1 K=6 [] p=(1 1 0)/2 q=(500 500 1)/1001");
   expect_passed("ladder", "iid", "p=(1 1 0)/2 q=(500 500 1)/1001 K=6");

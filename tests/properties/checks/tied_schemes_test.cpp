@@ -1,4 +1,5 @@
-// Schemes that compare entries decide alike on every form of rows with ties; one that compares sums does not.
+// Tests that schemes that compare entries decide alike on every form of rows with ties, and that a scheme that compares
+// sums does not.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -14,8 +15,8 @@
 namespace draftproof::tied_schemes_test {
 namespace {
 
-/// Tests the i.i.d. draft with the largest value, the first among equals. Lossless if all values are equal, because
-/// the first draft is then tested, and wrong otherwise.
+/// Tests the i.i.d. draft with the largest value, and the first of several. The scheme is lossless if all values are
+/// equal, because it then tests the first draft, and wrong otherwise.
 template <class Value>
 struct TestsTheLargest {
   static constexpr Info info{.name = "tests_the_largest", .summary = "one draft", .source = "this test"};
@@ -33,7 +34,7 @@ struct TestsTheLargest {
 struct Entry {
   static auto of(const auto& at, Token x) { return at.proposal(x); }
 };
-/// A difference of running sums, whose rounding differs between tokens.
+/// The value is a difference of running sums, whose rounding differs between tokens.
 struct StepOfSums {
   static auto of(const auto& at, Token x) {
     const auto below = [&at](Token end) {
@@ -43,8 +44,8 @@ struct StepOfSums {
   }
 };
 
-/// Lossless on every row. Whether the draft is tested depends on a comparison of two tokens, so only acceptance shows
-/// a different result of the comparison.
+/// The scheme is lossless on every row. Whether it tests the draft depends on a comparison of two tokens, so only
+/// acceptance shows a different result of the comparison.
 template <class Value>
 struct TestsIfLarger {
   static constexpr Info info{.name = "tests_if_larger", .summary = "one draft or none", .source = "this test"};
@@ -70,7 +71,7 @@ const AnyVerifier& largest() {
 
 const AnyDrafter& iid_drafts() { return *registry().drafter("iid"); }
 
-/// Instances of the family "flat" with a uniform q.
+/// Returns instances of the family "flat" with a uniform q.
 std::vector<Instance> flat_instances(std::uint64_t seed) {
   std::vector<Instance> found;
   for (int n = 0; n < 400; ++n) {

@@ -1,5 +1,5 @@
-// Wrong batch runners on instances that can be checked by hand, one per report, with the emitted distribution; and
-// correct runners that look wrong.
+// Tests of wrong batch runners on instances that can be checked by hand, one for each report, with the emitted
+// distribution; and of correct runners that look wrong.
 #include <set>
 #include <string>
 
@@ -15,7 +15,7 @@
 namespace draftproof {
 namespace {
 
-/// Returns the evidence of a check that fails the runner on a case. Correct runners must not fail it.
+/// Returns the evidence of a check that fails the runner on a case. Expects that no correct runner fails it.
 std::string batch_complaint(std::string_view runner, std::string_view check, std::string_view instance) {
   for (const std::string_view correct : {"token_chain", "padded_output", "offsets_by_chunk"}) {
     const auto finding = examine_one(correct, check, instance);
@@ -28,7 +28,7 @@ std::string batch_complaint(std::string_view runner, std::string_view check, std
 
 struct WrongBatch {
   const char *runner, *check, *instance;
-  std::string_view part;  ///< of the evidence
+  std::string_view part;  /// part of the evidence
 };
 
 const char* const two_rows = "order=(0 1) [p=(1 1)/2] [p=(1 1)/2]";
@@ -45,10 +45,11 @@ const WrongBatch wrong_batches[]{
     {"mask_of_neighbour_row", "no_forbidden_token",
      "order=(0 1) [p=(0 1)/1,(1 1)/2 q=(1 0)/1 mask=(1 1)/2,(1 0)/1] [p=(1 1)/2 mask=(0 1)/1]",
      "request 1 emits [0]"},
-    // Lengths 1 and 2, in the layout before compaction.
+    // The requests have lengths 1 and 2, in the layout before compaction.
     {"proposal_row_offset_ragged", "row_distribution",
      "order=(0 1) [p=(1 2)/3,(1 1)/2 q=(1 0)/1] [p=(1 1)/2,(1 3)/4,(1 1)/2 q=(1 3)/4,(3 1)/4]", ""},
-    // With the neighbour's row (3 1)/4 for (1 3)/4: 0 is accepted with 2/3, 1 always, and the residual is token 1.
+    // With the neighbour's row (3 1)/4 instead of (1 3)/4, token 0 is accepted with probability 2/3 and token 1 always,
+    // and the residual has only token 1.
     {"proposals_not_permuted", "row_distribution", swapped, "got (1/6 5/6), expected (1/2 1/2), TV 1/3"},
     {"proposals_not_permuted", "slots_permuted", swapped, ""},
     {"one_seed_for_all_requests", "own_words", two_rows, "read twice"},
@@ -61,10 +62,11 @@ const WrongBatch wrong_batches[]{
     {"pad_id_tested", "padding_ignored",
      "order=(0 1) [p=(0 1)/1,(0 1)/1 q=(0 1)/1] [p=(1 1)/2,(1 1)/2,(1 1)/2 q=(1 1)/2,(1 1)/2]",
      "request 0 has 1 drafts and 2 accepted"},
-    // Residual masses 1/4 and 1/2: the second is scanned as if it were 1/4, so its last token is cut off.
+    // The residual masses are 1/4 and 1/2. The second residual is scanned as if its mass were 1/4, so its last token is
+    // cut off.
     {"stale_block_sum", "row_distribution", residual_masses, ""},
     {"stale_block_sum", "row_alone", residual_masses, ""},
-    // V is one more than the tile of two lanes.
+    // V is one more than the tile, which has two lanes.
     {"padding_lanes_win", "row_distribution", third_token, "got (1/4 1/4 1/4 1/4)"},
     {"padding_lanes_win", "bad_rows_refused", third_token, ""},
     {"path_cut_late", "output_cut", stop, "cut [1 0], 2 accepted, expected [1], 1 accepted"},
@@ -82,7 +84,7 @@ TEST(WrongBatches, AreReportedOnInstancesByHand) {
     EXPECT_NE(batch_complaint(runner, check, instance).find(part), std::string::npos) << runner << ", " << check;
 }
 
-/// Every check but the one above passes on the same instance.
+/// Every other check passes on the same instance.
 TEST(WrongBatches, AreWrongInOneWay) {
   const auto passed = [](const char* runner, const char* check, const char* instance) {
     EXPECT_NE(examine_one(runner, check, instance)->status, Status::failed) << runner << ", " << check;
@@ -106,11 +108,11 @@ TEST(WrongBatches, OffsetsIn32Bits) {
   ASSERT_TRUE(correct);
   if (correct->status == Status::skipped) GTEST_SKIP() << correct->evidence;
   EXPECT_NE(batch_complaint("row_offset_int32", "wide_pitch", third_row).find("slot 2"), std::string::npos);
-  // Unsigned offsets wrap at 2^32: the third row is then at element 2^32 + 16. At 2^31 + 16 it would be read
+  // Unsigned offsets wrap at 2^32: here the third row begins at element 2^32 + 16. At 2^31 + 16 it would be read
   // correctly.
   EXPECT_NE(batch_complaint("row_offset_uint32", "wide_pitch", third_row).find("with 2147483656 elements"),
             std::string::npos);
-  // One row begins at element 0 whatever the pitch.
+  // A single row begins at element 0 whatever the pitch.
   EXPECT_EQ(examine_one("row_offset_int32", "wide_pitch", "order=(0) [p=(1 0)/1]")->status, Status::passed);
 }
 
@@ -179,7 +181,7 @@ TEST(Batches, ARowThatIsNotWalkedWholeIsUndecided) {
     EXPECT_NE(cut.evidence.find("trial 0: request 0: more than 5 branches, probability 0."), std::string::npos);
   }
   EXPECT_EQ(NoForbiddenToken::check(right, one, work, {.leaves = 5}).status, Status::undecided);
-  // An outcome with positive probability is a violation, whatever is unexplored.
+  // An outcome with positive probability is a violation, whatever the unexplored branches contain.
   const Answer seen = NoForbiddenToken::check(wrong, one, work, {.leaves = 8});
   EXPECT_EQ(seen.status, Status::failed) << seen.evidence;
 }
@@ -192,7 +194,7 @@ TEST(Batches, RefusedDraftsStayBehindTheExtraToken) {
 }
 
 TEST(Batches, OneHotTargetsNeedNoCoins) {
-  // Temperature 0: the step is the same for all random bits.
+  // The targets are one-hot (temperature 0), so the step is the same for all random bits.
   const BatchCase one = BatchCase::parse("order=(0) [p=(0 1)/1,(1 0)/1,(0 1)/1 q=(0 1)/1,(0 1)/1]");
   for (std::uint32_t turn = 0; turn < batch_turns; ++turn)
     EXPECT_EQ(BuiltBatch(one, turn).run(batch_runner<components::batch::TokenChain>()).front().emitted,

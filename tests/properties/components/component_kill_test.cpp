@@ -1,5 +1,5 @@
-// The checks of its group detect every wrong component with a small counterexample and accuse no correct one, and
-// every check detects at least one.
+// Tests that the checks of its group detect every wrong component with a small counterexample and accuse no correct
+// component, and that every check detects at least one wrong component.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -38,7 +38,8 @@ TEST(Components, EveryGroupHasCorrectAndWrongOnes) {
   EXPECT_GE(count["grammar"][Kind::mutant], 7);
 }
 
-/// One test, because the search for all counterexamples is slow. The kill matrix checks that every mutant is caught.
+/// This is one test, because the search for all counterexamples is slow. The kill matrix checks that every mutant is
+/// caught.
 TEST(Components, EveryCheckHasASmallCounterexampleThatReplays) {
   std::set<std::string> asked, failed;
   for (const auto& component : component_registry().components()) {
@@ -76,7 +77,8 @@ TEST(Components, EveryCheckHasASmallCounterexampleThatReplays) {
 TEST(Components, NoCorrectOneIsAccused) {
   for (const auto& component : component_registry().components()) {
     if (component->kind() != Kind::verifier) continue;
-    const std::uint64_t seeds = component->group() == "sampler" ? swept(1u, 2u) : swept(2u, 6u);  // large rows are the same for every seed
+    // Samplers get fewer seeds, because their large rows are the same for every seed.
+    const std::uint64_t seeds = component->group() == "sampler" ? swept(1u, 2u) : swept(2u, 6u);
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       int passed = 0;
       for (const Finding& finding : component->examine({.seed = seed})) {
@@ -87,7 +89,7 @@ TEST(Components, NoCorrectOneIsAccused) {
         passed += finding.status == Status::passed;
         EXPECT_TRUE(finding.status != Status::passed || finding.work > 0) << finding.property;
       }
-      // The check of anticipation is skipped for a policy that is for sample-and-match only.
+      // The check of anticipation is skipped for a policy that is only for sample-and-match.
       const std::string_view group = component->group();
       const int fewest = group == "selection" ? 1 : group == "counter" || group == "grammar" ? 2 : 3;
       EXPECT_GE(passed, fewest) << component->info().name;

@@ -1,4 +1,5 @@
-// Wrong counters of trials fail at the first number of doublings that reveals them, and pass with one less.
+// Tests that wrong counters of trials fail at the first number of doublings that reveals them, and pass with one
+// doubling less.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/components/component_registry.hpp>
@@ -32,7 +33,7 @@ TEST(WrongCounters, FailConservationWhereTheyAreFlushedTooLate) {
   const auto ask = [](std::string_view counter, std::string_view text) {
     return examine_one(counter, "conservation", text).value();
   };
-  // With the trial before the run, 65,535 trials of token 0 fit into a cell. Merges alone do not show it.
+  // With the trial before the run, 65,535 trials of token 0 fit into a cell. Merges alone do not reveal the bug.
   EXPECT_EQ(ask("flushed_too_late", "counts=(1)/1 doublings=0 run=65534").status, Status::passed);
   EXPECT_EQ(ask("flushed_too_late", "counts=(1)/1 doublings=40").status, Status::passed);
   EXPECT_NE(ask("flushed_too_late", "counts=(1)/1 doublings=0 run=65535")
@@ -66,7 +67,7 @@ TEST(Counters, RunsThatCannotBeCountedAreUndecided) {
   EXPECT_EQ(finding.evidence, "a run of 4294967296 trials needs add(verdict, times)");
 }
 
-/// Reports one trial too many in every cell, once `right` cells were read in this process.
+/// Reports one trial too many in every cell after `right` reads of cells in this process.
 template <int right>
 struct WrongLater : CounterSteps {
   static constexpr ComponentInfo info{.name = "wrong_later", .summary = "", .source = ""};
@@ -82,7 +83,7 @@ struct WrongLater : CounterSteps {
 template <int right>
 void expect_replay(const std::string& replay, const std::string& evidence) {
   const ComponentOf<CounterGroup> counter(trial_counter<WrongLater<right>>(), Kind::mutant);
-  for (const char* const gate : {"first", "second"})  // the count of reads goes on
+  for (const char* const gate : {"first", "second"})  // the second run continues the count of reads
     for (const Finding& finding : counter.examine({.seed = 3})) {
       if (finding.property != "conservation") continue;
       EXPECT_EQ(finding.status, Status::failed) << gate;

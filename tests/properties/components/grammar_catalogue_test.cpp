@@ -1,5 +1,5 @@
-// Grammar components: the wrong ones on small models by hand, a grammar of three states on chains and trees, right ones
-// on many models, and automata of regular expressions.
+// Tests of grammar components: wrong components on small models by hand, a grammar of three states on chains and trees,
+// correct components on many models, and automata of regular expressions.
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -14,7 +14,8 @@
 namespace draftproof {
 namespace {
 
-/// The answer of a registered component on a case given as text, with `evidence` in it; "" expects that it passes.
+/// Expects that a registered component fails a check on a case given as text, with `evidence` in its answer, or passes
+/// if `evidence` is "".
 void expect_answer(std::string_view component, std::string_view check, std::string_view text,
                    std::string_view evidence) {
   const Finding finding = examine_one(component, check, text).value();
@@ -23,15 +24,15 @@ void expect_answer(std::string_view component, std::string_view check, std::stri
   EXPECT_NE(finding.evidence.find(evidence), std::string::npos) << component << ": " << finding.evidence;
 }
 
-/// Token 1 may only follow token 0. After draft 0 the row of the bonus token allows both tokens, the row before it
-/// token 0 alone; after draft 1 it is the other way round.
+/// Token 1 may follow only token 0. After draft 0 the row of the bonus token allows both tokens, and the row before it
+/// only token 0; after draft 1 it is the other way round.
 TEST(Grammars, MasksOfWrongRows) {
   constexpr auto text = "next=(2 0),(2 1) state=1 | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";
   expect_answer("mask_by_prefix", "grammar_distribution", text, "");
   expect_answer("mask_by_prefix", "forbidden_tokens", text, "");
   expect_answer("drafts_end_after_forbidden", "grammar_distribution", text, "");
-  // Draft 0 (probability 1/2) is accepted; draft 1 is forbidden, and its residual is token 0, without a bonus. The
-  // bonus after token 0 is right with (1 1)/2.
+  // Draft 0 (probability 1/2) is accepted. Draft 1 is forbidden, and its residual is token 0, without a bonus. The
+  // correct bonus after token 0 is (1 1)/2.
   expect_answer("bonus_mask_before_last_draft", "grammar_distribution", text,
                 "token_path: after [0] got (3/4 1/4), expected (1/2 1/2), TV 1/4");
   expect_answer("mask_of_step_start", "grammar_distribution", text, "after [0] got (3/4 1/4), expected (1/2 1/2)");
@@ -39,7 +40,7 @@ TEST(Grammars, MasksOfWrongRows) {
 }
 
 TEST(Grammars, ABonusWithoutMask) {
-  // Token 1 must follow token 0, and token 0 token 1.
+  // Token 1 must follow token 0, and token 0 must follow token 1.
   constexpr auto text = "regex=(0 1)* | L=1 K=1 [] p=(1 1)/2 q=(1 0)/1";
   expect_answer("bonus_without_mask", "forbidden_tokens", text,
                 "after [0] the grammar forbids token 0, and the output has it with probability 1/2");
@@ -47,17 +48,18 @@ TEST(Grammars, ABonusWithoutMask) {
 }
 
 TEST(Grammars, StatesThatDoNotFollowTheText) {
-  // Draft 0 is accepted and then 1 drawn, or draft 1 is rejected and 0 drawn: the rejected draft stays in the state.
+  // Either draft 0 is accepted and then 1 is drawn, or draft 1 is rejected and 0 is drawn, but the rejected draft stays
+  // in the state.
   constexpr auto text = "regex=(0 1)* | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";
   expect_answer("state_after_all_drafts", "forbidden_tokens", text, "after [0] the grammar forbids token 0");
   expect_answer("state_after_all_drafts", "grammar_distribution", text,
                 "after [0] got (1/4 3/4), expected (0 1), TV 1/4");
-  // The verifier's own token, 1, is forbidden at the start of the step, so that the next row has no mask.
+  // The token 1 that the verifier draws is forbidden at the start of the step, so the next row has no mask.
   expect_answer("state_without_accepted_drafts", "grammar_distribution", text,
                 "after [0 1] got (1/2 1/2), expected (1 0)");
 }
 
-/// Instance 3 of docs/selection.md.
+/// This is instance 3 of docs/selection.md.
 TEST(Grammars, ForbiddenDraftsAreRemoved) {
   constexpr auto text = "regex=(0|1)* | L=1 K=1 [] p=(1 1 1)/3 q=(1 0 1)/2";
   expect_answer(
@@ -69,7 +71,8 @@ TEST(Grammars, ForbiddenDraftsAreRemoved) {
 }
 
 TEST(Grammars, ThreeStatesOnChainsAndTrees) {
-  // All tokens at first; after token 1 all but 1; after token 2 token 1 alone, which leads back to the start.
+  // All tokens are allowed at first; after token 1 all but token 1; after token 2 only token 1, which leads back to the
+  // start.
   constexpr std::string_view grammar = "next=(1 2 3),(2 0 3),(0 1 0) state=1 | ";
   constexpr std::string_view chain = "L=2 K=1 [] p=(1 2 3)/6 q=(3 2 1)/6",
                              tree = "L=2 K=2 [] p=(1 2 3)/6 q=(3 2 1)/6";
@@ -84,7 +87,7 @@ TEST(Grammars, ThreeStatesOnChainsAndTrees) {
   }
 }
 
-/// The rounds of a gate of profile nightly have 2,400 cases; of these all have 1,000 and more here.
+/// Tests 1,200 cases of every check; a gate of profile nightly has 2,400.
 TEST(Grammars, RightOnesPassOnManyModels) {
   for (const auto* name : {"mask_by_prefix", "drafts_end_after_forbidden"})
     for (const Finding& finding : component_registry().component(name)->examine({.seed = 5, .rounds = 5})) {
@@ -108,7 +111,7 @@ TEST(Grammars, RightOnesPassOnManyModels) {
   EXPECT_LT(masked_drafter, 900);
 }
 
-/// One state for all nodes in draw order is right on chains, whose nodes are one path.
+/// A component with one state for all nodes in draw order is correct on chains, whose nodes are one path.
 struct OneStateOfAChain : mutants::components::grammar::SiblingsShareState {
   static constexpr ComponentInfo info{.name = "one_state_of_a_chain", .summary = "", .source = "this test"};
   static constexpr bool trees = false;
@@ -125,7 +128,7 @@ TEST(Grammars, AComponentOfChainsIsNotCheckedOnTrees) {
   EXPECT_EQ(tree.value().status, Status::skipped);
 }
 
-/// States that no automaton has end the check with their number.
+/// Returns the number of a state that the automaton does not have; the check must report this number.
 struct StateBeyond : GrammarMasks {
   static constexpr ComponentInfo info{.name = "state_beyond", .summary = "", .source = "this test"};
   int mask_state(const GrammarStep& step, int) const { return step.automaton->states(); }

@@ -1,5 +1,5 @@
-// Wrong samplers: the total variation and the tails that float sums, short uniforms and short noise cause, and the
-// random bits that reveal the others.
+// Tests of wrong samplers: the total variation and the tails that float sums, short uniforms and short noise cause, and
+// the random bits that reveal the other bugs.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ struct UniformOf : InverseCdfSteps {
   auto prepare(std::span<double> row) const { return InverseCdfTable<UniformOf>(row); }
 };
 
-/// Row entries rounded to the 8 significant bits of bfloat16, then drawn in double.
+/// Rounds row entries to the 8 significant bits of bfloat16, then draws in double.
 struct Bfloat16Row : InverseCdfSteps {
   static constexpr ComponentInfo info{.name = "bfloat16_row", .summary = "", .source = ""};
   auto prepare(std::span<double> row) const {
@@ -41,7 +41,7 @@ double zipf_distance(int vocabulary) {
   return program_distance(sampler<S>().pieces(row), row);
 }
 
-/// The published figures have two digits; ours differ by the shuffle of the row.
+/// Published values have two digits; values here differ by the shuffle of the row.
 void expect_about(double value, double published) { EXPECT_NEAR(value / published, 1, 0.10) << value; }
 
 TEST(WrongSamplers, FloatSumsAndShortUniformsInTotalVariation) {
@@ -64,8 +64,9 @@ TEST(Samplers, OfTheProductStayFarBelowTheirBudgets) {
 
 TEST(WrongSamplers, ShortNoiseStarvesTails) {
   const Sampler wrong = sampler<mutants::components::sampler::GumbelFrom24BitUniform>();
-  // Deviations of the expected count in 100,000 draws, in standard deviations of the true count. Each published value
-  // comes from one run, so it has a standard deviation too: sqrt(111 / 196) at the first gap, 0 at the second.
+  // These are deviations of the expected count in 100,000 draws, in standard deviations of the true count. Each
+  // published value comes from one run, so it has a standard deviation too: sqrt(111 / 196) at the first gap, 0 at the
+  // second.
   const double published[] = {-5.9, -5.2}, noise[] = {std::sqrt(111.0 / 196.0), 0.05};
   for (const int n : {0, 1}) {
     const SamplerCase one{.form = SamplerCase::Form::tail, .weights = {}, .size = 129'280, .gap = 18 + 2 * n};
@@ -83,7 +84,7 @@ TEST(WrongSamplers, RareTokensHaveTheirShareInTheRightRace) {
 }
 
 TEST(WrongSamplers, CoinsOfOne) {
-  // 128 of 2^32 integers round to 1 in float: from 2^32 - 128 on, a tie that goes to even.
+  // Of the 2^32 integers, 128 round to 1 in float: those from 2^32 - 128 on, which is a tie that goes to even.
   using mutants::components::sampler::CoinCanBeOne;
   const auto first = first_word([](std::uint64_t word) { return CoinCanBeOne::uniform(word) >= 1; });
   ASSERT_TRUE(first);
@@ -94,7 +95,7 @@ TEST(WrongSamplers, CoinsOfOne) {
 }
 
 TEST(WrongSamplers, TheLastIdWithoutWeight) {
-  // 2/6 + 3/6 + 1/6, summed left to right, is one ulp below 1 in double; the largest uniform is that number.
+  // In double, 2/6 + 3/6 + 1/6 summed from left to right is one ulp below 1, and the largest uniform is this number.
   const auto finding = examine_one("fallback_to_last_id", "boundary_words", "w=(2 3 1 0)/6");
   ASSERT_EQ(finding->status, Status::failed);
   EXPECT_NE(finding->evidence.find("give 3 of weight 0"), std::string::npos) << finding->evidence;
@@ -107,7 +108,8 @@ TEST(WrongSamplers, NoNumberWinsARace) {
   const auto finding = examine_one("zero_exponential_wins", "boundary_words", "w=(1 0)/1");
   ASSERT_EQ(finding->status, Status::failed);
   EXPECT_EQ(examine_one("race_sampler", "boundary_words", "w=(1 0)/1")->status, Status::passed);
-  // One in 2^25 random numbers has an exponential of 0, so of 152,000 tokens of weight 0 one wins every 220 draws.
+  // One in 2^25 random numbers gives an exponential of 0, so with 152,000 tokens of weight 0, one of them wins every
+  // 220 draws.
   const auto zero = first_word([](std::uint64_t word) { return ZeroExponentialWins::clock(word) <= 0; });
   ASSERT_TRUE(zero);
   const double share = static_cast<double>(~*zero + 1) * 0x1p-64;

@@ -1,5 +1,6 @@
-// Verdicts on components do not depend on the seed: wrong ones of every class are refuted at every seed at the size
-// of the gate `pr`, right ones at none. `./dev test nightly` tests a hundred seeds instead of one.
+// Tests that verdicts on components do not depend on the seed: at the size of the gate `pr`, wrong components of every
+// class are refuted at every seed, and correct components at no seed. `./dev test nightly` tests a hundred seeds
+// instead of one.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -55,11 +56,11 @@ std::vector<Asked> registered(Kind kind) {
 TEST(Seeds, RegisteredWrongOnesAreRefutedAtAll) { expect_at_every_seed(registered(Kind::mutant), true); }
 TEST(Seeds, RegisteredRightOnesAreRefutedAtNone) { expect_at_every_seed(registered(Kind::verifier), false); }
 
-// Sources of target rows that are wrong in two settings.
+// Tests of sources of target rows that are wrong in two settings.
 
 constexpr ComponentInfo nameless{.name = "of_a_test", .summary = "", .source = ""};
 
-/// Returns the row if two settings are applied in exchanged order.
+/// Returns the row that results if two settings are applied in exchanged order.
 template <std::size_t a, std::size_t b>
 std::vector<Rational> exchanged(const TargetRequest& request, const Token* drafts, int i) {
   Reading reading = reading_of(request);
@@ -108,7 +109,7 @@ std::vector<Rational> seeing(const TargetRequest& request, const Token* drafts, 
   if (!request.joint) return row;
   TargetRequest chain = request;
   chain.joint = false;
-  if (chain.cold_last) chain.coldness = chain.grain;  // only what the filters see matters here
+  if (chain.cold_last) chain.coldness = chain.grain;  // only the tokens that filters see matter here
   for (std::size_t f = first_filter; f < past_filters; ++f)
     if (f != a && f != b) switch_off(chain, all_settings[f]);
   const std::vector<Rational> kept = target_row<Rational>(TargetSteps{}, chain, drafts, i);
@@ -118,8 +119,9 @@ std::vector<Rational> seeing(const TargetRequest& request, const Token* drafts, 
   return row;
 }
 
-/// Adds the sources that are wrong in settings a and b. To `right` go those that cannot differ: bias and penalty are
-/// both factors, and min-p and top-k each keep the heaviest tokens, whatever the other keeps.
+/// Adds the sources that are wrong in settings a and b to `wrong`, or to `right` if they cannot differ from the correct
+/// source: bias and penalty are both factors, and min-p and top-k each keep the heaviest tokens, whatever the other
+/// keeps.
 template <std::size_t a, std::size_t b>
 void add_pair(std::vector<Asked>& wrong, std::vector<Asked>& right) {
   if constexpr (a < b) {
@@ -147,7 +149,7 @@ TEST(Seeds, EveryTwoSettingsReadInAnotherWay) {
   expect_at_every_seed(right, false);
 }
 
-// Counters with cells of few bits.
+// Tests of counters with cells of few bits.
 
 enum class Full { wraps, saturates };
 
@@ -162,7 +164,7 @@ struct Narrow : CounterSteps {
   using Counts = StepCounts<Narrow>;
 };
 
-/// Cells that are flushed in time, of which each flush loses its last trial, or all trials of the last token.
+/// Cells are flushed in time, but each flush loses its last trial, or all trials of the last token.
 template <std::uint64_t every, bool of_last_token>
 struct LosesAtFlush : CounterSteps {
   static constexpr const ComponentInfo& info = nameless;

@@ -1,5 +1,5 @@
-// Tests of selection policies: the instances worked by hand in docs/selection.md; how many models get a biased output,
-// for each kind of value that a choice reads; exact rules that look wrong; and the text of findings.
+// Tests of selection policies: the instances worked by hand in docs/selection.md; the number of models with a biased
+// output, for each kind of value that a choice reads; exact rules that look wrong; and the text of findings.
 #include <algorithm>
 #include <array>
 #include <random>
@@ -15,7 +15,7 @@
 namespace draftproof {
 namespace {
 
-/// The finding of a registered policy on a case given as text.
+/// Returns the finding of a check of a registered policy on a case given as text.
 Finding asked(std::string_view policy, std::string_view check, std::string_view text) {
   return examine_one(policy, check, text).value();
 }
@@ -53,7 +53,7 @@ TEST(SelectionPolicies, IllegalDrafts) {
   for (const auto wrong : {"illegal_draft_trimmed", "illegal_draft_without_row"})
     expect_output(wrong, text, "after [] got (3/4 1/4 0), expected (1/2 1/2 0), TV 1/4");
   expect_output("illegal_drafts_kept", text, "");
-  // On chains both wrong policies are one rule. In a tree the siblings of an illegal draft stay.
+  // On chains, both wrong policies are the same rule. In a tree, the siblings of an illegal draft stay.
   constexpr auto tree = "budget=2 | L=1 K=2 [] p=(1 1 0)/2 q=(1 0 1)/2";
   EXPECT_EQ(asked("illegal_draft_trimmed", "output_distribution", tree).status, Status::skipped);
   expect_output("illegal_draft_without_row", tree, "recursive_rejection_wor_tree: request 0: after [] got (1 0 0)");
@@ -70,7 +70,8 @@ TEST(SelectionPolicies, ThroughputWithAndWithoutEarlyStop) {
   expect_output("throughput_early_stop", text, "");
 }
 
-/// Ties at c = 1: after token 0 of request 0 its second draft ties with the first drafts, and may take their place.
+/// There are ties at c = 1: after token 0 of request 0, its second draft ties with the first drafts of both requests,
+/// and may replace one of them.
 TEST(SelectionPolicies, TiesInAnyOrder) {
   constexpr auto text =
       "budget=1 | L=2 K=1 [] p=(1 1)/2 q=(1 1)/2 [1] p=(1 1)/2 q=(1 1)/2 c=0 | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";
@@ -105,10 +106,11 @@ TEST(SelectionPolicies, LowTailIsForMatchingAlone) {
   EXPECT_NE(skipped.evidence.find("sample-and-match only"), std::string::npos);
 }
 
-// The number of biased models of 60 with V = 3, L = 2, by what the choice reads and when it takes effect. The models
-// are those of Python's random.Random(seed), seed 0 .. 59: rows of randint(0, 5), P and Q in turn, by prefix.
+// Tests the number of biased models among 60 with V = 3, L = 2, by the token that the choice reads and by the time at
+// which it takes effect. The models come from Python's random.Random(seed), seed 0 .. 59: rows of randint(0, 5), P and
+// Q in turn, by prefix.
 
-/// Python's random.Random(seed): MT19937, seeded by an array of one word.
+/// Python's random.Random(seed): MT19937, seeded by an array of one 32-bit integer.
 class PythonRandom {
  public:
   explicit PythonRandom(std::uint32_t seed) {
@@ -128,7 +130,7 @@ class PythonRandom {
     for (const std::uint32_t word : state_) text += std::to_string(word) + ' ';
     std::istringstream(text + std::to_string(size)) >> words_;
   }
-  /// randint(0, 5).
+  /// Returns randint(0, 5).
   int up_to_five() {
     std::uint32_t value = 6;
     while (value > 5) value = static_cast<std::uint32_t>(words_()) >> 29;
@@ -165,7 +167,7 @@ SelectionCase model_of_table(std::uint32_t seed) {
 
 enum class Reads { earlier, own, later };
 
-/// Drops all drafts from the first at which it reads token 1; if it reads a later token, it keeps all drafts or none.
+/// Drops all drafts from the first for which it reads token 1. If it reads a later token, it keeps all drafts or none.
 template <Reads reads, SelectionCut when>
 struct OfTable : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "of_table", .summary = "", .source = ""};
@@ -212,8 +214,8 @@ TEST(SelectionTable, SixtyModels) {
   expect_biased<Reads::later, after_with_token>({50, 50, 0});
 }
 
-/// Keeps the draft of each request by the token of the other: each request alone is right, but they are not
-/// independent.
+/// Keeps the draft of each request by the token of the other request: each request alone has the right distribution,
+/// but the two are not independent.
 struct KeptByTheOther : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "kept_by_the_other", .summary = "", .source = ""};
 
@@ -264,8 +266,8 @@ TEST(SelectionPolicies, KeptDraftsAreClosed) {
   EXPECT_EQ(finding.evidence, "draft 2 of request 0 is kept without the draft before it");
 }
 
-/// Every wrong policy, with those for ties and trees, is refuted on a model of at most three tokens and two drafts
-/// per request, and the evidence names what the choice depends on.
+/// Every wrong policy, also those with ties and trees, is refuted on a model of at most three tokens and two drafts per
+/// request, and the evidence names the value on which the choice depends.
 TEST(SelectionPolicies, WrongOnesAreRefutedOnSmallModels) {
   int wrong = 0;
   for (const auto& component : component_registry().components()) {

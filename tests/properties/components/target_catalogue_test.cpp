@@ -1,5 +1,5 @@
-// Wrong sources of target rows on instances that can be checked by hand, with exact distances; and correct sources
-// that look wrong.
+// Tests of wrong sources of target rows on instances that can be checked by hand, with exact distances, and of correct
+// sources that look wrong.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/components/component_registry.hpp>
@@ -21,7 +21,7 @@ std::string target_complaint(std::string_view source, std::string_view check, st
 
 struct WrongTarget {
   const char *source, *check, *instance;
-  std::string_view part;  ///< of the evidence
+  std::string_view part;  /// part of the evidence
 };
 
 const char* const filtered = "w=(2 1)/3,(2 1)/3 q=(1 1)/2 top_k=1";
@@ -30,7 +30,7 @@ const char* const behind_a_draft = "w=(1 1)/2,(1 1)/2 q=(1 1)/2 penalty=2";
 const char* const squared = "w=(1 2)/3 q=(1 1)/2 cold=2";
 
 const WrongTarget wrong_targets[]{
-    // Temperature 1/2 squares weights: (1 2)/3 where (1 4)/5 was asked for.
+    // Temperature 1/2 squares weights: the row is (1 2)/3 instead of (1 4)/5.
     {"target_at_default_temperature", "rows_by_prefix", squared, "got (1/3 2/3), expected (1/5 4/5), TV 2/15"},
     {"target_at_default_temperature", "completed_distribution", squared,
      "got (1/3 2/3), expected (1/5 4/5), TV 2/15"},
@@ -38,7 +38,7 @@ const WrongTarget wrong_targets[]{
     {"filter_reaches_bonus_only", "completed_distribution", filtered, "TV 1/3"},
     {"filter_reaches_bonus_only", "rows_by_prefix", "w=(4 1)/5,(1 1)/2 q=(1 1)/2 min_p=2", ""},
     {"filter_reaches_bonus_only", "rows_by_prefix", "w=(4 1)/5,(1 1)/2 q=(1 1)/2 bias=(1 2)/3", ""},
-    // Weight 1/2 for one occurrence of token 0, 1/4 if it counts twice.
+    // Token 0 has weight 1/2 for one occurrence, and 1/4 if the occurrence counts twice.
     {"penalty_counts_last_token_twice", "rows_by_prefix", counted,
      "after [0] got (1/9 8/9), expected (1/5 4/5), TV 4/45"},
     {"penalty_counts_last_token_twice", "completed_distribution", counted,
@@ -50,15 +50,15 @@ const WrongTarget wrong_targets[]{
     // After top-k 2 the first token has 3/5, which is above 55 %; of the whole row it has 1/2.
     {"chain_filtered_jointly", "rows_by_prefix", "w=(3 2 1)/6 q=(1 1 1)/3 top_k=2 top_p=55",
      "got (3/5 2/5 0), expected (1 0 0)"},
-    // Squared, the first token has 4/5 alone.
+    // After squaring, the first token alone has 4/5.
     {"filters_before_temperature", "rows_by_prefix", "w=(2 1)/3 q=(1 1)/2 cold=2 top_p=70",
      "got (4/5 1/5), expected (1 0)"},
-    // Weights 1 and 2^4: at inverse temperature 5/4 they are 1 and 2^5.
+    // At inverse temperature 1 the weights are 1 and 2^4; at 5/4 they are 1 and 2^5.
     {"temperature_near_one_skipped", "rows_by_prefix", "w=(1 2)/3 q=(1 1)/2 cold=5 grain=4",
      "got (1/17 16/17), expected (1/33 32/33)"},
     {"low_temperature_is_greedy", "rows_by_prefix", "w=(1 2)/3 q=(1 1)/2 cold=12 grain=4",
      "got (0 1), expected (1/4097 4096/4097)"},
-    // Half the weight for each occurrence: behind draft 0 token 0 has (1 2)/3, and not (1 1)/2.
+    // Each occurrence halves the weight: after draft 0 the row is (1 2)/3, and not (1 1)/2.
     {"bonus_forgets_drafts", "rows_by_prefix", behind_a_draft, "TV 1/6"},
     {"bonus_forgets_drafts", "completed_distribution", behind_a_draft, "TV 1/6"}};
 
@@ -88,8 +88,8 @@ TEST(WrongTargets, AreRightElsewhere) {
 }
 
 TEST(Targets, TypicalPKeepsWhatIsAsSurprisingAsTheMean) {
-  // Of (8 4 1 1)/14 the entropy is 1.09: surprises .56, 1.25, 2.64, 2.64. Token 1 is nearest, then token 0: 12/14 of
-  // the mass, so that 60 % takes both and 20 % the second alone.
+  // The entropy of (8 4 1 1)/14 is 1.09, and the surprises are .56, 1.25, 2.64, 2.64. Token 1 is nearest, then token 0.
+  // Both have 12/14 of the mass, so 60 % keeps both and 20 % only token 1.
   const auto row = [](const char* text) {
     const TargetCase one = TargetCase::parse(text);
     const Token none = 0;
@@ -116,7 +116,7 @@ TEST(Targets, TokensThatAreNeverDrafted) {
 }
 
 TEST(Targets, RowsByHand) {
-  // After text 0 and draft 1: weights 4/2, 6/2 and 5, squared (4 9 25), of which min-p 1/4 keeps those above 25/4.
+  // After text 0 and draft 1 the weights are 4/2, 6/2 and 5, squared (4 9 25); min-p 1/4 keeps the weights above 25/4.
   const TargetCase one = TargetCase::parse("w=(1 1 1)/3,(4 6 5)/15 q=(1 1 1)/3 text=(0) cold=2 min_p=4 penalty=2");
   const std::vector<Token> drafted{1};
   const std::vector<Rational> wanted{0, Rational(9, 34), Rational(25, 34)};

@@ -1,5 +1,5 @@
-// Estimated acceptance: given a tuple it equals an enumeration, at V = 32,000 it is within 1e-4 of the closed forms,
-// and it does not depend on the number of threads.
+// Tests of estimated acceptance: given a tuple it equals an enumeration, at V = 32,000 it is within 1e-4 of the closed
+// forms, and it does not depend on the number of threads.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(AcceptanceEstimate, IsWithinOneTenThousandthAtFullSize) {
     EXPECT_LT(estimate.draft_accepted.standard_error, 1e-4 / 2) << name;
     // All five accept every token that is among the drafts, K-SEQ up to the rounding of its factor.
     EXPECT_NEAR(estimate.draft_emitted.mean, estimate.draft_accepted.mean, 1e-9) << name;
-    // t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
+    // Student's t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
     EXPECT_LT(std::abs(estimate.draft_accepted.mean - exact), 10 * estimate.draft_accepted.standard_error + 1e-9)
         << name;
   }
@@ -69,7 +69,7 @@ TEST(AcceptanceEstimate, OneDraftIsTheOverlap) {
   EXPECT_LT(estimate.draft_accepted.standard_error, 1e-12);
 }
 
-/// Every scheme on every draft sampling that it supports, at sizes that can be enumerated.
+/// Compares every scheme on every draft sampling that it supports, at sizes that can be enumerated.
 TEST(AcceptanceEstimate, AgreesWithWholeWalksOfEveryScheme) {
   const auto p = examples::random_row(11, 7, 1);
   std::vector<std::vector<double>> rows;
@@ -89,8 +89,8 @@ TEST(AcceptanceEstimate, AgreesWithWholeWalksOfEveryScheme) {
             *estimate_acceptance(*verifier, *drafter, table, drafts, {.tuples = 1 << 12, .seed = 3});
         SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name) +
                      ", K = " + std::to_string(drafts));
-        // The estimates of some 100 cases: t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
-        // Where an estimate has no spread, sums of 4096 terms remain.
+        // There are some 100 estimates; Student's t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
+        // If an estimate has no spread, the roundings of sums of 4096 terms remain.
         EXPECT_NEAR(estimate.draft_accepted.mean, distribution.draft_accepted,
                     10 * estimate.draft_accepted.standard_error + 1e-12);
         EXPECT_NEAR(estimate.draft_emitted.mean, distribution.draft_emitted,
@@ -133,7 +133,8 @@ TEST(AcceptanceEstimate, ErrorsAreAsLargeAsTheySay) {
                             .draft_accepted;
       squares += std::pow((flag.mean - exact) / flag.standard_error, 2);
     }
-    // Squares of t_15: mean 15 / 13, variance 2 15^2 14 / (13^2 11) = 3.39. Five standard deviations of their mean.
+    // Squares of t_15 have mean 15 / 13 and variance 2 15^2 14 / (13^2 11) = 3.39. The tolerance is five standard
+    // deviations of their mean.
     EXPECT_NEAR(squares / runs, 15.0 / 13, 5 * std::sqrt(3.39 / runs));
   }
 }
@@ -186,7 +187,7 @@ TEST(RatioQuantile, LeavesSeenTokensOut) {
   EXPECT_EQ(quantile.draw_without(seen, 5, 0), no_token);
 }
 
-/// Means of controls against sums over all tuples, weighted by their probability.
+/// Compares means of controls with sums over all tuples, weighted by their probability.
 TEST(TupleControls, AreCentredAtTheirMeans) {
   std::vector<std::vector<double>> rows;
   for (unsigned k = 0; k < 3; ++k) rows.push_back(examples::random_row(30 + k, 6, 1));

@@ -1,5 +1,5 @@
-// Joined replicates: coefficients of controls come from the other half of the replicates, controls are centred at
-// their given means, and replicates of too few samples use no controls.
+// Tests of joined replicates: coefficients of controls come from the other half of the replicates, controls are centred
+// at their given means, and replicates of too few samples use no controls.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace draftproof {
 namespace {
 
-/// One replicate of `samples` tuples with a control 0, .1, .. and outcome 3 + slope * control.
+/// Returns one replicate of `samples` tuples with controls `first`, `first` + .1, .. and outcome 3 + slope * control.
 ControlSums line(double slope, int samples, double first) {
   ControlSums sums(1, 1);
   for (int i = 0; i < samples; ++i) {
@@ -36,7 +36,7 @@ TEST(ReplicatedEstimate, TakesCoefficientsFromTheOtherHalf) {
   for (const double value : values) squares += (value - mean) * (value - mean);
   EXPECT_NEAR(joint.mean, mean, 1e-12);
   EXPECT_NEAR(joint.standard_error, std::sqrt(squares / 12), 1e-12);
-  // The quantile of t with 3 degrees of freedom at 0.975 is 3.18245.
+  // The 0.975 quantile of Student's t with 3 degrees of freedom is 3.18245.
   EXPECT_NEAR(joint.interval(0.95).high - joint.mean, 3.18245 * joint.standard_error, 1e-5);
   EXPECT_NEAR(joint.mean - joint.interval(0.95).low, 3.18245 * joint.standard_error, 1e-5);
 }

@@ -1,5 +1,5 @@
-// Rules that look biased and are exact. Each passes every property on at least a hundred instances with a distance of
-// exactly 0, and accepts at most the optimum; a complaint would be a false alarm.
+// Tests of rules that look biased and are exact. Each passes every property on at least a hundred instances with a
+// distance of exactly 0, and accepts at most the optimum; a failed property would be a false alarm.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -45,7 +45,7 @@ void expect_exact_on(const AnyVerifier& verifier, const AnyDrafter& drafter, con
   EXPECT_GE(met, 100) << verifier.info().name << " with " << drafter.info().name;
 }
 
-/// 120 generated instances of up to six tokens, edited.
+/// Returns 120 generated instances of up to six tokens, edited.
 template <class Edit>
 std::vector<Instance> edited_instances(int most, Edit edit, bool several = false) {
   std::vector<Instance> instances;
@@ -72,8 +72,9 @@ TEST(FalseAlarms, TheTokenIsTheTargetsOwnSample) {
     expect_exact(*registry().verifier("sample_and_match"), distribution);
 }
 
-/// Accepts each distinct draft with its remaining mass of p, which is then set to zero. With one draft: accept with
-/// p(x), else draw from p without x. It reads no proposal, so the drafts may have any distribution.
+/// Accepts each distinct draft with its share of the remaining mass of p; the token is then removed from p. With one
+/// draft: accepts with probability p(x), else draws from p without x. The rule reads no proposal, so the drafts may
+/// have any distribution.
 struct TargetAlone {
   static constexpr Info info = innocent("target_alone", DraftSamplings{"iid", "fixed_top_k", "without_replacement"});
   template <Position P, RandomSource R>
@@ -114,7 +115,7 @@ TEST(FalseAlarms, AGreedyDraftDeclaredAsAPointMass) {
 TEST(FalseAlarms, EveryDraftIsAcceptedWhereTheDistributionsAgree) {
   const AnyVerifier& verifier = *registry().verifier("single_draft");
   const AnyDrafter& drafter = *registry().drafter("iid");
-  // Certain drafts only: q is a point mass where p is one too.
+  // All drafts are certain: p is a point mass, and q is equal to p.
   const auto certain = edited_instances(1, [](Instance& instance) {
     auto& p = instance.target;
     const auto best = std::max_element(p.begin(), p.end()) - p.begin();
@@ -223,7 +224,7 @@ TEST(FalseAlarms, AnOrderFixedOrDrawnWithoutTheTokens) {
                       3, [](Instance&) {}, true));
 }
 
-/// Sorting the drafts is wrong for a rule that depends on their order; these rules depend on the set.
+/// Sorting the drafts is wrong for a rule that depends on their order; these rules depend only on their set.
 struct SortedMatch : mutants::detail::Resorted<verifiers::SampleAndMatch> {
   static constexpr Info info = innocent("sorted_match", DraftSamplings{"iid", "without_replacement"});
 };
@@ -237,7 +238,8 @@ TEST(FalseAlarms, SortedDraftsForRulesThatReadTheSet) {
 }
 
 TEST(FalseAlarms, ADraftCacheGoneWrongCostsAcceptanceAlone) {
-  // Drafts of another context: any q, declared as the distribution of the drafts. Here q is p reversed.
+  // Drafts of another context have some other q, which is declared as the distribution of the drafts. Here q is p
+  // reversed.
   const auto stale = edited_instances(3, [](Instance& instance) {
     instance.proposals.front().assign(instance.target.rbegin(), instance.target.rend());
   });
@@ -246,7 +248,8 @@ TEST(FalseAlarms, ADraftCacheGoneWrongCostsAcceptanceAlone) {
 }
 
 TEST(FalseAlarms, TokensFixedByTheirNoise) {
-  // Given its noise a coupling always emits one token: trials show it to be exact, and no property accuses it.
+  // Given its noise, a coupling always emits the same token. Trials show that couplings are exact, and no property
+  // accuses them.
   for (const auto& verifier : registry().verifiers()) {
     if (!verifier->info().shared_noise || verifier->kind() == Kind::mutant) continue;
     for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
@@ -258,7 +261,8 @@ TEST(FalseAlarms, TokensFixedByTheirNoise) {
   }
 }
 
-/// The similar mistake: after the target-alone test a draw from all of p, which emits the draft's mass twice.
+/// A similar rule that is wrong: after the target-alone test it draws from all of p, which emits the draft's mass
+/// twice.
 struct TargetAloneThenAll {
   static constexpr Info info = innocent("target_alone_then_all", DraftSamplings{"iid"}, 1);
   template <Position P, RandomSource R>

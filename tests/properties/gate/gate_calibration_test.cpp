@@ -1,9 +1,10 @@
-// The statistical gate on correct verifiers, through the engine of production runs: drafts, decisions, Poisson
-// batches, all components, a look after every batch. The e-values of 2,400 runs must satisfy their definition.
+// Tests the statistical gate on correct verifiers, through the engine of production runs: drafts, decisions, Poisson
+// batches, all components, and a look after every batch. The e-values of 2,400 runs must satisfy their definition.
 //
-// A bet on their mean: W = average over f = 2^-1 .. 2^-12 of the product over runs of 1 + f (e - 1). If every e has
-// mean at most 1, so has W, and it reaches 10^6 with probability at most 10^-6. If the e were spread by 0.3 about
-// 1.03, W would be about 10^4; about 1.05, 10^13; a single e of 10^11 among ordinary ones raises it to 10^7.
+// The test is a bet on their mean: W = average over f = 2^-1 .. 2^-12 of the product over runs of 1 + f (e - 1). If
+// every e has mean at most 1, so has W, and it reaches 10^6 with probability at most 10^-6. If the e-values were spread
+// by 0.3 about 1.03, W would be about 10^4; about 1.05, 10^13; a single e of 10^11 among ordinary e-values raises W to
+// 10^7.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -33,7 +34,8 @@ constexpr RightGate right_gates[] = {{"single_draft", "iid", 1},
                                      {"sample_and_match", "fixed_top_k", 2},
                                      {"ladder", "iid", 2}};
 
-/// One in eight runs is long enough for pairs of serial_dependence.
+/// Returns the verdict of one run on a correct verifier. One in eight runs is long enough for pairs of
+/// serial_dependence.
 SampledVerdict null_run(int run) {
   const auto n = static_cast<std::uint64_t>(run);
   const RightGate& gate = right_gates[n % std::size(right_gates)];
@@ -76,7 +78,7 @@ TEST(GateCalibration, RightVerifiersGiveEValues) {
   EXPECT_EQ(std::count(impossible.begin(), impossible.end(), 1), 0);
   EXPECT_LT(log_mean_exp(bets), std::log(1e6)) << "mean e " << mean;
   EXPECT_LE(lower_confidence_bound(above_100, runs, 1e-6), 0.01);
-  // The test is not vacuous: some bets win and some lose.
+  // If no bet won or none lost, the test would be vacuous.
   EXPECT_GT(largest, 1.5);
   EXPECT_LT(least, 0.8);
   EXPECT_GT(mean, 0.3);

@@ -1,5 +1,5 @@
-// The statistical gate: silent on correct verifiers, fast on wrong ones, each component on deviations that only it
-// detects, and the same verdict for any number of threads.
+// Tests of the statistical gate: it passes correct verifiers, fails wrong verifiers after few trials, each component
+// detects deviations that only it detects, and the verdict is the same for any number of threads.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace draftproof {
 namespace {
 
-/// A decision made by a function of (draft tuple, trial), for faults that no scheme has.
+/// A verifier that decides by a function of (draft tuple, trial), for faults that no scheme has.
 class Contrived final : public AnyVerifier {
  public:
   using Rule =
@@ -129,7 +129,7 @@ TEST(SampledGate, SameVerdictForAnyNumberOfThreads) {
 }
 
 TEST(SampledGate, NeighboursSeeTrialsThatKnowEachOther) {
-  // Odd trials repeat the last trial: every single trial has distribution p.
+  // Every odd trial repeats the trial before it, but each single trial has distribution p.
   const Contrived echo([](const RatioTable& distributions, Token*, int, std::uint64_t seed, std::uint64_t trial) {
     return Verdict{from_target(distributions, seed, trial & ~std::uint64_t{1}), none_accepted};
   });
@@ -139,7 +139,7 @@ TEST(SampledGate, NeighboursSeeTrialsThatKnowEachOther) {
 }
 
 TEST(SampledGate, OptimumSeesWhatIsTooGoodToBeTrue) {
-  // Replaces a draft by the token that it drew from p.
+  // Replaces a draft by the token that it draws from p.
   const Contrived boaster(
       [](const RatioTable& distributions, Token* drafts, int, std::uint64_t seed, std::uint64_t trial) {
         const Token x = from_target(distributions, seed, trial);
@@ -152,7 +152,7 @@ TEST(SampledGate, OptimumSeesWhatIsTooGoodToBeTrue) {
   EXPECT_EQ(strongest(verdict), "optimum");
 }
 
-/// Declares drafts from the proposal and draws them from the target.
+/// Declares that drafts come from the proposal, but draws them from the target.
 struct FromTarget {
   static constexpr DrafterInfo info{.name = "from_target", .summary = "", .shared_proposal_iid = true};
   template <Distributions L, RandomSource R>
@@ -167,7 +167,7 @@ struct FromTarget {
 };
 
 TEST(SampledGate, DraftsAreHeldAgainstTheirProposal) {
-  // Draws from p, exact for any drafts.
+  // Draws from p, which is exact for any drafts.
   const Contrived honest([](const RatioTable& distributions, Token*, int, std::uint64_t seed, std::uint64_t trial) {
     return Verdict{from_target(distributions, seed, trial), none_accepted};
   });
@@ -205,7 +205,7 @@ TEST(Gates, SayWhatHeldAndWhatDidNot) {
         EXPECT_NE(finding.replay.find("draftproof "), std::string::npos);
       }
   }
-  // Lossy by design: its distance from p is no failure.
+  // The verifier is lossy by design, so its distance from p is not a failure.
   const auto lossy = status("typical_best", Tier::proof);
   EXPECT_NE(lossy.status, Status::failed);
   EXPECT_NE(lossy.note.find("lossy by design"), std::string::npos);

@@ -37,8 +37,8 @@ Distribution shifted_by(const Distribution& p, double distance, const std::funct
   return out;
 }
 
-// e >= 100 at any look has probability 1 % at most, so more than 28 of 1,000 runs with it have probability below
-// 2e-5, by Chernoff's bound exp(18 - 28 ln 2.8).
+// In each run, e >= 100 occurs at any look with probability at most 1 %. By Chernoff's bound exp(18 - 28 ln 2.8), it
+// occurs in more than 28 of 1,000 runs with probability below 2e-5.
 TEST(TraceAudit, IsQuietOnRightEngines) {
   int suspicious = 0;
   double mean = 0;
@@ -52,9 +52,9 @@ TEST(TraceAudit, IsQuietOnRightEngines) {
     mean += std::exp(result.log_e) / static_cast<double>(runs);
     ASSERT_NE(result.status, Status::failed) << seed;
   }
-  // More have probability below 1e-6 where each run is suspicious with probability 1/100 (binomial tail).
+  // More occur with probability below 1e-6 if each run is suspicious with probability 1/100 (binomial tail).
   EXPECT_LE(suspicious, swept(13, 28));
-  EXPECT_LT(mean, 2);  // of a variable of mean 1 or less, few of whose values exceed 100
+  EXPECT_LT(mean, 2);  // e has mean at most 1, and few of its values exceed 100
 }
 
 TEST(TraceAudit, FindsBugsOfVerifiers) {
@@ -78,7 +78,7 @@ TEST(TraceAudit, FindsBugsOfVerifiers) {
   alarms({.proposal = [](const Distribution& q) { return tempered(q, 1.1); }}, "drafts along q");
 }
 
-// A share of 1 % of the records moves to tokens of p < 2^-13.
+// A share of 1 % of the mass moves to tokens with p < 2^-13.
 TEST(TraceAudit, FindsOnePercentTowardsRareTokens) {
   Form form = of_records(20000);
   form.vocabulary = 512;
@@ -90,7 +90,7 @@ TEST(TraceAudit, FindsOnePercentTowardsRareTokens) {
   EXPECT_EQ(audited(form, {}, 5).status, Status::passed);
 }
 
-/// A share of 1 % of the mass of each row moves to its most likely token.
+/// Returns p with a share of 1 % of its mass moved to its most likely token.
 Distribution towards_the_top(const Distribution& p, const Distribution&) {
   const auto top = static_cast<std::size_t>(std::max_element(p.begin(), p.end()) - p.begin());
   Distribution out = p;
@@ -99,8 +99,8 @@ Distribution towards_the_top(const Distribution& p, const Distribution&) {
   return out;
 }
 
-// With p(most likely token) = 0.10 on average the token alone is worth 12 nats after 20,000 records, less than the
-// 21.4 of an alarm; drafts and verdicts are worth several times that.
+// With p(most likely token) = 0.10 on average, the tokens alone give 12 nats after 20,000 records, less than the 21.4
+// nats of an alarm; drafts and verdicts give several times as much.
 TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyToken) {
   Form form{.vocabulary = 512, .records = 20000, .length = 1};
   const AuditResult result = audited(form, {.target = towards_the_top}, 1, {.rule = AuditRule::rejection});
@@ -111,7 +111,7 @@ TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyToken) {
   EXPECT_EQ(audited(form, {}, 1, {.rule = AuditRule::rejection}).status, Status::passed);
 }
 
-// Without a rule only tokens count, so more records are needed: 60,000 have 35 nats.
+// Without a rule only tokens count, so more records are needed: 60,000 records give 35 nats.
 TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyTokenWithoutARule) {
   Form form{.vocabulary = 512, .records = 60000, .length = 1};
   const AuditResult result = audited(form, {.target = towards_the_top}, 3);
@@ -119,9 +119,9 @@ TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyTokenWithoutARule) {
   EXPECT_EQ(family(result, "mass of the most likely token").worst.where, "most likely token");
 }
 
-// The smallest deviation that a quiet recording names is found in at least 18 of 20 recordings that have it. If each
-// is found with probability 0.99, 3 or more misses have probability 1.0e-3; the plan is an approximation, seeds are
-// fixed.
+// The smallest deviation that a recording without bugs reports is found in at least 18 of 20 recordings that have it.
+// If each is found with probability 0.99, 3 or more misses have probability 1.0e-3. The plan is an approximation; the
+// seeds are fixed.
 TEST(TraceAudit, FindsTheSmallestDeviationItNames) {
   const Form form = of_records(4000);
   const AuditResult quiet = audited(form, {}, 1);
@@ -131,7 +131,7 @@ TEST(TraceAudit, FindsTheSmallestDeviationItNames) {
   ASSERT_NE(tilt, 0);
   int found = 0;
   for (std::uint64_t seed = 100; seed < 120; ++seed) {
-    // Depth rises with -log p: p exp(t depth) is p^(1 - t).
+    // Depth is proportional to -log p, so p exp(t depth) is p^(1 - t).
     const Bugs bugs{
         .target = [tilt](const Distribution& p, const Distribution&) { return tempered(p, 1 / (1 - tilt)); }};
     found += audited(form, bugs, seed).status == Status::failed;
@@ -211,7 +211,7 @@ TEST(TraceAudit, RefusesVerdictsOfTruncatedRows) {
   EXPECT_THROW(audited(form, {}, 1, {.rule = AuditRule::rejection}), InputError);
 }
 
-// On rows with one possible token, or on a few records, no bet on tokens can reach the threshold.
+// With only one possible token per row, or with few records, no bet on tokens can reach the threshold.
 TEST(TraceAudit, IsUndecidedWhereARecordingShowsNoDeviation) {
   Form certain = of_records(2000);
   certain.zeros = 1;

@@ -1,4 +1,5 @@
-// Instances print and parse without loss, report what is wrong with a text, and shrink to strictly smaller ones.
+// Tests that instances print and parse without loss, that errors of a text are reported, and that instances shrink to
+// strictly smaller instances.
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -61,7 +62,8 @@ TEST(Instance, SaysWhatItFoundAndWanted) {
   }
 }
 
-/// Drafts, tokens and total weight: every step lowers this in lexicographic order, so shrinking ends.
+/// Returns drafts, tokens and total weight. Every step of shrinking lowers this tuple in lexicographic order, so
+/// shrinking ends.
 std::tuple<int, std::size_t, long> size_of(const Instance& instance) {
   long weight = std::accumulate(instance.target.begin(), instance.target.end(), 0L);
   for (const auto& row : instance.proposals) weight = std::accumulate(row.begin(), row.end(), weight);

@@ -1,5 +1,5 @@
-// Instances for paths print and parse without loss, report what is wrong with a text, lay out their contexts, and
-// shrink to strictly smaller ones; and the range of a proof's instances.
+// Tests that instances for paths print and parse without loss, report errors of a text, lay out their contexts, and
+// shrink to strictly smaller instances; and tests the range of a proof's instances.
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -90,7 +90,7 @@ TEST(PathInstance, SaysWhatItFoundAndWanted) {
   expect("L=20 K=1 [] p=(1 1) q=(1 1) [0 0 0 0 0 0 0 0 0 0 0 0 0 0 0] p=(1 1) q=(1 1)", "prefixes of 15 tokens");
 }
 
-/// Every step lowers this in lexicographic order, so shrinking ends.
+/// Every step of shrinking lowers this tuple in lexicographic order, so shrinking ends.
 auto size_of(const PathInstance& instance) {
   const auto& shape = instance.shape;
   long weight = 0;
@@ -152,7 +152,7 @@ TEST(GeneratePaths, SameSeedSameInstanceWithinTheSizes) {
     deepest += instance.listed_length() == instance.shape.length;
     sizes.insert({instance.vocabulary(), instance.shape.drafts, instance.shape.length});
   }
-  // Half and about a quarter are expected; a tenth is many deviations away.
+  // Half of the instances and about a quarter are expected; a tenth is many standard deviations below.
   EXPECT_GE(without_context, BlockLevel::instances / 10);
   EXPECT_GE(deepest, BlockLevel::instances / 10);
   for (const auto& size : {std::tuple(2, 3, 2), std::tuple(3, 2, 2), std::tuple(3, 1, 4), std::tuple(4, 1, 3)})

@@ -1,5 +1,5 @@
-// The kill matrix as a test: every mutant is detected on a small instance, no correct verifier is accused, and the
-// verifier that a mutant derives from exists.
+// Tests the kill matrix: every mutant is detected on a small instance, no correct verifier is accused, and the verifier
+// that a mutant derives from exists.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -16,12 +16,13 @@
 namespace draftproof {
 namespace {
 
-/// Whether the row is of a component, not of a verifier or a drafter.
+/// Whether the row is for a component, not for a verifier or a drafter.
 bool of_component(const KillRow& row) {
   return row.level != "position" && row.level != "paths" && row.level != "drafters" && row.level != "tree drafters";
 }
 
-/// Whether the mutant is correct in fractions: an edge or a large vocabulary reveals it, maybe with large weights.
+/// Whether the mutant is correct in fractions, so that only an edge case or a large vocabulary reveals it, perhaps with
+/// large weights.
 bool right_in_fractions(const KillRow& row) { return row.decided < 0; }
 
 void expect_all_caught(const KillMatrix& matrix) {
@@ -68,7 +69,7 @@ void expect_small(const KillRow& row) {
     PathInstance at = PathInstance::parse(shown.instance);
     EXPECT_LE(at.vocabulary(), 4) << where;
     EXPECT_LE(at.shape.drafts, 3) << where;
-    // hsd_last_index equals block verification up to three tokens.
+    // hsd_last_index equals block verification for up to three tokens.
     EXPECT_LE(at.shape.length, row.name == "hsd_last_index" ? 4 : 3) << where;
     if (!right_in_fractions(row)) expect_legible(rows_of(at), where);
   } else {
@@ -79,8 +80,8 @@ void expect_small(const KillRow& row) {
   }
 }
 
-/// Drafters must be detected by their own distribution, all others by a check that decides losslessness, unless the
-/// distribution is correct on every instance or cannot be computed.
+/// Expects that a drafter is detected by its distribution, and every other mutant by a check that decides losslessness,
+/// unless the distribution is correct on every instance or cannot be computed.
 void expect_caught_by_its_class(const KillRow& row) {
   if (of_component(row)) return;
   if (right_in_fractions(row)) {
@@ -104,13 +105,13 @@ void expect_caught_by_its_class(const KillRow& row) {
   }
 }
 
-/// Mutants that fewer than one instance in ten reveals, but at least one in thirty: bugs of trees that need four
-/// drafts or a late repeat, and a table whose last entry is a rounding error.
+/// Mutants that fewer than one instance in ten reveals, but at least one in thirty: bugs of trees that appear only with
+/// four drafts or a late repeat, and a table whose last entry is a rounding error.
 const std::set<std::string> rarer{"hsd_last_index", "sibling_residual_not_normalised_tree",
                                   "sampler/fallback_to_last_id"};
 
 void expect_shown_often(const KillRow& row) {
-  if (!row.share) {  // no instance shows it: the precision audit does, at the size of a vocabulary
+  if (!row.share) {  // no instance reveals the mutant; the precision audit does, at the size of a vocabulary
     EXPECT_TRUE(row.name == "float_running_sum" || row.name == "float_running_sum_tree") << row.name;
     return;
   }
@@ -118,7 +119,7 @@ void expect_shown_often(const KillRow& row) {
   EXPECT_TRUE(enough) << row.name << ": " << row.share->shown << " of " << row.share->asked;
 }
 
-/// One test, because all of it needs the search for every mutant.
+/// This is one test, because all its parts need the search for every mutant.
 TEST(KillMatrix, CatchesEveryMutantAndAccusesNoCorrectVerifier) {
   const KillMatrix matrix = kill_matrix({.controls = 12, .shares = 120});
   expect_all_caught(matrix);
@@ -157,7 +158,7 @@ TEST(KillMatrix, DoesNotDependOnThreads) {
 }
 
 TEST(KillMatrix, ACorrectVerifierSurvivesAHunt) {
-  // The same search on a correct rule: a matrix that accuses everything would prove nothing.
+  // Makes the same search on a correct rule: a matrix that accuses everything would prove nothing.
   const AnyVerifier& verifier = *registry().verifier("single_draft");
   const AnyDrafter& drafter = *registry().drafter("iid");
   const ProofOptions options{.instances = 60};
@@ -243,7 +244,7 @@ TEST(WrongDrafters, OfTreesAreFoundByNameAndARightCacheIsNoWrongOne) {
   EXPECT_GE(wrong, 2);
 }
 
-/// The same cache twice: it is right if the drafter declares the cached row, and wrong if it declares q.
+/// Tests the same cache twice: it is correct if the drafter declares the cached row, and wrong if it declares q.
 TEST(DraftCache, IsRightWhereItDeclaresItsRow) {
   for (const std::string_view name : {"token_path", "block", "traversal", "recursive_rejection_tree"}) {
     const AnyPathVerifier& verifier = *path_registry().verifier(name);

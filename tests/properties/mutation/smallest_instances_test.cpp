@@ -1,5 +1,5 @@
-// The smallest instance that reveals each mutant, with its distribution in fractions computed by hand; and instances
-// on which a mutant has the distribution of the correct rule.
+// Tests the smallest instance that reveals each mutant, against its distribution in fractions computed by hand; and
+// instances on which a mutant has the distribution of the correct rule.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -17,8 +17,8 @@ namespace {
 
 struct Smallest {
   const char *mutant, *distribution, *instance;
-  std::vector<int> output;  ///< weights of the wrong distribution; of paths: of the first token emitted
-  Rational distance;        ///< to the target; of paths: of the completed L + 1 tokens
+  std::vector<int> output;  /// weights of the wrong distribution; for paths, of the first token emitted
+  Rational distance;        /// to the target; for paths, of the completed L + 1 tokens
 };
 
 ExactDistribution<Rational> distribution_at(std::string_view verifier, std::string_view distribution,
@@ -125,7 +125,7 @@ TEST(HiddenMutants, TwoTokensOneDraft) {
 }
 
 TEST(HiddenMutants, AResidualOfOneToken) {
-  // Only token 0 has a residual: elsewhere q has a little more than p.
+  // Only token 0 has a residual: on all other tokens q is a little more than p.
   expect_hidden({"residual_argmax"}, some_instances(40, [](InstanceRng& dice, Instance& at) {
                   at.target = weights_between(dice, dice.between(2, 5), 1, 6);
                   at.proposals[0] = at.target;
@@ -180,7 +180,8 @@ TEST(HiddenMutants, DisjointSupports) {
 }
 
 TEST(HiddenMutants, LoweringOneEntryIsSettingItToZero) {
-  // A rejected token has p < q, so its residual is clipped to 0: the same as a draw from p without the token.
+  // A rejected token has p < q, so its residual is clipped to 0, which gives the same as a draw from p without the
+  // token.
   for (const Instance& at : some_instances(60, [](InstanceRng&dice, Instance&instance) {
          const int size = dice.between(2, 5);
          instance.target = weights_between(dice, size, 0, 6);
@@ -318,7 +319,7 @@ TEST(HiddenPathMutants, EqualDistributions) {
 }
 
 TEST(HiddenPathMutants, NoTies) {
-  // Instances whose ratios p / q differ at every node.
+  // Selects instances whose ratios p / q differ at every node.
   int met = 0;
   for (int n = 0; n < 200; ++n) {
     const PathInstance instance = hidden_instance(n, {.vocabulary = 2, .length = 2, .drafts = 2, .least = 1});
@@ -339,7 +340,7 @@ TEST(HiddenPathMutants, NoTies) {
 TEST(HiddenPathMutants, EqualRows) {
   const HiddenShape shape{.vocabulary = 3, .length = 2, .drafts = 1, .conditionals = false};
   expect_hidden_paths({"bonus_one_row_early"}, shape);
-  // At the last position the correction comes from the target: the first token shows this at L = 1 only.
+  // The last correction comes from the target, so the first token reveals this bug only at L = 1.
   for (int n = 0; n < 24; ++n) {
     const PathInstance instance = hidden_instance(n, shape);
     EXPECT_EQ(seen_path("correction_one_row_late", "iid_paths", instance).first,

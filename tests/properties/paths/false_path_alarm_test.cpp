@@ -1,5 +1,5 @@
-// Rules of paths that look biased and are exact: each passes every property on at least a hundred instances, with a
-// distance of exactly 0 unless it carries state between iterations.
+// Tests of rules of paths that look biased and are exact: each passes every property on at least a hundred instances,
+// with a distance of exactly 0 unless it carries state between iterations.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/path_prover.hpp>
@@ -30,8 +30,8 @@ void expect_no_alarm(const AnyPathVerifier& verifier) {
   }
 }
 
-/// Block verification that makes every test from the first to the last and keeps the largest success, with a fresh
-/// coin each; the usual form goes backwards and stops at the first success.
+/// Block verification that makes every test from the first to the last, each with a fresh coin, and keeps the largest
+/// success; the usual form goes backwards and stops at the first success.
 struct ForwardBlock {
   static constexpr Info info = innocent_path("forward_block", 1);
   template <class L, class R>
@@ -65,7 +65,7 @@ TEST(FalsePathAlarms, BlockTestsAskedFromEitherEnd) {
   }
 }
 
-/// Tests the first draft of every node; a draw of the residual ends the step even if the token was drafted there.
+/// Tests the first draft of every node. A draw from the residual ends the step even if the token was drafted there.
 struct ResidualStops {
   static constexpr Info info = innocent_path("residual_stops", 0);
   template <class L, class R>
@@ -86,7 +86,7 @@ TEST(FalsePathAlarms, AResidualTokenThatWasDraftedEndsTheStepOrGoesOn) {
   const PathVerifierOf<ResidualStops> stops(Kind::verifier);
   expect_no_alarm(stops);
   expect_no_alarm(small::verifier("naive_tree_tree"));
-  // The lengths differ: p = (1 2)/3, q = (2 1)/3, two drafts.
+  // The accepted lengths of the two rules differ for p = (1 2)/3, q = (2 1)/3 and two drafts.
   const auto model = small::constant({1, 2}, {2, 1});
   const TreeShape shape{.drafts = 2, .length = 1, .branching = {}, .stem = 0};
   const auto distribution = explore_step_distribution<Rows<Rational>>(small::drafter("iid_paths"),
@@ -98,7 +98,8 @@ TEST(FalsePathAlarms, AResidualTokenThatWasDraftedEndsTheStepOrGoesOn) {
 
 TEST(FalsePathAlarms, TheBestOfMorePathsMayBeShorter) {
   expect_no_alarm(small::verifier("greedy_multipath_block"));
-  // p = q = (1 1)/2, L = 1: one path is accepted always, the best of two by ratio is no longer a draw of q.
+  // p = q = (1 1)/2, L = 1: a single path is always accepted, but the path of two with the best ratio no longer has
+  // distribution q.
   const auto model = small::constant({1, 1}, {1, 1});
   const auto accepted = [&model](int drafts) {
     return small::distribution("greedy_multipath_block", "iid_paths", model,
@@ -111,8 +112,8 @@ TEST(FalsePathAlarms, TheBestOfMorePathsMayBeShorter) {
 
 TEST(FalsePathAlarms, AStatefulRuleIsJudgedOverSeveralCalls) {
   expect_no_alarm(small::verifier("greedy_block"));
-  // One iteration on the small model, completed by the target, does not have the target's distribution; its state
-  // carries the rest.
+  // One iteration on the small model, completed by the target, does not have the target's distribution; the state
+  // carries the correction to the next iteration.
   const auto small_model = small::constant({1, 2}, {2, 1});
   const auto once = small::distribution("greedy_block", "iid_paths", small_model,
                                         {.drafts = 1, .length = 2, .branching = {}, .stem = 0});

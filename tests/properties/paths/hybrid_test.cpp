@@ -1,5 +1,5 @@
-// Verifiers of hybrid trees: exact on many small models, equal to known verifiers in special cases, the optimum at one
-// node, and the smallest models on which they are below the optimum.
+// Tests of verifiers of hybrid trees: they are exact on many small models, equal to known verifiers in special cases,
+// and optimal at one node; the smallest models on which they are below the optimum are listed.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/paths/step_distribution.hpp>
@@ -131,7 +131,7 @@ TEST(HybridTrees, ModelsHaveSeveralFixedAndDrawnChildrenOfAllDepths) {
         EXPECT_TRUE(seen.contains({fixed, drawn, depth})) << fixed << ' ' << drawn << ' ' << depth;
 }
 
-// One position: fixed children accept p(F), drawn ones at most S = min over H of hit(H) + p(rest without H).
+// At one position, fixed children accept p(F), and drawn children at most S = min over H of hit(H) + p(rest without H).
 TEST(HybridTrees, LadderAttainsTheOptimumOfEveryNode) {
   int compared = 0, univer_below = 0, traversal_below = 0;
   for (int n = 0; n < 1000; ++n) {
@@ -139,7 +139,7 @@ TEST(HybridTrees, LadderAttainsTheOptimumOfEveryNode) {
     if (instance.shape.length > 1) continue;
     const TreeCertificate best = optimum_of(instance);
     const Rational mean = step_of("univer_ladder", instance).mean_accepted();
-    // The solver's certificate is as wide as its rounding.
+    // The bounds of the certificate differ by the solver's rounding.
     EXPECT_LE(best.upper - mean, Rational(1, 1'000'000'000)) << instance.text();
     EXPECT_LE(mean, best.upper) << instance.text();
     ++compared;
@@ -147,7 +147,7 @@ TEST(HybridTrees, LadderAttainsTheOptimumOfEveryNode) {
     traversal_below += best.lower - step_of("univer_traversal", instance).mean_accepted() > Rational(1, 1'000'000);
   }
   EXPECT_GT(compared, 200);
-  EXPECT_GT(univer_below, 50);  // several children were drawn
+  EXPECT_GT(univer_below, 50);  // in these cases several children were drawn
   EXPECT_GT(traversal_below, 20);
 }
 
@@ -156,7 +156,8 @@ struct BelowTheRoot {
   Rational univer, ladder, traversal, optimum;
 };
 
-// Found by shrinking models on which univer_ladder is below the optimum; docs/paths.md discusses the first two.
+// These models were found by shrinking models on which univer_ladder is below the optimum; docs/paths.md discusses the
+// first two.
 TEST(HybridTrees, BelowTheRootNoneIsOptimal) {
   const BelowTheRoot cases[] = {
       {"L=2 K=2 fixed=1 [] p=(1 1 1)/3 q=(3 3 1)/7", {65, 36}, {65, 36}, {65, 36}, {29, 16}},
@@ -197,12 +198,13 @@ TEST(HybridTrees, WithoutFixedChildrenRulesAreTheKnownOnes) {
   EXPECT_GT(compared, 60);
 }
 
-// A tree without a drawn child: each path is accepted with its target probability.
+// In a tree without a drawn child, each path is accepted with its target probability.
 TEST(HybridTrees, FixedChildrenAreAcceptedWithTheirTargetProbability) {
   const PathInstance instance = PathInstance::parse(
       "L=2 K=2 fixed=2 [] p=(3 2 1)/6 q=(2 3 1)/6 [0] p=(1 1 2)/4 q=(1 2 1)/4 [1] p=(1 0 1)/2 q=(1 1 4)/6");
   for (const std::string_view name : hybrid_verifiers)
-    // Root 0 and 1 with 1/2 and 1/3; after 0 the tokens 1 and 0 with 1/2, after 1 the tokens 2 and 0 with 1.
+    // At the root, 0 and 1 are accepted with 1/2 and 1/3; after 0, the tokens 1 and 0 with 1/2; after 1, the tokens 2
+    // and 0 with 1.
     EXPECT_EQ(step_of(name, instance).mean_accepted(), Rational(5, 6) + Rational(1, 4) + Rational(1, 3)) << name;
 }
 

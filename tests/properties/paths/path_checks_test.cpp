@@ -1,4 +1,5 @@
-// Each property of paths can fail: a verifier or a drafter that is wrong in the one way that it detects is reported.
+// Tests that each property of paths can fail: a verifier or a drafter that is wrong in the one way that the property
+// detects is reported.
 #include <set>
 
 #include <gtest/gtest.h>
@@ -58,8 +59,8 @@ TEST(PathProperties, CompletedDistributionNamesThePrefixBeforeAWrongBonus) {
 }
 
 TEST(PathProperties, CompletedDistributionOnAnExampleByHand) {
-  // Path of one token: p = (1 1)/2, q = (1 0), bonus from q. Token 0 is drafted and accepted with 1/2; the bonus is
-  // another 0, where the target has either token.
+  // The path has one token: p = (1 1)/2, q = (1 0), and the bonus is drawn from q. Token 0 is drafted and accepted with
+  // probability 1/2; the bonus is then another 0, where the target may emit either token.
   const PathProof proof =
       prove_on(verifier_of<BonusFromDraft>(), iid_paths(), PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(1 0)/1"), {});
   EXPECT_EQ(finding(proof, "completed_distribution")->evidence,
@@ -78,7 +79,8 @@ TEST(PathProperties, StateDistributionNamesTheIterationThatIsWrong) {
                                    PathInstance::parse("L=4 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 3)/4"), {});
   expect_failed(proof, "state_distribution");
   const Finding& found = *finding(proof, "state_distribution");
-  // A layer that is older than the newest one needs three tokens: one each for two iterations, one still to come.
+  // A layer that is older than the newest layer needs three tokens: one for each of two iterations, and one that is
+  // still to come.
   EXPECT_EQ(PathInstance::parse(found.instance).shape.length, 3) << found.instance;
   EXPECT_EQ(found.evidence.rfind("an iteration after [", 0), 0u) << found.evidence;
   EXPECT_EQ(found.evidence.rfind("an iteration after []", 0), std::string::npos) << found.evidence;
@@ -86,10 +88,11 @@ TEST(PathProperties, StateDistributionNamesTheIterationThatIsWrong) {
 }
 
 TEST(PathProperties, StateDistributionOnAnExampleByHand) {
-  // Both accept [0 1], [1 0] and [1 1] always and [0 0] with 1/4; its other 1/3 of mass becomes [1], which leaves a
-  // layer with R = 2. So within the iteration [1] is followed by 0 and 1 with 2/9 and 1/9 of mass, and 1/3 is still
-  // to come: the layer's target (2p - q)+ adds it to 1, which makes (2 4)/9 = 2/3 p. Without a carry, p follows
-  // instead, and the tokens that the iteration itself emitted after [1] remain.
+  // Both verifiers always accept [0 1], [1 0] and [1 1], and accept [0 0] with probability 1/4; the rejected mass of [0
+  // 0], 1/3, becomes [1] and leaves a layer with R = 2. So within the iteration [1] is followed by 0 and 1 with masses
+  // 2/9 and 1/9, and for a mass of 1/3 the next token is still to come. The layer's target (2p - q)+ gives this mass to
+  // token 1, which makes (2 4)/9 = 2/3 p in total. Without a carry the mass gets p instead, and only the tokens that
+  // the iteration itself emitted after [1] are compared.
   const auto small_model = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3");
   PathInstanceAnalysis greedy(*path_registry().verifier("greedy_block"), iid_paths(), small_model);
   EXPECT_EQ(checks::paths::StateDistribution::check(greedy).status, Status::passed);
@@ -151,7 +154,7 @@ const Shown all_shown[]{
     {"declared_distribution", [] { return proof_with_drafter<DrawsFromTarget>(); }},
     {"declared_distribution",
      [] { return proof_with_drafter<ClaimsDistinct>(); }},  // repeats among distinct siblings
-    // Instances for fixed trees have many nodes; on these, a random drafter has up to a million trees.
+    // Instances for fixed trees have many nodes; on them, a random drafter has up to a million trees.
     {"declared_distribution", [] { return proof_with_drafter<ClaimsFixed>({.leaves = 500}); }},
     {"determinism", proof_of<mutants::paths::NoiseDrawnOncePerPrompt>},
     {"disjoint_supports", proof_of<AcceptAlways>},

@@ -1,4 +1,4 @@
-// Greedy block verification is exact as a process, in fractions; without its carry it is not.
+// Tests that greedy block verification is exact as a process, in fractions, and that it is not exact without its carry.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace draftproof {
 namespace {
 
-/// Largest deviation of the first `tokens` tokens from the target.
+/// Returns the largest deviation of the distribution of the first `tokens` tokens from the target.
 Rational process_error(std::string_view scheme, const small::Model& model, int length, int tokens) {
   const TreeShape shape{.drafts = 1, .length = length};
   const auto decider = small::verifier(scheme).prove_on(model, shape);
@@ -23,7 +23,7 @@ Rational process_error(std::string_view scheme, const small::Model& model, int l
     mass += probability;
     largest = std::max<Rational>(largest, abs(probability - target_probability(model, 0, prefix)));
   }
-  // Tokens that are never emitted must have no target mass: masses sum to 1 on both sides.
+  // Masses sum to 1 on both sides, so tokens that are never emitted must have no target mass.
   Rational wanted = 0;
   for (const auto& [prefix, probability] : distribution.emitted) wanted += target_probability(model, 0, prefix);
   EXPECT_EQ(mass, 1);
@@ -47,12 +47,12 @@ TEST(Process, GreedyBlockIsExactOverSeveralIterations) {
 TEST(Process, TheSmallModelOverFiveTokens) {
   const auto small_model = small::constant({1, 2}, {2, 1});
   EXPECT_EQ(process_error("greedy_block", small_model, 2, 5), 0);
-  // 0.06995884773662552 in tests/golden/path.json
+  // tests/golden/path.json has 0.06995884773662552.
   EXPECT_EQ(process_error("greedy_block_without_carry", small_model, 2, 5), Rational(17, 243));
 }
 
 TEST(Process, LayersNest) {
-  // L = 4 leaves room for layers of three iterations; every carry of the small model has at most L - 1 of them.
+  // L = 4 is enough for layers of three iterations; every carry of the small model has at most L - 1 layers.
   const auto model = small::random_model(77, 2, 7);
   EXPECT_EQ(process_error("greedy_block", model, 4, 6), 0);
   const TreeShape shape{.drafts = 1, .length = 4};
@@ -124,7 +124,7 @@ TEST(Process, ReferenceCases) {
         error = std::max(error, std::abs(probability - target_probability(conditionals, 0, prefix)));
       return error;
     };
-    // Sums of fewer than 2^10 products of a dozen factors: 2^10 * 12 * 2^-53 < 2e-12, 1e-16 in practice.
+    // The sums have fewer than 2^10 products of a dozen factors: 2^10 * 12 * 2^-53 < 2e-12, in practice 1e-16.
     EXPECT_LT(largest(*decider, process.get()), 2e-12) << c.id;
     EXPECT_NEAR(largest(*without, nullptr), c.entry.at("no_carry_error").get<double>(), 2e-12) << c.id;
     const auto block = small::verifier("block").explore_on(conditionals, c.shape);

@@ -1,4 +1,4 @@
-// Renamed token ids: the distribution of a relabelled model is the relabelled distribution.
+// Tests renamed token ids: the distribution of a relabelled model is the relabelled distribution.
 #include <algorithm>
 
 #include <gtest/gtest.h>

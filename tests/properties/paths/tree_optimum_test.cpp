@@ -1,5 +1,5 @@
-// The optimum of drafted trees: reference values, published small models in fractions, closed forms, and the order
-// scheme <= one-shot optimum <= optimum of a verifier that reads the whole block.
+// Tests of the optimum of drafted trees: reference values, published small models in fractions, closed forms, and the
+// order scheme <= one-shot optimum <= optimum of a verifier that reads the whole block.
 #include <cmath>
 #include <iostream>
 

@@ -1,5 +1,5 @@
-// The precision audit: distances computed by hand, correct verifiers far below its limits, and wrong sums that it
-// detects.
+// Tests of the precision audit: it gives distances that were computed by hand, correct verifiers are far below its
+// limits, and it detects wrong sums.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -17,7 +17,8 @@
 namespace draftproof {
 namespace {
 
-/// Single-draft sampling with one number in float: the refusal probability does not match the residual's mass.
+/// Single-draft sampling with a quotient in float, so that the probability of a refusal does not match the residual's
+/// mass.
 struct RoundedQuotient {
   static constexpr Info info{.name = "rounded_quotient", .summary = "", .source = "", .most_drafts = 1};
   template <Position P, RandomSource R>
@@ -33,7 +34,7 @@ struct RoundedQuotient {
   }
 };
 
-/// Drops the weights below 2^-30 in a draw.
+/// A draw that drops the weights below 2^-30.
 struct CoarseUnits {
   static constexpr Info info{.name = "coarse_units", .summary = "", .source = ""};
   template <Position P, RandomSource R>
@@ -69,7 +70,8 @@ TEST(PrecisionAudit, DistancesByHand) {
 }
 
 TEST(PrecisionAudit, TargetOfManyEntriesKeepsItsDigits) {
-  // One large entry and 2^20 entries of 2^-54, below half an ulp of it: a running sum would stay at 1.
+  // The row has one large entry and 2^20 entries of 2^-54, which are below half an ulp of the large entry: a running
+  // sum would stay at 1.
   std::vector<double> row((1 << 20) + 1, 0x1p-54);
   row[0] = 1;
   EXPECT_EQ(exact_target(row)[0], 1 / (1 + 0x1p-34));
@@ -137,7 +139,8 @@ TEST(PrecisionAudit, SeesSumsInTooCoarseUnits) {
   EXPECT_EQ(finding->status, Status::failed) << finding->evidence;
 }
 
-/// Returns the total error of a draw from (p - b q)+ against its weights, as mass: the draw has probability F(b).
+/// Returns the total error of a draw from (p - b q)+ against its weights, as a mass: the draw happens with probability
+/// F(b).
 double draw_error(const auto& distributions, double b) {
   std::vector<double> served(static_cast<std::size_t>(distributions.vocabulary()));
   const auto add = [&served](Token x, double share) { served[static_cast<std::size_t>(x)] += share; };

@@ -1,5 +1,5 @@
-// The precision audit of paths and trees: a distance by hand, right verifiers below its limits, and wrong sums in
-// tree forms that it detects as it does at one position.
+// Tests of the precision audit of paths and trees: a distance computed by hand, correct verifiers below its limits, and
+// wrong sums in tree forms, which it detects as it does at one position.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -25,7 +25,7 @@ Scalar narrow(const Scalar& value) {
   return value;
 }
 
-/// Rejection sampling of the first draft, right in fractions: the residual has entries in float.
+/// Rejection sampling of the first draft whose residual has entries in float; it is correct in fractions.
 struct FloatResidual {
   static constexpr Info info{.name = "float_residual", .summary = "", .source = ""};
   template <Position P, RandomSource R>
@@ -39,7 +39,7 @@ struct FloatResidual {
   }
 };
 
-/// As FloatResidual, but with a residual that is never empty: in floating point, 1e-10 is added to each entry.
+/// The same rule with a residual that is never empty: in floating point, 1e-10 is added to each entry.
 struct FloorUnderResidual {
   static constexpr Info info{.name = "floor_under_residual", .summary = "", .source = ""};
   template <Position P, RandomSource R>
@@ -66,7 +66,7 @@ struct FloatQuotient {
   }
 };
 
-/// Right at the root and wrong below, so an audit of one position cannot reveal it.
+/// A verifier that is correct at the root and wrong below, so that an audit of one position cannot reveal the error.
 template <class Wrong>
 struct WrongBelow {
   static constexpr Info info{.name = "wrong_below", .summary = "", .source = ""};
@@ -91,8 +91,8 @@ const AnyPathVerifier& subject() {
 }
 const AnyTreeDrafter& iid_paths() { return *path_registry().drafter("iid_paths"); }
 
-// p = (1 1)/2, q = (1 0): token 0 is always drafted and accepted with probability 1/2. The second row has p = (1 3)/4
-// and the same q: token 0 is accepted with probability 1/4. A verifier without a test emits 0 twice.
+// At the root p = (1 1)/2 and q = (1 0): token 0 is always drafted and accepted with probability 1/2. The second row
+// has p = (1 3)/4 and the same q, so token 0 is accepted with probability 1/4. A verifier without a test emits 0 twice.
 struct NoTest {
   static constexpr Info info{.name = "no_test", .summary = "", .source = ""};
   template <class L, class R>

@@ -1,5 +1,5 @@
-// The exact distribution of drafter and verifier together: masses, both kinds of acceptance, and sums without loss of
-// digits.
+// Tests of the exact distribution of drafter and verifier together: masses, both kinds of acceptance, and sums without
+// loss of digits.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -29,7 +29,7 @@ TEST(Explored, CountsFlagAndMembershipApart) {
   const auto found = distribution("sample_and_match", Instance::parse("p=(1 1) q=(1 1) K=2"));
   EXPECT_EQ(found.draft_emitted, Rational(3, 4));
   EXPECT_EQ(found.draft_accepted, Rational(3, 4));
-  // The mutant's draw from p may be the refused draft: emitted, but not counted as accepted.
+  // The token that the mutant draws from p may be the refused draft; it is emitted, but not counted as accepted.
   const auto bug = distribution("resample_from_target", Instance::parse("p=(1 1) q=(1 0) K=1"));
   EXPECT_EQ(bug.draft_accepted, Rational(1, 2));
   EXPECT_EQ(bug.draft_emitted, Rational(3, 4));

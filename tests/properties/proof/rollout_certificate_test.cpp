@@ -1,4 +1,4 @@
-// Certificates of output distributions as rollouts.
+// Tests of certificates of output distributions as rollouts.
 #include <cmath>
 #include <vector>
 

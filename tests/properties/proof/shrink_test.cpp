@@ -1,5 +1,5 @@
-// The loop that every search for a smaller counterexample uses: it ends at a model that shows the fault while no
-// smaller one does, tests no model twice, and reports if it was cut short.
+// Tests of the loop that every search for a smaller counterexample uses: it ends at a model that shows the fault while
+// no smaller model does, tests no model twice, and reports if it was cut short.
 #include <map>
 #include <string>
 #include <vector>
@@ -47,8 +47,8 @@ TEST(Shrink, TheStepThatSucceededIsNextOnlyWhereThatIsAsked) {
     });
     return asked;
   };
-  // One draft less does not show the fault, one token less does. Next, one draft less is tried again, or another
-  // token less.
+  // With one draft less the fault does not show; with one token less it does. The next step is one draft less again
+  // (most_drastic), or another token less (same_step).
   const auto drastic = first_two(ShrinkOptions::Next::most_drastic), same = first_two(ShrinkOptions::Next::same_step);
   ASSERT_EQ(drastic.size(), 3u);
   ASSERT_EQ(same.size(), 3u);
@@ -71,7 +71,7 @@ TEST(Shrink, SaysThatItWasCut) {
 }
 
 TEST(Shrink, SmallWeightsAreTriedLast) {
-  const auto heavy = [](const Instance& one) {  // no single weight may fall
+  const auto heavy = [](const Instance& one) {  // no single weight can be lowered
     return one == unshrunk || (one.vocabulary() == 4 && one.drafts == 3 && one.target == std::vector{1, 0, 0, 1});
   };
   EXPECT_EQ(shrink(unshrunk, {}, heavy).smallest, unshrunk);

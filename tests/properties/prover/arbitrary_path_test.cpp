@@ -1,5 +1,5 @@
-// RapidCheck's models of paths are valid, parse from their printed text, and shrink to instances that can be checked
-// by hand.
+// Tests that RapidCheck's models of paths are valid, parse from their printed text, and shrink to instances that can be
+// checked by hand.
 #include <numeric>
 #include <sstream>
 
@@ -21,7 +21,8 @@ bool keeps_completed_distribution(const AnyPathVerifier& verifier, const PathIns
   return checks::paths::CompletedDistribution::check(at).status != Status::failed;
 }
 
-/// The result of RapidCheck's shrinking: starting from a failing model, the first failing shrink, until none fails.
+/// Returns the result of RapidCheck's shrinking, which replaces a failing model by its first failing shrink until no
+/// shrink fails.
 std::optional<PathInstance> shrunk_failure(const AnyPathVerifier& verifier, const rc::Gen<PathInstance>& models) {
   rc::Random random(20);
   for (int i = 0; i < 200; ++i) {
@@ -62,7 +63,7 @@ TEST(ArbitraryPathInstance, AWrongBonusShrinksToOnePathOfOneToken) {
   EXPECT_EQ(found->shape, (TreeShape{.drafts = 1, .length = 1})) << found->text();
   EXPECT_EQ(found->vocabulary(), 2) << found->text();
   EXPECT_EQ(found->rows.size(), 1u) << found->text();
-  // p and q are (1 1) and (1 0) in some order: a bonus drawn from the wrong one of these has another distribution.
+  // p and q are (1 1) and (1 0) in some order, so a bonus drawn from the wrong row has another distribution.
   EXPECT_EQ(total_weight(*found), 3) << found->text();
 }
 

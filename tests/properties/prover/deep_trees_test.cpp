@@ -1,5 +1,5 @@
-// Instances of proofs of trees have several children below the second level for every drafter. So verifiers that are
-// wrong only there are refuted at every seed, and correct ones pass.
+// Tests that instances of proofs of trees have several children below the second level for every drafter, so that
+// verifiers that are wrong only there are refuted at every seed, and that correct verifiers pass.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -32,7 +32,8 @@ constexpr std::string_view name_of(Bug bug) {
   return names[static_cast<std::size_t>(bug)];
 }
 
-/// Rejection among siblings drawn without replacement, at every node. The bug is below the second level.
+/// Rejection sampling among siblings that are drawn without replacement, at every node. The bug is below the second
+/// level.
 template <Bug bug>
 struct DeepBug {
   static constexpr Info info{.name = name_of(bug),
@@ -62,7 +63,8 @@ struct DeepBug {
       residual[x] = distributions.target(static_cast<Token>(x));
       left[x] = distributions.proposal(static_cast<Token>(x));
     }
-    Scalar mass = distributions.one(), rest = distributions.one();  // of the residual, and of q that is left
+    // The masses of the residual and of the part of q that is left.
+    Scalar mass = distributions.one(), rest = distributions.one();
     for (int k = 0; k < count; ++k) {
       const auto x = static_cast<std::size_t>(drafts[k]);
       Scalar num = residual[x] * rest, den = left[x] * mass;
@@ -84,7 +86,7 @@ struct DeepBug {
       }
       rest -= left[x];
       left[x] = distributions.zero();
-      // The residual is empty only if a rejection was impossible or wrong; then the token is drawn from p.
+      // The residual is empty only if the rejection had probability zero or was wrong; then the token is drawn from p.
       if (!(mass > distributions.zero())) return random.emit(distributions.residual(distributions.zero()));
     }
     if (deep && bug == Bug::residual_of_root && count > 0) {
@@ -101,7 +103,7 @@ const AnyPathVerifier& subject() {
   return verifier;
 }
 
-/// Emits a token of p at every node, but of the root's p below the second level. It takes any trees.
+/// Emits a token of p at every node, but below the second level a token of the root's p. It takes any trees.
 struct MatchesRootBelow {
   static constexpr Info info{
       .name = "matches_root_below", .summary = "wrong below the second level", .source = "this test"};
@@ -121,7 +123,7 @@ bool refuted(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, con
   PathInstanceAnalysis at(verifier, drafter, instance);
   try {
     return checks::paths::CompletedDistribution::check(at).status == Status::failed;
-  } catch (const std::logic_error&) {  // it reached a branch of probability zero
+  } catch (const std::logic_error&) {  // the verifier reached a branch of probability zero
     return true;
   }
 }
@@ -143,7 +145,8 @@ bool of_whole_paths(const TreeDrafterInfo& drafter) {
   return !drafter.branches && !drafter.has_stem && !drafter.fixed;
 }
 
-/// One of a hundred seeds may miss a bug. Whole paths are not tested with bugs that two tokens hide.
+/// Expects that at most one of a hundred seeds misses the bug. Whole paths are not tested with bugs that two tokens
+/// hide.
 template <class V>
 void expect_refuted(bool hidden_by_two_tokens = false) {
   const auto drafters = path_registry().drafters_of(V::info);
@@ -187,7 +190,7 @@ bool branches_below(const AnyTreeDrafter& drafter, const PathInstance& instance)
 
 TEST(DeepTrees, OccurForEveryDrafter) {
   for (const auto& drafter : path_registry().drafters()) {
-    if (drafter->info().shared_noise()) continue;  // its trees are those of another drafter
+    if (drafter->info().shared_noise()) continue;  // its trees are the trees of another drafter
     const auto instances =
         instances_for(subject<MatchesRootBelow>(), *drafter, {.instances = pr_instances, .seed = 1});
     int several = 0, of_more_tokens = 0;
@@ -196,8 +199,8 @@ TEST(DeepTrees, OccurForEveryDrafter) {
       ++several;
       of_more_tokens += instance.vocabulary() > 2;
     }
-    // A quarter of the models is made so that their trees branch below the second level; a tenth is required. The one
-    // tree of a fixed drafter has the most probable prefixes and branches there less often.
+    // A quarter of the models is generated so that their trees branch below the second level; a tenth is required. The
+    // single tree of a fixed drafter has the most probable prefixes and branches there less often.
     EXPECT_GE(several, drafter->info().fixed ? 3 : pr_instances / 10) << drafter->info().name;
     if (!drafter->info().fixed && !of_whole_paths(drafter->info())) {
       EXPECT_GE(of_more_tokens, pr_instances / 20) << drafter->info().name;

@@ -1,4 +1,5 @@
-// The coverage of 500 generated instances of one seed: the sizes, families and degenerate supports that bugs need.
+// Tests the coverage of 500 generated instances of one seed: the sizes, families and degenerate supports that bugs
+// need.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -47,7 +48,8 @@ TEST(Generate, CoversSizesAndSupports) {
   for (int drafts = 1; drafts <= 4; ++drafts)
     for (int vocabulary = 2; vocabulary <= (drafts <= 2 ? 8 : drafts == 3 ? 6 : 5); ++vocabulary)
       EXPECT_TRUE(sizes.contains({vocabulary, drafts})) << "V " << vocabulary << " K " << drafts;
-  // Proportions of at least one in a hundred (exhaustion) and one in ten: far from zero, far below their means.
+  // The limits are one in a hundred (exhaustion) and one in ten, which are far from zero and far below the expected
+  // proportions.
   EXPECT_GE(exhausted, instances / 100);
   EXPECT_GE(residual_left, instances / 10);
   EXPECT_GE(zero_in_p, instances / 10);
@@ -153,7 +155,8 @@ TEST(Generate, PathModelsRepeatRowsAndOpposeThem) {
     repeated += by_token;
     opposed += heavy_moves * model.vocabulary() == children * (model.vocabulary() - 1);
   }
-  // About a quarter of the models is in each class, in `repeated` and `opposed` a quarter of those with two levels.
+  // About a quarter of the models is in each class; in `repeated` and `opposed`, a quarter of the models with two
+  // levels.
   EXPECT_GE(without, 60);
   EXPECT_GE(repeated, 20);
   EXPECT_GE(opposed, 20);

@@ -1,5 +1,5 @@
-// The prover on all registered verifiers, at both levels: lossless schemes are exact, mutants are refuted by small
-// instances, and the result does not depend on the number of threads.
+// Tests of the prover on all registered verifiers, at both levels: lossless schemes are exact, mutants are refuted by
+// small instances, and the result does not depend on the number of threads.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -65,7 +65,7 @@ void for_each_pair(const auto& found, Kind kind, auto&& visit) {
   int visited = 0;
   for (const auto& verifier : found.verifiers()) {
     if (verifier->kind() != kind || !verifier->info().unsupported.explore.empty()) continue;
-    if (verifier->info().wrong_by_rounding) continue;  // right in fractions: audit_test.cpp
+    if (verifier->info().wrong_by_rounding) continue;  // correct in fractions; audit_test.cpp tests it
     for (const auto* drafter : found.drafters_of(verifier->info())) {
       SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name));
       visit(*verifier, *drafter);
@@ -96,7 +96,7 @@ TYPED_TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
     const auto* violation = proof.violation();
     ASSERT_TRUE(violation);
     if (proof.exact()) {
-      // The distribution of one decision does not reveal it; scripted draws, draw counts and counters do.
+      // The distribution of one decision does not reveal the mutant; scripted draws, draw counts and counters do.
       const auto& all = TypeParam::properties();
       const auto property =
           std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == violation->property; });
@@ -200,7 +200,7 @@ TEST(ProverOfPositions, DistanceIsTheLargestOverTheInstances) {
     largest = std::max(largest, distance);
     off += distance > 0;
   }
-  for (const Finding& finding : proof.findings)  // and the counterexamples that are shown
+  for (const Finding& finding : proof.findings)  // and over the counterexamples that are shown
     if (finding.status == Status::failed) {
       const Instance shown = Instance::parse(finding.instance);
       InstanceAnalysis at(verifier, iid, shown);

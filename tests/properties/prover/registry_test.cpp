@@ -1,5 +1,5 @@
-// The registries contain every entry that the build found, once and in order; the references between their entries
-// are valid; and verifiers are matched with tree drafters by their infos alone.
+// Tests that the registries contain every entry that the build found, once and in order; that the references between
+// their entries are valid; and that verifiers are matched with tree drafters by their infos alone.
 #include <algorithm>
 #include <set>
 #include <stdexcept>

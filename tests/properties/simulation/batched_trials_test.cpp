@@ -1,5 +1,5 @@
-// Trials in batches must equal single trials, which run one after the other on the same table, as replay runs them:
-// for every scheme, draft sampling, SIMD width and division of a run into batches.
+// Tests that trials in batches equal single trials, which run one after the other on the same table, as replay runs
+// them: for every scheme, draft sampling, SIMD width and division of a run into batches.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/registry.hpp>
@@ -53,7 +53,7 @@ struct Pair {
   int trials;
 };
 
-/// Flat and peaked rows, rows with zeros, and a q that runs out of tokens.
+/// Returns flat and peaked rows, rows with zeros, and a q that runs out of tokens.
 std::vector<Pair> pairs() {
   using examples::random_row;
   return {{random_row(1, 37, 3), {random_row(2, 37, 3), random_row(3, 37, 2), random_row(4, 37, 4)}, 700},
@@ -85,7 +85,7 @@ void for_each_case(const Visit& visit) {
 TEST(BatchedTrials, AreTheTrialsOneByOne) {
   for_each_case(
       [](const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const RatioTable& table, int count) {
-        // Trial numbers whose lower 32 bits wrap around during the run.
+        // The lower 32 bits of the trial numbers wrap around during the run.
         const std::uint64_t first = (std::uint64_t{1} << 32) - 100;
         const DecidedTrials wanted = prefix_consistent(verifier, drafter, drafts, table, first, count);
         const auto decider = verifier.simulate_on(table, drafts);
@@ -137,7 +137,7 @@ TEST(BatchedTrials, CountWhatOneByOneCounts) {
       });
 }
 
-// Long enough for the guide table of a recurring residual, which any of the threads may make during the run.
+// The run is long enough for the guide table of a recurring residual, which any of the threads may make during the run.
 TEST(BatchedTrials, AGuideMadeOnTheWayChangesNothing) {
   const RatioTable table(examples::random_row(1, 300, 4), examples::random_row(2, 300, 4));
   for (const char* name : {"single_draft", "recursive_rejection", "k_seq", "naive_tree"}) {

@@ -1,4 +1,5 @@
-// Simulation: the same counts for any number of threads, and the distribution that exploration computes exactly.
+// Tests that simulation gives the same counts for any number of threads, and the distribution that exploration computes
+// exactly.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/proof/instance_analysis.hpp>
@@ -74,7 +75,7 @@ TEST(Simulation, FollowsTheExploredDistribution) {
 }
 
 TEST(Simulation, FirstTrialIsAnAddress) {
-  // Trials 0 .. 199 in one run, or in two adjacent runs.
+  // Runs trials 0 .. 199 in one run, or in two adjacent runs.
   const AnyVerifier& verifier = *registry().verifier("recursive_rejection");
   const AnyDrafter& drafter = *registry().drafter("iid");
   const RatioTable distributions(target, std::vector<std::vector<double>>{proposals.front()});

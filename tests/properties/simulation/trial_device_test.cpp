@@ -1,5 +1,5 @@
-// Trials on a device: a correct device gives the host's numbers; if it cannot run, the host runs and the report says
-// why; and a device that is wrong by one is detected.
+// Tests of trials on a device: a correct device gives the host's numbers; if the device cannot run, the host runs and
+// the report states why; and a device that is wrong by one is detected.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/gate/gate.hpp>
@@ -107,7 +107,7 @@ TEST(TrialDevice, TheGateHasTheSameVerdictThere) {
 TEST(TrialDevice, ABatchOfTheGateMayTakeSeveralRounds) {
   const fake::Device device("fake");
   const auto on = device.load(device_distributions());
-  // One batch of two rounds, whose pairs end in the second.
+  // There is one batch of two rounds, and its pairs end in the second round.
   SampledGateOptions options{.trials = 6e6, .alpha = 1e-9, .seed = 7, .first_batch = 6'000'000};
   const auto here = sampled_gate(scheme("single_draft"), trial_drafts(), device_distributions(),
                                  device_distributions(), 1, options);
@@ -150,7 +150,7 @@ TEST(DeviceParity, FindsOneCountTooManyAndItsTrial) {
 
 TEST(DeviceParity, SaysWhereNoTrialDiffersAlone) {
   const DeviceParity parity = parity_of({.lie = [](const DeviceTrials& trials, Tally& tally) {
-    tally.draft_emitted -= trials.count > 100;  // one is lost in a long run
+    tally.draft_emitted -= trials.count > 100;  // one count is lost in a long run
   }});
   EXPECT_FALSE(parity.equal());
   EXPECT_FALSE(parity.trial);

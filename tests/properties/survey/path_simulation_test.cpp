@@ -1,5 +1,5 @@
-// Simulated steps: captured trees give the means that another program computed for their paths, the number of threads
-// does not matter, and an episode ends at the model's context limit.
+// Tests of simulated steps: captured trees give the means that another program computed for their paths, the number of
+// threads does not matter, and an episode ends at the model's context limit.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 const std::string data = std::string(DRAFTPROOF_SOURCE_DIR) + "/data/";
 
-/// E[tau | path] of token and block verification, mean over the stored paths.
+/// E[tau | path] of token and block verification, averaged over the stored paths.
 struct Expected {
   double token = 0, block = 0;
 };
@@ -64,8 +64,8 @@ TEST(PathSimulation, CapturedTreesHaveTheirReferenceMeans) {
   EXPECT_TRUE(Reference{"3.8731"}.agrees(mean.token)) << mean.token;
   EXPECT_TRUE(Reference{"4.4145"}.agrees(mean.block)) << mean.block;
 
-  // The 192 stored paths are used a hundred times each, so the error comes from the trials alone, while the standard
-  // error also counts the spread between paths: the chance of five standard errors is below 1e-6.
+  // Each of the 192 stored paths is used a hundred times, so the error comes only from the trials, while the standard
+  // error also includes the spread between paths. An error of five standard errors has probability below 1e-6.
   const auto source = PathSource::open(data + "stories512_trees.npz", {});
   const StepTally token = simulated("token_path", *source, 19'200, 8, 2);
   const StepTally block = simulated("block", *source, 19'200, 8, 2);
@@ -99,7 +99,7 @@ TEST(PathSimulation, SameForAnyThreadsOnALiveModel) {
   same_for_any_threads(*PathSource::open(data + "stories260k.bin:q4", {}), 17, 2);
 }
 
-// 200 iterations need at least 200 tokens. The model reads 512, of which the prompt takes 8 to 71.
+// 200 iterations need at least 200 tokens. The model reads 512 tokens, of which the prompt takes 8 to 71.
 TEST(PathSimulation, EpisodesEndWithTheModel) {
   const auto source = PathSource::open(data + "stories260k.bin:q4", {});
   const StepTally tally = simulated("block", *source, 1, 8, 1, 200);

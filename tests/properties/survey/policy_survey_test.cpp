@@ -1,4 +1,5 @@
-// The best selection policies against all policies of small models, and the survey of policies against them.
+// Compares the best selection policies with all policies of small models, and tests the survey of policies against
+// them.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -21,7 +22,8 @@ namespace {
 using Contexts = DraftedContexts<Rational>;
 using Point = SelectionPoint<Rational>;
 
-/// Prefixes of at most `length` tokens in breadth-first order, with random shares and acceptance probabilities.
+/// Returns the prefixes of at most `length` tokens in breadth-first order, with random shares and acceptance
+/// probabilities.
 Contexts random_contexts(std::uint64_t seed, int vocabulary, int length) {
   Philox random(seed, 0, Philox::Role::draft);
   const auto number = [&random](int bound) {
@@ -48,7 +50,7 @@ Contexts random_contexts(std::uint64_t seed, int vocabulary, int length) {
   return contexts;
 }
 
-/// Returns the points of all non-anticipating policies: of every choice at every prefix.
+/// Returns the points of all non-anticipating policies, which make any choice at every prefix.
 std::vector<Point> all_policies(const Contexts& contexts, int context, int length, const Rational& probability,
                                 const Rational& accepted) {
   std::vector<Point> points{{}};
@@ -66,7 +68,8 @@ std::vector<Point> all_policies(const Contexts& contexts, int context, int lengt
   return points;
 }
 
-/// Returns the most accepted drafts of a random choice between two policies.
+/// Returns the largest number of accepted drafts of a random choice between two policies that verifies `verified`
+/// drafts.
 Rational best_mixture(const std::vector<Point>& policies, const Rational& verified) {
   Rational best(0);
   for (const Point& a : policies)
@@ -95,7 +98,8 @@ TEST(SelectionBound, IsTheBestOfAllPolicies) {
       // A policy may verify less than it is allowed to.
       const Rational expected = verified < found.more.verified ? best_mixture(policies, verified) : most;
       EXPECT_EQ(found.bound, expected) << "seed " << seed << ", " << eighths << "/8 verified drafts";
-      // The certificate: no policy lies above the line of the price, and its two policies exist and lie on the line.
+      // The certificate is valid: no policy lies above the line of the price, and its two policies exist and lie on the
+      // line.
       if (!(verified < found.more.verified)) continue;
       const Rational value = found.bound - found.price * verified;
       const auto exists = [&](const Point& one) {
@@ -119,8 +123,9 @@ TEST(SelectionBound, ByHand) {
   contexts.drafts.push_back({{Rational(1, 2), Rational(1), 0}, {Rational(1, 2), Rational(3, 5), 0}});
   const SelectionBound<Rational> bound(contexts, {{0, Rational(1)}}, 2);
   EXPECT_EQ(bound.at(Rational(1)).bound, Rational(4, 5));
-  EXPECT_EQ(bound.at(Rational(3, 2)).bound, Rational(6, 5));    // the second draft only after token 0
-  EXPECT_EQ(bound.at(Rational(7, 4)).bound, Rational(33, 25));  // half of that, half both drafts
+  EXPECT_EQ(bound.at(Rational(3, 2)).bound, Rational(6, 5));  // the second draft only after token 0
+  // The best is to choose that policy or both drafts with equal probability.
+  EXPECT_EQ(bound.at(Rational(7, 4)).bound, Rational(33, 25));
   EXPECT_EQ(bound.at(Rational(2)).bound, Rational(36, 25));
   EXPECT_EQ(bound.at(Rational(5)).bound, Rational(36, 25));
 }
@@ -168,29 +173,30 @@ TEST(PolicySurvey, AllDraftsAreTokenVerification) {
     EXPECT_EQ(all.tally.verified, 3 * survey.requests);
     const double accepted = survey.per_request(all.tally.accepted), error = survey.standard_error(all.tally);
     EXPECT_NEAR(accepted, all.best.value(), 6 * error) << spec;
-    if (!source->stored_trees()) continue;  // steps of that survey start in other contexts
+    if (!source->stored_trees()) continue;  // the steps of survey_paths start in other contexts
     const auto rows =
         survey_paths(*source, {.drafts = {1}, .length = 3, .steps = 1 << 15, .verifiers = {"token_path"}});
     EXPECT_NEAR(accepted, rows.at(0).tally.mean_accepted(), 6 * (error + rows.at(0).tally.standard_error())) << spec;
   }
 }
 
-/// Two rows by hand: p = (7 3)/10 and q = (1 1)/2, so the overlap is 4/5 and the largest entry of q is 1/2.
+/// All rows are p = (7 3)/10 and q = (1 1)/2, so the overlap is 4/5 and the largest entry of q is 1/2.
 TEST(PolicySurvey, ConfidencesOfTheStepAndOfTheStepBefore) {
   const std::string source = "bernoulli:target=0.7,draft=0.5";
   const std::vector<std::string> asked{"confidence_before_draft", "row_maximum", "past_acceptance"};
   const PolicySurvey overlap = surveyed(source, {.requests = 1, .length = 2, .batches = 4096, .policies = asked});
-  // A confidence of 4/5 keeps both drafts. Both are accepted with probability 16/25, one with 4/25.
+  // A confidence of 4/5 keeps both drafts. Both are accepted with probability 16/25, and exactly one with 4/25.
   const PolicyRow& confident = row_named(overlap, "confidence_before_draft");
   EXPECT_EQ(confident.tally.verified, 2 * overlap.requests);
   EXPECT_NEAR(overlap.per_request(confident.tally.accepted), 36.0 / 25, 6 * overlap.standard_error(confident.tally));
   EXPECT_NEAR(confident.best.value(), 36.0 / 25, 1e-12);
-  // One draft after a step that accepted none, which has probability 1/5, else two; of them 4/5 and 36/25 are accepted.
+  // After a step that accepted no draft, which has probability 1/5, one draft is verified, else two; on average 4/5 of
+  // one draft and 36/25 of two drafts are accepted.
   const PolicyRow& past = row_named(overlap, "past_acceptance");
   EXPECT_NEAR(overlap.per_request(past.tally.verified), 9.0 / 5, 6 * 0.4 / 64);
   EXPECT_NEAR(overlap.per_request(past.tally.accepted), 1.0 / 5 * 4 / 5 + 4.0 / 5 * 36 / 25,
               6 * overlap.standard_error(past.tally));
-  // The best policy leaves the second draft out after token 1, which is accepted with probability 3/5.
+  // The best policy omits the second draft after token 1, which is accepted with probability 3/5.
   EXPECT_NEAR(past.best.value(),
               6.0 / 5 + (overlap.per_request(past.tally.verified) - 1.5) * 2 * (36.0 / 25 - 6.0 / 5), 1e-9);
   const PolicySurvey largest =
@@ -211,7 +217,7 @@ TEST(PolicySurvey, BudgetsAreKept) {
   EXPECT_EQ(row_named(survey, "survival_ranking").tally.verified, 5 * survey.batches);
   EXPECT_EQ(row_named(survey, "throughput_early_stop").tally.accepted,
             row_named(survey, "survival_ranking").tally.accepted);
-  // Confidences of this step are worth more than those of the step before.
+  // Confidences of this step predict acceptance better than confidences of the step before.
   EXPECT_GT(row_named(survey, "survival_ranking").tally.accepted, row_named(survey, "lagged_budget").tally.accepted);
 }
 

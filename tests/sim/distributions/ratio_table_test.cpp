@@ -124,7 +124,7 @@ void expect_draws(const RatioTable& table, const W& weights, double b, double cl
   const double total = static_cast<double>(running.back());
   for (const std::uint64_t word : examples::some_words(3, 300)) {
     const Token drawn = weights.draw(word);
-    // the residual is a rounding error, and so is the probability of a draw from it
+    // Such a residual is a rounding error, and so is the probability of a draw from it.
     if (total <= tolerance(b)) continue;
     ASSERT_NE(drawn, no_token);
     const auto j = static_cast<std::size_t>(std::find(table.order().begin(), table.order().end(), drawn) -

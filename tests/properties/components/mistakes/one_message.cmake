@@ -1,5 +1,5 @@
-# The compiler refuses a type that is not a batch runner with one error, which states what a runner has, and a note,
-# which states what this type lacks. Variables: COMPILER, INCLUDE, MISTAKE.
+# Tests that the compiler refuses a type that is not a batch runner with one error, which states what a runner has, and
+# a note, which states what this type lacks. Variables: COMPILER, INCLUDE, MISTAKE.
 cmake_minimum_required(VERSION 3.25)
 
 set(depth "")
