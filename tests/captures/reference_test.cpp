@@ -164,7 +164,7 @@ constexpr double stored_precision = 0x1p-24;
 
 // A rounded weight is an integer times a scale. The scale is rounded to float here and possibly not in the program that
 // wrote the rows: a relative difference of at most 2^-23. Over 36 matrices this changes a logit of size below 32 by at
-// most 36 2^-23 32, and a probability by at most a quarter of that, because p (1 - p) <= 1/4. An integer that is wrong
+// most 36 2^-23 32, and a probability by at most a quarter of this, because p (1 - p) <= 1/4. An integer that is wrong
 // by 1 changes a probability by a thousand times as much.
 constexpr double rounded_precision = 36 * 0x1p-23 * 32 / 4;
 

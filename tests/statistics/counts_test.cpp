@@ -101,7 +101,7 @@ TEST(ClopperPearson, StaysSaneAtBillionsOfTrialsAndTinyAlpha) {
   const auto [low, high] = clopper_pearson(successes, trials, 1e-9);
   EXPECT_LT(low, 0.75);
   EXPECT_GT(high, 0.75);
-  // The tolerance is about eight standard deviations of 4.8e-6; the limits lie about six from 0.75.
+  // The limits are about six standard deviations of 4.8e-6 from 0.75; the tolerance is eight.
   EXPECT_NEAR(low, 0.75, 4e-5);
   EXPECT_NEAR(high, 0.75, 4e-5);
 }

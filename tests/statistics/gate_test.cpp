@@ -1,4 +1,4 @@
-// Tests of the gate: its e-values equal those of another program, trials measure false alarms and power, and its
+// Tests of the gate: its e-values equal another program's, trials measure false alarms and power, and its
 // schedule and error budget are as declared.
 #include <algorithm>
 #include <cmath>

@@ -160,7 +160,7 @@ TEST(Precision, SixTokensInALargeTable) {
 }
 
 TEST(Precision, SixTokensInLargeFreshRows) {
-  std::vector<std::vector<std::vector<double>>> kept;  // FreshRows do not own rows
+  std::vector<std::vector<std::vector<double>>> kept;  // FreshRows refer to these rows
   kept.reserve(2);
   expect_large(
       [&](const std::vector<double>& p, const auto& q) {

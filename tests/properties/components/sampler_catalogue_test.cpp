@@ -84,7 +84,7 @@ TEST(WrongSamplers, RareTokensHaveTheirShareInTheRightRace) {
 }
 
 TEST(WrongSamplers, CoinsOfOne) {
-  // Of the 2^32 integers, 128 round to 1 in float: those from 2^32 - 128 on, which is a tie that goes to even.
+  // The last 128 of the 2^32 integers round to 1 in float: 2^32 - 128 is a tie, which goes to even.
   using mutants::components::sampler::CoinCanBeOne;
   const auto first = first_word([](std::uint64_t word) { return CoinCanBeOne::uniform(word) >= 1; });
   ASSERT_TRUE(first);
@@ -122,7 +122,7 @@ TEST(WrongSamplers, TheRowIsNoDistributionAfterTheRace) {
   EXPECT_EQ(examine_one("proposal_overwritten_by_race", "boundary_words", "w=(1 1)/2")->status, Status::passed);
 }
 
-/// States a distribution that differs from the one that it draws from.
+/// States another distribution than the distribution of its draws.
 struct FalseStatement : InverseCdfSteps {
   static constexpr ComponentInfo info{.name = "false_statement", .summary = "", .source = ""};
   struct Table {

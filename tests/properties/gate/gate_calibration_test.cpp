@@ -78,7 +78,7 @@ TEST(GateCalibration, RightVerifiersGiveEValues) {
   EXPECT_EQ(std::count(impossible.begin(), impossible.end(), 1), 0);
   EXPECT_LT(log_mean_exp(bets), std::log(1e6)) << "mean e " << mean;
   EXPECT_LE(lower_confidence_bound(above_100, runs, 1e-6), 0.01);
-  // If no bet won or none lost, the test would be vacuous.
+  // If no bet won or no bet lost, the test would be vacuous.
   EXPECT_GT(largest, 1.5);
   EXPECT_LT(least, 0.8);
   EXPECT_GT(mean, 0.3);

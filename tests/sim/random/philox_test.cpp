@@ -299,7 +299,7 @@ TEST(UniformSource, ScaleIsTheFloorOfTheProduct) {
       EXPECT_EQ(scale(word, bound), static_cast<std::uint64_t>(static_cast<Wide>(word) * bound >> 64));
 }
 
-// scale returns i for 64-bit integers from ceil(i 2^64 / bound) on, so the counts of any two values differ by at most
+// scale() returns i for 64-bit integers from ceil(i 2^64 / bound) on, so the counts of any two values differ by at most
 // one.
 TEST(UniformSource, ScaleSplitsTheWordsEvenly) {
   for (const std::uint64_t bound : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{7}, std::uint64_t{1000}}) {
@@ -332,8 +332,8 @@ TEST(Tape, RunsOutWithAMessage) {
 TEST(Recorder, LogsEveryDrawWithItsPurposeAndOutcome) {
   const std::uint64_t half = Tape::word(0.5), late = Tape::word(0.999);
   Recorder random(Tape({half, late, half, half}));
-  // At the first draft p = .1 and q = .4, so u = 1/2 rejects it. The next residuals are 0 at the second and third
-  // draft, (.2 - .3)+ at the second, so they are rejected too.
+  // At the first draft p = .1 and q = .4, so u = 1/2 rejects it. The residual is (.2 - .3)+ = 0 at the second draft and
+  // 0 at the third, so both are rejected.
   const Verdict verdict = verifiers::RecursiveRejection{}.verify(DraftedPosition(distributions, drafts, 3), random);
   const auto& draws = random.draws();
   ASSERT_EQ(draws.size(), 4u);

@@ -53,7 +53,7 @@ TEST(FixedPoint, SumLiesBelowTheTrueSumByLessThanItsBound) {
     long double exact = 0;  // has an error below V 2^-64
     for (const double weight : row) exact += weight;
     const double sum = fixed_sum(size, [&row](Token x) { return row[static_cast<std::size_t>(x)]; });
-    // from_fixed rounds once more, to the nearest double, near 1.
+    // from_fixed rounds the sum, which is near 1, once more.
     EXPECT_LE(sum, exact + size * 0x1p-64L + 0x1p-53L);
     EXPECT_GT(sum, exact - size * (0x1p-60L + 0x1p-64L) - 0x1p-53L);
   }

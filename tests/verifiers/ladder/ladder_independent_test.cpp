@@ -71,7 +71,7 @@ TEST(GroupSlopes, AreTheDistributionOfTheSelectionForAnyLevels) {
     std::vector<Rational> level(bins);
     for (auto& c : level) c = Rational(static_cast<int>(words() % 5), 4);
     ProposalRows<Rational> distribution(own.size(), std::vector<Rational>(bins));
-    for (int quarter = 0; quarter < 4; ++quarter) {  // levels are quarters, so u = quarter / 4 stands for its interval
+    for (int quarter = 0; quarter < 4; ++quarter) {  // levels are quarters: u stands for its interval
       const Rational u(quarter, 4);
       const auto part = enumerated(own, drafts, [&](const auto& tuple, std::size_t bin) {
         for (std::size_t i = *std::min_element(tuple.begin(), tuple.end()) + 1; i <= bin; ++i)

@@ -182,7 +182,7 @@ TEST(LadderWor, BucketsHaveTheCoverageOfTheirTokens) {
       few.push_back(bins.size());
       const WorCoverage<double> joined = at_breaks(rough, few);
       const auto missed = missed_without_replacement(table, drafts);
-      std::vector<std::size_t> end(static_cast<std::size_t>(bins.size()) + 1, 0);  // end of bin i in the table's order
+      std::vector<std::size_t> end(static_cast<std::size_t>(bins.size()) + 1, 0);  // of bin i in the table's order
       for (std::size_t j = 0; j < table.order().size(); ++j)
         if (const Token x = table.order()[j]; rows.proposal(x) > 0)
           end[static_cast<std::size_t>(rows.bin(bins, x)) + 1] = j + 1;

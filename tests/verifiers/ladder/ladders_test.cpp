@@ -217,7 +217,7 @@ TYPED_TEST(Ladders, PlansHaveTheSameBitsAtEveryWidth) {
 }
 
 TYPED_TEST(Ladders, BucketsOfSeveralTokensAreLossless) {
-  // The ratios share buckets, with much surplus, with little and with none.
+  // The ratios share buckets, and there is much, little or no surplus.
   std::mt19937 words(3);
   int whole = 0;
   for (int round = 0; round < 120; ++round) {
