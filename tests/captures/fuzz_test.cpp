@@ -1,7 +1,6 @@
 // Changes, duplicates or removes random bytes of small valid files. Reading a changed file must succeed or throw
 // InputError. Rounds are seeded, so the number of a round reproduces its failure. Built with sanitizers, the test also
 // detects invalid memory accesses and undefined behaviour.
-// invalid memory accesses and undefined behaviour too.
 #include <cstdint>
 #include <functional>
 #include <string>

@@ -175,9 +175,9 @@ TEST(Transport, SaysWhenFractionsAreTooLong) {
   EXPECT_THROW(optimal_transport(target, {{TokenSet{1}, Rational(1)}}), std::range_error);
 }
 
-/// Returns the optimum by enumerating all tuples and all cuts of the table's rows. The small fractions are no
-/// reference: the table's rows differ from them by rounding, which the residual of a row without its token of
-/// probability 0.999999999 would magnify.
+/// Returns the optimum by enumerating all tuples and all cuts of the table's rows. The small fractions are not used,
+/// because the table's rows differ from them by rounding, which the residual of a row without its token of probability
+/// 0.999999999 would magnify.
 double by_enumeration(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   std::vector<double> target;
   for (Token x = 0; x < table.vocabulary(); ++x) target.push_back(table.target(x));

@@ -200,7 +200,7 @@ struct Plan {
   std::string_view scheme, draft_sampling;
   std::shared_ptr<const AnyVerifier> verifier;
   int cases;
-  bool on_table = false, on_fresh = false;  /// also compared on RatioTable; on FreshRows, output only
+  bool on_table = false, on_fresh = false;  ///< also compared on RatioTable; on FreshRows, output only
   /// A flow is short of the optimum by less than 2^-52 for each of at most 41 sets and 6 tokens, 1e-14; the
   /// distribution of the sets and its enumeration add a few roundings of 2^-53 a leaf.
   double tolerance = reference_tolerance;

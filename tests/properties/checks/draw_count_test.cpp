@@ -17,7 +17,7 @@ namespace {
 struct Stream {
   std::string_view name;
   std::uint64_t trial;
-  std::uint64_t row;  /// row of the batch; also the seed in this test
+  std::uint64_t row;  ///< row of the batch; also the seed in this test
   Philox::Role role;
   Purpose purpose;
   std::uint32_t index;

@@ -28,7 +28,7 @@ std::string batch_complaint(std::string_view runner, std::string_view check, std
 
 struct WrongBatch {
   const char *runner, *check, *instance;
-  std::string_view part;  /// part of the evidence
+  std::string_view part;  ///< part of the evidence
 };
 
 const char* const two_rows = "order=(0 1) [p=(1 1)/2] [p=(1 1)/2]";

@@ -167,7 +167,8 @@ SelectionCase model_of_table(std::uint32_t seed) {
 
 enum class Reads { earlier, own, later };
 
-/// Drops all drafts from the first for which it reads token 1. If it reads a later token, it keeps all drafts or no draft.
+/// Drops all drafts from the first for which it reads token 1. If it reads a later token, it keeps all drafts or no
+/// draft.
 template <Reads reads, SelectionCut when>
 struct OfTable : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "of_table", .summary = "", .source = ""};
@@ -266,8 +267,8 @@ TEST(SelectionPolicies, KeptDraftsAreClosed) {
   EXPECT_EQ(finding.evidence, "draft 2 of request 0 is kept without the draft before it");
 }
 
-/// Every wrong policy, also a policy for ties or trees, is refuted on a model of at most three tokens and two drafts per
-/// request, and the evidence names the value on which the choice depends.
+/// Every wrong policy, also a policy for ties or trees, is refuted on a model of at most three tokens and two drafts
+/// per request, and the evidence names the value on which the choice depends.
 TEST(SelectionPolicies, WrongOnesAreRefutedOnSmallModels) {
   int wrong = 0;
   for (const auto& component : component_registry().components()) {

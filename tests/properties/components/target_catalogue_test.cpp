@@ -21,7 +21,7 @@ std::string target_complaint(std::string_view source, std::string_view check, st
 
 struct WrongTarget {
   const char *source, *check, *instance;
-  std::string_view part;  /// part of the evidence
+  std::string_view part;  ///< part of the evidence
 };
 
 const char* const filtered = "w=(2 1)/3,(2 1)/3 q=(1 1)/2 top_k=1";

@@ -17,8 +17,8 @@ namespace {
 
 struct Smallest {
   const char *mutant, *distribution, *instance;
-  std::vector<int> output;  /// weights of the wrong distribution; for paths, of the first token emitted
-  Rational distance;        /// to the target; for paths, of the completed L + 1 tokens
+  std::vector<int> output;  ///< weights of the wrong distribution; for paths, of the first token emitted
+  Rational distance;        ///< to the target; for paths, of the completed L + 1 tokens
 };
 
 ExactDistribution<Rational> distribution_at(std::string_view verifier, std::string_view distribution,

@@ -86,8 +86,7 @@ struct InThreeBins : Rows<Rational> {
   int bin(const Bins&, Token x) const { return bin_of[static_cast<std::size_t>(x)]; }
 };
 
-/// The members of a ladder that choose_distinct() reads. Both breaks are up in every trial, so each bin is a group of
-/// its own.
+/// The members of a ladder that choose_distinct() reads. Both breaks are up in every trial, so each bin is a group.
 struct ThreeGroups {
   InThreeBins::Bins bins;
   LadderLevels<Rational> levels{std::vector<Rational>{0, 1, 1}};
