@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""False alarms of the gate through adapters: correct registered verifiers, each gate with another seed.
+"""Counts false alarms of the gate through adapters, on correct registered verifiers; each gate has another seed.
 
     tests/adapters/null_gates.py --program build/default/draftproof --gates 10000 --jobs 2
 

@@ -29,7 +29,7 @@ inline std::vector<double> random_row(Engine& engine, int vocabulary) {
 /// Returns the random numbers of the drafter in trial `trial` of seed 0.
 inline WordsOf<Philox> drafting_words(std::uint64_t trial) { return WordsOf(Philox(0, trial, Philox::Role::draft)); }
 
-/// Returns a position with the drafts of that trial, or nullopt if the scheme is not defined for the sizes drawn.
+/// Returns a position with the drafts of trial `trial`, or nullopt if the scheme is not defined for the sizes drawn.
 inline std::optional<Input> random_position(Engine& engine, const AnyVerifier& verifier, const AnyDrafter& drafter,
                                             std::uint64_t trial) {
   const int vocabulary = 2 + static_cast<int>(engine() % 3), drafts = 1 + static_cast<int>(engine() % 3);
@@ -55,7 +55,7 @@ struct RandomTree {
   Input input;
 };
 
-/// Returns the drafter's tree of that trial, on rows after all prefixes of at most 3 tokens.
+/// Returns the drafter's tree of trial `trial`, on rows after all prefixes of at most 3 tokens.
 inline RandomTree random_tree(Engine& engine, const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                               bool chain, std::uint64_t trial) {
   const int vocabulary = 2 + static_cast<int>(engine() % 2);
@@ -89,8 +89,8 @@ inline RandomTree random_tree(Engine& engine, const AnyPathVerifier& verifier, c
   return made;
 }
 
-/// Returns an input of a registered verifier with the drafts of that trial and sampling, or nullopt if the scheme is
-/// not defined for it.
+/// Returns an input of a registered verifier with the drafts that drafter `distribution` draws in trial `trial`, or
+/// nullopt if the scheme is not defined for it.
 inline std::optional<Input> random_input_of(Engine& engine, const BuiltInName& own, const std::string& distribution,
                                             std::uint64_t trial) {
   if (own.level == Level::position)

@@ -64,8 +64,9 @@ STARTS = {
     "loud": lambda: os.write(2, b"noise " * 200000 + b"the end\n"),
 }
 
-#: Per fault: an array of a correct result, [type, shape, flat list], the part of it to change, the entry there, and its
-#: new value. None lowers the first extent of the shape by one and drops the last entry of the list.
+#: For each fault: the name of an array of a correct result, which is [type, shape, flat list]; the index of the item to
+#: change; the entry of that item; and its new value. None lowers the first extent of the shape by one and drops the
+#: last entry of the list.
 SPOILS = {
     "token out of range": ("tokens", 2, 0, 4),
     "negative token": ("tokens", 2, 0, -2),

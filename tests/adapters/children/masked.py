@@ -1,7 +1,8 @@
 """Sample-and-match of trees under a grammar. Arguments: frames or lines, and right, sibling or bonus.
 
-A token is drawn from the masked row of a node; if a draft of that node has it, that draft is the next node, else the
-token is the last one. `sibling` takes the mask of the first draft of a node for all of its drafts, `bonus` masks no row of a leaf.
+A token is drawn from the masked row of a node; if a draft of that node has this token, that draft is the next node,
+else the token is the last one. `sibling` uses the mask of the first draft of a node for all of its drafts; `bonus`
+applies no mask to the row of a leaf.
 """
 import sys
 
@@ -13,7 +14,7 @@ talk.send(wire.hello(version=[1, 5], name=rule, level="tree", draft_sampling="ii
 
 
 def decide(request, row):
-    """The tokens of a row, its status and its draws."""
+    """Returns the tokens of a row, its status and its draws."""
     n, v, tape = request["lengths"][row], request["vocabulary"], wire.Tape(request["tape"][row])
     drafts, parents = request["drafts"][row][:n], request["parents"][row][:n]
     tokens, node, mask = [], -1, 0

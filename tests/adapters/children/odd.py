@@ -1,6 +1,6 @@
-"""Unusual chain verifiers. Argument: endless draws as long as coins are below 1/2; rejects draws from p until a draw
-fits the residual; counts gives answers that depend on the number of earlier calls; stops answers an error after 200
-rows; fails reports that every row failed."""
+"""Unusual chain verifiers. Argument: `endless`, which draws while coins are below 1/2; `rejects`, which draws from p
+until a draw fits the residual; `counts`, whose answers depend on the number of earlier calls; `stops`, which answers
+with an error after 200 rows; or `fails`, which reports that every row failed."""
 import sys
 
 import chain

@@ -14,7 +14,7 @@ talk.send(
 
 
 def decide(request, row):
-    """The tokens of a row, its status and its draws."""
+    """Returns the tokens of a row, its status and its draws."""
     tape = wire.Tape(request["tape"][row])
     if not tape.values:
         return [], 5, tape.log

@@ -116,8 +116,8 @@ TEST(ExploreDraws, RaceOfFloatsStaysWithinItsLimit) {
 }
 
 TEST(ExploreDraws, RaceWhoseLateClocksAreClampedGivesItsWeights) {
-  // -log of a uniform that is at least 2^-54 is at most 37.4. So if clocks are late, a heavy weight wins even against
-  // a clock of 1 over a light weight.
+  // -log of a uniform that is at least 2^-54 is at most 37.4, so clocks are clamped to 37.4. Then a heavy entry with a
+  // late clock wins even against the light entry with a clock of 1, because .3996 / 37.4 > .0004 / 1.
   for (const std::vector<double>& weights :
        {std::vector<double>{.6, 0, .0004, .3996}, {0, .0004, .6, .3996}, {.0004, .9996}}) {
     const auto light = static_cast<Token>(std::find(weights.begin(), weights.end(), .0004) - weights.begin());
@@ -170,7 +170,7 @@ TEST(ExploreDraws, RaceWhoseHeaviestEntryBehavesAsALightOne) {
 }
 
 TEST(ExploreDraws, RaceWhoseDrawsAnotherRowChangesIsUndecided) {
-  // Near the tie, calls that compare two entries see a third outcome, which random clocks hardly ever meet. So the
+  // Near the tie, calls that compare two entries get a third outcome, which random clocks hardly ever reach. So the
   // ratio at which an entry stops winning is not the ratio of the weights.
   InProcess program([](const Input&, TapeDraws& draws) {
     const auto clocks = draws.race(2);
@@ -188,7 +188,8 @@ TEST(ExploreDraws, RaceThatIsNotByClockOverWeightIsRefused) {
   });
   const ProgramDistribution distribution = distribution_of(program, drawing_input);
   EXPECT_NE(distribution.state, DistributionState::settled);
-  // An entry that neither wins nor loses: its very early clock has a third effect, which no prediction would meet.
+  // A very early clock of entry 2 makes it neither win nor lose: it gives a third outcome, which no prediction would
+  // meet.
   InProcess third([](const Input&, TapeDraws& draws) {
     const auto clocks = draws.race(3);
     if (clocks[2] < 1e-12) return std::vector<Token>{3};

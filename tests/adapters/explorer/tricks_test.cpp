@@ -148,10 +148,10 @@ TEST(ExploreTricks, EarlyBonusWithAnUnlikelyToken) {
 }
 
 TEST(ExploreTricks, IslandOffEverySuggestionIsFoundByLuckOnly) {
-  // An island, an interval of 2^-20 with another outcome, that no suggestion, no even point and no witness meets is
-  // seen by 256 predictions with probability 2^-12. If missed, the distribution is settled and wrong by 2^-20; the
-  // report states the number of predictions. An island of 2^-5 is missed by 128 random predictions with probability
-  // (1 - 2^-5)^128 = 0.017, and even points are 2^-3 apart: this seed finds it.
+  // An island is an interval with another outcome. If no suggestion, no even point and no witness lies in an island of
+  // width 2^-20, 256 predictions meet it with probability 2^-12; if they miss it, the distribution is settled and wrong
+  // by 2^-20, and the report states the number of predictions. 128 random predictions miss an island of width 2^-5 with
+  // probability (1 - 2^-5)^128 = 0.017, and even points are 2^-3 apart: with this seed they find it.
   const auto island = [](double width) {
     return [width](const Input&, TapeDraws& draws) {
       const double u = draws.coin();
@@ -177,8 +177,8 @@ std::uint64_t word(std::uint64_t seed, std::uint64_t state) {
   return x ^ (x >> 32);
 }
 
-/// Returns a program of at most `places` coins: states with up to three thresholds each; without one, the coin is
-/// idle.
+/// Returns a program of at most `places` coins. In each state the coin is compared with up to three thresholds; if the
+/// state has no threshold, the coin has no effect.
 InProcess::Body random_program(std::uint64_t seed, int places, int cells) {
   return [=](const Input&, TapeDraws& draws) {
     std::uint64_t state = 1;

@@ -15,7 +15,7 @@ using OneRun = Run;  // in a test body, `Run` is a member of testing::Test
 struct SeenBatch {
   std::span<const Input> inputs;
   std::span<const Call> calls;
-  std::size_t number;  ///< of batches before it
+  std::size_t number;  ///< number of batches before this batch
 
   const Input& input(std::size_t row) const { return inputs[calls[row].input]; }
   const std::vector<double>& tape(std::size_t row) const { return calls[row].tape; }
@@ -29,7 +29,7 @@ struct SeenBatch {
 /// A program whose runs may depend on the batch, on the row in it and on the batches before.
 class Batched final : public Program {
  public:
-  /// Runs row `row` of a batch into `run`.
+  /// Runs row `row` of a batch and writes the result to `run`.
   using Body = std::function<void(const SeenBatch& batch, std::size_t row, OneRun& run)>;
   explicit Batched(Body body) : body_{std::move(body)} {}
 
@@ -52,7 +52,7 @@ void run_right(const Input& input, const std::vector<double>& tape, OneRun& run,
   run.tokens = RejectionSampling{}(input, draws);
 }
 
-/// Rejection sampling, then a change of its result.
+/// Returns rejection sampling whose result is then changed by `change`.
 Batched::Body changed(Batched::Body change) {
   return [=](const SeenBatch& batch, std::size_t row, OneRun& run) {
     run_right(batch.input(row), batch.tape(row), run);
@@ -61,7 +61,7 @@ Batched::Body changed(Batched::Body change) {
 }
 const Batched::Body right = changed([](const SeenBatch&, std::size_t, OneRun&) {});
 
-/// Rejection sampling on the tape of another row.
+/// Returns rejection sampling on the tape of another row.
 Batched::Body on_tape_of(std::function<std::size_t(std::size_t row, std::size_t rows)> other) {
   return [=](const SeenBatch& batch, std::size_t row, OneRun& run) {
     run_right(batch.input(row), batch.tape(other(row, batch.calls.size())), run);
@@ -116,8 +116,9 @@ TEST(BatchChecks, RightProgramsHold) {
   EXPECT_TRUE(failing(watched(false), {.name = "batched", .ragged = false}).empty());
 }
 
-/// Rejection sampling that mixes p with the uniform row, by `share` for each draft that the longest row has more, and
-/// that draws coins for this padding first, before the last draw, or not at all.
+/// Returns rejection sampling that mixes p with the uniform row. The weight of the uniform row grows by `share` for
+/// each draft by which the row is shorter than the longest row. For each such draft, a coin is drawn first, before the
+/// last draw, or not at all.
 enum class Idle { none, first, before_the_end };
 Batched::Body padded(Idle idle, double share) {
   return [=](const SeenBatch& batch, std::size_t row, OneRun& run) {
@@ -344,7 +345,7 @@ void idle_in_odd_slots(const SeenBatch& batch, std::size_t row, OneRun& run) {
   run.tokens = RejectionSampling{}(batch.input(row), draws);
 }
 
-/// Draws as many coins first as the next row draws.
+/// First draws as many coins as the next row draws.
 void coins_of_the_next_row_first(const SeenBatch& batch, std::size_t row, OneRun& run) {
   OneRun next;
   const std::size_t other = (row + 1) % batch.calls.size();
@@ -369,7 +370,7 @@ TEST(BatchChecks, DistributionsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
   }
   const auto alike = distributions_of_batched(padded(Idle::none, 0));
   EXPECT_TRUE(finding_of(alike, "function").evidence.empty());
-  // Rows whose results are not a function of their input stay failed.
+  // If the results of rows are not a function of their input, the check fails.
   for (const std::size_t period : {2u, 3u, 5u}) {
     const auto findings = distributions_of_batched(changed([=](const SeenBatch& batch, std::size_t, OneRun& run) {
       if (batch.number % period == 0) run.tokens.back() = 0;
@@ -383,7 +384,8 @@ TEST(BatchChecks, DistributionsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
 }
 
 TEST(BatchChecks, WhatCannotBeFoundByCallsIsUndecided) {
-  // The token is a hash of the coin and of the batch size, so no stretches are found, and no results to compare.
+  // The token is a hash of the coin and of the batch size, so no stretches are found, and there are no results to
+  // compare.
   Batched program([](const SeenBatch& batch, std::size_t row, OneRun& run) {
     TapeDraws draws(batch.tape(row), run, 24);
     const auto cell = static_cast<std::uint64_t>(draws.coin() * 0x1p24) * 0x9E3779B97F4A7C15u;

@@ -91,7 +91,8 @@ std::vector<Wrong> wrong_programs() {
     for (double& weight : weights) weight = std::max(weight - .25, 0.0);
     return weights;
   };
-  // A 53-bit uniform as float is 1 for its last 2^28 values: a draft with p = q is rejected.
+  // As floats, the last 2^28 values of a 53-bit uniform round to 1; then u q < p fails although p = q, and the draft is
+  // rejected.
   zero_for_nothing.accepts = [](double u, double p, double q) { return static_cast<float>(u) * q < p; };
   zero_for_nothing.last = [](Draws& draws, const Weights& weights, double) {
     return std::ranges::any_of(weights, [](double weight) { return weight > 0; }) ? draws.pick(weights) : 0;
@@ -109,13 +110,13 @@ std::vector<Wrong> wrong_programs() {
     return stops([](const Input& in, TapeDraws&) { return in.p[0][0] == 0 && in.q[0][0] > 0; }, status);
   };
   return {
-      // Token 1 is rejected half of the time; then token 0 comes in half of the cases, not always.
+      // Token 1 is rejected half of the time; then the program emits token 0 in half of the cases instead of always.
       {"residual is p", RejectionSampling{.residual = residual_is_p}, 24, "exact_distribution", "",
        accepted_half_the_time, "token 0 after []: got 1/4, expected 1/2, TV 1/4, rounding explains 9e-07"},
       {"bonus of another row", RejectionSampling{.bonus_of_first_row = true}, 24, "exact_distribution",
        "zero_support", "L=1 K=1 [] p=(1 0)/1 q=(1 0)/1 [0] p=(0 1)/1 q=(0 1)/1",
        "token 0 after [0]: got 1, expected 0, TV 1, rounding explains 6e-07"},
-      // Token 1 is accepted for u < 1/2, and that u inverts the bonus too: token 0 always.
+      // Token 1 is accepted if u < 1/2. The same u inverts the bonus row, so the bonus is always token 0.
       {"reused coin", RejectionSampling{.last = reused_coin}, 24, "exact_distribution", "", accepted_half_the_time,
        "token 0 after [1]: got 1/2, expected 1/4, TV 1/4, rounding explains 8e-07"},
       // The wrong mass is within what rounding explains, so exact_distribution passes.
@@ -126,8 +127,8 @@ std::vector<Wrong> wrong_programs() {
       {"token 0 for nothing", zero_for_nothing, 53, "zero_support", "", "L=1 K=1 [] p=(0 1)/1 q=(0 1)/1",
        "on drafts (1): emits token 0 after [], which has p = 0, probability 2^-25 a decision: where coin 0 is "
        "9007198986305536 .. 9007199254740991 of 2^53 (0.99999997 .. 1)"},
-      // The program lowers every entry of the residual by 1/4. Here only token 1 has one, p - q = 1/4, so none is
-      // left.
+      // The program lowers every entry of the residual by 1/4. Here the only entry is p - q = 1/4 at token 1, so no
+      // mass is left.
       {"no mass", mass_too_small, 24, "answers", "exact_distribution", "L=1 K=1 [] p=(0 1)/1 q=(1 3)/4",
        "on drafts (0): draws from weights that are all zero, probability 1 a decision"},
       {"dies", impossible(RowStatus::crashed), 24, "answers", "exact_distribution", never_accepted,
@@ -188,8 +189,8 @@ TEST(DistributionChecks, MoreAcceptedThanAnyVerifierCan) {
   expect_others_passed(checks, {"optimum", "exact_distribution", "zero_support"});
 }
 
-/// The first cell with u < a running sum in float of the weights, or of the weights over their sum; else the last
-/// one.
+/// Returns the first cell at which u is below the running sum, in float, of the weights (if `normalised`: of the
+/// weights over their sum); the last cell if there is no such cell.
 Token inverted_in_float(const Weights& weights, double u, bool normalised) {
   float total = 0, sum = 0;
   for (const double weight : weights) total += static_cast<float>(weight);
@@ -212,7 +213,8 @@ TEST(DistributionChecks, LastCoinsRunPastTheLastCell) {
     expect_failed(checks, "zero_support", finding.instance,
                   "on drafts (3): emits token 3 after [], which has p = 0, probability 2^-24 a decision: where "
                   "coin 1 is 16777215 of 2^24 (0.99999994)");
-    // Two numbers that sum to 1 also do so after rounding to float: three are needed, and a token without weight.
+    // Two numbers that sum to 1 also do so after rounding to float. So the instance needs three tokens with weight, and
+    // one token without weight that the last coin selects.
     const PathInstance instance = PathInstance::parse(finding.instance);
     EXPECT_EQ(instance.vocabulary(), 4);
     EXPECT_EQ(instance.shape, (TreeShape{.drafts = 1, .length = 1}));
@@ -283,7 +285,8 @@ TEST(DistributionChecks, ReplaysOneInstance) {
   const std::string instance = "L=1 K=1 [] p=(1 3)/4 q=(0 1)/1";
   const DistributionChecks checks = check_distributions_on(program, declaration, instance, {.adapter = "exec:mine"});
   EXPECT_EQ(checks.instances, 1);
-  // Accepts token 1 with 3/4. Else it draws from p, not from the residual, and emits token 0 with 1/4 of 1/4.
+  // The program accepts token 1 with 3/4. Else it draws from p, not from the residual, and emits token 0 with 1/4 of
+  // 1/4.
   expect_failed(checks, "exact_distribution", instance,
                 "token 0 after []: got 1/16, expected 1/4, TV 3/16, rounding explains 9e-07");
   ASSERT_EQ(checks.distributions.size(), 3u);
@@ -399,7 +402,7 @@ TEST(DistributionChecks, WhatASilentProgramLeavesOpenIsUndecided) {
     }
     EXPECT_LT(checks.instances, 60);
   }
-  // Findings before a silence are kept: the first violation is on a small instance.
+  // Findings from before the silence are kept: half of the calls reach the first failure, which is on a small instance.
   const RejectionSampling edge{.accepts = accepts_equal_numbers};
   std::uint64_t left = distributions_of(edge).calls / 2;
   const DistributionChecks checks = distributions_of(lost_after<ProgramSilent>(left, edge));
@@ -444,7 +447,7 @@ TEST(DistributionChecks, LostProgramsNameTheInstance) {
 TEST(DistributionChecks, FindingsStandWhereTheProgramIsLostLater) {
   const RejectionSampling wrong{.residual = residual_is_p};
   const DistributionChecks whole = distributions_of(wrong);
-  auto left = whole.calls;  // until the search for a smaller instance begins
+  auto left = whole.calls;  // the program is lost when the search for a smaller instance begins
   const DistributionChecks checks = distributions_of(lost_after<AdapterError>(left, wrong));
   EXPECT_EQ(finding_of(checks.findings, "exact_distribution").status, Status::failed);
   EXPECT_FALSE(finding_of(checks.findings, "exact_distribution").instance.empty());

@@ -84,7 +84,7 @@ float as_bfloat16(float value) {
   return std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) + 0x8000u) & 0xFFFF0000u);
 }
 
-/// argmax q / clock, with exponential clocks; `half` rounds the uniforms and the clocks to bfloat16.
+/// Draws argmax q / clock, with exponential clocks; `half` rounds the uniforms and the clocks to bfloat16.
 DraftBody race(bool half) {
   const auto rounded = [half](float value) { return half ? as_bfloat16(value) : value; };
   return [=](std::span<const float> q, int drafts, Philox& random) {
@@ -115,7 +115,8 @@ std::vector<Token> one_draft_repeated(std::span<const float> q, int drafts, Phil
   return std::vector<Token>(static_cast<std::size_t>(drafts), by_inversion(q, uniform(random)));
 }
 
-/// argmax q / clock where each clock is 0 once in 2^25: q / 0 is infinite or, where q is 0, NaN, and both win.
+/// Returns argmax q / clock where each clock is 0 with probability 2^-25: q / 0 is infinite or, if q is 0, NaN, and
+/// that token wins.
 std::vector<Token> clocks_that_can_be_zero(std::span<const float> q, int drafts, Philox& random) {
   std::vector<Token> tokens = iid_drafts(q, drafts, random);
   const double none = std::exp(-static_cast<double>(q.size()) * 0x1p-25);
@@ -188,7 +189,7 @@ TEST(DraftChecks, WrongDraftersAreFoundByTheCheckThatNamesThem) {
 }
 
 TEST(DraftChecks, ADistributionIsThatOfTheRowAsRead) {
-  // log(1/26) is -3.2581; bfloat16 has steps of 2^-6 there, and 2^-12 at log(25/26) = -.039221.
+  // Near log(1/26) = -3.2581, bfloat16 has steps of 2^-6; near log(25/26) = -.039221, steps of 2^-12.
   const std::vector<double> row{1 / 26.0, 25 / 26.0};
   const double rare = std::exp(-209.0 / 64), likely = std::exp(-161.0 / 4096);
   const auto distribution = stored_distribution(row, {.dtype = Dtype::bfloat16, .kind = RowKind::logits});

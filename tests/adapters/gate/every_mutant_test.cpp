@@ -24,7 +24,7 @@ const std::map<std::string, std::pair<Shown, std::string>> otherwise_shown{
     {"second_call_accepts",
      {Shown::as_no_function,
       "a plan of one position serves many calls: equal calls differ, so there is no distribution"}},
-    // The wrong mass is below what rounding explains, or the distribution is not found.
+    // The wrong mass is less than rounding can explain, or the distribution is not found.
     {"non_strict_compare", {Shown::at_an_edge, "a coin of 0 accepts p = 0: one value of 2^53"}},
     {"non_strict_compare_tree", {Shown::at_an_edge, "the same"}},
     {"zero_residual_becomes_uniform", {Shown::at_an_edge, "a zero residual is reached by one coin of 2^53"}},
@@ -34,12 +34,12 @@ const std::map<std::string, std::pair<Shown, std::string>> otherwise_shown{
       "its distribution is a race of uniforms that it turns into clocks itself: no finite number of "
       "stretches, so exact_distribution is undecided"}},
     {"zero_exponential_wins_tree", {Shown::at_an_edge, "the same"}},
-    // Their only fault is a row without a token, where rounding leaves no residual.
+    // The only fault of these mutants: where rounding leaves no residual, they emit no token.
     {"residual_without_mass", {Shown::without_a_token, "its distribution is right but for refusals of 2^-53 or so"}},
     {"residual_without_mass_tree", {Shown::without_a_token, "the same"}},
 };
 
-/// Block verification and hsd_last_index agree up to three drafts.
+/// The smallest counterexamples of some mutants. hsd_last_index agrees with block verification up to three drafts.
 const std::map<std::string, std::string> smallest_instances{
     {"resample_from_target", "p=(1 1)/2 q=(0 1)/1 K=1"},
     {"accept_always", "p=(0 1)/1 q=(1 0)/1 K=1"},
@@ -52,8 +52,8 @@ DistributionChecks examined(const std::string& name) {
   const auto served = serve_registered(name);
   ServedProgram program(*served);
   DistributionCheckOptions options{.instances = 60, .adapter = "built-in:" + name};
-  options.explore.predictions = 64;  // a wrong distribution is confirmed with more
-  // Races of uniforms use up the calls of every input.
+  options.explore.predictions = 64;  // a wrong distribution is confirmed with more predictions
+  // A race of uniforms uses all calls that an input may have, so their number is limited.
   if (name.starts_with("zero_exponential_wins")) options.explore.most_calls = 2000;
   return check_distributions(program, served->declaration(), options);
 }

@@ -1,5 +1,5 @@
-// Every registered scheme behind an adapter. On each drafted input the distribution that is found by calls alone is
-// the one that an enumeration of the scheme's branches gives; for a lossless scheme it is the target's.
+// Runs every registered scheme through an adapter. On each drafted input the distribution that is found by calls alone
+// equals the one that an enumeration of the scheme's branches gives; for a lossless scheme it also equals the target's.
 #include <map>
 #include <set>
 
@@ -116,7 +116,8 @@ void sweep(const BuiltInName& own, Swept& swept) {
     const SmallModel small_model = small_model_number(declaration, n, swept);
     swept.vocabularies.insert(small_model.vocabulary);
     std::vector<ProgramDistribution> distributions = explore_program(program, small_model.inputs, options);
-    // A branch of one call in a thousand, such as a narrow interval between levels, can escape the usual predictions.
+    // A branch that one call in a thousand takes, such as a narrow interval between levels, can escape the usual
+    // predictions.
     if (departs(own.name, declaration, small_model, distributions)) {
       ExploreOptions more = options;
       more.predictions = 1 << 14;

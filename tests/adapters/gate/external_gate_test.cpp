@@ -41,7 +41,7 @@ TEST(ExternalSampled, RightProgramsHold) {
       EXPECT_EQ(result.draft_samplings.size(), checks.size());
       EXPECT_GE(result.work, 1u << 16);
     }
-  // With the declared number of drafts, and with a proposal for each draft.
+  // Trials have the declared number of drafts and, for independent drafts, one proposal per draft.
   for (const int drafts : {2, 6}) {
     Declaration declaration = rejection_of(Level::position);
     declaration.fewest_drafts = declaration.most_drafts = drafts;
@@ -245,7 +245,7 @@ TEST(ExternalGate, RefusesTiersWithAReason) {
   Declaration seeded = rejection_of(Level::chain);
   expect(seeded, others, "the program does not declare scripted randomness");
   expect(seeded, sampled, "");
-  seeded.fewest_drafts = 2;  // trials of paths
+  seeded.fewest_drafts = 2;  // such a program gets trials of paths only
   expect(seeded, sampled, "");
   Declaration tree = rejection_of(Level::tree);
   tree.draft_sampling = "iid_paths";

@@ -40,7 +40,7 @@ TEST(GrammarChecks, OfTreesOfAChildInBothForms) {
   }
 }
 
-/// The forbidden tokens of a row have half of its mass, and what is left of it has the target's ratios.
+/// The forbidden tokens of a row have half of its mass, and the other tokens have the target's ratios.
 TEST(GrammarChecks, RowsHaveNoMask) {
   const Declaration under_grammar{.name = "program", .grammar = true};
   const SmallModel model = small_model_of(

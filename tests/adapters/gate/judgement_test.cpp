@@ -52,8 +52,8 @@ TEST(Judgement, CompletesStringsByTheTarget) {
 TEST(Judgement, TokensOverThreePositions) {
   const SmallModel small_model =
       small_model_of(PathInstance::parse("L=2 K=1 [] p=(1 1)/2 q=(0 1)/1"), "iid", Level::chain);
-  // Accepts (1 1) with 1/4, (1) with 1/4. The last token is always 1 instead of half the time: 1/8 of the mass is
-  // misplaced.
+  // The program accepts (1 1) with probability 1/4, and (1) alone with 1/4. After (1 1) the last token is always 1
+  // instead of half the time, so 1/8 of the mass is misplaced.
   const Judgement late = judgement_of(small_model, {emitted({0}, .5), emitted({1, 0}, .25), emitted({1, 1, 1}, .25)});
   EXPECT_EQ(late.distance, 1. / 8);
   EXPECT_EQ(late.acceptance, 1 * .25 + 2 * .25);
@@ -80,7 +80,11 @@ TEST(Judgement, MissingMassCountsAsDistance) {
   const Judgement missing =
       judgement_of(half_accepted(), {emitted({0}, .5), emitted({1, 1}, .25), ended(RowStatus::failed, .25)});
   EXPECT_EQ(missing.mass, .75);
-  // 1/2 (1/4 of nothing, |0 - 1/8|, |1/4 - 3/8|)
+  // 1/2 (1/4 +
+  // 0 - 1/8
+  // +
+  // 1/4 - 3/8
+  // ), where the first 1/4 is the mass without tokens
   EXPECT_EQ(missing.distance, .25);
   ASSERT_EQ(missing.edges.size(), 1u);
   EXPECT_EQ(missing.edges[0].what, "on drafts (1): fails");
@@ -121,14 +125,14 @@ TEST(Judgement, EdgesAreTokensThatTheTargetNeverEmits) {
   expect(2, "on drafts (0): emits 3 tokens, at most 2 are possible", 0x1p-22);
   expect(3, "on drafts (0): emits nothing", 0x1p-23);
   expect(4, "on drafts (0): emits token 0 after [], which has p = 0", 0x1p-24);
-  // (0 1), (2) and (1 0) are no strings of the target; (1 1 1) and () are completed and cut to (1 1).
+  // (0 1), (2) and (1 0) are not strings of the target; (1 1 1) and () are completed and cut to (1 1).
   EXPECT_NEAR(judgement.distance, 0x1p-24 + 0x1p-21 + 0x1p-20, 0x1p-50);
 }
 
 TEST(Judgement, WeighsInputsByTheirProbability) {
   const SmallModel small_model = small_model_of(Instance::parse("p=(1 1)/2 q=(1 3)/4 K=1"), "iid");
   ASSERT_EQ(small_model.inputs[0].drafts, std::vector<Token>{0});
-  // Always accepts: the distribution is q. The first distribution has probability 1/4.
+  // The program always accepts, so its distribution is q. The first distribution has probability 1/4.
   const std::vector<ProgramDistribution> distributions{{.outcomes = {emitted({0}, 1)}, .limit = .125},
                                                        {.outcomes = {emitted({1}, 1)}, .limit = .0625}};
   Declaration declaration = judged;

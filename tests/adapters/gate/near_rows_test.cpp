@@ -68,7 +68,7 @@ TEST(NearRows, AreTheSmallestOfTheirKind) {
     const WeightPair rows = edge_rows(1, near_at, dtype)->rows;
     return Instance{.target = rows.target, .proposals = {rows.proposal}}.text();
   };
-  // 1 - 2^-k rounds to 1 from k = bits + 1 on: half a unit below 1, ties go to the even neighbour.
+  // 1 - 2^-k rounds to 1 from k = bits + 1 on: it is half a unit below 1, and ties go to the even neighbour.
   EXPECT_EQ(first(Dtype::float32), "p=(0 1)/1 q=(1 33554431)/33554432 K=1");
   EXPECT_EQ(first(Dtype::float16), "p=(0 1)/1 q=(1 4095)/4096 K=1");
   EXPECT_EQ(first(Dtype::bfloat16), "p=(0 1)/1 q=(1 511)/512 K=1");
@@ -80,7 +80,7 @@ TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
       for (const auto& [level, distribution] :
            {std::pair{Level::position, "iid"}, {Level::chain, "iid"}, {Level::tree, "iid_paths"}})
         for (std::uint64_t seed = 1; seed <= swept(1u, 3u); ++seed) {
-          // The rows next to p = q are the same as with fewer models: one seed, and nightly alone, is enough.
+          // With more models, the rows next to p = q stay the same, so one seed in nightly runs is enough.
           if (models > 20 && (seed > 1 || !nightly())) continue;
           SCOPED_TRACE(fmt::format("{} models, {}, {}, seed {}", models, to_text(dtype), to_text(level), seed));
           for (const Fallback fallback : {Fallback::never, Fallback::at_root, Fallback::always}) {

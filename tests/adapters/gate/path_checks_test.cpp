@@ -17,10 +17,10 @@
 namespace draftproof::adapters {
 namespace {
 
-/// Four positions of the standard source of rows.
+/// Returns the standard source of rows with four positions.
 std::string rows_of_size(int vocabulary) { return standard_source(vocabulary, 1) + ",positions=4"; }
 
-/// 2^14 trials at V = 32, with the budget of one gate.
+/// Runs the check, by default on 2^14 trials at V = 32, the budget of one gate.
 Finding trials_of(Served& program, double log2_trials = 14, const std::string& source = {}) {
   registry();  // registers the families of rows
   return check_paths(
@@ -51,8 +51,8 @@ class Watched final : public Served {
   Declaration declaration_;
 };
 
-/// Whether the scheme's plan for a row enumerates tuples. Plans are made for each input, so rows and trials must be
-/// few.
+/// Whether the scheme's plan for a row enumerates tuples. Such a scheme gets few rows and trials, because plans are
+/// made for each input.
 bool enumerates(const std::string& name) {
   return name.starts_with("canonical_two_step") || name.starts_with("optimal_transport");
 }
@@ -97,7 +97,7 @@ TEST(PathChecks, WrongSchemesOfPathsAreFound) {
     const auto program = serve_registered(own.name);
     const bool unseen = unseen_by_trials.contains(own.name);
     Finding finding = trials_of(*program);
-    // A bug that deviates by little on these rows deviates by more on small ones.
+    // A bug with a small deviation on these rows has a larger deviation on rows of V = 4.
     if (!unseen && finding.status == Status::passed) finding = trials_of(*program, 16, rows_of_size(4));
     EXPECT_EQ(finding.status == Status::failed, !unseen)
         << own.name << ": " << finding.property << ": " << finding.evidence;
@@ -145,7 +145,7 @@ TEST(PathChecks, ThePassedLineStatesTheDistanceThatIsFound) {
             1)
       << right.sensitivity;
   EXPECT_LT(distance, 0.33);
-  // The target has a total variation of at least 1/3 from the uniform distribution: half of it is on five tokens.
+  // The target has a total variation of at least 1/3 from the uniform distribution: half of its mass is on five tokens.
   int found = 0;
   constexpr std::uint64_t seeds = 20;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) found += checked(3 * distance, seed).status == Status::failed;
@@ -158,7 +158,7 @@ TEST(PathChecks, BatchesOfEqualLengthsAndOfFewRows) {
   declaration.ragged = false;
   declaration.most_rows = 100;
   Watched program(std::move(inner), declaration);
-  // One draft after some tokens, and two after others.
+  // After some tokens q allows one draft, after others two.
   const std::string file = testing::TempDir() + "draftproof_path_checks.npz";
   write_capture(file, {"draft"}, {{{.5, .25, .25}, {{0, 1, 0}}}, {{.25, .5, .25}, {{.25, .25, .5}}}},
                 {.values = Values::Probability, .dtype = DType::F64});

@@ -45,7 +45,8 @@ TEST(SmallModel, PositionHasATupleOfTheDistributionEach) {
   EXPECT_EQ(small_model.drawn[place_of(small_model, {1, 0})], 3. / 16);
   EXPECT_EQ(small_model.drawn[place_of(small_model, {1, 1})], 1. / 16);
   EXPECT_EQ(small_model.target({}), p);
-  // Token 0 alone is drafted with probability 9/16 and may be emitted with 1/4; all other drafts can be accepted.
+  // Both drafts are token 0 with probability 9/16, and token 0 may be emitted with 1/4; all other drafts can be
+  // accepted.
   EXPECT_EQ(small_model.optimum, 1. / 4 + 7. / 16);
 }
 
@@ -79,7 +80,7 @@ TEST(SmallModel, ChainHasARowForEachPrefixAndNoParents) {
   EXPECT_FALSE(small_model.optimum.has_value());
   ASSERT_EQ(small_model.inputs.size(), 4u);
   const SmallModelRow half{.5, .5}, q{.25, .75}, sure{1, 0};
-  const std::size_t at = place_of(small_model, {0, 1});  // [0] is not listed: rows of []
+  const std::size_t at = place_of(small_model, {0, 1});  // the instance has no row of [0], so the rows of [] are used
   EXPECT_EQ(small_model.inputs[at], (Input{.p = {half, half, half}, .q = {q, q}, .drafts = {0, 1}}));
   EXPECT_EQ(small_model.drawn[at], 3. / 16);
   const std::size_t other = place_of(small_model, {1, 0});
@@ -96,10 +97,11 @@ TEST(SmallModel, TreeHasAnEntryForEachDrawAndRepeatsHaveNoChildren) {
   const SmallModel small_model =
       path_small_model("L=2 K=2 [] p=(1 3)/4 q=(1 1)/2 [0] p=(1 1)/2 q=(1 0)/1", "iid_paths", Level::tree);
   EXPECT_EQ(small_model.length, 3);
-  // Paths are (0 0), (1 0) and (1 1) with probabilities 1/2, 1/4 and 1/4: nine pairs.
+  // The paths are (0 0), (1 0) and (1 1) with probabilities 1/2, 1/4 and 1/4, so there are nine pairs.
   ASSERT_EQ(small_model.inputs.size(), 9u);
   const SmallModelRow p{.25, .75}, half{.5, .5}, sure{1, 0};
-  // The same path twice. Its second node 0 is a repeat, so what follows hangs on the first one.
+  // The same path twice. The first draft of the second path repeats draft 0, so the draft after it has draft 0 as
+  // parent.
   const std::size_t twice = place_of(small_model, {0, 0, 0, 0}, {-1, 0, -1, 0});
   EXPECT_EQ(small_model.drawn[twice], 1. / 4);
   EXPECT_EQ(small_model.inputs[twice].p, (SmallModelRows{p, half, half, half, half}));
@@ -141,7 +143,7 @@ TEST(SmallModel, RefusesDistributionsThatAreNone) {
             "draft sampling independent: has no drafts on p=(1 1)/2 q=(1 1)/2 K=2");
 }
 
-/// Whether a program with these numbers takes small models of this size.
+/// A row of the table: numbers that a program declares, a small model, and whether the program takes that model.
 struct Taken {
   Level level;
   const char* distribution;

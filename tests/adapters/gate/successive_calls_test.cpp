@@ -1,5 +1,5 @@
-// Programs that are exact only over several calls: the next call gets the state that a call leaves, and checks use
-// it.
+// Programs that are exact only over several calls: each call gets the state that the call before it returned, and the
+// checks pass this state on.
 #include <functional>
 
 #include <draftproof/adapters/built_in/built_in_adapter.hpp>
@@ -14,7 +14,7 @@
 namespace draftproof::adapters {
 namespace {
 
-/// A program whose states are changed between calls.
+/// A program whose states are changed after each call.
 class ChangedState final : public Served {
  public:
   using Change = std::function<void(std::span<double> state)>;
@@ -63,7 +63,8 @@ TEST(SuccessiveCalls, ThroughTheCInterfaceToo) {
   const auto served = linked_library("own", built_in_adapter, {.create = R"({"verifier": "greedy_block"})"});
   EXPECT_TRUE(served->declaration().stateful());
   for (const Finding& finding : judged_calls(*served, 10).findings) {
-    // Rows are float32 there: a residual that is empty in fractions may have a mass of one ulp, and no weights.
+    // Through the C interface rows are float32: a residual that is empty in exact arithmetic may have a mass of one
+    // ulp, and no weights.
     if (finding.property == "answers") continue;
     EXPECT_EQ(finding.status, Status::passed) << finding.property << ": " << finding.evidence;
   }

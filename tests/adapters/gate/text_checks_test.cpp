@@ -108,8 +108,8 @@ TEST(TextChecks, RightEnginesPassAndWrongOnesAreFound) {
   }
 }
 
-/// Draws from the target's rows with `shift` moved from the second half of a row to the first, or loses every token
-/// with probability `lost`.
+/// Draws from the target's rows with probability `shift` moved from the second half of a row to the first, or loses
+/// every token with probability `lost`.
 class ShiftedEngine final : public Served {
  public:
   ShiftedEngine(double shift, double lost) : shift_{shift}, lost_{lost} {
@@ -214,7 +214,7 @@ TEST(TextChecks, WhatIsKnownIsSaidWhereATextTakesTooLong) {
 }
 
 TEST(TextChecks, TheEvidenceHasMeanOne) {
-  // All texts of ten tokens, or pairs of five, weighted by their probability.
+  // The mean is over all texts of ten tokens, or pairs of texts of five tokens, weighted by their probability.
   const std::vector<double> target{0.25, 0.75, 0.5, 0.5};
   for (const std::size_t count : {1u, 2u}) {
     double mean = 0;
@@ -234,7 +234,7 @@ TEST(TextChecks, TheEvidenceHasMeanOne) {
 }
 
 TEST(TextChecks, TheEvidenceOfModelsWithAStateHasMeanOne) {
-  // The state counts the tokens 1, modulo 2; after the prompt it is 1.
+  // The state is the number of tokens 1, modulo 2; after the prompt it is 1.
   const TextTable target{.vocabulary = 2, .rows = {0.25, 0.75, 0.5, 0.5}, .next = {0, 1, 1, 0}};
   double mean = 0;
   for (unsigned bits = 0; bits < 1024; ++bits) {

@@ -1,5 +1,5 @@
-// Settings of requests for texts: the rows that they make, by hand, the evidence of texts under them, and which are
-// drawn.
+// Settings of requests for texts: the rows under them, compared with values by hand, the evidence of texts under them,
+// and which settings are drawn.
 #include <cmath>
 #include <set>
 
@@ -54,7 +54,7 @@ TEST(TextSettings, RowsAreThoseByHand) {
   EXPECT_EQ(stopped, (std::vector<bool>{false, false, false, true}));
 }
 
-/// All texts of ten tokens from two states, weighted by their probability.
+/// The mean is over all texts of ten tokens from two states, weighted by their probability.
 TEST(TextSettings, TheEvidenceHasMeanOne) {
   const TextTable target{.vocabulary = 2, .rows = {0.25, 0.75, 0.5, 0.5}, .next = {0, 1, 1, 0}};
   for (const TextSettings& settings :

@@ -10,7 +10,7 @@ static const char* const names[masks] = {"right", "bonus_without_mask", "bonus_m
                                          "drafts_removed"};
 enum { most_tokens = 64 };
 
-/* Row i of p with the mask of row `by`, not normalised; by < 0: without a mask. Returns the sum. */
+/* Writes row i of p with the mask of row `by` to `row`, not normalised; if by < 0, without a mask. Returns the sum. */
 static double masked(const float* p, const int32_t* legal, int32_t v, int32_t i, int32_t by, double* row) {
   double total = 0;
   for (int32_t x = 0; x < v; ++x) {

@@ -15,7 +15,7 @@ enum { most_tokens = 64, temperature = 0, top_k = 1, top_p = 2, min_p = 3 };
 /* Whether token a is before b in descending order; among equals the lower index first. */
 static int before(const double* row, int32_t a, int32_t b) { return row[a] > row[b] || (row[a] == row[b] && a < b); }
 
-/* The target of a row of p: not normalised; returns its sum. */
+/* Writes the target of a row of p to `row`, not normalised; returns its sum. */
 static double target(const float* p, int32_t v, const double* settings, rule chosen, double* row) {
   double total = 0, most = 0;
   for (int32_t x = 0; x < v; ++x) {

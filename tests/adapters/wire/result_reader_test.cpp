@@ -7,7 +7,7 @@
 namespace draftproof::adapters {
 namespace {
 
-/// The fields that a reader needs of a batch: two rows of V = 3 with up to 2 drafts and tapes of 3 places.
+/// The fields of a batch that a reader needs: two rows of V = 3 with up to 2 drafts and tapes of 3 numbers.
 const ServedBatch two_rows{.rows = 2, .vocabulary = 3, .drafts_a_row = 2, .places = 3};
 
 ServedResult read_line(const std::string& line) {
