@@ -3,8 +3,7 @@
 //
 //   draftproof_device_parity_test                a minute or so: every mapping, many shapes of rows
 //   draftproof_device_parity_test TRIALS V...    TRIALS trials of every scheme on each of its draft samplings, for
-// each
-//                                                V and K = 1, 4, 16, on rows of six shapes; prints its progress
+//                                                each V and K = 1, 4, 16, on rows of six shapes; prints its progress
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

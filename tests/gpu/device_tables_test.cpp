@@ -1,5 +1,5 @@
-// Compares tables and optima built by a device with the host's. Without a device the exit code is 77, which CTest
-// reads as skipped.
+// Compares tables and optima built by a device with the host's tables and optima. Without a device the exit code is 77,
+// which CTest reads as skipped.
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -90,7 +90,7 @@ void compare_tables(int vocabulary, int proposals, gpu::Contents contents) {
     std::vector<DistributionRows> distributions;
     for (const std::uint64_t trial : {1u, 2u})
       distributions.emplace_back(vocabulary, proposals, static_cast<DistributionShape>(shape), trial);
-    // Rounded to 16 bits, rows of other shapes may sum to too much; any numbers are valid logits.
+    // Rounded to 16 bits, rows of other shapes may sum to too much. Logits need no such check: any numbers are valid.
     if (contents == gpu::Contents::probabilities && sizeof(Entry) == 2 &&
         shape != static_cast<int>(DistributionShape::one_hot) && shape != static_cast<int>(DistributionShape::peaked))
       continue;

@@ -1,4 +1,5 @@
-// Compares simulation on a device with the host's. Exit code 77, which CTest reads as skipped, without a device.
+// Compares simulation on a device with simulation on the host. Without a device the exit code is 77, which CTest reads
+// as skipped.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -60,7 +61,7 @@ int compare_long_range() {
   return right ? 0 : 1;
 }
 
-/// Compares the joint counts that a gate reads, on more trials than there are threads.
+/// Compares the joint counts that a gate uses, on more trials than there are threads.
 int compare_joint_counts() {
   constexpr int vocabulary = 5000, groups = 32;
   std::vector<double> p, q;

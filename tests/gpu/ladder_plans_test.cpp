@@ -53,13 +53,13 @@ Pair<Entry> normal_pair(int vocabulary, double noise, bool zeros, unsigned numbe
   return pair;
 }
 
-/// All numbers of a plan, and its decisions.
+/// All numbers of a plan, followed by the decisions that it gives.
 struct Outcome {
   std::vector<double> numbers;
   bool operator==(const Outcome&) const = default;
 };
 
-/// Reads `drafts` tokens of `tuples` per trial; the first `lengths[t]` are drafts.
+/// Returns the outcome of trials that read `drafts` tokens of `tuples` each; the first `lengths[t]` are drafts.
 template <class V, class L>
 Outcome outcome_on(const L& distributions, int drafts, const std::vector<Token>& tuples,
                    const std::vector<int>& lengths) {
@@ -88,7 +88,7 @@ Outcome outcome_on(const L& distributions, int drafts, const std::vector<Token>&
   return outcome;
 }
 
-/// Bins for which a plan distinguishes at most 6 stretches, because no rows here exceed the usual limit of 512.
+/// Bins that limit a plan to 6 stretches, because no rows here exceed the usual limit of 512.
 template <class Workspace>
 struct FewStretches : BucketBinsIn<Workspace> {
   static constexpr int most_stretches = 6;
@@ -166,7 +166,7 @@ void compare_joined(Tally& tally) {
       }
 }
 
-/// Compares rows in which one token has nearly all of q, so that the mass of the others is summed in another way.
+/// Compares rows in which one token has nearly all of q, so that the other tokens' mass is summed in another way.
 void compare_peaked(Tally& tally) {
   int mapping = 0;
   for (const float rest : {1e-3f, 1e-9f, 1e-15f})
@@ -179,7 +179,7 @@ void compare_peaked(Tally& tally) {
     }
 }
 
-/// Compares tuples with more drafts than q has tokens, which is three.
+/// Compares tuples with more drafts than the three tokens of q.
 void compare_short(Tally& tally) {
   int mapping = 0;
   for (const int vocabulary : {40, 900})

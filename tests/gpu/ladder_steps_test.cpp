@@ -1,6 +1,6 @@
-// Compares the path that ladder_block chooses on a team of fibers with the host's, bit for bit: every distribution,
-// excess and correction along it. The team returns to nodes whose plans it has discarded; the host keeps all plans.
-// The paths are long, have many drafts that stay together, and distributions that exceed the cache.
+// Compares the path that ladder_block chooses on a team of fibers with the host's path, bit for bit: every
+// distribution, excess and correction along it. The team returns to nodes whose plans it has discarded; the host keeps
+// all plans. The paths are long, have many drafts that stay together, and their distributions exceed the cache.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Kind {
   bool zeros = false;
 };
 
-/// Rows for a few contexts, each p followed by its q as in a batch.
+/// Rows of p and q for a few contexts; each p is followed by its q as in a batch.
 class Model final : public ConditionalModel<HostDistributions> {
  public:
   static constexpr int size = 5;
@@ -77,9 +77,9 @@ class Model final : public ConditionalModel<HostDistributions> {
 
 struct Tally {
   int steps = 0, wrong = 0;
-  int again = 0;      ///< planned nodes that are visited again, without the last
+  int again = 0;      ///< planned nodes that are visited again, except the last
   int from_afar = 0;  ///< of these, nodes whose distribution is not cached
-  int corrected = 0;  ///< steps whose correction a ladder gives
+  int corrected = 0;  ///< steps with a correction by a ladder
 };
 
 /// Returns every number that block verification may read along the chosen path, from its last node up and then from
@@ -124,7 +124,7 @@ std::vector<double> outcome_of_team(const gpu::StepBatch<float>& batch, int requ
   return found.front();
 }
 
-/// Counts the host's plans along the path and where it stops.
+/// Counts the host's plans along the path, up to the node where the path stops.
 void count(const HostAt& at, const std::vector<double>& wanted, int request, Tally& tally) {
   LadderPaths<HostDistributions> plans;
   ChosenSteps<HostDistributions, LadderPaths<HostDistributions>> steps(at, plans);

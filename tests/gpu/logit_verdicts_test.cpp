@@ -1,5 +1,5 @@
-// Compares verdicts from logits by teams of fibers with the host's, for rows of every format, converted on chip or in
-// advance; and tests the faults of positions whose logits are not a distribution.
+// Compares verdicts from logits by teams of fibers with the host's verdicts, for rows of every format that are
+// converted on chip or in advance. Also tests the faults of positions whose logits are not a distribution.
 #include <bit>
 #include <cstdio>
 #include <limits>
@@ -90,7 +90,7 @@ void compare_probabilities() {
   same(batch, "one row of each");
 }
 
-/// Tests the faults of a NaN in a proposal row and of a target row that is -infinity throughout.
+/// Tests the faults of a NaN in a proposal row and of a target row in which every logit is -infinity.
 void expect_faults() {
   using V = verifiers::RecursiveRejection;
   constexpr int vocabulary = 2100, positions = 7;

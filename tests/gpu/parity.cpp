@@ -23,7 +23,7 @@ std::vector<DraftSampling>& distributions() {
   return all;
 }
 
-/// A batch with drafts drawn on the host. It owns the memory of `batch`.
+/// A batch with drafts drawn on the host; has the memory that `batch` points to.
 struct Drafted {
   Drafted(const DraftSampling& distribution, int vocabulary, int most, const Sizes& sizes, std::uint64_t first_trial)
       : one_pair{sizes.one_pair},
@@ -140,7 +140,8 @@ void add(DraftSampling distribution) { distributions().push_back(std::move(distr
 int run(const Sizes& sizes) {
   long long decisions = 0, tuples = 0, mismatches = 0;
   std::uint64_t trial = sizes.first_trial;
-  // Shapes follow trial numbers modulo 6. With a step of 1 modulo 6, batches of one pair take the shapes in turn.
+  // The shape of a row is the trial number modulo 6. As the step is 1 modulo 6, batches of one pair use the shapes in
+  // turn.
   const auto apart = static_cast<std::uint64_t>(std::max(1000, sizes.positions) / 6 * 6 + 7);
   for (const int vocabulary : sizes.vocabularies)
     for (const DraftSampling& distribution : distributions()) {

@@ -1,5 +1,5 @@
-// Tests which calls of the host interface are refused, and with which message: before a device is used if possible;
-// without a device the message names the CUDA call that failed.
+// Tests which calls of the host interface are refused, and with which message. If possible a call is refused before a
+// device is used; without a device the message names the CUDA call that failed.
 #include <cstdio>
 #include <exception>
 #include <functional>

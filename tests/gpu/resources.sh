@@ -7,16 +7,17 @@
 # Three kinds of kernel may spill: positions split over the device, which wait for barriers in device memory; mutants; and
 # ladders without replacement, whose plans take many passes and barriers.
 #
-# A kernel of blocks or clusters may spill 384 bytes. Registers are limited so that two blocks, or three of a cluster,
-# share a multiprocessor. Recursive rejection by three blocks that spill took 423 us on an H100 where two blocks that do
-# not took 540 us (draftproof_gpu_bench: V = 128,256, B = 256, four drafts). The most at compute capability 9.0 by nvcc
-# 13.0 is 308 bytes, in this table; 384 is the next multiple of 128, for other capabilities and versions of nvcc.
+# A kernel of blocks or clusters may spill 384 bytes. Registers are limited so that two blocks, or three blocks of a
+# cluster, share a multiprocessor, although this causes spills: on an H100, recursive rejection by three blocks with
+# spills took 423 us, and by two blocks without spills 540 us (draftproof_gpu_bench: V = 128,256, B = 256, four drafts).
+# The most at compute capability 9.0 by nvcc 13.0 is 308 bytes, in the table that this script prints; 384 is the next
+# multiple of 128, for other capabilities and versions of nvcc.
 folder=$1
 files=$(find "$folder" -name '*.resources')
 [ -n "$files" ] || { echo "skipped: no kernels were compiled in $folder"; exit 77; }
 # shellcheck disable=SC2086
 cat $files | c++filt | awk '
-  # ptxas lists functions that were not inlined after the kernel that calls them; their spills count as the kernel's.
+  # ptxas lists functions that were not inlined after the kernel that calls them; their spills are added to that kernel.
   function tell() {
     if (registers != "") print architecture "\t" registers "\t" stack "\t" spilled "\t" kernel
     registers = stack = ""; spilled = 0

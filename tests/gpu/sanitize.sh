@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs a program under one tool of compute-sanitizer. Exit code 77 if the toolkit lacks it or there is no device.
+# Runs a program under one tool of compute-sanitizer. The exit code is 77 if the toolkit lacks the tool or there is no
+# device.
 #
 #   sh sanitize.sh memcheck|racecheck PROGRAM ARGUMENTS
 tool=$1

@@ -90,7 +90,8 @@ class Requests {
   std::int64_t stride() const { return vocabulary_ + 5; }
 
   DraftTree draw(std::size_t i, std::uint64_t trial) const {
-    // Schemes that rank tokens raise masses to the power of the number of paths, so they get more paths.
+    // Schemes that rank tokens raise masses to the power of the number of paths, so they get up to 8 paths instead of
+    // 6.
     const int wanted = scheme_.info.ranks_tokens ? 8 : 6;
     const int most = scheme_.info.most_drafts > 0 ? std::min(scheme_.info.most_drafts, wanted) : wanted;
     TreeShape shape{.drafts = 1 + static_cast<int>(i) % most, .length = static_cast<int>((i + trial) % 7)};

@@ -1,6 +1,6 @@
-// Compares the algorithms of gpu/ on rows of 16-bit entries with FreshRows on the same entries, with fibers instead
-// of the threads of a CUDA block: verdicts of a scheme that uses residuals and of one that also uses unseen mass; and
-// residuals of every format to the last bit.
+// Compares the algorithms of gpu/ on rows of 16-bit entries, with fibers instead of the threads of a CUDA block, with
+// FreshRows on the same entries. It compares verdicts of a scheme that uses residuals and of a scheme that also uses
+// unseen mass, and residuals of every format to the last bit.
 #include <algorithm>
 #include <cstdio>
 #include <tuple>

@@ -1,5 +1,5 @@
-// Compares ratio tables and i.i.d. optima with the host's, bit for bit. They are built by the device's code on fibers
-// and by algorithms of the standard library.
+// Compares ratio tables and i.i.d. optima, bit for bit, with the host's. The device's code builds them on fibers, with
+// sorts and sums of the standard library.
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ void compare_table(int vocabulary, int proposals, DistributionShape shape, std::
   all.expect_table(rows.table(), built.arrays.view(), built.arrays.hot(), place(vocabulary, shape, trial));
 }
 
-/// Which row all positions share, by a stride of 0.
+/// The row that all positions share, by a stride of 0.
 enum class Shared { none, target, proposal };
 
 void compare_optima(int vocabulary, int positions, std::int64_t turn, Shared shared) {
@@ -57,7 +57,7 @@ void compare_optima(int vocabulary, int positions, std::int64_t turn, Shared sha
   }
 }
 
-/// Tests that tables of 16-bit rows equal tables of the same numbers in float.
+/// Tests that tables of 16-bit rows equal tables of float rows with the same numbers.
 template <class Entry>
 void compare_format() {
   constexpr int vocabulary = 700;
@@ -74,7 +74,7 @@ void compare_format() {
   }
 }
 
-/// Tests three drafts whose proposal rows are one stored row.
+/// Tests a table for three drafts whose proposal rows are one stored row.
 void compare_repeated_row() {
   DistributionRows rows(900, 3, DistributionShape::zeros, 4);
   rows[2] = rows[3] = rows[1];

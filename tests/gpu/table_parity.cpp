@@ -68,7 +68,7 @@ void compare_distributions(const RatioTable& table, const TableView& view, const
     const double u = unit_interval(random.next(Purpose::pick));
     const std::array<double, 5> bs{i == 0 ? 0.0 : at, u, 4 * u, 1, 1 / (u + 0x1p-60)};
     for (const double b : bs) {
-      // Sometimes the smallest or largest random bits, which give the first or the last token.
+      // Some random bits are all 0 or all 1, which give the first or the last token.
       const std::uint64_t drawn_word = random.next(Purpose::pick);
       const std::uint64_t word = i % 40 == 0 ? 0 : i % 40 == 20 ? ~std::uint64_t{0} : drawn_word;
       expect(same(table.residual_mass(b), view.residual_mass(b)), "residual_mass");
@@ -85,7 +85,7 @@ void compare_distributions(const RatioTable& table, const TableView& view, const
       for (int k = 0; k < table.proposals(); ++k) {
         expect(table.row(k).draw(word) == view.row(k).draw(word), "row draw");
         const int n = i % (most + 1);
-        std::rotate(top, top + most / 2, top + most);  // not in the order of ids
+        std::rotate(top, top + most / 2, top + most);  // rotated, so that the tokens are not in the order of their ids
         expect(same(table.mass_without(k, top, n), view.mass_without(k, top, n)), "mass_without");
         expect(table.row_without(k, top, n).draw(word) == view.row_without(k, top, n).draw(word), "draw without");
       }

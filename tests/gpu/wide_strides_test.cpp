@@ -24,7 +24,7 @@
 namespace draftproof::parity {
 namespace {
 
-/// Address space whose pages take memory only when touched.
+/// Address space whose pages use memory only once they are written or read.
 class Sparse {
  public:
   explicit Sparse(std::size_t bytes)
@@ -143,7 +143,7 @@ void measure_workspaces() {
   gpu::StoredBatch shared = batch_of(256, Format::float16, Contents::probabilities, 4);
   shared.proposal_stride = 0;
   expect(wanted_bytes(shared, ampere) == (256 + 4) * row, "shared rows once");
-  // A million positions with eight proposals: 2^22 MB of rows.
+  // A million positions with eight proposals have 2^22 MB of rows.
   const std::size_t many = wanted_bytes(batch_of(1 << 20, Format::float16, Contents::logits, 8), hopper);
   expect(many == (std::size_t{9} << 20) * row + (std::size_t{8} << 20), "sizes beyond 32 bits");
   // 27 positions of floats are split on this device and need scratch; 28 are not split and need none.

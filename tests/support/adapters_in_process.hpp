@@ -27,7 +27,7 @@ struct StopRun {
   std::string message{};
 };
 
-/// Random numbers of a program.
+/// The source of a program's random numbers.
 class Draws {
  public:
   virtual ~Draws() = default;
@@ -149,7 +149,7 @@ inline void expect_distribution_of_all_tapes(const InProcess::Body& body, const 
   }
 }
 
-/// (p - q)+ of two rows.
+/// Returns (p - q)+ of two rows.
 inline std::vector<double> residual_of(const std::vector<double>& p, const std::vector<double>& q) {
   std::vector<double> left;
   for (std::size_t x = 0; x < p.size(); ++x) left.push_back(std::max(p[x] - q[x], 0.0));

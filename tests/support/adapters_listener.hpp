@@ -25,7 +25,8 @@ namespace draftproof::adapters::wired {
 /// Listens once it is constructed, so a host can connect at once. A separate process serves each connection.
 class Listener {
  public:
-  /// Gets a connection, the number of earlier connections, and the id of the listening process.
+  /// Serves a connection; the arguments are its descriptor, the number of earlier connections, and the id of the
+  /// listening process.
   using Serve = std::function<void(int connection, int before, pid_t listener)>;
 
   explicit Listener(const Serve& each) {

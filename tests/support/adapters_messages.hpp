@@ -23,7 +23,7 @@ std::string error_of(Act act) {
   return "none";
 }
 
-/// Expects that a text contains `words`: at its start if they begin with ^, at its end if they end with $.
+/// Expects that a text contains `words`: at its start if `words` begins with ^, at its end if `words` ends with $.
 inline void expect_words(const std::string& text, std::string_view words) {
   const bool start = words.starts_with('^'), end = words.ends_with('$');
   if (start) words.remove_prefix(1);

@@ -18,13 +18,14 @@
 namespace draftproof::adapters {
 
 inline Weights residual_is_p(const Weights& p, const Weights&) { return p; }
-/// A wrong acceptance test: a coin of 0 accepts a token with p = 0.
+/// Wrong on purpose: a coin of 0 accepts a token with p = 0.
 inline bool accepts_equal_numbers(double u, double p, double q) { return u * q <= p; }
 
-/// Where p replaces a residual without mass.
+/// Where the scheme draws from p if a residual has no mass.
 enum class Fallback { never, at_root, always };
 
-/// Verifies a position, a chain or a tree: drafts at a node in turn, each against what rejected siblings left of p.
+/// Verifies a position, a chain or a tree: at a node it tests the drafts in turn, each against the residual of p that
+/// the rejected siblings left.
 struct RejectionSampling {
   std::function<bool(double u, double p, double q)> accepts = [](double u, double p, double q) { return u * q < p; };
   std::function<Weights(const Weights& p, const Weights& q)> residual = residual_of;
@@ -144,12 +145,12 @@ class Rejection final : public Served {
   explicit Rejection(Declaration declaration) : declaration_{std::move(declaration)} {}
 
   RejectionSampling sampling{.fallback = Fallback::always};
-  int fails_at = -1;              ///< batch whose rows fail
-  bool always_fails = false;      ///< every row of every batch
-  int breaks_at = -1;             ///< batch that breaks the protocol
-  std::set<int> sizes{};          ///< rows of the batches received
-  std::set<Randomness> asked{};   ///< of the batches received
-  std::set<int> proposal_rows{};  ///< of the batches received
+  int fails_at = -1;              ///< number of the batch whose rows fail
+  bool always_fails = false;      ///< all rows of all batches fail
+  int breaks_at = -1;             ///< number of the batch on which it breaks the protocol
+  std::set<int> sizes{};          ///< numbers of rows of the batches received
+  std::set<Randomness> asked{};   ///< randomness of the batches received
+  std::set<int> proposal_rows{};  ///< numbers of proposal rows in the batches received
 
   const Declaration& declaration() const override { return declaration_; }
   void verify(const ServedBatch& batch, ServedResult& result) override {

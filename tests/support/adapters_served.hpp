@@ -30,7 +30,7 @@ class ServedCall {
   ServedCall(ServedCall&&) = default;  // a moved vector keeps its memory, so spans stay valid
 
   ServedBatch& batch() { return packed_.batch; }
-  /// The batch with a seed for each row.
+  /// Returns the batch, with a seed for each row in place of the tape.
   ServedBatch& seeded(const std::vector<std::int64_t>& seeds) {
     seeds_ = seeds;
     batch().seeds = seeds_;
@@ -77,7 +77,7 @@ class ServedCall {
   std::vector<std::int64_t> seeds_;
 };
 
-/// The emitted tokens of a row.
+/// Returns the emitted tokens of a row.
 inline std::vector<Token> tokens_in(ServedResult& result, int row) {
   const auto all = result.tokens_of(row);
   return {all.begin(), all.begin() + result.counts[static_cast<std::size_t>(row)]};

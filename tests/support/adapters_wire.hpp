@@ -30,7 +30,7 @@ namespace draftproof::adapters::wired {
 
 inline constexpr const char* serving_variable = "DRAFTPROOF_TEST_SERVES_CHAIN";
 
-/// If the environment has `variable`: serves `of(value)` and ends the process before any test runs.
+/// If the environment has `variable`, serves `of(value)`, then ends the process before any test runs.
 template <class Of>
 bool serves_and_ends(const char* variable, Of of) {
   const char* const value = std::getenv(variable);
@@ -59,7 +59,7 @@ inline std::string child_command(const std::string& script, const std::string& a
   return "exec python3 -BES '" DRAFTPROOF_SOURCE_DIR "/tests/adapters/children/" + script + "' '" + argument + "'";
 }
 
-/// Marks the processes of one test and counts those that live.
+/// Marks the processes of one test with an environment variable, and counts the marked processes that run.
 class MarkedProcesses {
  public:
   MarkedProcesses() {
@@ -144,7 +144,7 @@ struct RandomCalls {
 
 using Runs = std::vector<Run>;  // in a test body, `Run` is a member of testing::Test
 
-/// The runs of the chain verifier in this process, one call at a time.
+/// Returns the runs of the chain verifier in this process, one call at a time.
 inline Runs runs_here(const RandomCalls& set, Dtype dtype = Dtype::float32) {
   ChainVerifier verifier;
   Runs runs(set.calls.size());

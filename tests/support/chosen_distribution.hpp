@@ -1,5 +1,5 @@
-// Results computed from the plans of ladder_block without drafts: the distribution of the chosen path, and the mean
-// number of tokens that block verification accepts of a path with that distribution.
+// Results that are computed from the plans of ladder_block, without drafts: the distribution of the chosen path, and
+// the mean number of tokens that block verification accepts of such a path.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace draftproof {
 
-/// Calls `visit(tokens, entry, chosen)` at every prefix of at most `length` tokens that can be chosen, with its
-/// ladder and the probability that the choice reaches it. At full length `entry` is null.
+/// Calls `visit(tokens, entry, chosen)` at every prefix of at most `length` tokens that can be chosen. `entry` is the
+/// ladder of the prefix, or null at full length; `chosen` is the probability that the choice reaches the prefix.
 template <class L, class Visit>
 void visit_choices(const ConditionalModel<L>& conditionals, int paths, int length, Visit visit) {
   using Scalar = typename L::Scalar;
@@ -34,12 +34,13 @@ void visit_choices(const ConditionalModel<L>& conditionals, int paths, int lengt
   walk(walk, tokens, &plans.root(conditionals, 0, paths), 0, Scalar(1));
 }
 
-/// E[tau] of ladder_block: the sum of a(x) over all prefixes x, where a(xy) = min(q_chosen(xy), a(x) p(y|x)).
+/// Returns E[tau] of ladder_block: the sum of a(x) over all prefixes x, where a(xy) = min(q_chosen(xy), a(x) p(y
+/// x)).
 template <class L>
 typename L::Scalar planned_mean_accepted(const ConditionalModel<L>& conditionals, int paths, int length) {
   using Scalar = typename L::Scalar;
   Scalar mean{0};
-  std::vector<Scalar> kept{Scalar(1)};  // a(x) for the prefixes of the current prefix
+  std::vector<Scalar> kept{Scalar(1)};  // a(x) for the current prefix and for each prefix of it
   std::vector<int> context{0};
   visit_choices(conditionals, paths, length, [&](const Tokens& tokens, const auto*, const Scalar& chosen) {
     const std::size_t depth = tokens.size();

@@ -1,4 +1,4 @@
-// The distribution of a drafter followed by a verifier on distributions of any type, by enumeration of every branch.
+// The distribution of a drafter followed by a verifier, by enumeration of every branch, on distributions of any type.
 // InstanceAnalysis does the same for registered schemes.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace draftproof {
 
-/// The distribution of the decisions of `verifier` on `distributions` with drafts of `Drafter`.
+/// Returns the distribution of the decisions of `verifier` on `distributions` with drafts of `Drafter`.
 template <class Drafter, class V, class L>
 ExactDistribution<typename L::Scalar> enumerated(const V& verifier, const L& distributions, int drafts) {
   using Scalar = typename L::Scalar;

@@ -1,4 +1,4 @@
-// Exact distributions of registered schemes, and in one namespace with them the closed forms of acceptance.
+// Exact distributions of registered schemes. The closed forms of acceptance are in the same namespace.
 #pragma once
 
 #include <algorithm>

@@ -17,12 +17,12 @@ inline std::vector<double> normalised(std::vector<double> row) {
   return row;
 }
 
-/// Entry i of stream `seed`, uniform in [0, 1).
+/// Returns entry i of stream `seed`, uniform in [0, 1).
 inline double uniform(std::uint64_t seed, std::uint64_t i) {
   return static_cast<double>(philox_pair(seed, i, 0, 0).first >> 11) * 0x1p-53;
 }
 
-/// Weights u^sharpness, each zero with probability `zeros`; at least one is not zero.
+/// Returns weights u^sharpness, each zero with probability `zeros`; at least one weight is not zero.
 inline std::vector<double> random_row(std::uint64_t seed, std::size_t size, double sharpness = 1, double zeros = 0) {
   std::vector<double> row(size);
   for (std::size_t x = 0; x < size; ++x)
@@ -48,7 +48,7 @@ inline std::vector<std::vector<double>> awkward_rows() {
           random_row(4, 1000, 20, 0.3)};
 }
 
-/// 64-bit numbers spread over the whole range, including both ends.
+/// Returns 64-bit numbers spread over the whole range, including both ends.
 inline std::vector<std::uint64_t> some_words(std::uint64_t seed, std::size_t count) {
   std::vector<std::uint64_t> words{
       0, 1, 2047, 2048, ~std::uint64_t{0}, ~std::uint64_t{0} - 1, std::uint64_t{1} << 63};

@@ -17,8 +17,8 @@
 namespace draftproof::fake {
 
 struct Behaviour {
-  std::string missing{};                                                ///< why it is missing; empty: present
-  std::string failure{};                                                ///< thrown by every run; empty: none
+  std::string missing{};                                                ///< why it is missing; empty if present
+  std::string failure{};                                                ///< error of every run; empty if none
   std::vector<std::string> refused{};                                   ///< verifiers without a kernel
   std::function<void(const DeviceTrials&, Tally&)> lie{};               ///< changes a Tally
   std::function<void(const DeviceTrials&, SampledCounts&)> gate_lie{};  ///< changes the counts of the gate

@@ -14,7 +14,7 @@
 
 namespace draftproof::golden {
 
-/// Target and proposal rows at every prefix, breadth first.
+/// A model with target and proposal rows at every prefix, breadth first.
 struct PathModel {
   int vocabulary, length;
   std::vector<std::vector<double>> target, proposal;
@@ -25,7 +25,7 @@ struct PathModel {
     return PrefixTable<Rows<double>>(std::move(rows));
   }
 
-  /// The same model with token x renamed V - 1 - x. The order is breadth first, so every level and every row is
+  /// Returns this model with token x renamed V - 1 - x. The order is breadth first, so every level and every row is
   /// reversed.
   PathModel reversed() const {
     PathModel model = *this;
@@ -45,7 +45,7 @@ struct PathCase {
   std::string id, scheme;
   const PathModel* model;
   TreeShape shape;
-  double mean_accepted;              ///< of a process: of its first iteration
+  double mean_accepted;              ///< for a process: of its first iteration
   std::vector<double> accepted;      ///< distribution of the number of accepted tokens; empty for a process
   std::map<Tokens, double> emitted;  ///< entries below 1e-15 left out; empty for a process
   nlohmann::json entry;              ///< the case's JSON

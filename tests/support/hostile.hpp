@@ -63,7 +63,7 @@ void expect_input_error(Read read, const std::vector<std::string>& parts) {
   }
 }
 
-/// `value` as `count` little-endian bytes.
+/// Returns `value` as `count` little-endian bytes.
 inline std::string little(std::uint64_t value, int count) {
   std::string bytes;
   for (int i = 0; i < count; ++i, value >>= 8) bytes += static_cast<char>(value & 255);
@@ -77,7 +77,7 @@ std::string raw(const std::vector<T>& values) {
   return bytes;
 }
 
-/// A version 1 .npy with `dict` as its header, valid or not.
+/// Returns a version 1 .npy file with `dict` as its header, valid or not.
 inline std::string npy(const std::string& dict, const std::string& data) {
   return std::string("\x93NUMPY\x01\x00", 8) + little(dict.size(), 2) + dict + data;
 }
@@ -106,7 +106,7 @@ inline std::uint32_t crc32(std::string_view bytes) {
   return ~crc;
 }
 
-/// A zip archive of stored entries with the claimed sizes in its directory.
+/// Returns a zip archive of stored entries with the claimed sizes in its directory.
 inline std::string zip(const std::vector<ZipEntry>& entries) {
   std::string file, directory;
   for (const ZipEntry& entry : entries) {

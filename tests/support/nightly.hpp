@@ -1,11 +1,11 @@
-// Sizes of sweeps over seeds and models: small in every run of the tests, whole in `./dev test nightly`.
+// Sizes of sweeps over seeds and models: small by default, complete in `./dev test nightly`.
 #pragma once
 
 #include <cstdlib>
 
 namespace draftproof {
 
-/// Whether `./dev test nightly` runs the tests: DRAFTPROOF_NIGHTLY is set.
+/// Whether `./dev test nightly` runs the tests, which sets DRAFTPROOF_NIGHTLY.
 inline bool nightly() { return std::getenv("DRAFTPROOF_NIGHTLY") != nullptr; }
 
 /// Returns `most` in a nightly run, else `few`.

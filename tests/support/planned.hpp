@@ -15,7 +15,8 @@
 
 namespace draftproof::planned {
 
-/// V declared as a mutant for proofs only, so that its forms for simulation and fresh rows are not compiled.
+/// V declared as a mutant for proofs only, so that the compiler skips its code for simulation and for rows without
+/// tables.
 template <class V>
 struct ForProof : V {
   static constexpr Info info = [] {
@@ -64,7 +65,7 @@ void expect_lossless(const V& scheme, std::string_view draft_sampling, bool opti
   EXPECT_GE(examined, instances / 8) << V::info.name << " under " << draft_sampling;
 }
 
-/// The share of `trials` simulated trials, a multiple of 1000, that are flagged as accepted.
+/// Returns the share of `trials` simulated trials, a multiple of 1000, whose verdict has an accepted draft.
 inline double flagged_share(const AnyVerifier& scheme, std::string_view draft_sampling, const RatioTable& table,
                             int drafts, int trials, std::uint64_t seed) {
   constexpr int batch = 1000;
@@ -85,7 +86,7 @@ inline double flagged_share(const AnyVerifier& scheme, std::string_view draft_sa
   return static_cast<double>(flagged) / trials;
 }
 
-/// Weights 1 / (rank + 1)^s over a permutation of V tokens.
+/// Returns weights 1 / (rank + 1)^s over a permutation of V tokens.
 inline std::vector<double> zipf(int vocabulary, double s, int stride) {
   std::vector<double> row(static_cast<std::size_t>(vocabulary));
   double total = 0;

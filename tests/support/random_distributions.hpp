@@ -1,5 +1,5 @@
-// Small random distributions from integer weights, for tests that need thousands: with zeros in p and in q, ties, and
-// single tokens with nearly all of a row.
+// Small random distributions from integer weights, for tests that need thousands of them. They have zeros in p and in
+// q, ties, and single tokens with nearly all of a row.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ struct SmallDistributions {
   }
 };
 
-/// Returns the distributions of a table as fractions: its tokens have masses in units of 2^-62.
+/// Returns the distributions of a table as fractions; the table stores masses in units of 2^-62.
 inline SmallDistributions served(const RatioTable& table, int drafts) {
   SmallDistributions distributions{std::vector<Rational>(static_cast<std::size_t>(table.vocabulary())), {}, drafts};
   distributions.proposals.push_back(distributions.target);
@@ -49,7 +49,7 @@ class SmallDistributionsSource {
 
   int below(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
 
-  /// V in 2 .. most_tokens, K in 1 .. most_drafts; one proposal, or K of them.
+  /// Returns distributions with V in 2 .. most_tokens and K in 1 .. most_drafts; one proposal, or K proposals.
   SmallDistributions next(int most_tokens, int most_drafts, bool several_proposals) {
     const int vocabulary = 2 + below(most_tokens - 1);
     SmallDistributions distributions{row(vocabulary), {}, 1 + below(most_drafts)};

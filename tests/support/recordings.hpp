@@ -22,7 +22,7 @@ namespace draftproof::recordings {
 
 using Distribution = std::vector<double>;
 
-/// A file under construction: raw arrays by name, written with larger elements first.
+/// A trace file under construction: raw arrays by name. Arrays with larger elements are written first.
 class TraceFile {
  public:
   template <class T>
@@ -53,7 +53,7 @@ class TraceFile {
   std::map<std::string, std::pair<SafetensorsEntry, std::vector<std::byte>>> arrays_;
 };
 
-/// The bugs of an engine: each function receives the row it should use, and may return another.
+/// The bugs of an engine: each function receives the correct row or probability and may return another.
 struct Bugs {
   std::function<Distribution(const Distribution& p, const Distribution& q)>
       target{};  ///< the row that the verifier uses as target
@@ -111,7 +111,7 @@ class Recording {
 
   void step(const Bugs& bugs) { block(bugs); }
 
-  /// Returns the file of the first `blocks` blocks, by default of all.
+  /// Returns the file of the first `blocks` blocks, by default of all blocks.
   TraceFile file(std::size_t blocks = ~std::size_t{0}) const;
   Trace trace(std::size_t blocks = ~std::size_t{0}) const {
     return Trace::of_bytes(file(blocks).bytes(), "recording");
@@ -189,7 +189,7 @@ class Recording {
   std::vector<std::int64_t> emitted_q_, draft_q_, block_start_{0}, draft_start_{0}, q_start_{0};
 };
 
-/// The stored numbers of rows: logarithms as float or Half.
+/// Returns the stored numbers of rows: logarithms as float or Half.
 template <class T>
 std::vector<T> stored(const std::vector<Distribution>& rows, std::size_t count) {
   std::vector<T> out;
@@ -232,7 +232,7 @@ inline TraceFile Recording::file(std::size_t blocks) const {
     }
     return file;
   }
-  // A row of p with a proposal beside it stores the leading tokens of q; any other row stores its leading tokens.
+  // A row of p that has a proposal stores the leading tokens of q; any other row stores its leading tokens.
   const auto leading = [this](const Distribution& distribution) {
     std::vector<std::int32_t> order(distribution.size());
     for (std::size_t x = 0; x < order.size(); ++x) order[x] = static_cast<std::int32_t>(x);

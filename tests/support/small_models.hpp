@@ -20,7 +20,8 @@ namespace draftproof::small {
 using Row = std::vector<Rational>;
 using Model = PrefixTable<Rows<Rational>>;
 
-/// One row for every context: the published two-token example of arXiv:2403.10444 is constant({1, 2}, {2, 1}).
+/// Returns a model with one row for every context. The published two-token example of arXiv:2403.10444 is constant({1,
+/// 2}, {2, 1}).
 inline Model constant(std::vector<int> target, std::vector<int> proposal) {
   return Model({Rows<Rational>(normalised(target), normalised(proposal))});
 }
@@ -28,7 +29,7 @@ inline Model constant(std::vector<int> target, std::vector<int> proposal) {
 /// The special property of a random model.
 enum class Kind { any, equal, disjoint, one_hot_target };
 
-/// Random rows at every prefix of up to `length` tokens; weights of 0 to 5, with zeros and ties.
+/// Returns random rows at every prefix of up to `length` tokens; weights are 0 to 5, with zeros and ties.
 inline Model random_model(int seed, int vocabulary, int length, Kind kind = Kind::any) {
   InstanceRng dice(20260, static_cast<std::uint64_t>(seed));
   const auto weights = [&](Token from, Token to) {
@@ -106,7 +107,7 @@ inline OnTree on_tree(PathDecider<Rows<Rational>, Explorer<Rational>>& decider, 
   return steps;
 }
 
-/// Calls `check(tree, probability)` on every tree that the drafter may draw. Returns how many there were.
+/// Calls `check(tree, probability)` on every tree that the drafter may draw. Returns the number of trees.
 template <class Check>
 int for_each_tree(std::string_view trees, const Model& model, const TreeShape& shape, Check check) {
   int count = 0;
@@ -119,7 +120,7 @@ int for_each_tree(std::string_view trees, const Model& model, const TreeShape& s
   return count;
 }
 
-/// The number of trees on which the distributions of two schemes differ.
+/// Returns the number of trees on which the distributions of two schemes differ.
 inline int trees_that_differ(std::string_view one, std::string_view other, std::string_view trees, const Model& model,
                              const TreeShape& shape) {
   const auto first = verifier(one).prove_on(model, shape), second = verifier(other).prove_on(model, shape);

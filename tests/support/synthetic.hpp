@@ -10,7 +10,7 @@
 
 namespace draftproof::benchmarks {
 
-/// Seconds per item by repetition; empty: the benchmark was skipped.
+/// Seconds per item by repetition; empty if the benchmark was skipped.
 struct SyntheticBenchmark {
   std::string name;
   std::vector<double> seconds;

@@ -12,7 +12,7 @@
 
 namespace draftproof::weighted {
 
-/// Rows of integer weights at every prefix of at most `length` tokens, breadth first.
+/// A model with rows of integer weights at every prefix of at most `length` tokens, breadth first.
 struct Model {
   int vocabulary, length;
   std::vector<std::vector<int>> target, proposal;
@@ -54,8 +54,8 @@ inline std::size_t prefixes(int vocabulary, int length) {
   return count;
 }
 
-/// Weights 0 .. `largest`, so that zeros and equal ratios are common. The C++ standard fixes this generator's
-/// numbers.
+/// Returns rows with weights 0 .. `largest`, so that zeros and equal ratios are common. The C++ standard fixes the
+/// numbers of std::mt19937, so models are the same everywhere.
 inline Model random_model(int vocabulary, int length, int largest, std::uint32_t seed) {
   std::mt19937 words(seed);
   const auto row = [&] {
@@ -73,7 +73,8 @@ inline Model random_model(int vocabulary, int length, int largest, std::uint32_t
   return model;
 }
 
-/// Returns the largest deviation from the target, after the target continues the emitted tokens to L + 1 tokens.
+/// Returns the largest error of a probability of L + 1 tokens, where the target continues shorter emitted sequences to
+/// L + 1 tokens.
 template <class Scalar>
 Scalar completed_error(const StepDistribution<Scalar>& distribution, const PrefixTable<Rows<Scalar>>& conditionals,
                        int length) {

@@ -1,4 +1,4 @@
-// Writes the files that readers are tested on: arrays as .npz, and captures with their sidecar.
+// Writes files for tests of readers: arrays as .npz, and captures with their sidecar.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace draftproof {
 
-/// An array of float, double, std::int32_t or std::int64_t values. `values` has as many elements as `shape`.
+/// Returns an array of float, double, std::int32_t or std::int64_t values. `values` has as many elements as `shape`.
 template <class T>
 Array make_array(std::vector<std::size_t> shape, std::span<const T> values) {
   constexpr DType dtype = std::is_floating_point_v<T> ? (sizeof(T) == 4 ? DType::F32 : DType::F64)
@@ -63,8 +63,8 @@ struct CaptureFormat {
   Compression compression = Compression::Deflated;
 };
 
-/// Writes `path` (.npz) with the rows of `pairs`, a proposal for each name, and its sidecar: `metadata` with schema,
-/// values and vocabulary added.
+/// Writes `path` (.npz) with the rows of `pairs`, one array of proposals for each name in `proposals`, and its sidecar:
+/// `metadata` with schema, values and vocabulary added.
 inline void write_capture(const std::filesystem::path& path, const std::vector<std::string>& proposals,
                           const std::vector<RowPair>& pairs, CaptureFormat format = {},
                           nlohmann::json metadata = nlohmann::json::object()) {

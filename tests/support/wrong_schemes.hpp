@@ -13,7 +13,7 @@ constexpr Info named(std::string_view name, Claims claims = {}, DraftSamplings d
   return {.name = name, .summary = "wrong on purpose", .source = "this test", .drafts = drafts, .claims = claims};
 }
 
-/// Info of a scheme that takes one path.
+/// Returns the Info of a scheme that takes one path.
 constexpr Info of_one_path(std::string_view name, Claims claims = {},
                            DraftSamplings drafts = DraftSamplings{"iid_paths"}) {
   Info one = named(name, claims, drafts);
@@ -43,7 +43,7 @@ struct BonusFromDraft {
   }
 };
 
-/// Token verification that returns a carry without a meaning.
+/// Token verification that also carries a state to the next iteration, but never reads this state.
 struct CarriesForNothing : verifiers::paths::TokenPath {
   static constexpr Info info = of_one_path("carries_for_nothing");
   template <class L, class R>
@@ -57,7 +57,7 @@ struct CarriesForNothing : verifiers::paths::TokenPath {
   }
 };
 
-/// CarriesForNothing that accepts every draft once it has a carry: correct in the first iteration only.
+/// Like CarriesForNothing, but accepts every draft once it has a carried state: correct in the first iteration only.
 struct ForgetsItself : CarriesForNothing {
   static constexpr Info info = of_one_path("forgets_itself");
   template <class L, class R>
@@ -67,7 +67,7 @@ struct ForgetsItself : CarriesForNothing {
   }
 };
 
-/// Greedy block verification that carries its last block only: correct until three iterations overlap.
+/// Greedy block verification that carries only the state of its last block: correct until three iterations overlap.
 struct CarriesTheNewest : verifiers::paths::GreedyBlock {
   static constexpr Info info = of_one_path("carries_the_newest");
   template <class L>
@@ -84,18 +84,18 @@ struct SoldForAny : verifiers::paths::TokenPath {
   static constexpr Info info = of_one_path("sold_for_any", {}, any_draft_sampling);
 };
 
-/// Sample and match does not always accept if p = q, and is not token verification of one path.
+/// Claims what sample and match does not have: acceptance of every draft if p = q, and token verification on one path.
 struct ClaimsEqualDistributions : NodeByNode<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_equal_distributions", {.accepts_equal_distributions = true});
 };
 struct ClaimsTokenPath : NodeByNode<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_token_path", {.one_path_is_token_path = true});
 };
-/// Token verification depends on the proposal.
+/// Claims drafter invariance, although the tokens of token verification depend on the proposal.
 struct ClaimsInvariance : verifiers::paths::TokenPath {
   static constexpr Info info = of_one_path("claims_invariance", {.drafter_invariant = true});
 };
-/// Token verification is not block verification.
+/// Claims to be block verification on one path, but is token verification.
 struct ClaimsBlock : verifiers::paths::TokenPath {
   static constexpr Info info = of_one_path("claims_block", {.one_path_is_block = true});
 };
@@ -110,7 +110,7 @@ struct LikesTokenZero {
   }
 };
 
-/// Draws from a residual without mass when the distributions are equal.
+/// Draws from p - q, a residual without mass if p = q.
 struct ReachesNothing {
   static constexpr Info info = named("reaches_nothing");
   template <class L, class R>

@@ -1,4 +1,4 @@
-// Verifiers that are wrong in one way each, for tests of what a property detects.
+// Verifiers that are each wrong in one way, for tests of which bugs a property detects.
 #pragma once
 
 #include <atomic>
@@ -40,7 +40,7 @@ struct WithinNothing : AcceptAlways {
   }();
 };
 
-/// Exact, but flags a draft as accepted when none was.
+/// Exact, but reports draft 0 as accepted although it accepts no draft.
 struct FlagAlways {
   static constexpr Info info = named("flag_always");
   template <Position P, RandomSource R>
@@ -51,7 +51,7 @@ struct FlagAlways {
   }
 };
 
-/// Exact, but never counts a draft as accepted, and claims to count all that it emits.
+/// Exact, but never reports a draft as accepted, and claims that every emitted draft is an accepted draft.
 struct FlagNever {
   static constexpr Info info = named("flag_never", {.emitted_drafts_are_accepted = true});
   template <Position P, RandomSource R>
@@ -79,7 +79,8 @@ struct KeyAndCall {
   }
 };
 
-/// Sample and match does not always accept if p = q, and is not single-draft sampling at K = 1.
+/// Claims what sample and match does not have: acceptance of every draft if p = q, and equality with single-draft
+/// sampling at K = 1.
 struct ClaimsEqualDistributions : verifiers::SampleAndMatch {
   static constexpr Info info = named("claims_equal_distributions", {.accepts_equal_distributions = true});
 };
@@ -87,7 +88,7 @@ struct ClaimsOneDraft : verifiers::SampleAndMatch {
   static constexpr Info info = named("claims_one_draft", {.one_draft_is_single_draft = true});
 };
 
-/// Always accepts a single draft, but several drafts only by chance.
+/// Always accepts a single draft, but accepts several drafts only by chance.
 struct LosesWithMore {
   static constexpr Info info = named("loses_with_more", {.more_drafts_never_hurt = true});
   template <Position P, RandomSource R>
@@ -102,7 +103,7 @@ struct ClaimsInvariance : verifiers::SingleDraft {
   static constexpr Info info = named("claims_invariance", {.drafter_invariant = true});
 };
 
-/// Emits from the proposal, independently of the drafts.
+/// Claims drafter invariance, but emits from the proposal, independently of the drafts.
 struct LooksAtProposal {
   static constexpr Info info = named("looks_at_proposal", {.drafter_invariant = true});
   template <Position P, RandomSource R>
@@ -111,8 +112,8 @@ struct LooksAtProposal {
   }
 };
 
-/// A coupling whose verifier reads another noise stream than its drafter: exact and drafter-invariant, but it may
-/// refuse a draft although p = q. It cannot be explored.
+/// A coupling whose verifier reads another noise stream than its drafter. It is exact and drafter-invariant, but it may
+/// reject a draft although p = q. A race cannot be explored.
 struct RacesAlone {
   static constexpr Info info = [] {
     Info alone = named("races_alone", {.accepts_equal_distributions = true, .drafter_invariant = true});
@@ -152,7 +153,7 @@ struct KSeqTooSmall : verifiers::KSeq {
   static constexpr Info info = named("k_seq_too_small");
 };
 
-/// Draws from a residual without mass when the distributions are equal.
+/// Draws from p - q, a residual without mass if p = q.
 struct ReachesNothing {
   static constexpr Info info = named("reaches_nothing");
   template <Position P, RandomSource R>
@@ -161,7 +162,7 @@ struct ReachesNothing {
   }
 };
 
-/// Draws from the target; every third decision reads one number fewer, so results depend on earlier decisions.
+/// Draws from the target; every third decision reads fewer random numbers, so results depend on earlier decisions.
 struct CountsItsDecisions {
   static constexpr Info info = named("counts_its_decisions");
   template <Distributions L>
@@ -189,7 +190,7 @@ struct LooksAhead {
   }
 };
 
-/// Exact, but flags the last draft as accepted when the first was.
+/// Exact, but reports the last draft as accepted when it accepted the first.
 struct FlagsTheWrongDraft {
   static constexpr Info info = named("flags_the_wrong_draft");
   template <Position P, RandomSource R>

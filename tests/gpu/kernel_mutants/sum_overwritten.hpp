@@ -1,4 +1,4 @@
-// Bug: no barrier before a pass, so a fast warp overwrites sums that a slower one still reads; stale_block_sum omits
+// Bug: no barrier before a pass, so a fast warp overwrites sums that a slower warp still reads; stale_block_sum omits
 // the other barrier. Without effect in a team of one warp, and if a position takes one pass.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Rows of p and q for tests of tables that a device builds: shapes in which orders, alias cells or guides could
-// differ. A row depends on shape and trial only, so a mismatch can be reproduced alone.
+// Rows of p and q for tests of tables that a device builds. Each shape is a case in which the order, the alias cells or
+// the guide of a table could differ. A row depends on shape and trial only, so a mismatch can be reproduced alone.
 #pragma once
 
 #include <cmath>
@@ -92,7 +92,7 @@ class DistributionRows {
   std::vector<std::vector<float>> rows_;
 };
 
-/// The rows of several positions of one vocabulary in one piece of memory, as a batch; entries between rows are NaN.
+/// The rows of several positions of one vocabulary in one allocation, as a batch; entries between rows are NaN.
 template <class Entry>
 class DistributionBatch {
  public:

@@ -1,4 +1,4 @@
-// Expectations of the tests on fibers, whose programs print what fails and exit with 1.
+// Expectations for tests on fibers: the test programs print each failure and exit with 1.
 #pragma once
 
 #include <cstdio>

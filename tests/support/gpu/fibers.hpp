@@ -1,4 +1,4 @@
-// Fibers: cooperative threads that take turns on one thread of the system. Hundreds of them can meet at barriers at
+// Fibers: cooperative threads that take turns on one thread of the system. Hundreds of fibers can meet at barriers at
 // no extra cost, every run has the same schedule, and a missed barrier is an error instead of a hang.
 #pragma once
 
@@ -16,12 +16,13 @@
 
 namespace draftproof::parity {
 
-/// A stack and the saved point of its code. Fibers switch by setjmp and longjmp, because swapcontext() makes a system
-/// call for the signal mask, which took nine tenths of the time of tests of plans. Sanitizers support only
-/// swapcontext(). Hardened builds refuse a longjmp to another stack, so the unchecked `_longjmp` is called by name.
+/// A stack and the saved point of its code. Fibers switch by setjmp and longjmp: swapcontext() makes a system call for
+/// the signal mask, which took nine tenths of the time of tests of plans. With sanitizers, which support only
+/// swapcontext(), fibers use that. Hardened builds refuse a longjmp to another stack, so the unchecked `_longjmp` is
+/// called by name.
 class Context {
  public:
-  /// The first switch to it runs `start`, which must not return, on a separate stack.
+  /// The first switch to this context runs `start`, which must not return, on a separate stack.
   explicit Context(void (*start)()) : stack_{new char[stack_bytes]} {
     getcontext(&state_);
     state_.uc_stack.ss_sp = stack_.get();
@@ -29,7 +30,7 @@ class Context {
     state_.uc_link = nullptr;
     makecontext(&state_, start, 0);  // passes integers only: `start` reads current()
   }
-  Context() : begun_{true} {}  ///< the code that is running
+  Context() : begun_{true} {}  ///< the context of the code that is running
 
   /// Suspends the running code, which is `from`, and resumes `to`.
   static void change(Context& from, Context& to) {
@@ -55,8 +56,8 @@ class Context {
 
 class Fibers {
  public:
-  /// Runs body(i) for i = 0 .. count - 1, concurrently. Throws: what a body throws; std::logic_error if some fibers
-  /// wait for others that have ended.
+  /// Runs body(i) for i = 0 .. count - 1, concurrently. Throws: the exception of a body; std::logic_error if some
+  /// fibers wait for others that have ended.
   void run(int count, std::function<void(int)> body) {
     body_ = std::move(body);
     current() = this;
@@ -116,7 +117,7 @@ class Fibers {
  private:
   struct Fiber {
     explicit Fiber(int i) : index{i}, context{&Fibers::start} {}
-    /// Whether it waits at a barrier that others have not reached, so that a switch to it would be wasted.
+    /// Whether the fiber waits at a barrier that others have not reached, so that a switch to it would be wasted.
     bool waits() const { return round && *round == own_round; }
 
     int index;
@@ -145,9 +146,9 @@ class Fibers {
     own.ended = true;
     fibers.yield();
   }
-  /// Suspends a range of fibers for 1 to 64 rounds while the others go on as far as they can. This imitates a slow
-  /// warp, which a missing barrier lets the fast ones overtake. The choice is the same in every run of the program. A
-  /// team takes about a dozen rounds from one exchange of all its threads to the next.
+  /// Suspends a range of fibers for 1 to 64 rounds while the others go on as far as they can. The range imitates a slow
+  /// warp, which the other warps overtake if a barrier is missing. The choice is the same in every run of the program.
+  /// A team takes about a dozen rounds from one exchange of all its threads to the next.
   void put_to_sleep(int count, bool went_on) {
     if (went_on && --rounds_left_ > 0) return;
     first_asleep_ = end_asleep_ = 0;
@@ -168,7 +169,7 @@ class Fibers {
   Context scheduler_;
   std::size_t progress_ = 0;
   int rounds_left_ = 1;
-  std::uint64_t random_ = ++started();  ///< differs by team, so that each is suspended differently
+  std::uint64_t random_ = ++started();  ///< differs by team, so that each team is suspended differently
   int first_asleep_ = 0, end_asleep_ = 0;
   std::exception_ptr failure_;
 };

@@ -1,4 +1,4 @@
-// The device's preparation of the rows of a batch for tables and optima, done by a HostMachine.
+// Prepares the rows of a batch for tables and optima as a device does, on a HostMachine.
 #pragma once
 
 #include <span>
@@ -49,7 +49,8 @@ class HostDistributions {
   gpu::FixedRows fixed_{};
 };
 
-/// optima[k][i]: the optimum of drafts[k] drafts at position i, with `turn` positions sorted together.
+/// Returns optima[k][i], the optimum of drafts[k] drafts at position i; the rows of `turn` positions are sorted
+/// together.
 inline std::vector<std::vector<Optimum>> host_optima(HostMachine& machine, const gpu::FixedRows& fixed,
                                                      const std::vector<int>& drafts, std::int64_t turn) {
   const std::int64_t positions = fixed.rows.batch.positions;

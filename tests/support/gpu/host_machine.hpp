@@ -1,5 +1,5 @@
-// The machine that builds the tables and optima of gpu/tables in tests without a device: fibers in place of threads,
-// and std::stable_sort and std::inclusive_scan in place of CUB.
+// The machine on which tests without a device build the tables and optima of gpu/tables. It uses fibers in place of
+// threads, and std::stable_sort and std::inclusive_scan in place of CUB.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace draftproof::parity {
 
-/// A fiber as a thread of a grid.
+/// A fiber in the role of a thread of a grid.
 class HostGrid {
  public:
   explicit HostGrid(const HostThread& thread) : thread_{thread} {}
@@ -37,7 +37,7 @@ class HostMachine {
  public:
   HostMachine(int warps, int lanes) : team_({.partitions = 1, .warps = warps, .lanes = lanes}) {}
 
-  /// Runs the body twice: a body whose threads read each other's output gives another result the second time.
+  /// Runs the body twice: if its threads read each other's output, the second run gives another result.
   template <class Body>
   void each(const Body& body) {
     for (int time = 0; time < 2; ++time) team_.run([&body](const HostThread& thread) { body(HostGrid(thread)); });
@@ -62,7 +62,7 @@ class HostMachine {
   HostTeam team_;
 };
 
-/// Memory for the arrays that `take` requests, filled with a pattern because device memory is not zeroed.
+/// Returns memory for the arrays that `take` requests, filled with a pattern because device memory is not zeroed.
 template <class Take>
 std::vector<char> memory_for(const Take& take) {
   gpu::Places none(nullptr);

@@ -1,4 +1,4 @@
-// Fibers of the host instead of a device's threads: the team with which the algorithms of gpu/ run in tests without a
+// A team of fibers on the host in place of a device's threads, with which the algorithms of gpu/ run in tests without a
 // device.
 #pragma once
 
@@ -33,7 +33,7 @@ class HostTeam {
   }
 
   const TeamShape& shape() const { return shape_; }
-  /// Memory of a partition, of at least `size` floats.
+  /// Returns the memory of a partition, at least `size` floats.
   float* slice(int partition, std::size_t size) {
     auto& own = slices_[static_cast<std::size_t>(partition)];
     if (own.size() < size) own.resize(size);
@@ -64,7 +64,7 @@ class HostTeam {
   std::vector<std::vector<Chunk>> memories_;
 };
 
-/// One thread's view of its team.
+/// The team as one of its threads sees it.
 class HostThread {
  public:
   HostThread(HostTeam& team, int index) : team_{&team}, index_{index} {}
@@ -99,7 +99,7 @@ class HostThread {
   const HostThread& own_partition() const { return *this; }
   void add_shared(Fixed& sum, Fixed more) const { sum += more; }
   gpu::TeamMemory memory() const { return memory_of(partition()); }
-  /// Translates an address in this partition's slice or memory to the same place in another partition.
+  /// Returns the address in another partition that corresponds to `place` in this partition's slice or memory.
   template <class T>
   T* of_partition(T* place, int partition) const {
     const auto bytes_of = [this](int of, bool memory) {

@@ -1,4 +1,4 @@
-// Joint counts of trials by a plain loop, the reference for a device's counts.
+// Joint counts of trials, computed by a plain loop as the reference for a device's counts.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Batches that distinguish a mutant kernel from the correct one, and the host's verdicts on them.
 //
-//   adjacent     rows of V tokens without a gap, V one more than a tile
-//   passes       longer rows: several rejections per position overwrite sums repeatedly
-//   far          rows 2^30 entries apart, around the middle of their memory, so that no 32-bit offset leaves it
+//   adjacent     rows of V tokens without a gap between them; V is one more than a tile
+//   passes       longer rows, for which several rejections per position overwrite the sums of a pass repeatedly
+//   far          rows 2^30 entries apart around the middle of their memory, so every 32-bit offset stays inside it
 //
 // p and q overlap little, so most drafts are rejected.
 #pragma once
@@ -20,10 +20,10 @@
 
 namespace draftproof::kernel_mutants {
 
-/// The verifier of all cases: it makes passes, draws and flips.
+/// The verifier of all cases; it runs passes, draws and flips.
 using Verifier = verifiers::RecursiveRejection;
 
-/// A batch with its own memory, of which only the rows are backed by pages; the rest is address space.
+/// A batch with a separate address range, in which only the rows are backed by pages.
 class KernelCase {
  public:
   /// Pair i of `positions` pairs of rows begins at entry middle + i * pitch of `size`, its proposal after its target.
@@ -34,7 +34,7 @@ class KernelCase {
   const std::string& name() const { return name_; }
   std::size_t size() const { return size_; }
   float* data() const { return memory_.get(); }
-  /// The entries where the pairs of rows begin, 2 V entries each.
+  /// Returns the entries where the pairs of rows begin; a pair has 2 V entries.
   std::span<const std::int64_t> starts() const { return starts_; }
   const gpu::Batch<float>& batch() const { return batch_; }
   std::span<const Token> tuples() const { return tuples_; }

@@ -1,8 +1,8 @@
-// Kernel mutants: each changes one step between a batch and a verdict. The build runs every file of kernel_mutants/
-// twice: by fibers on the host and, if there is a device, as a kernel.
+// Kernel mutants: each mutant changes one step between a batch and a verdict. The build runs every file of
+// kernel_mutants/ twice: with fibers on the host and, if there is a device, as a kernel.
 //
 //   rows(batch, position, lanes)    the rows of a position, and their number of tokens
-//   Team<T>                         the synchronization of its threads
+//   Team<T>                         the synchronization of the threads of a team
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct SoundKernel {
   using Team = T;
 };
 
-/// A team T that omits every other barrier: the first, third, .. or the second, fourth, ..
+/// A team T that omits every other barrier: with parity 0 or 1, the first, third, .. or the second, fourth, ..
 template <class T, unsigned int parity>
 class MissingBarrier : public T {
  public:
@@ -38,7 +38,7 @@ class MissingBarrier : public T {
   mutable unsigned int calls_ = 0;
 };
 
-/// The work of a thread of `team` on one position.
+/// Returns the verdict on one position, as one thread of `team` computes it.
 template <class M, class V, class T>
 DRAFTPROOF_DEVICE Verdict decide_with(const gpu::Batch<float>& batch, std::int64_t position, const T& team) {
   const typename M::template Team<T> own(team);

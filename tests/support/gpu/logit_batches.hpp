@@ -58,7 +58,7 @@ class LogitBatch {
                                        static_cast<std::size_t>(vocabulary_));
   }
 
-  /// Valid until the next call.
+  /// Returns the rows of a position, valid until the next call.
   FreshRows<float> host_rows(int position) {
     return rows_.of(std::span<const Entry>(logits(position, 0)), std::span<const Entry>(logits(position, 1)),
                     temperatures);

@@ -1,4 +1,4 @@
-// Rows of logits for tests: shapes in which softmax could differ.
+// Rows of logits for tests; each shape is a case in which softmax could differ.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace draftproof::parity {
 
 enum class LogitShape { spread, ties, masked_half, masked_blocks, one_token, huge, steep, end };
 
-/// `size` logits in the format of Entry, a function of (shape, row).
+/// Returns `size` logits in the format of Entry, which depend only on shape and row.
 template <class Entry>
 std::vector<Entry> logit_row(LogitShape shape, int size, std::uint64_t row) {
   constexpr double masked = -std::numeric_limits<double>::infinity();

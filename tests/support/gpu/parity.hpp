@@ -17,9 +17,9 @@ namespace draftproof::parity {
 
 using HostRows = FreshRows<float>;
 
-/// One decision on the host: `drafts` holds `count` tokens; the counters are those of (seed, trial, verify).
+/// Decides on the host: `drafts` has `count` tokens; the random numbers are Philox(seed, trial, verify).
 using HostVerdict = std::function<Verdict(const HostRows&, const Token* drafts, int count, Philox)>;
-/// The verdicts of a batch in host memory by the machine under test.
+/// Returns the verdicts of a batch in host memory, computed by the machine under test.
 using Machine = std::function<gpu::BatchVerdicts(const gpu::Batch<float>&)>;
 
 struct Scheme {
@@ -28,11 +28,11 @@ struct Scheme {
   Machine machine;
 };
 
-/// A draft sampling; `draw` writes at most `drafts` tokens and returns how many.
+/// A draft sampling; `draw` writes at most `drafts` tokens and returns their number.
 struct DraftSampling {
   DrafterInfo info;
   std::function<int(const HostRows&, int drafts, Philox, Token* out)> draw;
-  /// The tuples of a batch in host memory by the machine under test.
+  /// Returns the tuples of a batch in host memory, drawn by the machine under test.
   std::function<gpu::DraftTuples(const gpu::DraftBatch<float>&)> machine;
 };
 
@@ -43,8 +43,8 @@ struct Sizes {
   std::vector<int> vocabularies;
   int drafts;     ///< counts run over 1 .. drafts
   int positions;  ///< per batch; one batch per scheme, draft sampling and vocabulary
-  /// For very many positions: all share one pair of rows, all have `drafts` drafts, and the host decides on all of
-  /// its threads.
+  /// Whether all positions share one pair of rows, for very many positions: all have `drafts` drafts, and the host
+  /// decides with all of its threads.
   bool one_pair = false;
   std::uint64_t first_trial = 0;
 };
@@ -53,7 +53,7 @@ struct Sizes {
 /// the number of mismatches, plus 1 if nothing was compared.
 int run(const Sizes& sizes);
 
-/// The host's verdict of V, the reference for every machine.
+/// Returns the host's verdict of V, the reference for every machine.
 template <class V>
 Verdict host_verdict(const HostRows& rows, const Token* drafts, int count, Philox random) {
   const V verifier{};

@@ -1,5 +1,5 @@
-// Random rows for parity: shapes in which passes and draws could differ. A row depends on the trial only, so a
-// mismatch can be reproduced alone.
+// Random rows for parity; each shape is a case in which passes and draws could differ. A row depends on the trial only,
+// so a mismatch can be reproduced alone.
 #pragma once
 
 #include <algorithm>
@@ -55,7 +55,8 @@ class ParityRows {
  private:
   static constexpr std::size_t padding = 5;
   static constexpr std::uint64_t shapes = 6;
-  /// No positive entry may vanish in a sum of 2^-60 units, or a draft with q > 0 would have an unseen mass of zero.
+  /// The least positive entry. A smaller one could vanish in a sum of 2^-60 units, so a draft with q > 0 would have an
+  /// unseen mass of zero.
   static constexpr double least = 0x1p-40;
   enum Shape : std::uint64_t { flat, half_zeros, ties, peaked, equal_rows, few_tokens };
 
@@ -86,7 +87,7 @@ class ParityRows {
     for (std::size_t x = 0; x < row.size(); ++x) {
       const PhiloxPair word = philox_pair(trial, static_cast<std::uint64_t>(k), static_cast<std::uint32_t>(x), 1);
       weights[x] = weight(shape, unit_interval(word.first), unit_interval(word.second));
-      // With few proposed tokens, drafts without replacement exhaust the support of q, not that of p.
+      // With few proposed tokens, drafts without replacement exhaust the support of q but not the support of p.
       if (shape == few_tokens && k > 0 && x % (row.size() / 3 + 1) != 0) weights[x] = 0;
       total += weights[x];
     }

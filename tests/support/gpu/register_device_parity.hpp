@@ -10,7 +10,8 @@
 namespace draftproof {
 namespace parity {
 
-/// Verifies by the automatic mapping, and then by all mappings of the device; the results must agree.
+/// Returns the verdicts by the automatic mapping. Then verifies by all mappings of the device, whose results must
+/// agree.
 template <class V>
 gpu::BatchVerdicts device_verdicts(const gpu::Batch<float>& host) {
   const gpu::DeviceBatch<float> device(host);

@@ -14,7 +14,7 @@
 namespace draftproof {
 namespace step_parity {
 
-/// Runs every mapping in turn; the results must agree with each other too.
+/// Runs every mapping in turn; their results must also agree with each other.
 template <class V>
 void device_steps(const gpu::StepBatch<float>& batch, std::int64_t rows) {
   bool first = true;
@@ -27,7 +27,7 @@ void device_steps(const gpu::StepBatch<float>& batch, std::int64_t rows) {
       batch.steps[i] = found;
     }
     first = false;
-    // Every mapping gets the carries of the last iteration; the results of the last mapping are kept.
+    // Every mapping gets the same carries, of the last iteration; the results of the last mapping are kept.
     if (mapping == gpu::Mapping::split) std::ranges::copy(results.carries, batch.carries);
   }
 }

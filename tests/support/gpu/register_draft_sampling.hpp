@@ -1,5 +1,5 @@
-// Registers a drafter for the parity test of kernels: kernels verify the host's tuples, and tuples of the drafting
-// kernels are compared with them.
+// Registers a drafter for the parity test of kernels. Kernels verify the tuples that the host drew, and the tuples of
+// the drafting kernels are compared with them.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@
 namespace draftproof {
 namespace parity {
 
-/// Drafts by the automatic mapping, and then by all mappings of the device; the results must agree.
+/// Returns the tuples by the automatic mapping. Then drafts by all mappings of the device, whose results must agree.
 template <class D>
 gpu::DraftTuples device_tuples(const gpu::DraftBatch<float>& host) {
   const gpu::DraftTuples chosen = gpu::draft_copied(D{}, host);

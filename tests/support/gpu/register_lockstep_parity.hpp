@@ -1,4 +1,5 @@
-// Registers a verifier for the lockstep test: TeamRows with fibers of the host instead of a device's threads.
+// Registers a verifier for the lockstep test, which runs TeamRows with fibers of the host instead of a device's
+// threads.
 #pragma once
 
 #include <stdexcept>
@@ -33,8 +34,8 @@ template <class Entry>
 using LockstepRowsOf = gpu::TeamRows<gpu::RowView<Entry>, HostThread>;
 using LockstepRows = LockstepRowsOf<float>;
 
-/// Runs body(distributions) on all threads of a team on one position; all must return the same. Each partition has
-/// `memory` bytes for a plan.
+/// Runs body(distributions) on all threads of a team on one position, and returns their result, which must be the same
+/// for all. Each partition has `memory` bytes for a plan.
 template <class Entry, class Body>
 auto in_lockstep(const gpu::RowView<Entry>& rows, const Body& body, Mapping mapping = Mapping::block,
                  std::size_t memory = 0) {

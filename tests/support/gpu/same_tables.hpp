@@ -1,4 +1,4 @@
-// Compares the arrays of a ratio table with those of the host's table of the same rows, bit for bit.
+// Compares the arrays of a ratio table with the arrays of the host's table of the same rows, bit for bit.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class SameTables {
     expect(false, what + " at " + std::to_string(i) + " of " + std::to_string(size), where);
   }
 
-  /// `found` and `hot` lie in host memory.
+  /// Compares a table with `found` and `hot`, which lie in host memory.
   void expect_table(const RatioTable& table, const TableView& found, const gpu::HotTokens& hot,
                     const std::string& where) {
     const TableView wanted = table.view();
@@ -81,7 +81,7 @@ class SameTables {
   long long compared = 0, mismatches = 0;
 };
 
-/// The optimum by a scan of every prefix of the table's order.
+/// Returns the optimum by a scan of every prefix of the table's order.
 inline Optimum scanned_optimum(const RatioTable& table, int drafts) {
   Optimum best{1, table.order().size()};
   for (std::size_t j = 0; j < table.prefix().size(); ++j)

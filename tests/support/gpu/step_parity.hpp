@@ -22,10 +22,10 @@ using HostCarry = VerifierState<double>;
 
 struct Scheme {
   Info info;
-  bool carries;  ///< whether it carries state from one iteration to the next
-  /// A step on the host; replaces the carry by the carry of the next iteration.
+  bool carries;  ///< whether the scheme carries state from one iteration to the next
+  /// Runs a step on the host; replaces the carry by the carry of the next iteration.
   std::function<StepOutput(const HostAt&, HostCarry&, Philox)> host;
-  /// The steps of a batch in host memory by the machine under test.
+  /// Runs the steps of a batch in host memory on the machine under test.
   std::function<void(const gpu::StepBatch<float>&, std::int64_t rows)> machine;
 };
 
@@ -40,8 +40,8 @@ void add(TreeSampling distribution);
 struct Sizes {
   std::vector<int> vocabularies;
   int requests;        ///< per batch; one batch per scheme, tree sampling and vocabulary
-  int iterations;      ///< of schemes that carry state
-  bool tells = false;  ///< print a line when a scheme ends
+  int iterations;      ///< number of iterations of schemes that carry state
+  bool tells = false;  ///< whether to print a line when a scheme ends
 };
 
 /// Runs every registered scheme on every tree sampling that it supports. Prints each mismatch and a summary; returns

@@ -1,5 +1,5 @@
-// Verifies stored batches by teams of fibers, as the kernels do: a cluster brings rows on chip, and a block converts
-// rows and then reads them at every pass.
+// Verifies stored batches with teams of fibers as the kernels do: a cluster loads rows into on-chip memory; a block
+// converts rows first and then reads the converted rows in every pass.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace draftproof::parity {
 inline constexpr TeamShape cluster_of_fibers{.partitions = 4, .warps = 2, .lanes = 4};
 inline constexpr TeamShape block_of_fibers{.partitions = 1, .warps = 3, .lanes = 4};
 
-/// The same as decide() of gpu/positions/verify_kernel.cuh.
+/// Returns the verdict as decide() of gpu/positions/verify_kernel.cuh does.
 template <class V, class B, class L>
 Verdict decide_in_lockstep(const B& batch, std::int64_t position, const L& distributions) {
   if (batch.refused(position)) return {};
@@ -41,7 +41,7 @@ inline Verdict agreed(const std::vector<Verdict>& all) {
   return all.front();
 }
 
-/// The verdict by a cluster; writes the fault of the position as the kernel does.
+/// Returns the verdict of a cluster; writes the fault of the position as the kernel does.
 template <class V>
 Verdict verdict_on_chip(const gpu::StoredBatch& batch, std::int64_t position) {
   const TeamShape shape = cluster_of_fibers;
@@ -59,7 +59,7 @@ Verdict verdict_on_chip(const gpu::StoredBatch& batch, std::int64_t position) {
   return agreed(verdicts);
 }
 
-/// All rows as float probabilities, by one block; records faults.
+/// Returns all rows as float probabilities, converted by one block; records faults.
 inline std::vector<float> converted_rows(const gpu::StoredBatch& batch) {
   const gpu::DistinctRows rows{batch};
   std::vector<float> out(static_cast<std::size_t>(rows.floats()));
@@ -80,7 +80,7 @@ inline void check_rows_in_lockstep(const gpu::StoredBatch& batch, double toleran
   });
 }
 
-/// The verdict by a block on converted rows.
+/// Returns the verdict of a block on converted rows.
 template <class V>
 Verdict verdict_on_converted(const gpu::Batch<float>& batch, std::int64_t position) {
   HostTeam team(block_of_fibers);

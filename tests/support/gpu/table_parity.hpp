@@ -1,4 +1,4 @@
-// Parity on ratio tables: views of a table, in host and in device memory, against the table itself, trial by trial.
+// Parity on ratio tables: views of a table, in host and in device memory, against the table, trial by trial.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace draftproof::parity {
 
-/// Trials with their drafts, `max_drafts` apart.
+/// Trials with their drafts; the tuple of trial i begins at tuples[i * max_drafts].
 struct TableTrials {
   std::uint64_t seed = 0, first = 0;
   int drafts = 1;
@@ -32,7 +32,7 @@ struct TableScheme {
   Info info;
   OnDistributions<RatioTable, std::vector<Verdict>> host;
   OnDistributions<TableView, std::vector<Verdict>> view;  ///< empty: not compared
-  /// The same trials, with drafting, on a device; empty: not compared.
+  /// Runs the same trials, with drafting, on a device; empty: not compared.
   std::function<Tally(std::string_view distribution, const RatioTable&, const gpu::TrialRange&)> device;
 };
 
@@ -47,7 +47,7 @@ void add(TableDistribution distribution);
 
 struct TableSizes {
   std::vector<int> vocabularies, drafts;
-  int trials;  ///< of each scheme, draft sampling, number of drafts and table
+  int trials;  ///< number of trials of each scheme, draft sampling, number of drafts and table
 };
 
 /// Runs every registered scheme on every draft sampling that it supports, on tables of every shape. Prints each
@@ -78,7 +78,7 @@ std::vector<Verdict> verdicts_on(const L& distributions, const TableTrials& tria
   }
 }
 
-/// Whether V runs on views: its plan, if it has one, owns no memory.
+/// Whether V runs on views: it has no plan, or its plan owns no memory.
 template <class V>
 inline constexpr bool runs_on_views = V::info.unsupported.device.empty() && V::info.unsupported.simulate.empty() &&
                                       V::info.unsupported.device_trials.empty();

@@ -1,5 +1,5 @@
-// A block of a simulation kernel on fibers of the host, with inputs for tests of its counts: distributions with one
-// dominant token, and a scheme that fails at times.
+// A block of a simulation kernel on fibers of the host. Its inputs test the counts: distributions with one dominant
+// token, and a scheme that fails in some trials.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@
 
 namespace draftproof::parity {
 
-/// A fiber as a thread of a block of a grid.
+/// A fiber in the role of a thread of a block of a grid.
 class HostTrialThread {
  public:
   HostTrialThread(const HostThread& thread, unsigned int block, unsigned int blocks)
@@ -47,7 +47,8 @@ class HostTrialThread {
 };
 static_assert(gpu::TrialThreads<HostTrialThread>);
 
-/// Returns no token in a third of its trials, as an impossible branch does, and may flag a draft it does not emit.
+/// Returns no token in a third of its trials, as an impossible branch does, and may report as accepted a draft that it
+/// does not emit.
 struct SometimesImpossible {
   static constexpr Info info{.name = "sometimes_impossible", .summary = "", .source = ""};
   template <Position P, RandomSource R>
@@ -58,7 +59,8 @@ struct SometimesImpossible {
   }
 };
 
-/// p falls so fast that half of all trials end in one token; q is flatter, and every fifth token is not drafted.
+/// Returns a table with p that falls so fast that half of all trials end in one token; q is flatter, and every fifth
+/// token is not drafted.
 inline RatioTable peaked(int vocabulary) {
   std::vector<double> p, q;
   for (int x = 0; x < vocabulary; ++x) {
@@ -78,7 +80,7 @@ struct Grid {
   int warps, lanes;
 };
 
-/// Calls body(thread, counters of its block) on all threads of the grid, block after block.
+/// Calls body(thread, counters of its block) on all threads of the grid, one block after the other.
 template <class Body>
 void run_grid(const Grid& grid, const Body& body) {
   for (unsigned int block = 0; block < grid.blocks; ++block) {
