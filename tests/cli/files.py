@@ -1,7 +1,7 @@
-"""Writes the captures that the cases read: one valid, the others each with one error. Row and token of an error are
-chosen so that a message cannot name them by coincidence.
+"""Writes the captures that the cases read: one is valid, each of the others has one error. The row and the token of an
+error are chosen so that a message cannot name them by coincidence.
 
-    files.py FOLDER
+  files.py FOLDER
 """
 import io
 import math
@@ -45,7 +45,7 @@ def main(folder):
     good = capture(rows(), rows())
     negative = [math.exp(value) for value in rows()]
     negative[2 * VOCABULARY + 3] = -0.4
-    # One header has more entries than the file; one has 2^62 entries.
+    # One header has a shape with more entries than the file has; the other has 2^62 entries.
     lying, huge = (npz(target=npy(shape, [0] * 4), draft=npy((1, 4), [0] * 4))
                    for shape in ((3, 4), (1 << 31, 1 << 31)))
     for name, data in {"good.npz": good,

@@ -17,7 +17,8 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def _names(*rooms):
-    """Returns the names that headers below these folders of the source tree register; each folder must have some."""
+    """Returns the names that headers below these folders of the source tree register; each folder must register
+    some."""
     names = [[name for header in sorted((SOURCE / room).rglob("*.hpp"))
               for name in re.findall(r'\bname\s*=\s*"([^"]+)"', header.read_text())] for room in rooms]
     assert all(names), f"a folder of {rooms} registers no name"
@@ -62,8 +63,8 @@ def describe_everything(case):
 
 
 def device_cuda(case):
-    """`--device cuda` depends on the machine: a program built without CUDA refuses it, one without a device skips,
-    and with a device the numbers are the CPU's."""
+    """`--device cuda` depends on the machine: a program built without CUDA refuses it; with CUDA and without a device
+    the command is skipped; with a device the numbers are equal to the CPU's."""
     asked = "survey bernoulli:positions=3 --verifier single_draft --tuples 3000 --instances 0 --json"
     case.values["asked"] = asked
     case.call(case.values["PROGRAM"], [*asked.split(), "--device", "cuda"])
@@ -112,7 +113,7 @@ def device_gates(case):
         case.do(rf"""
           $ ctest --test-dir {device} -L gpu -R mine.single_draft
             ~ mine.single_draft.sampled [ .]+{passed}""")
-    # A device that the program does not have is an error of the build.
+    # A device that the program does not have is an error when gates are written.
     gates("nowhere", "none.cmake")
     if case.code == 0 or (case.folder / "none.cmake").exists():
         case.fail("expected no gates on a device that there is not")
@@ -134,7 +135,7 @@ def help_(case):
           0 {name} --help ~ Usage: draftproof {name}
             ~ Exit codes:[ ]""")
         case.matches(rf"Example: draftproof (?P<example>{name}\b[^\n]*)\n")
-        # Runs the examples that need no file of another command, with fewer instances and trials.
+        # Runs the examples that need no file of another command, with few instances and trials.
         if name in fewer:
             case.run(0, case.values["example"] + fewer[name])
     case.do(r"0 --version ~ ^[0-9]+\.[0-9]+\.[0-9]+\n\Z")
@@ -203,8 +204,8 @@ def work_failures(case):
     code, and leave no partial file."""
     program = case.values["PROGRAM"]
     survey = "survey zipf:vocabulary=40,positions=60 --instances 0 --tuples 60 --verifier k_seq,ladder,single_draft".split()
-    # No file can be created in /proc. The exit code is 2, before the work, if permissions show this, else 4 after the
-    # write has failed.
+    # No file can be created in /proc. If permissions show this before the work, the exit code is 2; if the write fails
+    # after the work, it is 4.
     for option in ("--output", "--checkpoint") if os.path.exists("/proc/self") else ():
         case.call(program, [*survey, option, "/proc/result.json"])
         if case.code not in (2, 4) or case.out:
@@ -511,7 +512,7 @@ def work_killed(case):
     def content():
         return saved.read_bytes() if saved.exists() else b""
 
-    # Every other run is killed some time after its first checkpoint, so that slow machines make progress too.
+    # Every second run is killed only after its first checkpoint, so that slow machines make progress too.
     draws = random.Random(1)
     killed = kept = 0
     for run in range(20):
@@ -526,7 +527,7 @@ def work_killed(case):
             case.fail(f"killed: wanted no other end, found {child.returncode}")
         killed += child.returncode != 0
         kept += child.returncode != 0 and content() != before
-    if not killed or not kept:  # some run has continued from another's blocks
+    if not killed or not kept:  # at least one run must have continued from another run's blocks
         case.fail(f"{killed} runs were killed, {kept} of them after a checkpoint")
     case.run(0, resumed)
     _holds(case, "result.json", "killed and resumed", case.run(0, asked))

@@ -146,7 +146,8 @@ class Case:
             self.matches(rest, kind == "~")
 
     def matches(self, pattern, wanted=True, text=None):
-        """Requires that each choice of the pattern matches the text, by default the stream, or that none does."""
+        """Requires that each choice of the pattern matches the text, by default the stream; if not `wanted`, that no
+        choice matches."""
         if text is None:
             text = self.err if self.code in (2, 4) else self.out
         for one, _ in alternatives(self.fill(pattern, re.escape)):

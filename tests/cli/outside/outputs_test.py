@@ -17,7 +17,7 @@ from program import CODES, NIGHTLY, PROGRAM, Ran, every_command, finish, in_para
 
 LIMIT = 64  # limit of file sizes, in bytes: simulates a full disk
 TEXTS = ["", "x" * 5000, b"\xff\xfe.npz", "\u00e9\n\t", "a:b:c", "../..", "--", "%s%n", "{}", "1/0", ":", "/dev/null", "exec:"]
-#: Commands whose shortest run takes long: fewer runs.
+#: Commands whose shortest run takes long, so that they get fewer runs.
 SLOW = set() if NIGHTLY else {"mutants", "demo"}
 SERVES = {"serve"}  # writes frames of the protocol, not a result
 
@@ -68,7 +68,7 @@ def streams(words, usual):
 
 
 def files(words, usual, folder):
-    """Runs with --output on files that cannot be written, or that are in other places."""
+    """Runs with --output on a new file, on files that cannot be written, and on a name that is not valid UTF-8."""
     kept, good = os.path.join(folder, "kept"), os.path.join(folder, "good")
     ran = run([*words, "--output", good])
     with open(good, "rb") as file:

@@ -25,7 +25,7 @@ FEWER = {"check": ["--tier", "edge"], "survey": ["--verifier", "k_seq"], "survey
 @dataclass
 class Option:
     name: str  # "--tuples", or the name of an argument
-    kind: str  # INT, UINT, FLOAT, TEXT, NEW_FILE for an output file, or "" for a flag
+    kind: str  # INT, UINT, FLOAT, TEXT, NEW_FILE for an output file, or "" for an option without a value
     listed: bool  # takes several values
     required: bool = False
     most: str = ""  # the largest value that the help allows
@@ -111,7 +111,7 @@ def in_parallel(call, all_of):
 
 
 def finish(tried, wrong):
-    """Prints what was tried and which runs were wrong, and ends the test."""
+    """Prints `tried` and the runs that were wrong, and ends the test."""
     print(tried)
     for one in wrong[:20]:
         print(one)

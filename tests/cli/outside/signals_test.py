@@ -59,7 +59,7 @@ def signalled(words, numbers, wait, folder):
 
 
 def fault(code, data, err, to_file):
-    """Returns what is wrong with the end of a run, or None."""
+    """Returns the fault of the end of a run, or None."""
     if code == -9:
         return f"did not end within {SOON} seconds"
     if code not in (0, 1, 2, 3):
