@@ -1,4 +1,4 @@
-# The benchmarks: groups, the command that runs them, and peers in Python. A target that links draftproof::bench beside
+# The benchmarks: groups, the command that runs them, and peers in Python. A target that links draftproof::bench and
 # draftproof::cli has the command `bench`, which also times user-defined verifiers.
 
 file(GLOB bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp ${PROJECT_SOURCE_DIR}/bench/results/*.cpp
@@ -8,7 +8,7 @@ set(benchmark_calls "")
 draftproof_found(benchmark_sources benchmark_calls KIND benchmark NAMESPACE draftproof::benchmarks
                  DIRECTORY bench/groups REGISTRAR draftproof/bench/register_benchmark.hpp TOGETHER)
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/benchmarks_all.cpp benchmarks "${benchmark_calls}")
-# The form of verifiers that benchmarks time: on fresh rows of floats.
+# Registers the form of verifiers that benchmarks time, which runs on fresh rows of floats.
 set(timed_sources "")
 set(timed_calls "")
 foreach(folder verifiers verifiers/lossy)
@@ -24,7 +24,7 @@ draftproof_found(benchmark_sources bench_command_calls KIND command NAMESPACE dr
                  DIRECTORY bench/commands REGISTRAR draftproof/cli/register_command.hpp TOGETHER)
 draftproof_write_calls(${PROJECT_BINARY_DIR}/found/bench_commands_all.cpp bench_commands "${bench_command_calls}")
 
-# Compiles the scripts of the peers in as strings, so that an installed program needs no script files.
+# Compiles the scripts of the peers into the program as strings, so that an installed program needs no script files.
 function(draftproof_write_peers output)
   file(GLOB scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/peers/*.py)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${scripts})

@@ -1,5 +1,5 @@
-# The kernels of all verifiers, and of mutants with DRAFTPROOF_CUDA_MUTANTS, in the library draftproof::gpu.
-# Without nvcc the rest of the tree is built. `ctest -R gpu/resources` checks registers and spills.
+# The library draftproof::gpu with the kernels of all verifiers and, with DRAFTPROOF_CUDA_MUTANTS, of mutants. Without
+# nvcc the rest of the tree is built. `ctest -R gpu/resources` checks registers and spills.
 include(CheckLanguage)
 
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
@@ -89,9 +89,10 @@ function(draftproof_kernels sources)
   set(${sources} ${${sources}} ${found_sources} PARENT_SCOPE)
 endfunction()
 
-# draftproof_trial_kernels(<sources out>): kernels of simulation, of every verifier on every draft sampling that it names.
+# draftproof_trial_kernels(<sources out>): adds kernels of simulation, of every verifier on every draft sampling that it
+# names.
 #
-# The source names all drafters; the compiler selects those that a verifier supports (gpu/kernels/simulate.cuh).
+# The source names all drafters; the compiler selects the drafters that a verifier supports (gpu/kernels/simulate.cuh).
 function(draftproof_trial_kernels sources)
   file(GLOB drafters CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/drafters/*.hpp)
   list(SORT drafters)
@@ -129,7 +130,7 @@ void draftproof::gpu::count_trials(const V& verifier, std::string_view distribut
   set(${sources} ${${sources}} ${found_sources} PARENT_SCOPE)
 endfunction()
 
-# draftproof_draft_kernels(<sources out>): kernels of every drafter, in one source.
+# draftproof_draft_kernels(<sources out>): adds the kernels of every drafter, in one source.
 function(draftproof_draft_kernels sources)
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/sim/drafters/*.hpp)
   list(SORT files)
@@ -155,8 +156,8 @@ set(cuda_options -fmad=false -Werror=all-warnings -Xcompiler=-ffp-contract=off,-
 
 # draftproof_cuda_code(<target> <oldest>)
 #
-# Machine code for every selected architecture from <oldest> on. The front end, which takes most of the time, runs once,
-# for the oldest of them; its intermediate code (PTX) is included for later devices.
+# Makes machine code for every selected architecture from <oldest> on. The compiler's front end, which takes most of the
+# time, runs once, for the oldest selected architecture; its intermediate code (PTX) is included for later devices.
 function(draftproof_cuda_code target oldest)
   set(wanted "")
   foreach(architecture ${cuda_architectures})
@@ -168,7 +169,7 @@ function(draftproof_cuda_code target oldest)
   list(GET wanted 0 base)
   list(TRANSFORM wanted PREPEND sm_)
   list(JOIN wanted "," codes)
-  # Position-independent, because a shared library such as draftproof_kernels links them.
+  # Position-independent, so that a shared library such as draftproof_kernels can link the target.
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF POSITION_INDEPENDENT_CODE ON
                         CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/keep_ptxas.sh)
   target_compile_options(${target} PRIVATE
@@ -186,8 +187,8 @@ endforeach()
 set(kernel_sources "")
 draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers DIRECTORY verifiers PART plain)
 if(DRAFTPROOF_CUDA STREQUAL "device" AND no_device)
-  # Without a device nothing here would run the kernels, which take a third of the build. tests/gpu still compiles one
-  # kernel of every verifier.
+  # Without a device nothing would run the kernels, which take a third of the build. tests/gpu still compiles one kernel
+  # of every verifier.
   message(STATUS "draftproof: no CUDA device: GPU kernels are not built (./dev build device builds them), their tests "
                  "are skipped")
   draftproof_kernels(kernel_sources NAMESPACE draftproof::verifiers::paths DIRECTORY verifiers/paths PART paths)
@@ -212,7 +213,8 @@ if(DRAFTPROOF_CUDA_MUTANTS)
   # Lossy schemes have every mapping, as verifiers do; mutants have only blocks.
   draftproof_kernels(cluster_sources NAMESPACE draftproof::verifiers::lossy DIRECTORY verifiers/lossy PART clusters)
 endif()
-# Without an architecture that has clusters, their launches are compiled for all architectures, but are never called.
+# If no selected architecture has clusters, the launches of clusters are compiled for all architectures and never
+# called.
 set(cluster_oldest 0)
 if(cluster_kernels)
   set(cluster_oldest 90)

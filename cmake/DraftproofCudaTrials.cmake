@@ -1,4 +1,4 @@
-# Devices that run trials instead of the host. A target that links draftproof::cuda_trials beside draftproof::cli has
+# Devices that run trials instead of the host. A target that links draftproof::cuda_trials and draftproof::cli has
 # `--device cuda`, with the kernels of draftproof::gpu and user-defined kernels (gpu/trials/own_trial_kernel.cuh).
 
 file(GLOB device_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/gpu/trials/*.cpp)

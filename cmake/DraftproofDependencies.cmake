@@ -1,9 +1,9 @@
-# The libraries that the framework links, all packaged by Debian 12. One error lists all that are missing, with their
-# Debian packages.
+# The libraries that the framework links, all packaged by Debian 12. If some are missing, one error lists them with
+# their Debian packages.
 set(draftproof_missing "")
 set(draftproof_missing_packages "")
 
-# draftproof_need(<Debian package> <library> [arguments of find_package])
+# draftproof_need(<Debian package> <library> [arguments of find_package]): finds a library, or notes that it is missing.
 macro(draftproof_need debian_package library)
   find_package(${library} ${ARGN} QUIET)
   draftproof_need_found(${debian_package} ${library})

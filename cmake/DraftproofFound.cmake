@@ -1,8 +1,8 @@
-# Registers the types of every file in a folder, without a list of files that would have to be edited.
+# Registers the types of every file in a folder, so that no list of files must be edited.
 #
 # A file `recursive_rejection.hpp` defines a type `RecursiveRejection` in the namespace of its folder. If a file has no
-# type of its name, every struct at the start of a line is registered, except those in `namespace detail`. For each kind
-# there is `draftproof::register_<kind><Type>()`, which generated sources call.
+# type of this name, every struct at the start of a line is registered, except structs in `namespace detail`. For each
+# kind there is `draftproof::register_<kind><Type>()`, which generated sources call.
 
 function(draftproof_type_name out file)
   get_filename_component(name ${file} NAME_WE)
@@ -17,7 +17,7 @@ function(draftproof_type_name out file)
   set(${out} ${type} PARENT_SCOPE)
 endfunction()
 
-# draftproof_types_in(<out> FILE): the types that a file registers. Forward declarations do not match.
+# draftproof_types_in(<out> FILE): returns the types that a file registers. Forward declarations do not match.
 function(draftproof_types_in out file)
   draftproof_type_name(own ${file})
   file(READ ${file} text)
@@ -44,7 +44,7 @@ function(draftproof_types_in out file)
   set(${out} ${types} PARENT_SCOPE)
 endfunction()
 
-# draftproof_snake_name(<out> TYPE): recursive_rejection for RecursiveRejection.
+# draftproof_snake_name(<out> TYPE): returns recursive_rejection for RecursiveRejection.
 function(draftproof_snake_name out type)
   string(REGEX REPLACE "([A-Z])([A-Z][a-z])" "\\1_\\2" name ${type})
   string(REGEX REPLACE "([a-z0-9])([A-Z])" "\\1_\\2" name ${name})
@@ -53,7 +53,8 @@ function(draftproof_snake_name out type)
   set(${out} ${name} PARENT_SCOPE)
 endfunction()
 
-# draftproof_found_types(<includes out> <types out> NAMESPACE files...): the text that includes them, the types they define.
+# draftproof_found_types(<includes out> <types out> NAMESPACE files...): returns the #include lines of the files, and
+# their types.
 function(draftproof_found_types includes types namespace)
   set(text "")
   set(names "")
@@ -70,14 +71,15 @@ endfunction()
 
 # draftproof_found(<sources out> <calls out> KIND verifier NAMESPACE draftproof::verifiers DIRECTORY verifiers
 #                  REGISTRAR draftproof/properties/prover/register_verifier.hpp [BATCH 6 | TOGETHER])
-# BATCH n puts n types into one source, TOGETHER all, so that their common templates are instantiated once per source.
+# Adds sources that register the types of a folder, and the calls of these registrations. BATCH n puts n types into one
+# source, TOGETHER all types, so that their common templates are instantiated once per source.
 function(draftproof_found sources calls)
   cmake_parse_arguments(PARSE_ARGV 2 arg "TOGETHER" "KIND;NAMESPACE;DIRECTORY;REGISTRAR;BATCH" "")
   file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${arg_DIRECTORY}/*.hpp)
   if(NOT files)
     message(FATAL_ERROR "draftproof_found: ${arg_DIRECTORY}: got no header, expected those of KIND ${arg_KIND}")
   endif()
-  # Types are sorted by name, not by file; every listing has this order.
+  # Types are sorted by name, not by file; every listing uses this order.
   set(found "")
   foreach(file ${files})
     get_filename_component(file_name ${file} NAME)
@@ -117,7 +119,7 @@ function(draftproof_found sources calls)
              "void ${call}();\nvoid ${call}() { register_${arg_KIND}<${arg_NAMESPACE}::${type}>(); }\n")
       list(APPEND new_calls ${call})
     endforeach()
-    # A source is named after its first type, so that a new type does not rename the sources before it.
+    # A source has the name of its first type, so that a new type does not rename the sources before it.
     list(GET chosen 0 first)
     string(REGEX REPLACE ":.*" "" name ${first})
     set(source ${PROJECT_BINARY_DIR}/found/${arg_KIND}_${name}.cpp)
@@ -157,8 +159,8 @@ void @function@() {
 endfunction()
 
 # draftproof_add(<target> KIND kind [NAMESPACE ns] FILES a.hpp ...): registers the types of these files in a target that
-# links draftproof::cli. Like built-in types they are listed, proved, surveyed and gated, and benchmarked if the target
-# links draftproof::bench. A file my_thing.hpp defines the struct MyThing of the namespace.
+# links draftproof::cli. Like built-in types they are listed, proved, surveyed and gated; if the target links
+# draftproof::bench, they are also benchmarked. A file my_thing.hpp defines the struct MyThing of the namespace.
 function(draftproof_add target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAMESPACE;KIND" "FILES")
   if(arg_KIND MATCHES "^((path_)?(verifier|lossy|mutant)|(wrong_)?(tree_)?drafter)$")
@@ -214,13 +216,14 @@ bool registered_@kind@_@name@() {
 ")
     target_sources(${target} PRIVATE ${output})
   endforeach()
-  # At this depth g++ reports which call a verifier lacks.
+  # At this depth g++ names the call that a verifier lacks.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconcepts-diagnostics-depth=3>)
-  # The framework's headers are precompiled, so that a change of a verifier costs only its own instantiation.
+  # The framework's headers are precompiled, so that after a change of a verifier only its instantiation is compiled.
   target_precompile_headers(${target} PRIVATE <draftproof/properties/prover/register_verifier.hpp>)
 endfunction()
 
-# draftproof_add_verifiers(<target> [MUTANTS] [NAMESPACE ns] FILES a.hpp ...): verifiers of one position, or wrong ones.
+# draftproof_add_verifiers(<target> [MUTANTS] [NAMESPACE ns] FILES a.hpp ...): adds verifiers of one position; with
+# MUTANTS, wrong ones.
 function(draftproof_add_verifiers target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MUTANTS" "NAMESPACE" "FILES")
   set(kind verifier)

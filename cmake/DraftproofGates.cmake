@@ -1,4 +1,5 @@
-# Stops at unknown arguments of `function` and at an unknown profile, and sets the defaults SETTING=value of arguments.
+# Stops at unknown arguments of `function` and at an unknown profile. Sets arguments that are not given to the defaults
+# SETTING=value.
 macro(draftproof_check_gate_arguments function)
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "${function}: got ${arg_UNPARSED_ARGUMENTS}, expected known arguments")
@@ -30,7 +31,7 @@ endmacro()
 #             label gpu and report skipped without a device; other tiers do not use it
 #   PREFIX    start of the names of the tests, which are PREFIX<target>.<verifier>.<tier>
 #   LABELS    in addition to gate and the tier
-#   TIMEOUT   of one test, in seconds; 300, nightly 1800
+# time limit of one test, in seconds; 300, nightly 1800
 #   ALL       also the verifiers that come with draftproof
 function(draftproof_discover_gates target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ALL" "PROFILE;SEED;SHARE;DEVICE;PREFIX;TIMEOUT" "TIERS;LABELS")
@@ -41,7 +42,7 @@ function(draftproof_discover_gates target)
       set(arg_TIMEOUT 1800)
     endif()
   endif()
-  # A second call, for example with nightly after one with pr, uses other files.
+  # A second call, for example with nightly after a call with pr, uses other files.
   string(MAKE_C_IDENTIFIER "${target}_${arg_PREFIX}${arg_PROFILE}" stem)
   set(tests ${CMAKE_CURRENT_BINARY_DIR}/${stem}_gates.cmake)
   get_property(known DIRECTORY PROPERTY DRAFTPROOF_GATES)

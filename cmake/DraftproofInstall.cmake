@@ -1,4 +1,4 @@
-# Headers, libraries, the program and the package that find_package(draftproof) reads.
+# Installs headers, libraries, the program and the package that find_package(draftproof) reads.
 include(CMakePackageConfigHelpers)
 
 set(rooms sim verifiers optimum captures properties adapters cli bench/studies gpu)

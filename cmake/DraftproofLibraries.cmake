@@ -43,7 +43,7 @@ draftproof_found(found_sources found_calls KIND writer NAMESPACE draftproof::wri
                  REGISTRAR draftproof/cli/report/registration.hpp TOGETHER)
 draftproof_found(found_sources found_calls KIND figure NAMESPACE draftproof::figures DIRECTORY cli/report/figures
                  REGISTRAR draftproof/cli/report/registration.hpp TOGETHER)
-# Components around a verifier, by group: correct ones, wrong ones, and the checks of both.
+# Components around a verifier, by group: correct components, wrong components, and the checks of both.
 foreach(group batch counter target sampler selection grammar)
   set(registrar draftproof/properties/components/${group}/${group}_group.hpp)
   draftproof_found(found_sources found_calls KIND ${group}_component NAMESPACE draftproof::components::${group}
@@ -58,8 +58,9 @@ draftproof_write_calls(${PROJECT_BINARY_DIR}/found/everything.cpp everything "${
 file(GLOB_RECURSE framework_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/optimum/*.cpp
      ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/properties/*.cpp
      ${PROJECT_SOURCE_DIR}/cli/report/*.cpp ${PROJECT_SOURCE_DIR}/adapters/*.cpp)
-# A run spends most of its time in verifiers, so sources of verifiers and lossy schemes are fully optimised. For other
-# code, and for mutants, which run on small models, full optimisation is not worth a third of the build's time.
+# A run spends most of its time in verifiers, so sources of verifiers and lossy schemes are fully optimised. Full
+# optimisation of other code, and of mutants, which run on small models, would take a third of the build's time and save
+# little.
 set(scheme_sources ${found_sources})
 list(FILTER scheme_sources INCLUDE REGEX "/(path_)?(verifier|lossy)_")
 set(mutant_sources ${found_sources})
@@ -82,8 +83,8 @@ foreach(target draftproof_schemes draftproof_mutants)
   target_precompile_headers(${target} PRIVATE <fmt/format.h> <nlohmann/json.hpp>
                             <draftproof/properties/subjects/any_verifier.hpp> <algorithm> <functional> <map> <memory> <string>
                             <vector>)
-  # Because g++ does not recognise a header of a cached precompiled one after a checkout has changed its time, and
-  # then reports a redefinition, targets that make precompiled headers are compiled without the cache.
+  # After a checkout has changed the time of a header, g++ does not recognise it as the header in a cached precompiled
+  # header, and reports a redefinition. So targets that make precompiled headers are compiled without the cache.
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
 endforeach()
 target_precompile_headers(draftproof_framework REUSE_FROM draftproof_mutants)
@@ -91,7 +92,7 @@ target_link_libraries(draftproof_framework PRIVATE PkgConfig::libzip PkgConfig::
 foreach(target draftproof_mutants draftproof_framework)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endforeach()
-# Sources of a folder, mainly schemes, instantiate the same templates, so one large source compiles in half the time.
+# Sources of a folder, mainly schemes, instantiate the same templates, so one large source takes half the time of many.
 if(DRAFTPROOF_LARGE_SOURCES)
   set_target_properties(draftproof_framework PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 60)
   set_target_properties(draftproof_schemes draftproof_mutants PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
@@ -117,11 +118,12 @@ if(MPI_CXX_FOUND)
   target_compile_definitions(draftproof_cli PRIVATE DRAFTPROOF_WITH_MPI OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   set_source_files_properties(${PROJECT_SOURCE_DIR}/cli/ranks.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endif()
-# A separate object, so that a program with its own main links the archive without this one.
+# main.cpp is a separate object of the archive, so that a program with its own main does not link it.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/cli/main.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON
                             SKIP_PRECOMPILE_HEADERS ON)
 
-# Studies of published figures and their command. A target that links draftproof::studies beside draftproof::cli has `reproduce`.
+# Studies of published figures and their command. A target that links draftproof::studies and draftproof::cli has
+# `reproduce`.
 if(DRAFTPROOF_BUILD_STUDIES)
   set(study_sources "")
   set(study_calls "")

@@ -1,6 +1,7 @@
-# The program inside the Python package. scikit-build-core configures with SKBUILD set (pyproject.toml).
+# Installs the program into the Python package. scikit-build-core configures with SKBUILD set (pyproject.toml).
 
-# pip passes no number of jobs, so ninja starts one per processor. The pool limits them to the memory, 1.6 GB per job.
+# pip passes no number of jobs, so ninja starts one job per processor. The pool limits the jobs by memory, to 1.6 GB per
+# job.
 cmake_host_system_information(RESULT draftproof_jobs QUERY AVAILABLE_PHYSICAL_MEMORY)
 math(EXPR draftproof_jobs "${draftproof_jobs} / 1600")
 if(draftproof_jobs LESS 1)

@@ -1,5 +1,5 @@
-# Lists the gates of a program and writes them as CTest tests. Run after each build by draftproof_discover_gates, which
-# documents the variables.
+# Lists the gates of a program and writes them as CTest tests. draftproof_discover_gates, which documents the variables,
+# runs this script after each build.
 cmake_minimum_required(VERSION 3.25)
 
 set(which --user-defined)
@@ -25,7 +25,7 @@ if(count GREATER 0)
   math(EXPR last "${count} - 1")
 endif()
 
-# The false-alarm budget is shared by the gates that can raise a false alarm.
+# The false-alarm budget is divided among the sampled gates, because other gates cannot raise a false alarm.
 set(sampled 0)
 if(last GREATER_EQUAL 0)
   foreach(i RANGE ${last})

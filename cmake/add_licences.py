@@ -46,7 +46,7 @@ def version_of(package: str) -> str:
 
 
 def licences(libraries: list[str], doc: Path) -> tuple[dict[str, str], list[str]]:
-    """Returns ({name below licenses/: text}, libraries and packages that have none)."""
+    """Returns ({name below licenses/: text}, libraries and packages without a licence text)."""
     texts: dict[str, str] = {}
     rows, lacking = [], []
     for what, package in [*((name, package_of(name)) for name in libraries), *(("headers", one) for one in HEADERS)]:
@@ -64,7 +64,7 @@ def licences(libraries: list[str], doc: Path) -> tuple[dict[str, str], list[str]
 
 
 def add(path: Path, texts: dict[str, str]) -> None:
-    """Writes the wheel again, with these files below its licenses, in METADATA and in RECORD."""
+    """Writes the wheel again with these files: in its licenses/, in METADATA and in RECORD."""
     with zipfile.ZipFile(path) as old:
         (record,) = (name for name in old.namelist() if name.endswith(".dist-info/RECORD"))
         about = record.removesuffix("RECORD")
@@ -96,7 +96,7 @@ def add(path: Path, texts: dict[str, str]) -> None:
 
 
 def without_licence(path: Path) -> list[str]:
-    """Returns the bundled libraries and headers of a wheel whose licence it lacks."""
+    """Returns the bundled libraries and headers of a wheel whose licence is not in the wheel."""
     with zipfile.ZipFile(path) as wheel:
         names = wheel.namelist()
         (about,) = (name.removesuffix("RECORD") for name in names if name.endswith(".dist-info/RECORD"))

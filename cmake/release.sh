@@ -4,7 +4,7 @@
 #   release.sh FOLDER PYTHON PROGRAM [--no-wheel] [--no-site]
 #
 # PYTHON has the packages of python/requirements/release.txt; PROGRAM is the program that writes the site. Everything is
-# made from the last commit, in a folder of its own, so that no other file of the working tree reaches a release.
+# made from the last commit in a separate folder, so that no other file of the working tree reaches a release.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 say() { printf '%s\n' "release: $*" >&2; }
@@ -37,8 +37,8 @@ export SOURCE_DATE_EPOCH
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
 
-# The links of include/draftproof lead from the headers' names to their folders; archives for systems without symbolic
-# links have files in their places. Links to whole rooms would also copy sources, so headers alone are copied.
+# In the source archive, each link of include/draftproof is replaced by the file that it leads to, for systems without
+# symbolic links. Links to folders would also copy sources, so of folders only the headers are copied.
 say "source archive"
 mkdir "$scratch/$name"
 git archive HEAD | tar -x -C "$scratch/$name"
@@ -63,9 +63,10 @@ cd "$scratch/clone"
 "$python" -m build --no-isolation --sdist --outdir "$folder" . >"$scratch/sdist.log" 2>&1 || { cat "$scratch/sdist.log" >&2; exit 4; }
 
 if [ -n "$wheel" ]; then
-  # From the source distribution, which is thereby shown to build. auditwheel names the oldest C library that has the
-  # program's symbols, and copies libfmt, libzip, Clp and libgomp with what they need into the wheel. The C++ library is
-  # the system's: Clp throws exceptions through it, and a second copy inside the program could not catch them.
+  # Builds the wheel from the source distribution, which shows that the source distribution can be built. auditwheel
+  # names the oldest C library that has the program's symbols, and copies libfmt, libzip, Clp and libgomp with their
+  # dependencies into the wheel. The C++ library of the system is used: Clp throws exceptions through it, and a second
+  # copy inside the program could not catch them.
   say "wheel (compiles the program: minutes)"
   mkdir "$scratch/from_sdist" "$scratch/wheel"
   tar -xzf "$folder/$name.tar.gz" -C "$scratch/from_sdist" --strip-components=1

@@ -3,8 +3,8 @@ in the wheel is an error.
 
     try_wheel.py WHEEL [--seconds N]     exit code 1 if a step fails, or takes longer than N s (10)
 
-PATH holds the environment alone, so that neither a compiler nor CMake is found. The time is that of the wheel; numpy,
-which comes from the package index, is installed before.
+PATH has only the environment, so that neither a compiler nor CMake is found. The limit applies to the installation of
+the wheel; numpy, which comes from the package index, is installed before.
 """
 
 from __future__ import annotations

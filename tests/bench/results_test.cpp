@@ -1,5 +1,5 @@
-// Tests of runs read from JSON: names, medians, clocks, and refused files; of goals; and of the rule of a comparison
-// at and near each of its three limits.
+// Tests of runs read from JSON: names, medians, clocks, and files that are refused. Tests of goals, and of the rule of
+// a comparison at and near each of its three limits.
 #include <filesystem>
 #include <fstream>
 #include <tuple>
@@ -123,7 +123,7 @@ TEST(Goals, AtLeastAndAtMost) {
 }
 
 TEST(Goals, WhatSomeRoundsMissIsSaidByRounds) {
-  // The ratios of the rounds are 4, 6 and 25; the median of the times alone would give met or not met.
+  // The ratios of the rounds are 4, 6 and 25; by the median of the times alone, the goal would be met or not met.
   const std::vector<SyntheticBenchmark> list{{"slow", {8, 6, 100}}, {"fast", {2, 1, 4}}};
   EXPECT_EQ(judged({"x", "slow", "fast", at_least, 5}, list).text(), "met in 2 of 3 rounds");
   EXPECT_EQ(judged({"x", "slow", "fast", at_most, 4}, list).text(), "met in 1 of 3 rounds");

@@ -1,5 +1,5 @@
-// Tests the forms that benchmarks time: on fresh rows of floats, every verifier that can be enumerated has its
-// enumerated distribution.
+// Tests the forms of verifiers that benchmarks time, which run on fresh rows of floats: every verifier that can be
+// enumerated has its enumerated distribution.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -14,12 +14,12 @@ namespace draftproof {
 namespace {
 
 constexpr int trials = 20'000;
-/// Numbers of 5 bits, which float and double both represent exactly.
+/// Multiples of 1/32, which float and double both represent exactly.
 const std::vector<double> target{0.4375, 0.28125, 0.1875, 0.09375}, proposal{0.15625, 0.34375, 0.25, 0.25};
 const std::vector<float> target_float(target.begin(), target.end()), proposal_float(proposal.begin(), proposal.end());
 
-/// Returns t for which, by Hoeffding, a mean of n numbers in [0, most] is off by more with probability 2 exp(-2 n t^2
-/// / most^2) = 1e-10.
+/// Returns the t for which, by Hoeffding's inequality, a mean of n numbers in [0, most] is off by more than t with
+/// probability at most 2 exp(-2 n t^2 / most^2) = 1e-10.
 double bound(int most) { return most * std::sqrt(std::log(2 / 1e-10) / (2 * trials)); }
 
 TEST(TimedForms, PositionsEmitAsExplored) {

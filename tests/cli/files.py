@@ -1,7 +1,7 @@
 """Writes the captures that the cases read: one is valid, each of the others has one error. The row and the token of an
 error are chosen so that a message cannot name them by coincidence.
 
-  files.py FOLDER
+    files.py FOLDER
 """
 import io
 import math

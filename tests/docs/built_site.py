@@ -1,8 +1,8 @@
-"""Looks at the built site of the docs: its start, its order, its colours, and the order of its search results.
+"""Checks the built site of the docs: its start page, its order, its colours, and the order of its search results.
 
     built_site.py SITE      exit code 77 and a reason without a site; searches need node
 
-The script of the theme that searches runs in node, on the index of the site.
+The search script of the theme runs in node, on the index of the site.
 """
 import json
 import pathlib
@@ -14,7 +14,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from markdown import ROOT
 
-#: Searches, each with pages of which one must come before every single mutant.
+#: Searches, each with pages. At least one of the pages must come before every page of a single mutant.
 SEARCHES = {"ladder": ["ladder.html"], "rejection": ["which-verifier.html", "python.html", "proofs.html"],
             "residual": ["python.html", "tutorial.html", "adapters.html"], "k_seq": ["reference/verifiers/k_seq.html"],
             "tree": ["paths.html"], "block": ["paths.html"], "greedy": ["python.html", "paths.html"],
@@ -41,7 +41,7 @@ const send = async data => { answers.length = 0; for (const of of listeners) awa
 
 
 def is_mutant(location):
-    """Whether a page is of one mutant; the list of all is a guide to them."""
+    """Whether a page describes one mutant; the page that lists all mutants does not count."""
     return re.match(r"reference/[\w-]*mutants/(?!index)", location) is not None
 
 

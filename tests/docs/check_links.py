@@ -14,7 +14,7 @@ from typed import NAMED as WRITTEN
 
 NAMED = re.compile(r"([a-z_]+/[\w./-]+\.(?:hpp|cpp|cu|cuh|h|c|py|md|json|npz|bin|cmake|sh|svg|txt))(?:[: ].*)?$")
 SHOWN = re.compile(r"^<!-- file (\S+) -->\n\n```\w*\n(.*?)^```", re.M | re.S)
-#: Placeholders, in tables that show what a reader can add.
+#: Placeholders in tables that show which files a reader can add.
 EXAMPLE = re.compile(r"\b(my_|NAME|FOLDER|GROUP|FAMILY)")
 
 
@@ -75,7 +75,7 @@ def mistakes(root):
             if match[2] not in text:
                 wrong.append(f"{name}: got code of {match[1]} that is not there:\n{match[2]}")
         if page.name == "CHANGELOG.md":
-            continue  # the changelog names files of old releases
+            continue  # the changelog names files of earlier releases
         count, faults = without_tests(root, prose)
         seen += count
         wrong += [f"{name}:{line}: {fault}" for line, fault in faults]

@@ -1,4 +1,4 @@
-"""Reads the commands of a page, and how a test runs each.
+"""Reads the commands of a page, and the marks that control how a test runs each command.
 
 A command is a line of a block that begins with a program, or a line after `$ ` in a block that shows output; `\\` and
 `|` at the end continue it. Two blanks or ` #` end it; the rest of the line is a remark. A comment before the block
@@ -42,7 +42,7 @@ class Command:
     line: int
     text: str
     exits: list = field(default_factory=lambda: [0])
-    options: str = ""    # for the quick set
+    options: str = ""    # options that the quick set adds or replaces
     nightly: bool = False
     needs: str = ""
     by: str = ""

@@ -16,10 +16,10 @@ def pages(root=ROOT):
 
 @dataclass
 class Block:
-    line: int                                   # number of its first line of code, from 1
-    language: str                               # after the fence; empty for an indented block
-    lines: list = field(default_factory=list)   # without the indentation of the block
-    marks: list = field(default_factory=list)   # lines of the comment `<!-- commands` before it
+    line: int                                   # number of the first line of code, from 1
+    language: str                               # language after the fence; empty for an indented block
+    lines: list = field(default_factory=list)   # lines of code without the indentation of the block
+    marks: list = field(default_factory=list)   # lines of the comment `<!-- commands` before the block
 
 
 def split(text):

@@ -41,7 +41,7 @@ def has_numpy(python):
 
 
 def prepare(folder, program, text):
-    """Fills the folder of a page with this text."""
+    """Makes the folder in which a page with this text runs."""
     (folder / "bin").mkdir(parents=True)
     (folder / "bin" / "draftproof").symlink_to(program)
     for entry in ROOT.iterdir():
@@ -82,7 +82,7 @@ class Words:
         """Returns an unknown command, verb or option in the text of a command, or ""."""
         words = text.split()
         if words[:2] == ["draftproof", "plan"]:
-            del words[1]  # the rest is a command itself
+            del words[1]  # the words after `plan` are a complete command
         if words[:1] == ["./dev"]:
             return "" if len(words) == 1 or words[1] in self.verbs else f"./dev has no verb {words[1]}"
         if words[:1] != ["draftproof"] or len(words) == 1 or re.match(r"my_|[A-Z]|-", words[1]):
@@ -112,7 +112,7 @@ def run(text, folder, limit):
 
 
 def why_not(command, text, nightly):
-    """Returns why the set does not run a command; "" if it runs it."""
+    """Returns the reason why the set does not run a command; "" if it runs the command."""
     if command.needs:
         return f"needs {command.needs}"
     if command.by and not (nightly and text.startswith("draftproof")):

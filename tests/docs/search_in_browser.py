@@ -2,7 +2,7 @@
 
     search_in_browser.py SITE      exit code 77 and a reason without a browser or a site
 
-The search must find the page of a verifier without a request to a network.
+The search must find the page of a verifier without a network request.
 """
 import pathlib
 import sys

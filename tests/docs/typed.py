@@ -5,9 +5,9 @@
 TEST is the name that `by` has in marks. NAME=VALUE replaces a placeholder of commands, as in DIR=/opt/draftproof.
 
 The paragraph before a block of code ends with the name of its file: "`mine.py`:" writes the file, "To the end of
-`mine.py`:" adds to it. Commands and their marks are those of commands.py; the first file begins the tutorial, and the
-heading "## More" or a comment `<!-- tutorial ends -->` ends it. A block without a name and without commands is the
-output of the commands before it, which must have each of its lines; `..` in a line stands for anything.
+`mine.py`:" adds to it. Commands and their marks have the form of commands.py. The tutorial begins with the first file
+and ends with the heading "## More" or a comment `<!-- tutorial ends -->`. A block without a name and without commands
+is the output of the commands before it, which must have each of its lines; `..` in a line stands for any text.
 """
 import pathlib
 import re
@@ -55,15 +55,15 @@ def steps(text):
 
 
 def lacks(output, lines):
-    """Returns the lines that an output lacks."""
+    """Returns the members of `lines` that the output lacks."""
     there = re.sub(r"[ \t]+", " ", output)
     shown = [(line, ".*".join(map(re.escape, " ".join(line.split()).split("..")))) for line in lines]
     return [line for line, pattern in shown if not re.search(pattern, there)]
 
 
 def type_page(page, values, folder, test, limit=600):
-    """Types a page as the test of this name, which runs the commands marked with it and those without a mark. Returns
-    (number of files and commands, list of faults) and prints each command with its time."""
+    """Types a page as the test `test`, which runs the commands marked `by` this test and the commands without this
+    mark. Returns (number of files and commands, list of faults) and prints each command with its time."""
     wrong, count, output, shown = [], 0, "", True
     for kind, *of in steps(page.read_text()):
         if kind == "output":

@@ -1,5 +1,5 @@
-# Runs the gates of a user's project on its libraries: the right one passes every tier, the wrong one fails with a
-# counterexample and a replay line that reproduces it. Arguments: FOLDER (built), PROGRAM, CTEST, GATES.
+# Runs the gates of a user's project on its libraries. The correct library passes every tier; the wrong library fails
+# with a counterexample and a replay line that reproduces it. Arguments: FOLDER (built), PROGRAM, CTEST, GATES.
 cmake_minimum_required(VERSION 3.25)
 
 function(says text pattern)
@@ -23,7 +23,7 @@ if(out MATCHES "bug\\.edge")
 endif()
 says("${out}" "exact_distribution failed on p=\\([0-9] [0-9]\\)/[0-9]+ q=\\([0-9] [0-9]\\)/[0-9]+ K=1")
 
-# The tests have the profile and the labels of their call.
+# The tests have the profile and the labels that their call of draftproof_add_adapter_gates gives.
 execute_process(COMMAND ${CTEST} --test-dir ${FOLDER} -N -V -L own OUTPUT_VARIABLE shown)
 says("${shown}" "mine\\.proof")
 says("${shown}" "\"--profile\" \"quick\"")

@@ -1,4 +1,5 @@
-# The consumer's program has the consumer's verifiers and draftproof's. Arguments: PROGRAM, WITH_BENCH, WITH_DEVICES.
+# Tests that the consumer's program has the consumer's verifiers and draftproof's. Arguments: PROGRAM, WITH_BENCH,
+# WITH_DEVICES.
 cmake_minimum_required(VERSION 3.25)
 
 function(run wanted)
@@ -24,7 +25,7 @@ endforeach()
 run(0 ${PROGRAM} prove first_or_other --instances 100)
 says("first_or_other +iid +proved \\(100\\)")
 
-# Runs the file of each kind in kinds/.
+# Runs the user-defined type of each kind in kinds/.
 run(0 ${PROGRAM} prove first_of_repeated --instances 50)
 says("first_of_repeated +one_draw_repeated +proved \\(50\\)")
 run(0 ${PROGRAM} prove path_of_target --instances 20)
@@ -53,8 +54,8 @@ if(WITH_BENCH)
   says("\n  first_or_other/iid/4096/1 ")
 endif()
 
-# With `--device cuda` built-in verifiers run on a device if the package has CUDA; this verifier, without a kernel, on the
-# CPU.
+# With `--device cuda` built-in verifiers run on a device if the package has CUDA; this verifier has no kernel and runs
+# on the CPU.
 execute_process(COMMAND ${PROGRAM} survey zipf:vocabulary=50 --verifier first_or_other,single_draft --tuples 10000
                         --instances 0 --device cuda RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
 if(NOT WITH_DEVICES AND code EQUAL 2 AND err MATCHES "built without CUDA")

@@ -1,5 +1,5 @@
-# Runs the consumer's ctest: its right verifier passes every gate, its wrong verifier fails with a counterexample in small
-# fractions and a replay line that reproduces it. Arguments: PROGRAM, FOLDER, CTEST.
+# Runs the consumer's ctest. Its correct verifier passes every gate; its wrong verifier fails with a counterexample in
+# small fractions and a replay line that reproduces it. Arguments: PROGRAM, FOLDER, CTEST.
 cmake_minimum_required(VERSION 3.25)
 
 set(junit ${FOLDER}/gates.xml)

@@ -45,16 +45,16 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDED = pathlib.Path(__file__).resolve().parent / "recorded"
 RENAMES = pathlib.Path(__file__).resolve().parent / "renames.json"
 
-#: The largest relative difference of doubles that count as equal. The C library's exp, log and pow round their last
-#: bit (2^-53 = 1.1e-16, relative) differently between versions and processors. With glibc's variants for processors
-#: without FMA and AVX2, no double of these records changed by more than 1.6e-16. A sum over 32,000 words that all
-#: round alike could change by 32,000 2^-53 = 4e-12, and at random by the root of that, 2e-14. 1e-12 is above the
+#: The largest relative difference of doubles that count as equal. The C library's exp, log and pow round their last bit
+#: (2^-53 = 1.1e-16, relative) differently between versions and processors. With glibc's variants for processors without
+#: FMA and AVX2, no double of these records changed by more than 1.6e-16. If all terms of a sum over 32,000 words round
+#: alike, the sum can change by 32,000 2^-53 = 4e-12; if they round at random, by about 2e-14. 1e-12 is above the
 #: observed and the random change, and 60,000 times below the resolution of float32, 6e-8.
 TOLERANCE = 1e-12
 
-#: Members that are distances between distributions which differ only by rounding, as NAME.key.key. Such a distance is
-#: a sum of last bits of numbers up to 1, so its error is relative to 1: the variants of glibc above change it by
-#: 7e-16, which may be the whole distance. ROUNDING is 90 times 2^-53.
+#: Members that are distances between distributions which differ only by rounding, as NAME.key.key. Such a distance is a
+#: sum of last bits of numbers up to 1, so its error is relative to 1: with the variants of glibc above it changes by
+#: 7e-16, which may be as large as the distance. ROUNDING is 90 times 2^-53.
 ROUNDING_ALONE = {"reproduce-precision.forms.distance", "reproduce-precision.stored.distance",
                   "reproduce-precision.stored.distance_to_unrounded", "reproduce-precision.controls.distance"}
 ROUNDING = 1e-14
@@ -62,7 +62,7 @@ ROUNDING = 1e-14
 #: Members that are omitted everywhere: times, and names of the host or the version.
 LEFT_OUT = {"run", "seconds", "nanoseconds_per_tuple", "microseconds_per_step", "context", "processor", "version"}
 
-#: Members that identify a row of a list: rows with equal members are compared.
+#: Members that identify a row of a list: rows with equal identifying members are compared.
 NAMING = ("source", "level", "name", "verifier", "scheme", "mutant", "mutant_of", "with", "draft_sampling", "drafter", "sampler",
           "form", "format", "tier", "property", "check", "about", "temperature", "drafts", "length", "vocabulary")
 
@@ -140,7 +140,7 @@ INPUTS = {"distribution": ONE_ROW}
 
 
 class Renames:
-    """The table of renames, and which of its rows were needed."""
+    """The table of renames, and the set of its rows that were needed."""
 
     def __init__(self, table):
         self.keys, self.strings = dict(table["keys"]), dict(table["strings"])
@@ -263,7 +263,8 @@ class Comparison:
                 self.differs(f"{place}.{key}" if place else key, f"new, {brief(new[key])}")
 
     def lists(self, old, new, place, path):
-        """Compares rows of equal identifying members if every row has unique ones, else values in order."""
+        """Compares rows with equal identifying members if no two rows of a list have the same ones, else values in
+        order."""
         olds, news = [identity(row, self.renames) for row in old], [identity(row) for row in new]
         if None in olds or None in news or len({*olds}) < len(olds) or len({*news}) < len(news) or olds == news:
             self.in_turn(old, new, place, path)
@@ -282,7 +283,7 @@ class Comparison:
             self.differs(place, "rows have another order")
 
     def in_turn(self, old, new, place, path):
-        """Compares the values of two lists in order; lists of names of which some changed are sorted first."""
+        """Compares the values of two lists in order. A list of names of which some are renamed is sorted first."""
         if len(old) != len(new):
             self.differs(place, f"{len(new)} values, were {len(old)}")
         if all(isinstance(one, str) for one in [*old, *new]) and any(one in self.renames.strings for one in old):

@@ -17,7 +17,8 @@ def find():
 
 
 class Browser:
-    """One tab. `requests` and `errors` have its requests, console errors and exceptions since the last `open`."""
+    """One tab. `requests` and `errors` have the requests, console errors and exceptions of the tab since the last
+    `open`."""
 
     def __init__(self, path):
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -25,7 +26,7 @@ class Browser:
         read_there, write_here = os.pipe()
 
         def give_pipes():
-            os.dup2(read_there, 103)  # 3 and 4 may be among these four descriptors: kept elsewhere first
+            os.dup2(read_there, 103)  # 3 and 4 may be among these four descriptors, which are moved first
             os.dup2(write_there, 104)
             os.dup2(103, 3)
             os.dup2(104, 4)

@@ -93,7 +93,7 @@ def test(program, results):
             if plots < 8:
                 print(f"expected at least 8 plots of all results, found {plots}")
                 failed += 1
-            # Pages with one mistake each, which the measure must find.
+            # Each page has one mistake, which the measurement must find.
             for mistake, expected in (
                     ('<img src="http://127.0.0.1:9/a.png">', "request: "),
                     ("<script>console.error('e')</script>", "console: "),
@@ -126,7 +126,7 @@ def pictures(folder, page):
                      features=[{"name": "prefers-color-scheme", "value": scheme}])
             tab.open(pathlib.Path(page).resolve().as_uri(), width, height)
             if media == "print":
-                tab.run("document.body.style.padding = '14mm 12mm'")  # the margins of the sheet
+                tab.run("document.body.style.padding = '14mm 12mm'")  # the margins of the sheet of paper
             tab.run(f"window.scrollTo(0, {start}.getBoundingClientRect().top - 40)")
             data = tab.call("Page.captureScreenshot", format="png")["data"]
             pathlib.Path(folder, f"report-{name}.png").write_bytes(base64.b64decode(data))

@@ -31,7 +31,7 @@ std::string file_text(const fs::path& path) {
 }
 
 Json stored(const std::string& name) {
-  registry();  // registers figures too
+  registry();  // registers figures as well
   return read_result((here / "results" / (name + ".json")).string());
 }
 

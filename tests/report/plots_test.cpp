@@ -1,4 +1,5 @@
-// Tests of plots: points are at the positions of their values, texts fit, and shapes differ where colours do.
+// Tests of plots: points are at the positions of their values, texts fit, and series with different colours have
+// different shapes.
 #include <gtest/gtest.h>
 
 #include <draftproof/cli/report/plots/plots.hpp>

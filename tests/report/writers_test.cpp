@@ -47,7 +47,7 @@ TEST(Text, WrapsAtSpacesAndBreaksLongWords) {
 }
 
 std::string written(const std::string& name, const Document& document, WriterOptions options = {}) {
-  registry();  // registers writers too
+  registry();  // registers writers as well
   std::ostringstream out;
   for (const Writer& writer : found_writers())
     if (writer.name == name) writer.write(document, out, options);

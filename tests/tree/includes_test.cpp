@@ -87,7 +87,8 @@ TEST(Files, HeadersOpenWithWhatTheyAre) {
   }
 }
 
-/// Whether `name`, a file with or without folders, is in the tree, or is a file of an engine that comments name.
+/// Whether `name`, a file name with or without folders, is in the tree, or is a file of an engine that comments
+/// mention.
 bool in_tree(const std::string& name) {
   static const std::set<std::string> paths = [] {
     std::set<std::string> all{"/llama.cpp"};

@@ -1,4 +1,4 @@
-// A wrong sampler, whose uniforms have eight bits. The checks of samplers must find it.
+// A wrong sampler: its uniforms have eight bits. The checks of samplers must find this.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

@@ -1,4 +1,4 @@
-// A user-defined property: a verifier names the draft samplings that it takes.
+// A user-defined property: a verifier lists the draft samplings that it takes.
 #pragma once
 
 #include <draftproof/properties/proof/property.hpp>

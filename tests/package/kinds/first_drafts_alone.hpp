@@ -1,4 +1,4 @@
-// A user-defined selection policy: the first draft of every request.
+// A user-defined selection policy that keeps the first draft of every request.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

@@ -1,4 +1,4 @@
-// A verifier for a user-defined draft sampling: the first draft gets the usual test.
+// A verifier for a user-defined draft sampling. It tests the first draft with min(1, p / q).
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

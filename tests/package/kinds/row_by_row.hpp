@@ -49,7 +49,7 @@ struct RowByRow {
       const MaskedRow q(batch.proposal + (batch.proposal_row(s) + i) * batch.pitch, nullptr, batch.vocabulary);
       const Token x = batch.drafts[s * batch.longest + i];
       if (!q.sound() || x < 0 || x >= batch.vocabulary || !(q(x) > 0)) return false;
-      // Rows are weights: p(x) / P against q(x) / Q without a division.
+      // Rows are weights with sums P and Q; the test compares p(x) / P with q(x) / Q without a division.
       const double of_p = p.total(), of_q = q.total();
       if (words.flip(p(x) * of_q, q(x) * of_p)) {
         tokens.push_back(x);
