@@ -223,7 +223,7 @@ bool registered_@kind@_@name@() {
 endfunction()
 
 # draftproof_add_verifiers(<target> [MUTANTS] [NAMESPACE ns] FILES a.hpp ...): adds verifiers of one position; with
-# MUTANTS, wrong ones.
+# MUTANTS, wrong verifiers.
 function(draftproof_add_verifiers target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MUTANTS" "NAMESPACE" "FILES")
   set(kind verifier)

@@ -1,5 +1,5 @@
-// Tests on a device that some case distinguishes each mutant kernel from the host, and none the correct kernel.
-// Without a device the exit code is 77, which CTest reads as skipped.
+// Tests on a device that some case distinguishes each mutant kernel from the host, and that no case distinguishes the
+// correct kernel. Without a device the exit code is 77, which CTest reads as skipped.
 #include <cstdio>
 #include <memory>
 #include <type_traits>

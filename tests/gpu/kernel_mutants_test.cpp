@@ -1,4 +1,5 @@
-// Tests on fibers that some case distinguishes each mutant kernel from the host, and none the correct kernel.
+// Tests on fibers that some case distinguishes each mutant kernel from the host, and that no case distinguishes the
+// correct kernel.
 #include <cstdio>
 #include <stdexcept>
 #include <type_traits>

@@ -89,8 +89,8 @@ int main() {
   expect_refused(Mapping::cluster, planning, 128256, 1, 4, "the verifier makes a plan");
   expect(automatic(beside_plans(plain, 85088), 1, 128256), {Mapping::block, 1},
          "a plan that the device has no room for");
-  // Each warp of a team has a slot for its first arrival and one for a sum. With 32 blocks of 16 warps there were too
-  // few, and arrivals overwrote the counter of the barrier.
+  // Each warp of a team has a slot for its first arrival and a slot for a sum. With 32 blocks of 16 warps there were
+  // too few slots, and arrivals overwrote the counter of the barrier.
   for (const DeviceTraits& device : {hopper, ampere, planning})
     for (const int positions : {1, 2, 3, 8, 100})
       if (const Mapped split = mapped(Mapping::split, device, positions, 128256, 1, 4);

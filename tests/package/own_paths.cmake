@@ -7,7 +7,7 @@ if(count LESS 50)
 endif()
 foreach(file ${files})
   file(READ ${file} text)
-  # The install tree of this test is inside the build tree, and may name itself.
+  # The install tree of this test is inside the build tree, so files may contain its path.
   string(REPLACE "${INSTALLED}" "" text "${text}")
   foreach(folder ${SOURCE} ${BUILD})
     string(FIND "${text}" "${folder}/" place)

@@ -154,7 +154,7 @@ class Renames:
         return self._needed("keys", old, self.keys[old]) if old in self.keys else old
 
     def word(self, old):
-        """Returns a word of a command with every old name in it replaced."""
+        """Returns a part of a command with every old name in it replaced."""
         return self.pattern.sub(lambda found: self.value(found[0]), old) if self.pattern else old
 
     def value(self, old):
@@ -164,7 +164,7 @@ class Renames:
         return old
 
     def same_text(self, old, new):
-        """Whether a text equals the old one, where old names within it may be replaced or not."""
+        """Whether a text equals the recorded text, where old names in it may be replaced or not."""
         if self.value(old) == new:
             return True
         if old in self.strings or not self.pattern or not isinstance(new, str):
@@ -180,7 +180,7 @@ class Renames:
         return bool(fits)
 
     def may_be_new(self, place):
-        """Whether a member may be new at this place."""
+        """Whether a member may be new at this location of a result."""
         fitting = [one for one in self.additions if fnmatch.fnmatchcase(place, one)]
         self.needed.update(("additions", one) for one in fitting)
         return bool(fitting)
@@ -263,7 +263,7 @@ class Comparison:
                 self.differs(f"{place}.{key}" if place else key, f"new, {brief(new[key])}")
 
     def lists(self, old, new, place, path):
-        """Compares rows with equal identifying members if no two rows of a list have the same ones, else values in
+        """Compares rows with equal identifying members, if these differ between all rows of each list; else values in
         order."""
         olds, news = [identity(row, self.renames) for row in old], [identity(row) for row in new]
         if None in olds or None in news or len({*olds}) < len(olds) or len({*news}) < len(news) or olds == news:

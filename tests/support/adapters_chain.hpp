@@ -1,5 +1,5 @@
-// A chain verifier for tests of the wire protocol. It is correct, except that rows without residual mass get the
-// status no_mass. The child chain.py computes the same in the same order, so both agree to the last bit.
+// A chain verifier for tests of the wire protocol. It is correct, except that rows without residual mass get the status
+// no_mass. The child chain.py does the same computations in the same order, so both agree to the last bit.
 #pragma once
 
 #include <algorithm>

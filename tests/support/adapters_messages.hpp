@@ -46,7 +46,7 @@ void expect_error(Act act, std::string_view words) {
   expect_words(error_of<Error>(act), words);
 }
 
-/// Returns the finding of a check. Throws: std::out_of_range if there is none.
+/// Returns the finding of a check. Throws: std::out_of_range if the check has no finding.
 template <class Findings>
 const auto& finding_of(const Findings& findings, std::string_view check) {
   for (const auto& finding : findings)

@@ -139,7 +139,8 @@ inline Input input_of_row(const ServedBatch& batch, int row) {
   return input;
 }
 
-/// Rejection sampling of one position or of a chain that generates its random numbers, from seeds or without.
+/// Rejection sampling of one position or of a chain. It generates its random numbers, from seeds if the batch has
+/// seeds.
 class Rejection final : public Served {
  public:
   explicit Rejection(Declaration declaration) : declaration_{std::move(declaration)} {}

@@ -191,7 +191,7 @@ inline void expect_only_struck(WireProgram& program, const std::vector<std::size
   expect_equal_runs(found, wanted);
 }
 
-/// Expects that the folder holds the request that killed the program: the struck row alone, with its p.
+/// Expects that the folder has the request that killed the program: only the struck row, with its p.
 inline void expect_struck_row_kept(const std::filesystem::path& folder) {
   const std::string bytes = hostile::read_all(folder / "crash-1.frame");
   ASSERT_GT(bytes.size(), 8u);

@@ -19,7 +19,7 @@ struct Case {
   int drafts;
   std::vector<double> p;
   std::vector<std::vector<double>> q;             ///< one row, or one per draft for drafts from different proposals
-  double draft_accepted, draft_emitted, optimum;  ///< optimum is NaN if the file has none
+  double draft_accepted, draft_emitted, optimum;  ///< optimum is NaN if the file has no optimum
   std::vector<double> output;
   double distance;               ///< total variation of output and p
   std::vector<std::size_t> cut;  ///< tokens of a minimum cut, which may be empty; see has_cut

@@ -1,5 +1,5 @@
 // Helpers of the tests on bad files: a temporary directory, files built byte by byte with wrong contents, and the
-// expectation that reading one throws an InputError with the right message.
+// expectation that reading such a file throws an InputError with the right message.
 #pragma once
 
 #include <unistd.h>

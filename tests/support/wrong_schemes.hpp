@@ -1,4 +1,4 @@
-// Verifiers of paths and tree drafters that are wrong on purpose, each in the one way that one property detects.
+// Verifiers of paths and tree drafters that are wrong on purpose, each with a bug that one property detects.
 #pragma once
 
 #include <draftproof/sim/drafters/trees/paths.hpp>
@@ -84,7 +84,8 @@ struct SoldForAny : verifiers::paths::TokenPath {
   static constexpr Info info = of_one_path("sold_for_any", {}, any_draft_sampling);
 };
 
-/// Claims what sample and match does not have: acceptance of every draft if p = q, and token verification on one path.
+/// Sample and match neither accepts every draft if p = q, nor is token verification on one path; each type claims one
+/// of these.
 struct ClaimsEqualDistributions : NodeByNode<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_equal_distributions", {.accepts_equal_distributions = true});
 };

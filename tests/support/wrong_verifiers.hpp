@@ -79,8 +79,8 @@ struct KeyAndCall {
   }
 };
 
-/// Claims what sample and match does not have: acceptance of every draft if p = q, and equality with single-draft
-/// sampling at K = 1.
+/// Sample and match neither accepts every draft if p = q, nor equals single-draft sampling at K = 1; each type claims
+/// one of these.
 struct ClaimsEqualDistributions : verifiers::SampleAndMatch {
   static constexpr Info info = named("claims_equal_distributions", {.accepts_equal_distributions = true});
 };

@@ -48,7 +48,7 @@ std::vector<Source> sources(const std::string& room) {
   return found;
 }
 
-/// Returns the top-level folders of the tree, without hidden ones and build/.
+/// Returns the top-level folders of the tree, without hidden folders and build/.
 std::set<std::string> folders() {
   std::set<std::string> found;
   for (const auto& entry : std::filesystem::directory_iterator(DRAFTPROOF_SOURCE_DIR))
@@ -131,7 +131,7 @@ TEST(Files, NamedInCommentsExist) {
 
 using Rooms = std::set<std::string>;
 
-/// Returns the folders that each folder may include beside itself. If an inner folder has its own entry, its files
+/// Returns the folders that each folder may include in addition to itself. If an inner folder has an entry, its files
 /// follow that entry and not the outer folder's.
 const std::map<std::string, Rooms>& arrows() {
   static const std::map<std::string, Rooms> map = [] {
@@ -164,7 +164,7 @@ const std::map<std::string, Rooms>& arrows() {
   return map;
 }
 
-/// Returns the longest folder of arrows() that `path` is in, or the top-level folder if arrows() names none.
+/// Returns the longest folder of arrows() that `path` is in, or the top-level folder if arrows() has no such folder.
 std::string room_of(const std::string& path) {
   std::string room = path.substr(0, path.find('/'));
   for (const auto& [name, allowed] : arrows())
@@ -172,8 +172,8 @@ std::string room_of(const std::string& path) {
   return room;
 }
 
-/// Returns the layers inside a top-level folder: a file includes its own folder and folders of lower layers. ""
-/// stands for files directly in the folder.
+/// Returns the layers inside a top-level folder: a file may include files of its folder and of folders of lower layers.
+/// "" stands for files directly in the top-level folder.
 const std::map<std::string, std::map<std::string, int>>& layers() {
   static const std::map<std::string, std::map<std::string, int>> map{{"sim",
                                                                       {{"device", 0},

@@ -54,7 +54,7 @@ TEST(ExploreDraws, PicksHaveTheirWeights) {
 }
 
 TEST(ExploreDraws, PredictionsCompareWeights) {
-  // On a short interval of the coin, the weights of a pick change by 2^-20; outcomes alone would not show it.
+  // On a short interval of the coin, the weights of a pick change by 2^-20; a comparison of outcomes would not show it.
   InProcess program([](const Input&, TapeDraws& draws) {
     const double u = draws.coin();
     return std::vector<Token>{draws.pick({1, u >= .3141 && u < .3141 + 0x1p-5 ? 1 + 0x1p-20 : 1})};
@@ -156,7 +156,7 @@ TEST(ExploreDraws, RaceOfUniformsGivesTheWeightsInAnyOrder) {
 TEST(ExploreDraws, RaceWhoseHeaviestEntryBehavesAsALightOne) {
   std::vector<double> weights{1 / 1'000.0, 2 / 1'000.0, 997 / 1'000.0};
   do {
-    // Entries 0 and 1 have one outcome, so the heaviest may share its outcome with the first reference.
+    // Entries 0 and 1 have the same outcome, so the heaviest entry may have the outcome of the first reference.
     InProcess program([&](const Input&, TapeDraws& draws) {
       std::vector<double> clocks = draws.race(3, 16);
       for (double& clock : clocks)

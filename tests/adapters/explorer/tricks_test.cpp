@@ -1,6 +1,6 @@
 // Programs that a search by single coordinates may get wrong, and random programs: coins that are read again later,
-// idle coins, and draws whose number and meaning depend on earlier ones. Each distribution must equal the one over
-// all tapes, on a coarse grid.
+// idle coins, and draws whose number and meaning depend on earlier draws. Each distribution must equal the distribution
+// over all tapes, on a coarse grid.
 #include <draftproof/adapters/explorer/explore.hpp>
 #include <draftproof/tests/support/adapters_in_process.hpp>
 
@@ -16,7 +16,7 @@ double ratio(const Input& in, std::size_t i) {
   return in.p[i][x] / in.q[i][x];
 }
 
-/// A program to be compared with all tapes of `places` coins with `bits` bits each.
+/// A program, to be compared with all tapes of `places` coins with `bits` bits each.
 struct Trick {
   const char* about;
   InProcess::Body body;

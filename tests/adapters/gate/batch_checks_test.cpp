@@ -70,7 +70,7 @@ Batched::Body on_tape_of(std::function<std::size_t(std::size_t row, std::size_t 
 
 using Texts = std::map<std::string, std::string>;
 
-/// Returns the evidence of the failed checks; `notes` gets the evidence of the passed ones.
+/// Returns the evidence of the failed checks; `notes` gets the evidence of the passed checks.
 Texts failing(const Batched::Body& body, Declaration declaration = {.name = "batched"}, Texts* notes = nullptr) {
   Batched program(body);
   Texts failed;
@@ -334,7 +334,7 @@ TEST(BatchChecks, OtherDrawsAndLastBitsAreNotes) {
   ASSERT_EQ(notes.size(), 1u);
   expect_words(notes.at("row_alone"), "in a batch of one row other draws$");
   EXPECT_TRUE(failing(until_all_are_done).empty());
-  // A deviation of 2^-8 is rounding in a type of two bytes and a fault in a wider one.
+  // A deviation of 2^-8 is rounding in a type of two bytes and a fault in a wider type.
   EXPECT_TRUE(failing(rounded_by_slot(1 + 0x1p-8), {.name = "batched", .dtypes = {Dtype::bfloat16}}).empty());
   EXPECT_TRUE(failing(rounded_by_slot(1 + 0x1p-8)).contains("row_alone"));
 }
@@ -378,7 +378,7 @@ TEST(BatchChecks, DistributionsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
     EXPECT_EQ(finding_of(findings, "function").status, Status::failed);
     expect_words(finding_of(findings, "function").evidence, "equal calls have different results");
   }
-  // If batches have one row, there are no rows to run apart.
+  // If batches have one row, rows are already run apart, so the check stays failed.
   const auto single = distributions_of_batched(idle_in_odd_slots, 1);
   EXPECT_EQ(finding_of(single, "function").status, Status::failed);
 }

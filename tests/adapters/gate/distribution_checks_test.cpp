@@ -13,7 +13,7 @@ namespace {
 const std::string accepted_half_the_time = "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1",
                   never_accepted = "L=1 K=1 [] p=(0 1)/1 q=(1 0)/1";
 
-/// Rejection sampling that stops on some rows and coins.
+/// Returns rejection sampling that stops on some rows and coins.
 InProcess::Body stops(std::function<bool(const Input& input, TapeDraws& draws)> where, RowStatus status,
                       const std::string& message = "") {
   return [=](const Input& input, TapeDraws& draws) {
@@ -50,7 +50,7 @@ TEST(DistributionChecks, RightProgramsHold) {
   EXPECT_EQ(positions.instances, 60);
 }
 
-/// A wrong program, the one check that fails, and another check that may fail.
+/// A wrong program, the check that fails, and another check that may fail.
 struct Wrong {
   std::string about;
   InProcess::Body body;
@@ -58,7 +58,7 @@ struct Wrong {
   std::string check, or_violated, instance, evidence;
 };
 
-/// Rejection sampling that fails on some of its first two coins.
+/// Returns rejection sampling that fails on some of its first two coins.
 Wrong fails_on_coins(std::function<bool(double first, double second)> fails, const std::string& where,
                      const std::string& probability) {
   const std::string what = "ValueError: weights\ndo not sum to 1 (mine.py line 12)";
@@ -73,7 +73,7 @@ Wrong fails_on_coins(std::function<bool(double first, double second)> fails, con
   return {"fails where " + where, body, 25, "answers", "exact_distribution", "L=1 K=1 [] p=(1)/1 q=(1)/1", evidence};
 }
 
-/// Rejection sampling that changes arrays of some inputs in place.
+/// Returns rejection sampling that changes arrays of some inputs in place.
 Wrong overwrites(const std::string& names, const std::string& instance, const std::string& drafts,
                  std::function<bool(const Input&)> where) {
   const auto body = [=](const Input& input, TapeDraws& draws) {
@@ -241,7 +241,7 @@ TEST(DistributionChecks, HiddenState) {
 }
 
 TEST(DistributionChecks, DeviationThatRoundingExplainsHolds) {
-  // This deviation is within the rounding limit of a program in bfloat16, and beyond the limit of one in float32.
+  // This deviation is within the rounding limit of a program in bfloat16, and beyond the limit of a program in float32.
   RejectionSampling sampling;
   sampling.accepts = [](double u, double p, double q) { return u * q < p * (1 - 0x1p-9); };
   for (const auto& [dtype, status] : {std::pair{Dtype::bfloat16, Status::passed}, {Dtype::float32, Status::failed}}) {
@@ -326,7 +326,7 @@ TEST(DistributionChecks, GivenInstancesComeFirstInTheirOrder) {
     if (asked.empty() || !(asked.back() == input)) asked.push_back(input);
     return RejectionSampling{}(input, draws);
   });
-  // Both are larger than generated instances, and the larger one is first.
+  // Both instances are larger than generated instances, and the larger instance is first.
   const std::vector<std::string> first{"L=2 K=1 [] p=(1 2 3 4 5)/15 q=(1 0 0 0 0)/1",
                                        "L=1 K=1 [] p=(7 2)/9 q=(1 0)/1"};
   EXPECT_EQ(check_distributions(program, {.name = "chain"}, {.instances = 1, .first = first}).instances, 3);
@@ -455,7 +455,7 @@ TEST(DistributionChecks, FindingsStandWhereTheProgramIsLostLater) {
 }
 
 TEST(DistributionChecks, DrawsWithoutEndAreUndecided) {
-  // The program may emit any token on tapes longer than the longest one that is explored.
+  // The program may emit any token on tapes longer than the longest tape that is explored.
   const DistributionChecks checks = distributions_of([](const Input&, TapeDraws& draws) {
     while (draws.coin() < 1) {
     }

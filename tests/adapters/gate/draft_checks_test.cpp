@@ -1,4 +1,4 @@
-// Drafters of programs: correct ones pass, and each wrong one fails the check for its bug.
+// Drafters of programs: correct drafters pass, and each wrong drafter fails the check for its bug.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -58,7 +58,7 @@ DistributionChecks examined(const std::string& name) {
   return check_distributions(program, served->declaration(), options);
 }
 
-/// Examines all mutants of one position, or of paths. Returns the names of those that are refuted.
+/// Examines all mutants of one position, or of paths. Returns the names of the refuted mutants.
 std::set<std::string> refuted(bool position) {
   std::set<std::string> names;
   for (const BuiltInName& own : built_in_names()) {

@@ -1,5 +1,6 @@
 // Runs every registered scheme through an adapter. On each drafted input the distribution that is found by calls alone
-// equals the one that an enumeration of the scheme's branches gives; for a lossless scheme it also equals the target's.
+// equals the distribution that an enumeration of the scheme's branches gives; for a lossless scheme it also equals the
+// target's.
 #include <map>
 #include <set>
 
@@ -144,7 +145,7 @@ void sweep(const BuiltInName& own, Swept& swept) {
   swept.schemes.push_back(own.name);
 }
 
-/// Sweeps all schemes of the kind, of one position or of paths, except those that share noise with their drafters,
+/// Sweeps all schemes of the kind, of one position or of paths, except schemes that share noise with their drafters,
 /// which are seeded only.
 Swept sweep_all(Kind kind, bool position) {
   Swept swept;

@@ -1,4 +1,4 @@
-// Verifiers of programs under a grammar: a library with the C interface and a child, right ones and wrong ones.
+// Verifiers of programs under a grammar: correct and wrong ones, as a library with the C interface and as a child.
 #include <string>
 
 #include <draftproof/adapters/gate/external_gate.hpp>

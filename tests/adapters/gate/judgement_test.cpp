@@ -7,7 +7,7 @@
 namespace draftproof::adapters {
 namespace {
 
-/// One draft, token 1 always, with p / q = 1/2. A right program replaces it by token 0 half of the time.
+/// One draft, always token 1, with p / q = 1/2. A correct program replaces it by token 0 half of the time.
 SmallModel half_accepted() {
   return small_model_of(PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(0 1)/1 [1] p=(1 3)/4 q=(1 0)/1"), "iid",
                         Level::chain);

@@ -1,5 +1,5 @@
-// Rows next to p = q among the models of a program: their shapes, and that a verifier which draws from (p - q)+ alone
-// is refuted on them, in every type and at every level.
+// Rows next to p = q among the models of a program. Tests their shapes, and that a verifier which draws only from (p -
+// q)+ is refuted on them, in every type and at every level.
 #include <draftproof/adapters/gate/edge_rows.hpp>
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Verifiers that apply the settings of requests: a library with the C interface and a child, right ones and wrong ones;
-// and the rows and settings that they get.
+// Verifiers that apply the settings of requests: correct and wrong ones, as a library with the C interface and as a
+// child; and the rows and settings that they get.
 #include <cmath>
 #include <set>
 #include <string>

@@ -1,4 +1,5 @@
-// Selection policies of programs: a library with the C interface and a child, right and wrong, by both checks.
+// Selection policies of programs: correct and wrong ones, as a library with the C interface and as a child, by both
+// checks.
 #include <cstdlib>
 #include <string>
 

@@ -1,4 +1,4 @@
-// Batches that distinguish a mutant kernel from the correct one, and the host's verdicts on them.
+// Batches on which a mutant kernel differs from the correct kernel, and the host's verdicts on them.
 //
 //   adjacent     rows of V tokens without a gap between them; V is one more than a tile
 //   passes       longer rows, for which several rejections per position overwrite the sums of a pass repeatedly

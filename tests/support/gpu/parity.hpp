@@ -1,5 +1,5 @@
-// Parity: a verifier on another machine must emit the host's tokens and flag the host's drafts for the same rows,
-// drafts and counters. No mismatch is tolerated, and no test is statistical.
+// Parity: for the same rows, drafts and counters, a verifier on another machine must emit the host's tokens and accept
+// the host's drafts. No mismatch is tolerated, and no test is statistical.
 #pragma once
 
 #include <cstdint>

@@ -55,8 +55,8 @@ class ParityRows {
  private:
   static constexpr std::size_t padding = 5;
   static constexpr std::uint64_t shapes = 6;
-  /// The least positive entry. A smaller one could vanish in a sum of 2^-60 units, so a draft with q > 0 would have an
-  /// unseen mass of zero.
+  /// The least positive entry. A smaller entry could vanish in a sum of 2^-60 units, so a draft with q > 0 would have
+  /// an unseen mass of zero.
   static constexpr double least = 0x1p-40;
   enum Shape : std::uint64_t { flat, half_zeros, ties, peaked, equal_rows, few_tokens };
 

@@ -88,7 +88,7 @@ void run_grid(const Grid& grid, const Body& body) {
     gpu::BlockCounts counts;
     std::memset(&counts, 0xa5, sizeof counts);  // a block's memory is uninitialized
     team.run([&](const HostThread& thread) {
-      // Later warps begin late, as on a device, so the first ones are far ahead unless a barrier stops them.
+      // Later warps begin late, as on a device, so the first warps are far ahead unless a barrier stops them.
       for (int wait = 0; wait < 40 * thread.warp(); ++wait) thread.lane_sum(0u);
       body(HostTrialThread(thread, block, grid.blocks), counts);
     });
