@@ -41,8 +41,7 @@ CHOICES = re.compile(r"\{([^{}]*\|[^{}]*)\}")
 
 
 def alternatives(text):
-    """Yields each text with one alternative of every `{a
-    b}` in `text`, and the chosen alternatives."""
+    """Yields each text with one alternative of every `{a|b}` in `text`, and the chosen alternatives."""
     parts = CHOICES.split(text)
     for chosen in itertools.product(*(part.split("|") for part in parts[1::2])):
         parts[1::2] = chosen

@@ -115,7 +115,7 @@ inline Input random_input(std::mt19937& random, int v, int drafts) {
   return input;
 }
 
-/// `count` inputs of 0 to `most_drafts` drafts, each with a tape that may be too short. strike() marks rows by
+/// A set of `count` inputs of 0 to `most_drafts` drafts, each with a tape that may be too short. strike() marks rows by
 /// p[0][0] = 0.75, so no input has this value.
 struct RandomCalls {
   std::vector<Input> inputs;
@@ -167,7 +167,7 @@ inline void expect_equal_runs(const std::vector<Run>& found, const std::vector<R
   }
 }
 
-/// Marks a row: hostile children misbehave where p[0][0] = 0.75.
+/// Marks a row by p[0][0] = 0.75, on which hostile children misbehave.
 inline void strike(RandomCalls& set, std::size_t row) {
   auto& distribution = set.inputs[row].p[0];
   distribution.assign(distribution.size(), 0.0);

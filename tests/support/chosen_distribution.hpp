@@ -34,8 +34,8 @@ void visit_choices(const ConditionalModel<L>& conditionals, int paths, int lengt
   walk(walk, tokens, &plans.root(conditionals, 0, paths), 0, Scalar(1));
 }
 
-/// Returns E[tau] of ladder_block: the sum of a(x) over all prefixes x, where a(xy) = min(q_chosen(xy), a(x) p(y
-/// x)).
+/// Returns E[tau] of ladder_block: the sum of a(x) over all prefixes x, where
+/// a(xy) = min(q_chosen(xy), a(x) p(y|x)).
 template <class L>
 typename L::Scalar planned_mean_accepted(const ConditionalModel<L>& conditionals, int paths, int length) {
   using Scalar = typename L::Scalar;

@@ -56,7 +56,7 @@ inline void write_npz(const std::filesystem::path& path, const NamedArrays& arra
   require(zip_close(archive) == 0);
 }
 
-/// How the rows of a written capture are stored.
+/// The form in which the rows of a written capture are stored.
 struct CaptureFormat {
   Values values = Values::LogProbability;
   DType dtype = DType::F32;  // F32 or F64

@@ -141,7 +141,7 @@ Batched::Body padded(Idle idle, double share) {
   };
 }
 
-/// Scales the last coin by so little that random tapes do not show it. It draws coins only, so no weights are logged.
+/// Scales the last coin by so little that random tapes do not show it. Only coins are drawn, so no weights are logged.
 void moves_the_last_coin(const SeenBatch& batch, std::size_t row, OneRun& run) {
   const double moved = 1e-4 * static_cast<double>(batch.longest() - batch.input(row).drafts.size());
   TapeDraws draws(batch.tape(row), run, 24);
@@ -292,7 +292,7 @@ void until_all_are_done(const SeenBatch& batch, std::size_t row, OneRun& run) {
   run.tokens = RejectionSampling{}(batch.input(row), from);
 }
 
-/// Rejection sampling whose weights are off by some last bits in every third slot.
+/// Returns rejection sampling whose weights are off by some last bits in every third slot.
 Batched::Body rounded_by_slot(double factor) {
   return [=](const SeenBatch& batch, std::size_t row, OneRun& run) {
     Input input = batch.input(row);

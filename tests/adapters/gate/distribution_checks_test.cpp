@@ -381,7 +381,7 @@ TEST(DistributionChecks, StopsWhenItIsTold) {
   EXPECT_EQ(seen, 3);
 }
 
-/// Rejection sampling that throws an error after some runs.
+/// Returns rejection sampling that throws an error after `left` runs.
 template <class Error>
 InProcess::Body lost_after(std::uint64_t& left, RejectionSampling sampling = {}) {
   return [&left, sampling](const Input& input, TapeDraws& draws) {

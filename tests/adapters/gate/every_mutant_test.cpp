@@ -13,7 +13,7 @@
 namespace draftproof::adapters {
 namespace {
 
-/// How calls show a mutant whose distribution does not refute it.
+/// The way in which calls show a mutant whose distribution does not refute it.
 enum class Shown { never, at_an_edge, without_a_token, as_no_function };
 const std::map<std::string, std::pair<Shown, std::string>> otherwise_shown{
     {"accepted_counts_rejected_one",

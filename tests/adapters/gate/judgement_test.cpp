@@ -80,11 +80,7 @@ TEST(Judgement, MissingMassCountsAsDistance) {
   const Judgement missing =
       judgement_of(half_accepted(), {emitted({0}, .5), emitted({1, 1}, .25), ended(RowStatus::failed, .25)});
   EXPECT_EQ(missing.mass, .75);
-  // 1/2 (1/4 +
-  // 0 - 1/8
-  // +
-  // 1/4 - 3/8
-  // ), where the first 1/4 is the mass without tokens
+  // 1/2 (1/4 + |0 - 1/8| + |1/4 - 3/8|), where the first 1/4 is the mass without tokens
   EXPECT_EQ(missing.distance, .25);
   ASSERT_EQ(missing.edges.size(), 1u);
   EXPECT_EQ(missing.edges[0].what, "on drafts (1): fails");

@@ -71,7 +71,7 @@ TEST(PathChecks, RightSchemesOfPathsHold) {
   EXPECT_GE(passed, 25);
 }
 
-/// Mutants whose bug no affordable number of trials shows, with the reason.
+/// Mutants with a bug that no affordable number of trials shows, and the reason.
 const std::map<std::string, std::string> unseen_by_trials{
     {"accepted_counts_rejected_one",
      "the tokens are right: the count of accepted ones, which no adapter has, is wrong"},

@@ -22,7 +22,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 std::string hostile_child(const std::string& kind) { return child_command("hostile.py", kind); }
 
-/// Answers as ChainVerifier does, and misbehaves on a row with p[0][0] = 0.75.
+/// A verifier that answers as ChainVerifier does, and misbehaves on a row with p[0][0] = 0.75.
 class StruckChain final : public ChainVerifier {
  public:
   StruckChain(std::string kind, int connection) : kind_(std::move(kind)), connection_(connection) {}

@@ -35,7 +35,7 @@ std::string frame_of(const Message& message) {
   return frame;
 }
 
-/// Feeds `bytes` in pieces of at most `piece`; returns how many were taken.
+/// Feeds `bytes` in pieces of at most `piece`; returns the number of bytes that the reader took.
 std::size_t feed(MessageReader& reader, std::string_view bytes, std::size_t piece) {
   std::size_t fed = 0;
   while (!reader.complete() && fed < bytes.size()) {

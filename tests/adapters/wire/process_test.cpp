@@ -14,7 +14,7 @@ namespace {
 using namespace wired;
 using Exchange = Process::Exchange;
 
-/// Takes exactly `count` bytes.
+/// A sink for exactly `count` bytes.
 class CountedBytes : public ByteSink {
  public:
   explicit CountedBytes(std::size_t count) : bytes_(count) {}

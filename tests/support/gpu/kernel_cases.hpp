@@ -61,7 +61,7 @@ class KernelCase {
   std::vector<Verdict> wanted_;
 };
 
-/// Cases of each kind with `positions` positions; fewer for the kind `far`.
+/// Returns cases of each kind with `positions` positions; fewer for the kind `far`.
 std::vector<std::unique_ptr<KernelCase>> kernel_cases(int positions);
 
 /// Runs a kernel on all cases, with wrong_verdicts(i) on case i, and prints the differences from the host. Returns 1

@@ -14,7 +14,7 @@
 
 namespace draftproof::parity {
 
-/// Positions of every shape, with 1 .. 4 drafts of draft sampling D.
+/// A batch with positions of every shape, and 1 .. 4 drafts of draft sampling D at each.
 template <class Entry, class D>
 class LogitBatch {
  public:
