@@ -20,7 +20,7 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-# (pattern, what to write instead). Patterns see one sentence of prose, without code in backticks.
+# (pattern, what to write instead). A pattern is searched in one sentence of prose, without code in backticks.
 WORDS = [
     (r"\blaws?\b", "distribution, or draft sampling for the way in which drafts are drawn"),
     (r"\bdoors?\b", "adapter, or external verifier"),
@@ -65,13 +65,13 @@ SKIPPED = re.compile(
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a paragraph, code in backticks replaced by a name."""
+    """Yields the sentences of a paragraph; code in backticks is replaced by a name."""
     text = re.sub(r"``[^`]*``|`[^`]*`", "name", text)
     yield from (s.strip() for s in re.split(r"(?<=[.!?;]) +(?=[A-Z(])", text) if s.strip())
 
 
 def paragraphs(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Joins lines that follow each other: (first line, text)."""
+    """Joins lines that follow each other. Yields (number of the first line, text)."""
     first, last, words = 0, -2, []
     for number, line in lines:
         ends = number != last + 1 or not line.strip() or re.match(r"\s*([-*|#]|\d+\.)\s|\s{3,}", line)
@@ -88,7 +88,7 @@ def paragraphs(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def of_source(text: str) -> Iterator[tuple[int, str]]:
-    """Comments and string literals of C++, C and CUDA."""
+    """Yields the comments and string literals of C++, C and CUDA."""
     comments: list[tuple[int, str]] = []
     token = re.compile(r'R"(\w*)\((?P<raw>(?:.|\n)*?)\)\1"|//(?P<line>[^\n]*)|/\*(?P<block>(?:.|\n)*?)\*/'
                        r'|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])+\'')
@@ -104,7 +104,7 @@ def of_source(text: str) -> Iterator[tuple[int, str]]:
 
 
 def of_python(text: str) -> Iterator[tuple[int, str]]:
-    """Comments, docstrings and messages of Python."""
+    """Yields the comments, docstrings and messages of Python."""
     comments: list[tuple[int, str]] = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
@@ -117,7 +117,7 @@ def of_python(text: str) -> Iterator[tuple[int, str]]:
 
 
 def of_page(text: str) -> Iterator[tuple[int, str]]:
-    """Prose of Markdown: no fenced or indented blocks, no tables that list names."""
+    """Yields the prose of Markdown, without fenced or indented blocks and tables that list names."""
     lines, fenced = [], False
     for number, line in enumerate(text.split("\n"), 1):
         if line.lstrip().startswith("```"):
@@ -128,7 +128,7 @@ def of_page(text: str) -> Iterator[tuple[int, str]]:
 
 
 def complaints(prose: str) -> list[tuple[str, str]]:
-    """(text, what to write) for everything that is wrong in a paragraph."""
+    """Returns (text, what to write) for everything that is wrong in a paragraph."""
     return [
         (match.group(0), write)
         for sentence in (EXEMPT.sub("name", one) for one in sentences(prose))
@@ -161,7 +161,7 @@ def check(root: Path, chosen: list[str]) -> int:
 
 
 def files(root: Path, chosen: Sequence[str] = ()) -> Iterator[tuple[str, str, Path]]:
-    """(name, kind, path) of every file whose prose is read."""
+    """Yields (name, kind, path) of every file whose prose is read."""
     for path in sorted(root.rglob("*") if not chosen else (root / name for name in chosen)):
         name = path.relative_to(root).as_posix()
         if SKIPPED.search(name) or path.is_symlink() or "include/draftproof" in name or not path.is_file():
@@ -171,7 +171,8 @@ def files(root: Path, chosen: Sequence[str] = ()) -> Iterator[tuple[str, str, Pa
 
 
 def sample(root: Path, seed: int) -> None:
-    """Prints places at random. Messages are string literals of sources; their format fields are not filled in."""
+    """Prints comments, messages and paragraphs at random. Messages are string literals of sources; their format fields
+    are not filled in."""
     comments, messages, pages = [], [], []
     for name, suffix, path in files(root):
         text = path.read_text(encoding="utf-8")
