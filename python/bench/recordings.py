@@ -2,8 +2,9 @@
 
     python python/bench/recordings.py [--records 20000] [--vocabulary 32000] [--bug NAME]..
 
-Chains of one draft. The target's rows are (rank + 2.7)^-1.1, rotated at random, with Gaussian noise of 0.5 on the
-logarithm; the proposal has noise of 0.8 more. Rows are stored in float16. DRAFTPROOF_PROGRAM names the program.
+Engines verify chains of one draft. The target's rows are (rank + 2.7)^-1.1, rotated at random, with Gaussian noise of
+standard deviation 0.5 on the logarithm; the proposal adds noise of standard deviation 0.8. Rows are stored in float16.
+DRAFTPROOF_PROGRAM names the program.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def moved(p: Any, gains: Any) -> Any:
     return np.where(gains, p * (1 + SHARE / mass), p * (1 - SHARE / (1 - mass)))
 
 
-# By bug: the row that the verifier uses as the target, and the row that it draws from after a rejection.
+# For each bug, the row that the verifier uses as the target, and the row from which it draws after a rejection.
 BUGS: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
     "right": (lambda p: p, lambda p, q: np.maximum(p - q, 0)),
     "residual is p": (lambda p: p, lambda p, q: p),

@@ -49,7 +49,8 @@ K = L = 4
 
 
 def calls(b: int, v: int, device: torch.device) -> dict[str, Callable[[], object]]:
-    """Timed functions by name. Target logits N(0, 2.5^2); draft logits with N(0, 1) added; float32 probabilities."""
+    """Returns the timed functions by name. The target's logits are N(0, 2.5^2), the draft's are those plus N(0, 1);
+    rows are float32 probabilities."""
     generator = torch.Generator(device=device).manual_seed(1)
     logits = 2.5 * torch.randn(b, L + 1, v, generator=generator, device=device)
     p_rows = logits.softmax(-1)
@@ -118,7 +119,7 @@ def seconds(call: Callable[[], object], device: torch.device) -> float:
 
 
 def cpp_name(name: str, v: int) -> str | None:
-    """The benchmark of the C++ form of what `calls` names, None if it has none."""
+    """Returns the benchmark of the C++ form of a function that `calls` names, or None if it has no C++ form."""
     form = CPP.get(name.partition(",")[0])
     return form.format(v=v) if form else None
 
@@ -158,7 +159,7 @@ def main() -> None:
             for name, call in timed.items():
                 with nullcontext() if name.endswith("kernel") else kernels.torch_form():
                     spent = seconds(call, device)
-                if repeat > 0:  # the first one warms up
+                if repeat > 0:  # the first round warms up
                     enter(name, spent / b)
             if repeat > 0 and with_cpp:
                 try:

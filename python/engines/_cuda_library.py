@@ -1,4 +1,4 @@
-"""Compiles a .cu file of this folder, a C interface to an engine's kernels, by nvcc, and calls it by ctypes."""
+"""Compiles a .cu file of this folder, a C interface to an engine's kernels, with nvcc, and calls it through ctypes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from draftproof.engines import Missing
 
 
 def compiler() -> str:
-    """nvcc. Raises: Missing."""
+    """Returns the path of nvcc. Raises: Missing."""
     for place in (os.environ.get("CUDACXX"), shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc"):
         if place and Path(place).is_file():
             return place
@@ -23,15 +23,15 @@ def compiler() -> str:
 
 
 def architecture() -> str:
-    """The architecture of torch's device, such as sm_90."""
+    """Returns the architecture of torch's device, such as sm_90; sm_90 without a device."""
     import torch
 
     return "sm_{}{}".format(*torch.cuda.get_device_capability()) if torch.cuda.is_available() else "sm_90"
 
 
 def build(file: str, root: Path, includes: Sequence[str], defines: Sequence[str] = ()) -> Path:
-    """Returns the library of `file`, in `root`. It is compiled again only if the text, the folders of headers (below
-    `root`), the defined names or the architecture changed. Raises: Missing."""
+    """Returns the path of the library compiled from `file`, in `root`. The file is compiled again only if its text, the
+    folders of headers (below `root`), the defined names or the architecture changed. Raises: Missing."""
     source, wanted = Path(__file__).with_name(file), architecture()
     made_of = source.read_bytes() + repr((includes, defines, wanted)).encode()
     result = root / f"{source.stem.strip('_')}-{hashlib.sha256(made_of).hexdigest()[:12]}.so"
@@ -52,13 +52,14 @@ def build(file: str, root: Path, includes: Sequence[str], defines: Sequence[str]
 
 
 class Library:
-    """Kernels as functions of tensors, on torch's current stream."""
+    """A compiled library, whose functions launch kernels on tensors, on torch's current stream."""
 
     def __init__(self, path: Path) -> None:
         self._functions = ctypes.CDLL(str(path))
 
     def call(self, name: str, *given: Any) -> None:
-        """Tensors must be contiguous, and are given by their addresses. Raises: RuntimeError with a status of CUDA."""
+        """Calls the function `name` with the addresses of tensors and with other values as they are. Raises:
+        RuntimeError if a tensor is not contiguous, or if the function returns a CUDA error."""
         import torch
 
         def as_c(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The device that kernels of engines run on, and draws on it, whose numbers the gate replaces."""
+"""The device on which engines' kernels run, and draws by torch on it, whose numbers the gate can replace."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DEVICE = "cuda"
 
 
 def want_device() -> None:
-    """Raises: Missing without a device."""
+    """Raises: Missing if torch finds no CUDA device."""
     import torch
 
     if not torch.cuda.is_available():
@@ -24,7 +24,7 @@ def uniforms(*shape: int) -> Any:
 
 
 def picks(rows: Any) -> Any:
-    """A token of each row [B, V], by its weights."""
+    """Draws a token of each row [B, V] with probability proportional to its weight. Returns [B]."""
     import torch
 
     return torch.multinomial(rows.to(DEVICE), 1)[:, 0]

@@ -1,5 +1,6 @@
-// A C interface to FlashInfer's kernel of chain verification. Its launcher and kernel run as released. Compiled with
-// DRAFTPROOF_COINS, its generator returns the numbers of an array instead: a state has the index of the next one.
+// A C interface to FlashInfer's kernel of chain verification, whose launcher and kernel run as released. If the file is
+// compiled with DRAFTPROOF_COINS, the calls of cuRAND are replaced by functions that return the numbers of an array:
+// the generator's state then has the address of the row's numbers and the index of the next number.
 #include <curand.h>
 #include <curand_kernel.h>
 #include <curand_philox4x32_x.h>
@@ -8,7 +9,8 @@
 
 #ifdef DRAFTPROOF_COINS
 
-// Prepares `state` for the coins of a row. The seed is the address of all coins, the offset how many a row has.
+// Replaces curand_init: prepares `state` for the coins of a row. The seed is the address of the array of coins, and the
+// offset is the number of coins in a row.
 __device__ inline void draftproof_begin(std::uint64_t coins, std::uint32_t row, std::uint64_t per_row,
                                         curandStatePhilox4_32_10_t* state) {
   const auto place = coins + (row * per_row * sizeof(float));
@@ -27,8 +29,8 @@ __device__ inline float draftproof_next(curandStatePhilox4_32_10_t* state) {
 
 #include <flashinfer/sampling.cuh>
 
-// Returns a status of CUDA. draft [batch, length, vocabulary]; target and tokens have one row more. The kernel adds to
-// the counts.
+// Returns a cudaError_t. draft [batch, length, vocabulary]; target and tokens have length + 1 in place of length. The
+// kernel adds to the counts `accepted` and `emitted` [batch].
 extern "C" int flashinfer_chain(float* draft, int* drafts, float* target, int* tokens, int* accepted, int* emitted,
                                 int batch, int length, int vocabulary, std::uint64_t seed, std::uint64_t offset,
                                 void* stream) {

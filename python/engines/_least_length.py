@@ -10,11 +10,13 @@ from draftproof.declare import adapter
 
 
 def least_length(engine: str, sample: Callable[..., Any]) -> Any:
-    """sample(logits [n + 1, V + 1], proposal [n, V + 1], drafts [n]) -> tokens, of an engine whose token 0 stops.
+    """Returns a subject that verifies with sample(logits [n + 1, V + 1], proposal [n, V + 1], drafts [n]) -> tokens, a
+    step of an engine whose stop token is 0.
 
-    The engine's token x + 1 is token x of the rows. In the first row, the stop token has as much mass as all others
-    together and must not be emitted. In later rows, it has the mass of token 0; the engine's token 1, which is token 0
-    too, has almost none, and is emitted only if the row has no other token."""
+    The engine's token x + 1 stands for token x of the rows. In the first row, the stop token has as much mass as all
+    others together and must not be emitted. In later rows, the stop token stands for token 0 and has its mass. The
+    engine's token 1 stands for token 0 too and has almost no mass there, so it is emitted only if the engine masks the
+    stop token in a row without other tokens."""
     import torch
 
     def placed(rows: Any, empty: float) -> Any:
@@ -26,7 +28,7 @@ def least_length(engine: str, sample: Callable[..., Any]) -> Any:
         first = torch.arange(len(p)) == 0
         logits = placed(torch.log(p), -torch.inf)
         logits[0, 0] = 0.0
-        logits[1:, 1] = -20.0  # probability 2e-9, a hundredth of what rounding in float32 explains
+        logits[1:, 1] = -20.0  # probability 2e-9, a hundredth of the error that rounding in float32 explains
         theirs = torch.where(first[:-1] | (drafts > 0), drafts + 1, drafts)
         out = torch.as_tensor(sample(logits, placed(q, 0.0), theirs))
         first = torch.arange(len(out)) == 0

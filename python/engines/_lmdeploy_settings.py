@@ -1,4 +1,4 @@
-"""LMDeploy's settings of a request under speculation: sampling inputs, processors of logits, rejection sampler."""
+"""LMDeploy's verification step with a request's settings: sampling inputs, logits processors, rejection sampler."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from draftproof.engines import functions_of
 WRITTEN = (1, 1, 1)  # tokens of the request before the step
 PENALTY, MIN_P, TOP_P = 2.0, 2.0**-4, 1 - 2.0**-8
 AT = 0.7  # the temperature
-CUT = {"min_p": MIN_P / 2, "top_p": 2.0**-10}  # weight of tokens with p = 0 before the setting; 1: the likeliest token
+CUT = {"min_p": MIN_P / 2, "top_p": 2.0**-10}  # weight of tokens with p = 0 before the setting; the likeliest has 1
 
 
 def request(**given: Any) -> SimpleNamespace:
@@ -41,8 +41,8 @@ def request(**given: Any) -> SimpleNamespace:
 
 
 def step_of(root: Path, implementation: Any) -> Any:
-    """Returns step(settings, logits [n + 1, W], drafts [n]) -> tokens: the engine's verification of one request with
-    the text WRITTEN. Its modules load libraries of a device, so only the functions are compiled."""
+    """Returns step(settings, logits [n + 1, W], drafts [n]) -> tokens: the engine's verification of one request whose
+    text is WRITTEN. Only the functions are compiled, because the engine's modules load device libraries."""
     import numpy as np
     import torch
     from torch.profiler import record_function
@@ -62,7 +62,7 @@ def step_of(root: Path, implementation: Any) -> Any:
     (guided,) = functions_of(speculative / "guided_spec_helper.py", ["GuidedSpecHelper"], scope)
     names = ["SpecModelAgent._rejection_sampling", "_expand_sampling_inputs", "_SCALAR_FIELDS", "_GLOBAL_FIELDS"]
     agent = functions_of(speculative / "spec_agent.py", names, scope)[0]
-    # It draws a seed for kernels of a device, which this backend ignores.
+    # `make_sampling_inputs` draws a seed for device kernels, which the default backend ignores.
     seedless = SimpleNamespace(random=SimpleNamespace(randint=lambda high: 0), full=np.full, int64=np.int64)
     names = ["_gather_all_ids", "_gather_generated_ids", "_get_num_ignore_eos"]
     sampling = pytorch / "strategies" / "ar" / "sampling.py"
@@ -96,7 +96,7 @@ def step_of(root: Path, implementation: Any) -> Any:
 
 
 def _ended(coroutine: Any) -> Any:
-    """Returns the coroutine's result. It never waits, because guided decoding is not used here."""
+    """Returns the coroutine's result. The coroutine never waits, because guided decoding is not used here."""
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -105,9 +105,9 @@ def _ended(coroutine: Any) -> Any:
 
 
 def settings(step: Any, setting: str) -> Any:
-    """One request at temperature 0.7, whose logits become the rows of p when `setting` is applied: `bad_words`,
-    `repetition_penalty`, `min_p` or `top_p`. The setting must remove tokens with p = 0, which get some weight before,
-    or, for bad words, a token V with as much mass as all others together."""
+    """Returns a subject of one request at temperature 0.7, whose logits become log p when `setting` is applied:
+    `bad_words`, `repetition_penalty`, `min_p` or `top_p`. The last two must remove the tokens with p = 0, which get a
+    small weight first. Bad words must remove an added token V, which has as much mass as all others together."""
     import torch
 
     torch.set_num_threads(1)

@@ -1,4 +1,4 @@
-"""SGLang's Triton kernel of chain verification, token or block, as a function of a batch: coins are its arguments."""
+"""SGLang's Triton kernel of chain verification, by token or by block, on batches. Its coins are arguments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def kernel_of(root: Path) -> Any:
 
 
 def chain(root: Path, block: bool, device: str) -> Any:
-    """The kernel on `device`, with coins that torch draws there."""
+    """Returns a subject of the kernel on `device`, with coins that torch draws there."""
     import torch
 
     kernel = kernel_of(root)
@@ -27,7 +27,7 @@ def chain(root: Path, block: bool, device: str) -> Any:
         count = torch.zeros(b, dtype=torch.int32, device=device)
         candidates = torch.cat([torch.zeros(b, 1, dtype=torch.int64), drafts], 1).to(device)
         index = torch.arange(b * slots, device=device).reshape(b, slots)
-        last_column = torch.zeros(b, 1, device=device)  # as in the engine's workers
+        last_column = torch.zeros(b, 1, device=device)  # the engine's workers pass zeros too
         coins = torch.cat([torch.rand(b, slots - 1, device=device), last_column], 1)
         last = torch.rand(b, device=device)
         target, draft = (one.to(device).contiguous() for one in (p, q))

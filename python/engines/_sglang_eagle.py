@@ -1,4 +1,4 @@
-"""SGLang's verification step of EAGLE with rejection sampling: settings of requests, applied before its kernel."""
+"""SGLang's verification step of EAGLE with rejection sampling, which applies requests' settings before its kernel."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FREQUENCY, MIN_P = 0.5, 2.0**-4
 
 
 def step_of(root: Path, kernel: Any) -> Any:
-    """Returns the engine's function. When it is called, it imports names from modules that load libraries of a device:
-    these modules are replaced by modules with only these names."""
+    """Returns the engine's function `eagle_sample`. When called, it imports names from modules that load device
+    libraries, so these modules are replaced by modules with only the imported names."""
     import torch
 
     sglang = root / "sglang" / "srt"
@@ -54,8 +54,8 @@ def step_of(root: Path, kernel: Any) -> Any:
 
 
 def step_input(tokens: Any, proposals: Any, lengths: list[int], temperatures: Any, **settings: Any) -> tuple[Any, Any]:
-    """Returns the verification input and the batch. tokens [B (n + 1)]: of each request its last token and its drafts.
-    lengths: of the texts so far. settings: fields of the batch's sampling information."""
+    """Returns the verification input and the batch. tokens [B (n + 1)]: each request's last token, then its drafts.
+    lengths: lengths of the texts so far. settings: fields of the batch's sampling information."""
     import torch
 
     count = len(lengths)
@@ -84,9 +84,9 @@ def step_input(tokens: Any, proposals: Any, lengths: list[int], temperatures: An
 
 
 def eagle_sample(step: Any, setting: str) -> Any:
-    """A request at temperature 0.7 after one at 1.5 whose rows have the tokens in reverse order. Its logits become the
-    rows of p when `setting` is applied: `bias`, `min_p` or `frequency_penalty`. Tokens that min-p must remove have half
-    the least probability that it keeps."""
+    """Returns a subject of the second request of a batch, at temperature 0.7. Its logits become log p when `setting` is
+    applied: `bias`, `min_p` or `frequency_penalty`. The first request has temperature 1.5 and rows with the tokens in
+    reverse order. Tokens that min-p must remove have half the least probability that min-p keeps."""
     import torch
 
     torch.set_num_threads(1)

@@ -45,7 +45,7 @@ cudaError_t sample(Tree t, float* coins, float* last, float* target, float* draf
 
 }  // namespace
 
-// Returns a status of CUDA. target and draft [batch, slots, vocabulary]; draft is written to.
+// Returns a cudaError_t. target and draft [batch, slots, vocabulary]; the kernel writes to draft.
 extern "C" int sglang_tree_sample(std::int32_t* predicts, std::int32_t* accept_index, std::int32_t* accept_count,
                                   std::int64_t* candidates, std::int64_t* index, std::int64_t* next_token,
                                   std::int64_t* next_sibling, float* coins, float* last, float* target, float* draft,
@@ -74,7 +74,7 @@ extern "C" int sglang_tree_sample(std::int32_t* predicts, std::int32_t* accept_i
   }
 }
 
-// Returns a status of CUDA. chosen [batch, slots]: the target's token after each node.
+// Returns a cudaError_t. chosen [batch, slots]: the target's token after each node.
 extern "C" int sglang_tree_greedy(std::int32_t* predicts, std::int32_t* accept_index, std::int32_t* accept_count,
                                   std::int64_t* candidates, std::int64_t* index, std::int64_t* next_token,
                                   std::int64_t* next_sibling, std::int64_t* chosen, int batch, int steps, int slots,

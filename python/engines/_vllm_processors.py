@@ -1,4 +1,4 @@
-"""Processors of logits in vLLM's first model runner: penalties, masks, least lengths."""
+"""Logits processors of vLLM's first model runner: penalties, masks, minimum lengths."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Any
 from draftproof.declare import adapter
 from draftproof.engines import beside
 
-PROMPT, WRITTEN = (0,), (1, 1, 1)  # tokens of each request; only the prompt has token 0
-# frequency, presence and repetition of the greedy request, of the one without drafts and of the one that is judged
+PROMPT, WRITTEN = (0,), (1, 1, 1)  # tokens of each request before the step; only the prompt has token 0
+# Frequency, presence and repetition penalties of the greedy request, the request without drafts and the judged request.
 PENALTIES = ((1.0, 0.5, 1.0), (0.5, 1.0, 4.0), (0.25, 0.5, 2.0))
 
 
 def unpenalised(torch: Any, rows: Any, drafts: Sequence[int], penalties: Sequence[float]) -> Any:
-    """Returns logits that become `rows` when the penalties of tokens written and of drafts before a row are applied."""
+    """Returns logits that become `rows` when the penalties are applied to tokens of the prompt and of the output, with
+    the drafts before each row."""
     frequency, presence, repetition = penalties
     out = rows.clone()
     for i, row in enumerate(out):
@@ -28,12 +29,13 @@ def unpenalised(torch: Any, rows: Any, drafts: Sequence[int], penalties: Sequenc
 
 
 def after_first(torch: Any, drafts: Sequence[int]) -> Any:
-    """Returns 0 for each row after token 0, else minus infinity, [n + 1]."""
+    """Returns [n + 1]: 0 for each row that follows token 0, minus infinity for the other rows."""
     return torch.tensor([0.0 if x == 0 else -torch.inf for x in (WRITTEN[-1], *drafts)])
 
 
 def batch(vllm: Any, shared: Any, drafts: Sequence[Sequence[int]], **given: Any) -> tuple[Any, Any]:
-    """The engine's descriptions of a greedy request and of others at temperature 1, with tokens written before."""
+    """Returns the engine's descriptions of a batch whose first request is greedy and whose others have temperature 1.
+    Every request has the output tokens WRITTEN."""
     import torch
 
     written = [list(WRITTEN) for _ in drafts]
@@ -43,11 +45,13 @@ def batch(vllm: Any, shared: Any, drafts: Sequence[Sequence[int]], **given: Any)
 
 
 def beside_greedy(shared: Any, vllm: Any, name: str, prepare: Any) -> Any:
-    """A request in a ragged batch, after a greedy one, whose rows have the tokens in reverse order, and one without
-    drafts, by the whole sampler. The greedy request must follow the argmax. Tokens from V on must not be emitted.
+    """Returns a subject of the third request of a ragged batch, with the whole sampler. The first request is greedy and
+    must follow the argmax; its rows have the tokens in reverse order. The second has no drafts. Tokens from V on must
+    not be emitted.
 
-    prepare(rows, other, drafts, reverse)   logits of the judged request and of the greedy one [n + 1, W], W of at least
-                                            V, of the third [1, W], and fields of the sampling metadata
+    prepare(rows, other, drafts, reverse)   returns logits of the judged and of the greedy request [n + 1, W], where W
+                                            is at least V, of the second request [1, W], and fields of the sampling
+                                            metadata
     """
     import torch
 
@@ -86,8 +90,9 @@ def penalties(vllm: Any, shared: Any) -> Any:
 
 
 def masks(vllm: Any, shared: Any) -> Any:
-    """Three more tokens, as likely as all others together: V is not allowed, V + 1 is a bad word, V + 2 ends a bad word
-    and is possible only after its first token, 0. The greedy request has V + 1 as the likeliest and as its bad word."""
+    """Three added tokens, each as likely as all tokens below V together: V is not allowed, V + 1 is a bad word, and
+    V + 2 is possible only after token 0, with which it is a bad word. In the greedy request, V + 1 is the likeliest
+    token and a bad word."""
     import torch
 
     def prepare(rows: Any, other: Any, drafts: Any, reverse: Any) -> Any:
@@ -106,7 +111,7 @@ def masks(vllm: Any, shared: Any) -> Any:
 
 
 def engine_processor(least: int, stops: list[int], written: list[int]) -> Any:
-    """The engine's processor of min_tokens for one request."""
+    """Returns the engine's processor of min_tokens for one request, whose output tokens are `written`."""
     import torch
     from vllm import SamplingParams
     from vllm.v1.sample.logits_processor import BatchUpdate, MinTokensLogitsProcessor

@@ -9,14 +9,14 @@ from typing import Any
 from draftproof.declare import adapter
 from draftproof.engines import beside
 
-MORE = 5  # tokens after the vocabulary that must not be emitted, each for one reason
+MORE = 5  # number of tokens added behind the vocabulary; a different processor must remove each
 NOT_ALLOWED, BAD_WORD, BAD_END, BELOW_MIN_P, STOPS = range(MORE)
 BIAS, MIN_P = 1.5, 2.0**-4
 
 
 def raw_logits(torch: Any, first: Any, rows: Any, drafts: Any, at: float) -> Any:
-    """Logits of the judged request [n + 1, V + MORE] that become `rows` when the processors and temperature `at` are
-    applied. Tokens that must not be emitted are as likely as all others together, or just below the cut of min-p."""
+    """Returns logits of the judged request [n + 1, V + MORE], which become `rows` when the processors and temperature
+    `at` are applied. Each added token is as likely as all tokens below V together, or just below the cut of min-p."""
     wide = torch.nn.functional.pad(rows, (0, MORE)) * at
     wide[:, rows.shape[-1] + BAD_END] = first.after_first(torch, drafts.tolist())
     wide[:, rows.shape[-1] + BELOW_MIN_P] = (rows.max(-1).values + torch.tensor(MIN_P / 2).log()) * at
@@ -26,16 +26,16 @@ def raw_logits(torch: Any, first: Any, rows: Any, drafts: Any, at: float) -> Any
 
 
 def kept(torch: Any, rows: list[list[Any]]) -> Any:
-    """A table of the requests' states from rows of different lengths, padded with zeros."""
+    """Returns a table of the requests' states: rows of different lengths, padded with zeros."""
     most = max(map(len, rows))
     return torch.tensor([[*row, *[0] * (most - len(row))] for row in rows], dtype=torch.int32)
 
 
 def processor(torch: Any, first: Any, temperature: Any) -> Any:
-    """process(logits, inputs, requests, steps): the engine's processors in its order, in place.
+    """Returns process(logits, inputs, requests, steps), which applies the engine's processors in its order, in place.
 
     inputs      the token before each row
-    requests    the request of each row
+    requests    the index of each row's request in the tables of states
     steps       the index of each row in its request
     """
     from vllm.v1.worker.gpu.sample.bad_words import apply_bad_words
@@ -47,7 +47,7 @@ def processor(torch: Any, first: Any, temperature: Any) -> Any:
     def ints(*values: int) -> Any:
         return torch.tensor(values, dtype=torch.int32)
 
-    # States of the judged request, of the request without drafts, of the greedy request.
+    # The tables of states have the judged request, then the request without drafts, then the greedy request.
     tokens = ints(*first.PROMPT, *first.WRITTEN).repeat(3, 1)
     prompt, length = ints(*[len(first.PROMPT)] * 3), ints(*[tokens.shape[1]] * 3)
     frequency, presence, repetition = torch.tensor([first.PENALTIES[i] for i in (2, 1, 0)]).T.contiguous()
@@ -94,9 +94,10 @@ def processor(torch: Any, first: Any, temperature: Any) -> Any:
 
 
 def second_runner(block: bool, among: bool = False, processed: bool = False) -> Any:
-    """One request at temperature 1; or, with `among`, at 0.7 between a greedy request, whose rows have the tokens in
-    reverse order, and one without drafts. The greedy one must follow the argmax. `processed`: the logits go through the
-    engine's bias, masks, penalties, bad words, temperature and min-p first."""
+    """Returns a subject of one request at temperature 1. `among`: the request has temperature 0.7 and is the second of
+    a batch; the first is greedy and must follow the argmax, with rows that have the tokens in reverse order, and the
+    third has no drafts. `processed`: the engine's bias, masks, penalties, bad words, temperature and min-p are applied
+    to the logits first."""
     import numpy as np
     import torch
 
@@ -150,9 +151,9 @@ def second_runner(block: bool, among: bool = False, processed: bool = False) -> 
 
 
 def _interpretable(utils: Any) -> None:
-    """Gives the interpreter numpy's log1p, and replaces the race for the residual token by a draw by weights, because
-    a tape cannot replace its noise, which is hashed from seeds. If all weights are 0, the argmax of the race is kept.
-    """
+    """Replaces log1p, which the interpreter lacks, by numpy's, and the race for the residual token by a draw of torch
+    with the residual's weights, because the gate cannot replace the noise of the race, which is hashed from seeds. At
+    temperature 0, or if all weights are 0, the argmax of the residual is taken."""
     import numpy as np
     import torch
     import triton.language as tl
@@ -172,7 +173,7 @@ def _interpretable(utils: Any) -> None:
             return value, index
         weights = torch.exp(torch.from_numpy(np.array(residual.handle.data, np.float64).reshape(-1)))
         if float(weights.sum()) > 0:
-            last = int(torch.nonzero(weights)[-1])  # the padding of the block follows
+            last = int(torch.nonzero(weights)[-1])  # behind it is the padding of the block
             cell = int(torch.multinomial(weights[: last + 1], 1))
             index.handle.data = np.full_like(index.handle.data, cell)
         return value, index

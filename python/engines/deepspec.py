@@ -42,7 +42,7 @@ def verify_draft_tokens() -> Any:
 
 
 def drafter(dtype: str) -> Any:
-    """Drafts as the engine's models draw them, from logits in their dtype; its evaluation computes q in float32."""
+    """Drafts that the engine's models draw from logits in `dtype`; the engine's evaluation computes q in float32."""
     import torch
 
     torch.set_num_threads(1)

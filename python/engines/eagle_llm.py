@@ -1,4 +1,4 @@
-"""EAGLE in its package: trees of drafts without replacement, tested against their proposal."""
+"""EAGLE in the package eagle-llm: trees of drafts without replacement, tested against their proposal rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PADDING = -1
 
 
 class Torch:
-    """torch for the engine's drafter, except that multinomial returns the drafts that the adapter was given."""
+    """torch for the engine's drafter, except that multinomial returns the drafts of the gate."""
 
     def __init__(self, torch: Any) -> None:
         self.torch, self.drawn = torch, None
@@ -39,7 +39,7 @@ def evaluate_posterior(temperature: float) -> Any:
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
         tokens, above = drafts.tolist(), parents.tolist()
-        p, q = (temperature * torch.log(rows) for rows in (p, q))  # undone by the engine
+        p, q = (temperature * torch.log(rows) for rows in (p, q))  # the engine divides by it
         paths = paths_of(above)
         shape = (len(paths), max(map(len, paths)) + 1)
         candidates, chances = torch.full(shape, PADDING), torch.ones(shape)

@@ -1,6 +1,6 @@
 """FlashInfer on a device: its CUDA kernel of chain verification, compiled from its header.
 
-_flashinfer_chain.cu is a C interface of the kernel, as released or with coins in place of its generator.
+_flashinfer_chain.cu is a C interface to the kernel, as released or with given coins in place of cuRAND's numbers.
 """
 
 from __future__ import annotations
@@ -20,15 +20,16 @@ REPLACED = "tokens of empty residuals are replaced by the target's likeliest"
 
 
 def library(*defines: str) -> Any:
-    """Raises: Missing."""
+    """Returns the kernel's library, compiled with the defined names. Raises: Missing."""
     device.want_device()
     path = cuda_library.build("_flashinfer_chain.cu", ENGINE.root(), ("flashinfer/data/include",), defines)
     return cuda_library.Library(path)
 
 
 def verifier(kernels: Any, seed_of: Callable[[int, int], tuple[Any, int]], replaced: bool, **declared: Any) -> Any:
-    """seed_of(rows, drafts) returns the seed and the offset of the kernel's generator. `replaced`: if a row's residual
-    is empty, its token is the target's likeliest instead of the kernel's, so that the gate shows other faults."""
+    """Returns a subject of the kernel. seed_of(rows, drafts) returns the seed and the offset of the kernel's generator.
+    `replaced`: if a row's residual is empty, the target's likeliest token replaces the kernel's, so that the gate shows
+    other faults."""
     import torch
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
@@ -69,8 +70,8 @@ def verifier(kernels: Any, seed_of: Callable[[int, int], tuple[Any, int]], repla
 
 
 def chain_of_coins(replaced: bool) -> Any:
-    """The kernel with coins of the gate. Its generator's uniforms are in (0, 1], so a coin is 1 minus a draw of torch,
-    on a grid of 2^-24; the generator returns 1 with probability 2^-25, and has a finer grid near 0."""
+    """Returns a subject of the kernel with coins of the gate. Because cuRAND's uniforms are in (0, 1], a coin is 1
+    minus a draw of torch, a multiple of 2^-24. cuRAND returns 1 with probability 2^-25, and has a finer grid near 0."""
 
     def coins(rows: int, drafts: int) -> tuple[Any, int]:
         # one for each draft, one more for the draft that is rejected, one for the token after them
@@ -80,7 +81,7 @@ def chain_of_coins(replaced: bool) -> Any:
 
 
 def own_generator(replaced: bool) -> Any:
-    """The kernel as released, with its generator, for trials."""
+    """Returns a subject of the kernel as released, with cuRAND's numbers, which the gate does not replace."""
     import torch
 
     def seed(rows: int, drafts: int) -> tuple[Any, int]:

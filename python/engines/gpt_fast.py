@@ -41,7 +41,7 @@ def speculative_decode() -> Any:
 
 
 class Quiet:
-    """torch for the engine's drafting loop, whose choice of an attention kernel newer versions of torch lack."""
+    """torch for the engine's drafting loop, with torch.backends.cuda.sdp_kernel, which newer versions of torch lack."""
 
     def __init__(self, torch: Any) -> None:
         self.torch, cuda = torch, SimpleNamespace(sdp_kernel=lambda **given: contextlib.nullcontext())

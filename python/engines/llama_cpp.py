@@ -17,14 +17,15 @@ from draftproof.engines import Engine, EngineAdapter, Missing
 FLAGS = ("-std=c++17", "-O2", "-w")
 INCLUDE = ("include", "common", "ggml/include", "src", "vendor")
 SHARED = ("-fPIC", "-fsemantic-interposition", "-shared")
-# Functions of the libraries that are never called have no definition.
+# Functions that the libraries name but never call have no definition, so the linker must ignore unresolved symbols.
 LINKED = ("-rdynamic", "-Wl,-z,lazy", "-Wl,--unresolved-symbols=ignore-in-shared-libs")
 HERE = Path(__file__).parent
 
 
 def program(example: str, libraries: tuple[str, ...]) -> Path:
-    """Links an example with the tables, and with files of common/ as shared libraries; a function that the tables
-    define too replaces the library's. Raises: Missing if there is no compiler or it does not compile."""
+    """Returns the program of an example, linked with llama_cpp_tables.cpp and, as shared libraries, files of common/.
+    A function of llama_cpp_tables.cpp replaces the library's function of the same name. Raises: Missing if there is no
+    compiler or a file does not compile."""
     root = ENGINE.root() / "vendor" / "llama.cpp"
     source, tables = root / "examples" / example / f"{example}.cpp", HERE / "llama_cpp_tables.cpp"
     if not source.is_file():

@@ -1,11 +1,12 @@
 // Two Markov tables in place of libllama and libcommon, for llama.cpp's examples/speculative/speculative.cpp and
 // examples/speculative-simple/speculative-simple.cpp.
 //
-// Such a file is compiled unchanged against llama.cpp's headers, with its `main` renamed by
-// -Dmain=llama_speculative_main, and linked with this one; the simple one also with common/speculative.cpp and
-// common/sampling.cpp as shared libraries, whose functions are replaced by functions of the same name here. A "model"
-// is a table of V rows: row t is the distribution of the token after token t. Sampling applies top-k, sorts by
-// probability as the library does, and draws. Everything else that an example calls does nothing.
+// Each example is compiled unchanged against llama.cpp's headers, with its `main` renamed by
+// -Dmain=llama_speculative_main, and linked with this file. The simple example is also linked with
+// common/speculative.cpp and common/sampling.cpp as shared libraries, whose functions are replaced by functions of the
+// same name here. A "model" is a table of V rows: row t is the distribution of the token after token t. Sampling
+// applies top-k, sorts by probability as the library does, and draws. Everything else that an example calls does
+// nothing.
 //
 // usage: PROGRAM TABLES LENGTH DRAFTS SEQUENCES TOP_K SEED MODE;  TABLES has V, then the rows of target and proposal.
 // MODE is 0 for the first example, 1 for the simple one, 2 for the simple one on models that can only be restored from
@@ -30,7 +31,7 @@ int llama_speculative_main(int argc, char** argv);
 namespace {
 
 using Table = std::vector<std::vector<float>>;
-Table tables[2];  // of the target, of the draft
+Table tables[2];  // of the target and of the draft model
 int vocabulary = 0, length = 0, drafts = 1, sequences = 1, top_k = 0, seed = 0, mode = 0;
 int models_made = 0, samplers_made = 0;
 std::vector<int> emitted;
@@ -79,7 +80,7 @@ void common_sampler_free(common_sampler* sampler) { delete sampler; }
 common_sampler* common_sampler_clone(common_sampler* sampler) {
   auto* made = new common_sampler;
   if (mode > 0)
-    made->random = sampler->random;  // as the library does; a checkpoint is replayed with it
+    made->random = sampler->random;  // as the library does; steps after a checkpoint are replayed with the copy
   else
     made->random.seed(sampler->random());
   return made;

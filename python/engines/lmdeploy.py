@@ -11,7 +11,8 @@ from draftproof.engines import EQUAL, OF_TWO, WITH_ZERO, Engine, EngineAdapter, 
 
 
 def _implementation() -> Any:
-    """Imports two files of the engine under other names, because its package loads kernels of a device."""
+    """Returns the engine's sampler. Its two files get other module names, because their package loads device
+    kernels."""
     root = ENGINE.root() / "lmdeploy" / "pytorch" / "backends"
     for name in ("dp_lmdeploy", "dp_lmdeploy.default"):
         package = types.ModuleType(name)
@@ -32,7 +33,7 @@ def rejection_sampling(with_proposal: bool) -> Any:
     forward = _implementation().forward
 
     def lmdeploy_rejection_sampling(p: Any, q: Any, drafts: Any) -> Any:
-        # The engine's caller draws the bonus token before, by its sampler.
+        # As the engine's caller does, the bonus token is drawn before the verification.
         bonus = torch.multinomial(p[:, -1], 1).flatten()
         logits = torch.log(p[:, :-1])
         return forward(logits, drafts, bonus, is_greedy=None, draft_probs=q if with_proposal else None)[0]
@@ -41,8 +42,8 @@ def rejection_sampling(with_proposal: bool) -> Any:
 
 
 def beside_greedy() -> Any:
-    """A request after a greedy one, whose rows have the tokens in reverse order, in one batch. The greedy request must
-    follow the argmax."""
+    """Returns a subject of the second request of a batch. The first request is greedy and must follow the argmax; its
+    rows have the tokens in reverse order."""
     import torch
 
     torch.set_num_threads(1)

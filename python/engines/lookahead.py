@@ -18,14 +18,14 @@ NAMES = ("update_token_map", "filter_window", "jacobi_sample_multilevel")
 
 
 class Processors(list[Any]):
-    """A list of logits processors that is empty."""
+    """An empty list of logits processors, which returns the scores unchanged."""
 
     def __call__(self, ids: Any, scores: Any) -> Any:
         return scores
 
 
 class UntilChunk(list[Any]):
-    """A list of stopping criteria that is empty, and ends the loop after CHUNK tokens."""
+    """A list of stopping criteria without elements, whose call ends the loop after CHUNK tokens."""
 
     def __call__(self, ids: Any, scores: Any) -> bool:
         return bool(ids.shape[1] > CHUNK)

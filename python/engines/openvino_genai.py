@@ -19,7 +19,8 @@ HEAD = 32  # entries of keys and values, which are zero
 
 
 def table_model(ov: Any, rows: Any) -> Any:
-    """A model whose logits after token t are log(rows[t]). Its cached attention, which the engine requires, adds 0."""
+    """Returns a model whose logits after token t are log(rows[t]). The engine requires an attention with a cache; the
+    model's adds 0 to the logits."""
     from openvino import opset15 as op
 
     def ints(*values: int) -> Any:
@@ -56,7 +57,8 @@ def table_model(ov: Any, rows: Any) -> Any:
 
 
 def tokenizer_model(ov: Any) -> Any:
-    """A tokenizer that makes one token 0 of every string. The engine requires one and never calls it here."""
+    """Returns a tokenizer that makes one token 0 of every string. The engine requires a tokenizer, but does not call it
+    here."""
     from openvino import opset15 as op
 
     strings, results = op.parameter([-1], ov.Type.string), []
@@ -68,7 +70,7 @@ def tokenizer_model(ov: Any) -> Any:
 
 
 def pipeline(rows: Any, proposal: Any = None, **given: Any) -> Any:
-    """A pipeline on the table `rows`, with a draft model on the table `proposal` if there is one."""
+    """Returns a pipeline on the table `rows`, with a draft model on the table `proposal` unless it is None."""
     import openvino as ov
     import openvino_genai as genai
 
@@ -89,7 +91,7 @@ def pipeline(rows: Any, proposal: Any = None, **given: Any) -> Any:
 
 
 def written(pipe: Any, size: int, length: int, **given: Any) -> list[int]:
-    """A text of `length` tokens after token 0, at temperature 1 and without truncation."""
+    """Returns a text of `length` tokens after token 0, at temperature 1 and without truncation."""
     import openvino as ov
     import openvino_genai as genai
 

@@ -25,8 +25,8 @@ def library() -> Any:
 
 
 def links(parents: Any) -> tuple[Any, Any, int]:
-    """First child and next sibling of each slot [B, n + 1], -1 for none, and the largest depth. Slot 0 is the root,
-    slot i + 1 is node i, whose parent comes before it."""
+    """Returns the first child and the next sibling of each slot [B, n + 1], -1 if there is none, and the largest depth.
+    Slot 0 is the root; slot i + 1 is node i, which comes after its parent."""
     import torch
 
     b, n = parents.shape
@@ -67,7 +67,7 @@ class Tree:
         return [self.predicts, self.index_out, self.count, *self.inputs]
 
     def tokens(self) -> Any:
-        """[B, steps], -1 after the end."""
+        """Returns the emitted tokens [B, steps], -1 after the end."""
         import torch
 
         predicts, index, count = (one.cpu().long() for one in (self.predicts, self.index_out, self.count))
@@ -76,7 +76,8 @@ class Tree:
 
 
 def tree_sample(kernels: Any, p: Any, drafts: Any, parents: Any) -> Any:
-    """A draft is accepted with the sum of the target probabilities of itself and of its earlier siblings."""
+    """Runs the kernel, which compares a coin with the sum of the target probabilities of a draft and its earlier
+    siblings."""
     import torch
 
     tree = Tree(p, drafts, parents)
@@ -89,7 +90,7 @@ def tree_sample(kernels: Any, p: Any, drafts: Any, parents: Any) -> Any:
 
 
 def tree(distribution: str) -> Any:
-    """Trees of the draft sampling `distribution`, whose siblings are distinct."""
+    """Returns a subject on trees of the draft sampling `distribution`, whose siblings are distinct."""
     kernels = library()
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
@@ -102,7 +103,7 @@ def tree(distribution: str) -> Any:
 
 
 def tree_chain() -> Any:
-    """A chain as a tree of one path."""
+    """Returns a subject that verifies a chain as a tree of one path."""
     import torch
 
     kernels = library()
@@ -116,8 +117,8 @@ def tree_chain() -> Any:
 
 
 def greedy(distribution: str) -> Any:
-    """The kernel for greedy targets: drafts are accepted while they equal the target's token. Here this token is drawn
-    from p after every node, so that the distribution is p for every tree."""
+    """Returns a subject of the kernel for greedy targets, which accepts drafts while they equal the target's token.
+    Here this token is drawn from p after every node, so that the distribution is p for every tree."""
     kernels = library()
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:

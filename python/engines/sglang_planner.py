@@ -1,4 +1,4 @@
-"""SGLang's scheduler of verified drafts: the budget from confidences of the step before, and the ranking of drafts."""
+"""SGLang's scheduler of verified drafts: the budget, from confidences of the step before, and the ranking of drafts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from draftproof.selection import Selection, before_drafts, padded
 
 
 class Struct:
-    """Stands in for msgspec.Struct: fields by name, with the defaults of the class."""
+    """Replaces msgspec.Struct: sets fields by name; others have the defaults of the class."""
 
     def __init__(self, **fields: Any) -> None:
         for name, value in fields.items():
@@ -19,7 +19,8 @@ class Struct:
 
 
 def functions() -> tuple[Any, Any, Any]:
-    """Ranking, budget and configuration, as released. Raises: Missing."""
+    """Returns the function that ranks drafts, the function that computes the budget, and the class of the
+    configuration, as released. Raises: Missing."""
     import torch
 
     torch.set_num_threads(1)

@@ -20,7 +20,7 @@ from draftproof.engines import (
     on_one,
 )
 
-SIZE = 4  # drafts and vocabulary are filled up to a multiple, because every other shape is compiled anew
+SIZE = 4  # drafts and vocabulary are padded to a multiple of it, because jax compiles every new shape again
 VERIFICATION = (
     "PLACEHOLDER_TOKEN_ID",
     "_get_segment_info",
@@ -30,11 +30,11 @@ VERIFICATION = (
 )
 SAMPLING = ("_apply_sampling_transforms",)
 TOP_P = 1 - 2.0**-8
-CUT = 2.0**-10  # weight of tokens with p = 0 before top-p; 1: the likeliest token
+CUT = 2.0**-10  # weight of tokens with p = 0 before top-p; the likeliest has 1
 
 
 class Drawn:
-    """jax for the engine's functions, except that jax.random returns the numbers that it was given."""
+    """jax for the engine's functions, except that jax.random returns the numbers in `coins` and `clocks`."""
 
     def __init__(self, jax: Any) -> None:
         self.jax, self.coins, self.clocks = jax, None, None
@@ -50,7 +50,8 @@ class Drawn:
 
 
 def functions() -> tuple[Any, Any, Any, Any]:
-    """The engine's functions of rows before verification, of verification, and of rows of ordinary sampling."""
+    """Returns jax with given random numbers, and the engine's functions that compute the rows for verification, verify,
+    and compute the rows of ordinary sampling."""
     import jax
     import jax.numpy as jnp
 
@@ -65,7 +66,8 @@ def functions() -> tuple[Any, Any, Any, Any]:
 
 
 def rejection_sample(with_proposal: bool, temperature: float = 1.0, top_p: float = 1.0) -> Any:
-    """The engine's caller draws the bonus token before, from the rows of ordinary sampling."""
+    """Returns a subject of one chain. As by the engine's caller, the bonus token is drawn before the verification, from
+    the row of ordinary sampling."""
     import jax
     import jax.numpy as jnp
 
@@ -86,7 +88,7 @@ def rejection_sample(with_proposal: bool, temperature: float = 1.0, top_p: float
     def tpu_inference_rejection_sample(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
         if top_p < 1:
             p = np.where(p > 0, p, p.max(-1, keepdims=True) * np.float32(CUT))
-        # The engine pads batches by a request without drafts. Tokens that fill the vocabulary up have p = 0.
+        # As the engine does, the batch is padded with a request without drafts. Padding of the vocabulary has p = 0.
         count, size = len(drafts), -(-p.shape[-1] // SIZE) * SIZE
         empty = -(-count // SIZE) * SIZE - count
         with np.errstate(divide="ignore"):

@@ -36,8 +36,8 @@ def same_tokens(temperature: float) -> Any:
 
 
 def processed() -> Any:
-    """A bias on token 0 after token 1, a bad word of two tokens and min-p. Two more tokens must not be emitted: V is
-    likely after token 0 and ends the bad word, V + 1 is just below the cut of min-p."""
+    """Returns a subject with a bias on token 0 after token 1, a bad word of two tokens, and min-p. Two added tokens
+    must not be emitted: V is likely after token 0 and ends the bad word, V + 1 is just below the cut of min-p."""
     import torch
 
     torch.set_num_threads(1)
@@ -58,7 +58,7 @@ def processed() -> Any:
 
 
 def requests(settings: tuple[str, ...] = ()) -> Any:
-    """Requests with prompts, one after another, by models whose state is in the cache."""
+    """Returns a subject of requests with prompts, one after another, by models whose state is in the cache."""
     import torch
 
     torch.set_num_threads(1)
@@ -82,7 +82,7 @@ def requests(settings: tuple[str, ...] = ()) -> Any:
 
 
 def tokenizer_of(words: list[str]) -> Any:
-    """A tokenizer of whole words, numbered in their order."""
+    """Returns a tokenizer of whole words, whose ids follow the order of `words`."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -92,7 +92,7 @@ def tokenizer_of(words: list[str]) -> Any:
 
 
 def other_tokens() -> Any:
-    """An assistant with one token more than the target, and other ids for the shared tokens."""
+    """Returns a subject whose assistant has one token more than the target, and other ids for the shared tokens."""
     import torch
 
     torch.set_num_threads(1)

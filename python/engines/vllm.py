@@ -11,7 +11,7 @@ from draftproof.engines import EQUAL, OF_TWO, Engine, EngineAdapter, beside, on_
 
 # p = q bit for bit, with a draft of small probability: log u is lost by rounding when it is added to log q.
 LOG_RATIO = "L=1 K=1 [] p=(0 9999 1 0)/10000 q=(0 9999 1 0)/10000"
-# A small instance for batches, whose distributions take a thousand calls and more.
+# A small instance for adapters of batches, which need a thousand calls and more for one distribution.
 OF_THREE = "L=1 K=1 [] p=(2 5 1)/8 q=(3 1 4)/8 [0] p=(1 2 1)/4 q=(1 0 0)/1 [1] p=(3 1 4)/8 q=(1 0 0)/1"
 
 
@@ -42,7 +42,8 @@ def second_runner(block: bool, among: bool = False, processed: bool = False) -> 
 
 
 def drafter(temperature: float) -> Any:
-    """Drafts as the first model runner draws them at `temperature`, which the logits undo."""
+    """Returns a subject that drafts as the first model runner does at `temperature`, by which the logits are multiplied
+    first."""
     import torch
 
     torch.set_num_threads(1)

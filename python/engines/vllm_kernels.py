@@ -24,7 +24,8 @@ ZERO = "where p = q up to rounding the residual is empty, and the race gives tok
 
 def launched(kernel: Any, **unused: Any) -> Callable[[Callable[..., Any]], Callable[..., None]]:
     """Replaces vLLM's launcher, which compiles kernels ahead of their first call. The decorated function returns the
-    grid and further arguments; the kernel gets these and the function's by their names, without `_ptr`."""
+    grid and further arguments. These and the function's arguments are passed to the kernel by name; its parameter
+    x_ptr takes the argument x."""
     del unused
     names = list(inspect.signature(getattr(kernel, "fn", kernel)).parameters)
 
@@ -43,7 +44,8 @@ def launched(kernel: Any, **unused: Any) -> Callable[[Callable[..., Any]], Calla
 
 
 def first_runner() -> Any:
-    """The verification of the first model runner, on requests with equally many drafts, at temperature 1."""
+    """Returns a subject of the first model runner's verification, on requests with equally many drafts, at temperature
+    1."""
     device.want_device()
     import torch
     import triton
@@ -83,8 +85,8 @@ def first_runner() -> Any:
 
 
 def second_runner_module() -> Any:
-    """Imports the module of the second runner's kernels. Its parent packages are replaced by empty ones, because their
-    code would load the whole engine; vllm.triton_utils is replaced by triton."""
+    """Returns the module of the second runner's kernels. Its parent packages are replaced by empty packages, because
+    their code would load the whole engine; vllm.triton_utils is replaced by triton."""
     import triton
     import triton.language as tl
     from triton.language.extra import libdevice
@@ -101,7 +103,8 @@ def second_runner_module() -> Any:
 
 
 def second_runner(block: bool) -> Any:
-    """The verification of the second model runner at temperature 1, with a separate seed for each request."""
+    """Returns a subject of the second model runner's verification at temperature 1, with a separate seed for each
+    request."""
     device.want_device()
     import torch
 

@@ -30,7 +30,7 @@ TUPLES = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
 
 
 def root_of(tree: Callable[..., Any]) -> Callable[..., Any]:
-    """The verifier of trees on drafts of one position."""
+    """Returns the verifier of trees as a verifier of one position, whose drafts are the children of the root."""
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
         k = len(drafts)

@@ -22,14 +22,16 @@ TOP_P = 0.9
 
 
 def row(vocabulary: int) -> Any:
-    """Logits of (rank + 2.7)^-1.1 in a random order."""
+    """Returns logits of probabilities proportional to (rank + 2.7)^-1.1, in a random order, [V]."""
     ranks = torch.arange(vocabulary, dtype=torch.float64)
     order = torch.randperm(vocabulary, generator=torch.Generator().manual_seed(1))
     return torch.log_softmax(-1.1 * torch.log(ranks + 2.7), -1)[order]
 
 
 def wanted(logits: Any) -> Any:
-    """Which tokens top-p keeps: the likeliest ones, up to the first that raises their mass above TOP_P."""
+    """Returns [V]: whether top-p keeps a token. It keeps the likeliest, up to the first that raises the mass above
+    TOP_P.
+    """
     sorted_, order = logits.double().softmax(-1).sort(descending=True)
     kept = torch.zeros(len(logits), dtype=torch.bool)
     kept[order] = sorted_.cumsum(0) - sorted_ <= TOP_P

@@ -12,7 +12,8 @@ WEIGHTS = [10.0**n for n in range(7)]  # values of c in `log_e`, in tokens
 
 
 def table(seed: int, certain: bool = False) -> Any:
-    """Distributions of the next token, [V, V]: weights 1 .. 9; `certain`: all on the largest of them."""
+    """Returns distributions of the next token, [V, V], with random weights 1 .. 9. `certain`: each row has all of its
+    mass on its largest weight."""
     weights = np.random.default_rng(seed).integers(1, 10, (VOCABULARY, VOCABULARY)).astype(float)
     if certain:
         weights = np.eye(VOCABULARY)[weights.argmax(1)]
@@ -20,8 +21,8 @@ def table(seed: int, certain: bool = False) -> Any:
 
 
 def counted(text: Any) -> list[Any]:
-    """How often each token follows each context of 1, 2 and 3 tokens: [V^length, V] for each length. Before
-    its first token a text is filled up with token 0."""
+    """Returns how often each token follows each context of 1, 2 and 3 tokens: [V^length, V] for each length. Contexts
+    that begin before the text are filled up with token 0."""
     tokens = np.concatenate([np.zeros(4, np.int64), np.asarray(text, np.int64)])
     found = []
     for length in (1, 2, 3):
@@ -32,12 +33,12 @@ def counted(text: Any) -> list[Any]:
 
 
 def log_e(counts: list[Any], target: Any) -> float:
-    """log10 of the e-value of texts after token 0: each token is predicted by (c p + count) / (c + total) of its
-    context, averaged over contexts of 1, 2 and 3 tokens and over c.
+    """Returns log10 of the e-value of texts after token 0: each token is predicted by (c p + count) / (c + total) of
+    its context, and the products are averaged over contexts of 1, 2 and 3 tokens and over c.
 
-    The product over tokens depends on counts alone: a ratio of gamma functions for each context, in whatever order
-    texts grew. It is a test martingale, so it reaches x with probability at most 1 / x (docs/adapters.md, whole
-    engines).
+    Each product over tokens is a ratio of gamma functions of the counts for each context, whatever the order in which
+    texts grew. The average is a test martingale, so it reaches x with probability at most 1 / x (docs/adapters.md,
+    whole engines).
     """
     logs = []
     for of_length in counts:
@@ -58,7 +59,7 @@ def log_e(counts: list[Any], target: Any) -> float:
 
 
 def likelier(target: Any) -> Any:
-    """Whether a token is among the likeliest of its row, which have half of its mass or just more."""
+    """Returns [V, V]: whether a token is among the fewest likeliest tokens of its row that have half of its mass."""
     order = (-target).argsort(1)
     ranked = np.take_along_axis(target, order, 1)
     likely = np.zeros(target.shape, bool)
@@ -67,8 +68,8 @@ def likelier(target: Any) -> Any:
 
 
 def least_seen(target: Any, tokens: int, count: int) -> float:
-    """Returns the least total variation that raises the product of e over `count` texts of `tokens` tokens to 10^9, if
-    in each row this mass moves from the `likelier` tokens to the others. Counts are the expected ones, for contexts of
+    """Returns the least mass, a total variation, whose move from the `likelier` tokens of each row to the others raises
+    the product of e-values of `count` texts of `tokens` tokens to 10^9. The counts are expected values, for contexts of
     one token only."""
     likely = likelier(target)
     mass = (target * likely).sum(1, keepdims=True)
@@ -86,7 +87,7 @@ def least_seen(target: Any, tokens: int, count: int) -> float:
 
 
 def distance(counts: list[Any], target: Any) -> float:
-    """Total variation of a token's distribution, as a mean over the token before it."""
+    """Returns the total variation between counts and target for the next token, as a mean over the token before it."""
     totals = counts[0].sum(1)
     seen = counts[0] / totals.clip(1)[:, None]
     return float((totals / totals.sum() * np.abs(seen - target).sum(1) / 2).sum())

@@ -53,7 +53,7 @@ def texts(name: str, adapter: str, count: int, length: int, certain: bool = Fals
 
 
 def drafted(q: Any, last: Any) -> Any:
-    """[B, 1 + DRAFTS]: the last token of each text and the drafts after it."""
+    """Returns [B, 1 + DRAFTS]: the last token of each text and the drafts after it."""
     import torch
 
     chain = [last]
@@ -63,8 +63,8 @@ def drafted(q: Any, last: Any) -> Any:
 
 
 def loops(name: str, adapter: str, tokens: int, requests: int = 4096) -> dict[str, Any]:
-    """A verifier of batches in a loop over a Markov chain: `requests` texts with one target and one proposal, until
-    they have `tokens` together."""
+    """Runs a verifier of batches in a loop that writes `requests` texts with the same target and proposal, which are
+    Markov chains, until the texts have `tokens` tokens together."""
     verify = subject_of(name, adapter).fn
     import torch
 
@@ -99,7 +99,7 @@ def loops(name: str, adapter: str, tokens: int, requests: int = 4096) -> dict[st
 
 
 def recorded(name: str, adapter: str, tokens: int) -> dict[str, Any]:
-    """Drafts of a Markov chain verified one call after the other, recorded, and audited."""
+    """Verifies drafts of a Markov chain, one call after the other, records the calls, and audits the recording."""
     verify = subject_of(name, adapter).fn
     import torch
 
@@ -122,7 +122,8 @@ def recorded(name: str, adapter: str, tokens: int) -> dict[str, Any]:
 
 
 def recorded_batches(name: str, adapter: str, tokens: int, requests: int = 512) -> dict[str, Any]:
-    """Ragged batches of vLLM's kernels, a quarter greedy, recorded by python/engines/recorders/vllm.py and audited."""
+    """Runs vLLM's kernels on ragged batches with a quarter of greedy requests, records them with
+    python/engines/recorders/vllm.py, and audits the recording."""
     subject_of(name, adapter)  # installs the kernels in the engine's module
     import torch
 
@@ -154,7 +155,7 @@ def recorded_batches(name: str, adapter: str, tokens: int, requests: int = 512) 
 
 
 def audited(run: Callable[[Path], None]) -> dict[str, Any]:
-    """A recording of `run` judged by the program."""
+    """Returns the results of `draftproof audit` on the recording that `run` writes."""
     with tempfile.TemporaryDirectory(prefix="draftproof-") as folder:
         path, start = Path(folder) / "run.safetensors", time.perf_counter()
         run(path)

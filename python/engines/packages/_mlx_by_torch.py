@@ -1,4 +1,4 @@
-"""The functions of mlx that decisions on drafts call, on tensors of torch: mlx draws on a device of its own."""
+"""The functions of mlx that decisions on drafts call, by torch, whose random numbers the gate can replace."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import torch
 
 
 def categorical(logits: Any) -> Any:
-    """A draw as by mlx, which adds Gumbel noise of float32: its values are less than 25 apart, so that a token this far
-    below the likeliest one is never drawn."""
+    """Draws a token of each row as mlx does, which adds Gumbel noise of float32. Because the noise's values are less
+    than 25 apart, a token whose logit is 25 below the likeliest token's is never drawn."""
     near = logits > logits.max(-1, keepdim=True).values - 25
     return torch.multinomial(torch.softmax(logits, -1) * near, 1)[..., 0]
 
 
 class Mlx:
-    """mlx.core for functions that are compiled from a package's file."""
+    """Replaces mlx.core in functions that are compiled from a package's file."""
 
     int32 = torch.int32
     array = staticmethod(torch.as_tensor)

@@ -15,7 +15,7 @@ import torch
 from draftproof.declare import adapter
 from draftproof.subject import Subject
 
-ROOT = torch.zeros(1, 1, dtype=torch.int64)  # the prompt of a model by place
+ROOT = torch.zeros(1, 1, dtype=torch.int64)  # the prompt of a model with `by_place`
 
 
 class Cache:
@@ -28,12 +28,12 @@ class Cache:
         return len(self.tokens)
 
     def crop(self, length: int) -> None:
-        """Keeps the first `length` tokens, or removes -length of them, as in transformers."""
+        """Keeps the first `length` tokens, or removes the last -length if `length` is negative, as in transformers."""
         del self.tokens[length:]
 
 
 class Output(SimpleNamespace):
-    """The result of a model, by name or as the pair of logits and cache."""
+    """The result of a model, read by names of fields or unpacked as the pair of logits and cache."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.logits, self.past_key_values))
@@ -42,8 +42,8 @@ class Output(SimpleNamespace):
 class Model:
     """A causal model whose logits are rows of a table, for one sequence.
 
-    by_place     row i is the one after i + 1 tokens: the prompt is one token, and the drafts are known
-    otherwise    rows has a dimension for each of the last tokens, and one for the next
+    by_place     row i follows i + 1 tokens, whatever they are: the prompt is one token, and the gate chose the drafts
+    otherwise    rows has a dimension for each of the last tokens, and one for the next token
     """
 
     device = torch.device("cpu")
@@ -67,7 +67,7 @@ class Model:
         return Output(logits=torch.stack(rows[-logits_to_keep:])[None], past_key_values=cache)
 
     def cached(self, text: Any, cache: Any = None, **_: Any) -> Any:
-        """The logits of the tokens of `text` behind the cache, which is a tensor of all tokens, and the next cache."""
+        """Returns the logits after each token that `cache` lacks, and the new cache, whose tensor has all tokens."""
         read = Cache(cache[0][0, :, 0].tolist() if cache else ())
         logits, _ = self(text[:, read.get_seq_length() :], read)
         return logits, (torch.tensor(read.tokens)[None, :, None], None)
@@ -82,7 +82,7 @@ class Model:
 
 
 class Given:
-    """torch for a package's loop: the first draws of multinomial are the tokens `left`, `last` is the last draw."""
+    """torch for a package's loop: multinomial returns the tokens `left` first, then draws; `last` is its last draw."""
 
     def __init__(self) -> None:
         self.left: list[int] = []
@@ -106,7 +106,7 @@ def on_logits(verify: Any, drafts: str = "iid", **given: Any) -> Subject:
 
 
 def written(step: Any, name: str, memory: int = 1) -> Subject:
-    """Declares the texts of a loop: step(target, proposal, text, drafts) -> the tokens that continue `text`."""
+    """Declares a loop that writes texts by step(target, proposal, text, drafts) -> the tokens that continue `text`."""
 
     def generate(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
         torch.manual_seed(random.randrange(2**31))  # the host seeds `random`

@@ -1,4 +1,4 @@
-"""dejavuu: the draw at a place of the text, which a seed and the place determine; a draft that equals it is kept."""
+"""dejavuu: the draw at a position of the text, determined by a seed and the position; a draft equal to it is kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pick() -> Any:
     return adapter(keyed(dejavuu_pick), level="position", arrays="numpy", name="dejavuu_pick")
 
 
-# Added in order, the sum of p is below 1 in float32, so a draw may reach the impossible last token.
+# The running sum of p in float32 ends below 1, so a draw may reach the impossible last token.
 INSTANCES = ("p=(5 6 1 1 5 6 2 3 0)/29 q=(0 0 0 0 0 0 0 0 1)/1 K=1", "p=(1 0)/1 q=(0 1)/1 K=1")
 CHANGE = "multiply the uniform number by the last running sum"
 NOTE = "over uniform seeds; the package is for Python 3.13 and later, this file also runs before"

@@ -24,7 +24,7 @@ def spec_sample_accept() -> Any:
     return adapter(mlx_dspark_accept, logits=True, arrays="torch", races=False)
 
 
-EMPTY = "L=1 K=1 [] p=(2915 1 0)/2916 q=(5829 2 0)/5831"  # p below q or equal after the softmax in float32
+EMPTY = "L=1 K=1 [] p=(2915 1 0)/2916 q=(5829 2 0)/5831"  # p is at most q after the softmax in float32
 CHANGE = "draw from p where the residual is empty, not from all tokens alike"
 ENGINE = Engine(
     packages=("mlx-dspark==0.20.3",),

@@ -19,7 +19,7 @@ def verify_stochastic() -> Any:
     def tightwad_verify(p: Any, q: Any, drafts: Any) -> Any:
         target = []
         for i, row in enumerate(p):
-            own = random.choices(range(len(row)), row)[0]  # the server draws its own token at each place
+            own = random.choices(range(len(row)), row)[0]  # the target's server draws a token at each position
             likely = None if i == len(drafts) else log(row[drafts[i]])
             target.append(TargetLogprob(own, log(row[own]), likely))
         given = [DraftToken(int(x), log(row[x])) for row, x in zip(q, drafts, strict=True)]

@@ -32,7 +32,7 @@ NEARLY_EQUAL = [2915 / 2916, 1 / 2916], [5829 / 5831, 2 / 5831]
 
 
 def engine(name: str, *, enters: bool = False) -> tuple[Any, Any]:
-    """The engine and its adapter."""
+    """Returns the engine, and the module that declares its adapters. `enters`: the engine becomes importable."""
     found = discover()[name]
     if enters:
         found.enter()
@@ -44,12 +44,13 @@ def beside(file: str) -> Any:
 
 
 def rounded(rows: list[list[float]]) -> Any:
-    """Rows of float32, rounded once."""
+    """Returns the rows in float32, each number rounded once."""
     return torch.tensor(rows, dtype=torch.float64).float()
 
 
 def ends_of_coins(decide: Callable[[list[float], list[float], int, float], str], zero: str) -> None:
-    """A draft with p = 0 on the coins 0 and 2^-24, and a draft of nearly equal rows on the largest coin."""
+    """Prints decisions on a draft with p = 0 for the coins 0 and 2^-24, and on a draft of nearly equal rows for the
+    largest coin."""
     print(f"p=(1 0), q=(0 1), draft 1, coin 0: expected {zero}, got", decide([1, 0], [0, 1], 1, 0.0))
     print(f"the same, coin 2^-24: expected {zero}, got", decide([1, 0], [0, 1], 1, 2.0**-24))
     got = decide(*NEARLY_EQUAL, 1, 1 - 2.0**-24)
@@ -57,7 +58,7 @@ def ends_of_coins(decide: Callable[[list[float], list[float], int, float], str],
 
 
 def deepspec() -> None:
-    """Counts DeepSpec's draws of tokens with q = 0, and of one of two equally likely tokens."""
+    """Counts DeepSpec's draws of tokens with q = 0, and its draws of token 0 where two tokens are equally likely."""
     draw = module_of(engine("deepspec")[0].root() / "deepspec/utils/sampling.py", "deepspec_sampling").sample_tokens
     vocabulary, possible, batch, batches = 128_256, 64, 25, 400
     wanted = 1 - math.exp(-(vocabulary - possible) * 2.0**-25)
@@ -78,7 +79,7 @@ def deepspec() -> None:
 def eagle_llm() -> None:
     """Runs EAGLE's package on one accepted draft, and shows the row that the last token is drawn from.
 
-    Its source divides rows by the temperature where drafts are tested, but not the row after an accepted path.
+    The package's source divides the rows that test drafts by the temperature, but not the row after an accepted path.
     """
     path = engine("eagle-llm")[0].root() / "eagle/model/utils.py"
     scope = {"torch": torch, "random": random, "Tuple": tuple}
@@ -118,8 +119,8 @@ def gpt_fast() -> None:
 def llama_cpp() -> None:
     """Compares the distribution of the rule of llama.cpp's examples/speculative, in fractions, with a long text.
 
-    The rule in its source: the draft is the most probable token of q; it is accepted with min(1, p/q); the residual
-    subtracts q from p entry by entry, as lists sorted by id. A list has only the tokens that top-k keeps.
+    In the example's source, the draft is the most probable token of q and is accepted with probability min(1, p/q). The
+    residual subtracts q from p entry by entry, in lists sorted by id, which have only the tokens that top-k keeps.
     """
     adapter = engine("llama-cpp")[1]
 
@@ -129,7 +130,8 @@ def llama_cpp() -> None:
         return {x: row[x] / total for x in kept}
 
     def show(p: list[F], q: list[F], k: int = 0) -> None:
-        """One draft a step. A step's bonus token follows p, so the text has the rule's distribution mixed with p."""
+        """Prints distributions for one draft a step. A step's bonus token follows p, so the tokens of the text have a
+        mixture of the rule's distribution and p."""
         target, proposal = cut(p, k), cut(q, k)
         draft = max(proposal, key=lambda x: proposal[x])
         accept = min(F(1), target.get(draft, F(0)) / proposal[draft])
@@ -138,7 +140,7 @@ def llama_cpp() -> None:
         first[draft] += accept
         for x, weight in zip(target, left, strict=True):
             first[x] += (1 - accept) * weight / sum(left) if accept < 1 else 0
-        share = 1 / (1 + first[draft])  # share of first tokens of a step; a draw from p follows an accepted draft
+        share = 1 / (1 + first[draft])  # share of tokens that are first in a step; a draw from p follows if accepted
         mixed = [round(float(share * first[x] + (1 - share) * target.get(x, F(0))), 4) for x in range(len(p))]
         rows = [np.tile([float(x) for x in row], (len(row), 1)) for row in (p, q)]
         text = adapter.generator(k, 1)(*rows, 1_000_000, 1)
@@ -176,13 +178,13 @@ def lmdeploy() -> None:
 
 
 def lmdeploy_settings() -> None:
-    """Counts tokens of LMDeploy's verification step with settings of one request and one draft, over coins of torch."""
+    """Counts tokens of LMDeploy's verification step with settings of one request and one draft, with coins of torch."""
     found, adapter = engine("lmdeploy")
     settings = beside("_lmdeploy_settings.py")
     step = settings.step_of(found.root(), adapter._implementation())
 
     def shares(logits: list[float], draft: int, behind: bool, steps: int = 2000, **given: object) -> list[float]:
-        """How often each token comes first, or after the accepted draft."""
+        """Returns how often each token is the first token, or, with `behind`, the token after the accepted draft."""
         asked = settings.request(**({"temperature": 1.0} | given))
         counts = torch.zeros(len(logits))
         while counts.sum() < steps:
@@ -205,15 +207,15 @@ def lmdeploy_settings() -> None:
 
 
 def openvino_genai() -> None:
-    """Counts tokens of OpenVINO GenAI's texts with a draft model, beside the rule of the first draft in fractions.
+    """Counts tokens of OpenVINO GenAI's texts with a draft model; computes the rule of the first draft in fractions.
 
-    In its source, a draft x is kept if a coin of 0, 1/100, .., 1 is at most q(x) / p(y), where y is a new draw of the
-    target. After a rejection the token is drawn from the target's row after x. The first token of a text is not
-    drafted; it is certain here.
+    In the engine's source, a draft x is kept if a coin of 0, 1/100, .., 1 is at most q(x) / p(y), where y is a new draw
+    of the target. After a rejection, the token is drawn from the target's row after x. The first token of a text is not
+    drafted; its row has all mass on one token here.
     """
     adapter = engine("openvino-genai", enters=True)[1]
     texts, p, q = 4000, {0: F(3, 4), 2: F(1, 4)}, {0: F(1, 4), 2: F(3, 4)}
-    after = {0: 1, 2: 0}  # certain tokens
+    after = {0: 1, 2: 0}  # the token that has all mass after each token
     rows = [[[float(after.get(t) == x) for x in range(3)] for t in range(3)] for _ in range(2)]
     rows[0][1], rows[1][1] = ([float(row.get(x, 0)) for x in range(3)] for row in (p, q))
     by_hand = dict.fromkeys(range(3), F(0))
@@ -239,9 +241,9 @@ def openvino_genai() -> None:
 def sequoia() -> None:
     """Counts drafts of Sequoia's drafter, in half and in single precision.
 
-    Noise of half precision is a multiple of 2^-11 (uniform_ on a CPU). So the smallest -log(u) is 2^-11. A token of
-    probability q competes with the first arrival, which for a race of total rate 1 is of size 1 on average; its own
-    arrival is at least 2^-11 / q. So tokens of probability far below 2^-11 hardly win.
+    Noise u of half precision is a multiple of 2^-11 (uniform_ on a CPU), so -log(u) is 0 or at least about 2^-11. A
+    token of probability q arrives in the race at -log(u) / q, which is at least 2^-11 / q, while the first arrival of a
+    race of total rate 1 is at 1 on average. So tokens of probability far below 2^-11 hardly win.
     """
     torch.manual_seed(0)  # the seed of the counts in the finding
     softmax, file = torch.nn.functional.softmax, engine("sequoia")[0].root() / "utils.py"
@@ -276,7 +278,8 @@ def sglang() -> None:
     _, kernel = _sglang_kernel()
 
     def last_token(weights: list[int], steps: int) -> int:
-        """The draft is the impossible last token; the residual is p; the final coin is 1 - steps 2^-24."""
+        """Returns the emitted token where the draft is the last token, which has p = 0, and the final coin is
+        1 - steps 2^-24. The residual is p."""
         v = len(weights)
         p = torch.tensor(np.array(weights) / sum(weights), dtype=torch.float32).repeat(2, 1)[None].contiguous()
         q = torch.zeros(1, 1, v)
@@ -301,7 +304,7 @@ def sglang() -> None:
 
 
 def sglang_settings() -> None:
-    """Counts tokens of SGLang's verification step on two-token rows, over coins of torch.
+    """Counts tokens of SGLang's verification step on two-token rows, with coins of torch.
 
     The step of EAGLE with rejection sampling is called as its worker calls it, with one request and one draft. The
     token after accepted drafts is counted.
@@ -310,7 +313,7 @@ def sglang_settings() -> None:
     step = shared.step_of(*_sglang_kernel())
 
     def behind(second: list[float], draft: int, steps: int = 2000, **settings: object) -> float:
-        """The share of token 1 after an accepted draft. second: logits of the row after the draft."""
+        """Returns the share of token 1 after an accepted draft. second: logits of the row after the draft."""
         logits = torch.tensor([[0.0, 0.0], second])
         ones = accepted = 0
         while accepted < steps:
@@ -331,10 +334,10 @@ def sglang_settings() -> None:
 
 
 def spec_rl() -> None:
-    """Counts first tokens behind SPEC-RL's cut on many rows at once, beside the rule in fractions.
+    """Counts first tokens after SPEC-RL's cut on many rows at once, and computes the rule in fractions.
 
-    In its source, an old token is kept with min(1, p/q), and the text behind the first token that is not is generated
-    anew, from p.
+    In the engine's source, an old token is kept with probability min(1, p/q), and the text from the first token that is
+    not kept on is generated again, from p.
     """
     module = module_of(engine("spec-rl")[0].root() / "verl/utils/speculative_decoding.py", "spec_rl")
     p, q, rows = [F(1, 2), F(1, 2)], [F(1, 4), F(3, 4)], 400_000
@@ -358,7 +361,7 @@ def tensorrt_llm() -> None:
     rejected, replacement = functions_of(root / "two_model_spec_dec.py", names, scope)
 
     def decide(p: list[float], q: list[float], draft: int, coin: float) -> str:
-        """One decision on one draft with the accept coin given: accepted, the other token, or the error."""
+        """Returns the decision on one draft with the given accept coin: accepted, the replacement, or the error."""
         rows, generator = (rounded([q]), rounded([p])), torch.Generator()
         with patch("torch.rand", lambda *size, **given: torch.full((1,), coin)):
             refused = rejected(rows[0], rows[1][None], generator, [draft])
@@ -373,10 +376,10 @@ def tensorrt_llm() -> None:
 
 
 def tpu_inference() -> None:
-    """Shows the rows of tpu-inference before and in verification, and counts its tokens by jax.random.
+    """Shows tpu-inference's rows of ordinary sampling and of verification, and counts tokens drawn with jax.random.
 
-    In its source, `_compute_probs` applies top-p and then the temperature; ordinary sampling and the token after all
-    drafts apply the temperature and then top-p.
+    In the engine's source, `_compute_probs` applies top-p and then the temperature; ordinary sampling and the token
+    after all drafts apply the temperature and then top-p.
     """
     adapter = engine("tpu-inference", enters=True)[1]
     import jax
@@ -406,7 +409,7 @@ def transformers() -> None:
     from transformers.generation.utils import _speculative_sampling
 
     def decide(p: list[float], q: list[float], draft: int, coin: float) -> str:
-        """One decision on one draft with the accept coin given: the emitted tokens, or the error."""
+        """Returns the emitted tokens of a decision on one draft with the given accept coin, or the error."""
         proposal, target = torch.log(rounded([q])), torch.log(rounded([p])).repeat(2, 1)[None]
         with patch("torch.rand_like", lambda like: torch.full_like(like, coin)):
             try:
@@ -423,9 +426,9 @@ def transformers() -> None:
 def transformers_other_tokenizer() -> None:
     """Counts first tokens of texts of transformers, with an assistant that has one token more than the target.
 
-    In its source, the assistant's head keeps the tokens that both vocabularies have, in the order in which the
-    tokenizer lists them. Its logits are then assigned to the shared tokens in ascending order. The tokenizer's order is
-    the order of a hash table, so it differs from one tokenizer to the next.
+    In the engine's source, the assistant's head keeps the tokens that both vocabularies have, in the order in which the
+    tokenizer lists them. The head's logits are then assigned to the shared tokens in ascending order. The tokenizer's
+    order is the order of a hash table, so it differs from one tokenizer to the next.
     """
     _, adapter = engine("transformers-generate", enters=True)
     from transformers.generation.candidate_generator import AssistantVocabTranslatorCache
@@ -435,7 +438,7 @@ def transformers_other_tokenizer() -> None:
     texts, extra, p, q = 4000, 0.2, [F(1, 2), F(1, 2)], [F(3, 4), F(1, 4)]
 
     def rule(used: list[F]) -> list[F]:
-        """Distribution of the first token where drafts have distribution q and are tested against `used`."""
+        """Returns the first token's distribution where drafts have distribution q and are tested against `used`."""
         accept = [min(F(1), p[x] / used[x]) for x in range(2)]
         left = [max(F(0), p[x] - used[x]) for x in range(2)]
         refused = sum(q[x] * (1 - accept[x]) for x in range(2))
@@ -491,10 +494,10 @@ def vllm_cpu() -> None:
 
 
 def vllm_least_length() -> None:
-    """Shows the rows of a step that lose the stop token by vLLM's min_tokens, in the engine's processor.
+    """Shows in which rows of a step vLLM's processor of min_tokens masks the stop token.
 
-    In its source, the rows of drafts go through `apply_with_spec_decode`, which counts the drafts before a row, the row
-    of the bonus token through `apply`, which counts only committed tokens. The second runner's kernel compares
+    In the engine's source, `apply_with_spec_decode` processes the rows of drafts and counts the drafts before a row.
+    `apply` processes the row of the bonus token and counts only committed tokens. The second runner's kernel compares
     positions.
     """
     engine("vllm", enters=True)
@@ -517,7 +520,7 @@ def vllm_least_length() -> None:
         processor.apply(rows[drafts:])
 
     def second(rows: Any, written: int, least: int) -> None:
-        """Does the same by the kernel of the second runner, without a prompt."""
+        """Masks the stop token with the kernel of the second runner, without a prompt."""
         none, bias, stops = ints(0), torch.zeros(1, 1), ints(stop)[None]
         at = none.repeat(drafts + 1), torch.arange(drafts + 1) + written - 1  # positions of the tokens before the rows
         apply_logit_bias(rows, *at, none, none[None], none, none[None], bias, ints(least), ints(1), none, stops)
@@ -554,8 +557,9 @@ def vllm_adaptive_ties() -> None:
 def vllm_second_runner() -> None:
     """Computes the ratio test of vLLM's second model runner in float32, step by step in numpy.
 
-    In its source, the draft is kept if log p > log u + log q, where log p and log q are a logit minus the logarithm of
-    a sum of exponentials, all in float32. With p = q both are the same number, and the test is x > x + log u.
+    In the engine's source, the draft is kept if log p > log u + log q, where log p and log q are a logit minus the
+    logarithm of a sum of exponentials, all in float32. If p = q, log p and log q are the same number x, and the test is
+    x > x + log u.
     """
     f = np.float32
     for probability in (0.5, 0.08, 1e-2, 1e-4, 2e-9):

@@ -2,9 +2,9 @@
 
     python python/engines/second_route/census.py NAME     a package of FUNCTIONS; without a name, all of them
 
-Drafts are drawn from q and the function draws by torch, numpy or random themselves; the tokens are counted beside the
-target and, where the rule on one draft is short, beside its distribution by hand in fractions. For an edge, one
-random number is replaced.
+Drafts are drawn from q, and the function draws its numbers by torch, numpy or random. The frequencies of tokens are
+printed with the target's probabilities and, where the rule on one draft is short, with the rule's distribution,
+computed by hand in fractions. For an edge, random numbers are replaced by one value.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ Rule = Callable[[Row, Row, Row, int], tuple[F, Sequence[F]]]
 
 
 def rows_of(instance: str) -> dict[tuple[int, ...], tuple[Row, Row]]:
-    """The rows p and q after every prefix of an instance in the form of counterexamples."""
+    """Returns the rows p and q after every prefix of an instance, which has the form of counterexamples. Where it has
+    no rows after a token, both have all mass on token 0."""
     found = {}
     for prefix, p, q in re.findall(r"\[([\d ]*)\] p=(\S*\([^)]*\)/\d+) q=(\([^)]*\)/\d+)", instance):
         row = [[F(int(n), int(text.split("/")[1])) for n in text[1:].split(")")[0].split()] for text in (p, q)]
@@ -45,7 +46,7 @@ def rows_of(instance: str) -> dict[tuple[int, ...], tuple[Row, Row]]:
 
 @functools.cache
 def function(name: str, adapter: str) -> Any:
-    """The function of a package, as its adapter calls it."""
+    """Returns call(p, q, drafts) -> tokens, which calls the function of a package as its adapter does."""
     engine = discover()[name]
     engine.enter()
     subject = next(one for one in engine.adapters if one.name == adapter).make()
@@ -73,7 +74,8 @@ def draw(row: Row) -> int:
 
 
 def count(name: str, adapter: str, instance: str, rule: Rule | None = None, length: int = 1, calls: int = 4000) -> None:
-    """Prints the string of tokens that is most off, with its frequency, beside the target and the rule by hand."""
+    """Prints the pair of tokens whose frequency differs most from the target's probability, and both numbers. With
+    `rule`, prints the first token's distribution too, by hand and counted."""
     rows, call, seen = rows_of(instance), function(name, adapter), Counter[tuple[int, ...]]()
     for _ in range(calls):
         drafts: list[int] = []
@@ -121,13 +123,14 @@ def clipped(row: Sequence[F]) -> list[F]:
 
 
 def csaq_quant() -> None:
-    """Its source tests draft k against row k + 1 of the target's logits, which is the row after the draft."""
+    """The package's source tests draft k against row k + 1 of the target's logits, which is the row after the draft."""
     rule: Rule = lambda p, q, after, x: (ratio(after, q, x), clipped([a - b for a, b in zip(after, q, strict=True)]))  # noqa: E731
     count("csaq-quant", "block", OF_TWO, rule)
 
 
 def dejavuu() -> None:
-    """Its source searches the running sums of a float32 row for a float64 number, which may be above the last sum."""
+    """The package's source searches a float64 number in the running sums of a float32 row, and it may exceed them
+    all."""
     sampling = module_of(discover()["dejavuu"].root() / "dejavuu" / "core" / "sampling.py", "dejavuu_sampling")
     with np.errstate(divide="ignore"):
         row = np.log(np.array([1, 3, 1, 0], np.float32) / 5)
@@ -140,7 +143,8 @@ def dejavuu() -> None:
 
 
 def mlx_dspark() -> None:
-    """A rejection next to p = q leaves an empty residual, of which its source draws any token, also with p = 0."""
+    """Where p is nearly q, a rejection leaves an empty residual. The package's source then draws any token, also one
+    with p = 0."""
     impossible = "L=1 K=1 [] p=(2915 1 0)/2916 q=(5829 2 0)/5831"
     seen = Counter(
         edge("mlx-dspark", "spec_sample_accept", impossible, 1, 1 - 2.0**-24, show=False) for _ in range(300)
@@ -149,7 +153,8 @@ def mlx_dspark() -> None:
 
 
 def mtplx() -> None:
-    """Its source accepts where the number is at most the probability, so a draft with p = 0 where the number is 0."""
+    """The package's source accepts a draft if the random number is at most the acceptance probability, so the number 0
+    accepts a draft with p = 0."""
 
     class Zero:
         def random(self) -> float:
@@ -163,7 +168,8 @@ def mtplx() -> None:
 
 
 def rotalabs_accel() -> None:
-    """Its sources subtract q(x) at the draft alone, or from every entry; the last token of two is the likeliest."""
+    """The package's verifiers subtract q(x) from p at the draft x alone, or from every entry of p. The token after an
+    accepted draft is the likeliest token instead of a draw."""
 
     def entry(p: Row, q: Row, after: Row, x: int) -> tuple[F, Sequence[F]]:
         return ratio(p, q, x), clipped([value - (q[x] if y == x else 0) for y, value in enumerate(p)])
@@ -179,10 +185,11 @@ def rotalabs_accel() -> None:
 
 
 def sequential_speculative_decoding() -> None:
-    """Counts pairs of tokens of capped HSD on rows that do not depend on the first one; and fails on an empty residual.
+    """Counts pairs of tokens of capped HSD on rows that do not depend on the first token, and runs the standard step on
+    an empty residual, where it fails.
 
-    In its source, the ratio of both drafts is asked with the index 1 where the number 2 is meant, so that the ratio of
-    the first draft is tested twice and the second draft never.
+    The package's source computes the ratio of both drafts with the index 1 where the number of drafts, 2, is meant, so
+    that the ratio of the first draft is tested twice and the second draft's ratio never.
     """
     possible = "L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 2)/3 [1] p=(1 1)/2 q=(1 2)/3"
     count("sequential-speculative-decoding", "capped_hsd", possible, length=2)
@@ -190,26 +197,29 @@ def sequential_speculative_decoding() -> None:
 
 
 def speculative_decoding() -> None:
-    """Its source rejects where the number is above p / q, so no draft where it is 0; and fails on an empty residual."""
+    """The package's source rejects a draft if the random number is above p / q, so the number 0 rejects no draft. On an
+    empty residual, it fails."""
     edge("speculative-decoding", "speculative_decoding", "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1", 1, 0.0)
     edge("speculative-decoding", "speculative_decoding", NEARLY_EQUAL, 1, 1 - 2.0**-24)
 
 
 def srep_moe() -> None:
-    """Its source accepts a draft x with p(x), whatever q drew it, and replaces it by a draw from p."""
+    """The package's source accepts a draft x with probability p(x), whatever q is, and replaces a rejected draft by a
+    draw from p."""
     rule: Rule = lambda p, q, after, x: (p[x], p)  # noqa: E731
     count("srep-moe", "speculative_sampling", OF_TWO, rule)
     count("srep-moe", "speculative_sampling", "L=1 K=1 [] p=(1 1)/2 q=(1 0)/1", rule)
 
 
 def tightwad() -> None:
-    """Its source replaces a rejected draft by the token that the target's server drew from p at this place."""
+    """The package's source replaces a rejected draft by the token that the target's server drew from p there."""
     rule: Rule = lambda p, q, after, x: (ratio(p, q, x), p)  # noqa: E731
     count("tightwad", "verify_stochastic", OF_TWO, rule)
 
 
 def edge(name: str, adapter: str, instance: str, draft: int, coin: float, show: bool = True) -> str:
-    """Returns what a decision on one draft emits where every uniform number of torch is `coin`, and prints it."""
+    """Returns, and prints with `show`, the tokens of a decision on one draft where every uniform number of torch is
+    `coin`, or the error."""
     (p, q), call = rows_of(instance)[()], function(name, adapter)
 
     def uniform_(self: Any, *given: Any, **named: Any) -> Any:

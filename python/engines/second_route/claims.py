@@ -25,11 +25,11 @@ HALF = torch.tensor([0.5, 0.5])
 
 
 def window(step: Callable[..., tuple[int, Any, Any]], rows_of: Any, drafts: list[int]) -> tuple[int, ...]:
-    """Two tokens by steps of a window of two drafts. `rows_of(first)` is the row of the first token, or of the second
-    behind `first`; `drafts` have a row with all of its mass.
+    """Returns two tokens, written by steps on a window of two drafts. `rows_of(None)` is the target's row of the first
+    token, `rows_of(first)` of the second token after `first`. The proposal row of each of `drafts` has all mass on it.
 
-    `step` takes drafts and their rows behind the last token of the text, and the target's tokens and rows for them. It
-    returns the number of tokens that the text gets, and all tokens and rows.
+    `step` takes the drafts and their rows after the last token of the text, and the target's tokens and rows for them.
+    It returns the number of tokens that the text gets, and all tokens and rows.
     """
     text: list[int] = []
     rows = list(torch.eye(2)[drafts])
@@ -45,7 +45,8 @@ def window(step: Callable[..., tuple[int, Any, Any]], rows_of: Any, drafts: list
 
 
 def lumina(checkout: Path) -> Callable[[], tuple[int, ...]]:
-    """Each token has probability 1/2 after any text, and the first drafts are 0 0."""
+    """Returns a function that writes a text. Each token has probability 1/2 after any text; the first drafts are 0 0.
+    """
     file = checkout / "lumina1/scheduler/jacobi_iteration_lumina_mgpt_SCDMC.py"
     names = ("SpeculativeSampler", "prefix_matching_next_tokens")
     sampler, match = functions_of(file, names, {"torch": torch, "F": torch.nn.functional})
@@ -65,7 +66,8 @@ def lumina(checkout: Path) -> Callable[[], tuple[int, ...]]:
 
 
 def cosmos(checkout: Path, *, coupled: bool = False) -> Callable[[], tuple[int, ...]]:
-    """The first token is 0, the second uniform behind 0 and certain behind 1. The first drafts are drawn at random."""
+    """Returns a function that writes a text. The target's first token is 0; its second token is uniform after 0, and 0
+    after 1. The first drafts are drawn uniformly."""
     file = checkout / "cosmos/cosmos1/models/autoregressive/sjd/speculative_sampler.py"
     decide = module_of(file, "scd_cosmos").CosmosSpeculativeSampler()
 
@@ -84,10 +86,10 @@ def cosmos_coupled(checkout: Path) -> Callable[[], tuple[int, ...]]:
 
 
 def spectr_gbv(checkout: Path) -> Callable[[], tuple[int, ...]]:
-    """One step of the decoder with two candidates of one token: p = (1 1)/2, q = (0 1)."""
+    """Returns a function that runs one step of the decoder with two candidates of one token: p = (1 1)/2, q = (0 1)."""
 
     class Cache:
-        """Rows of a model without context; the decoder's cache of a transformer cannot hold them."""
+        """Replaces the decoder's cache of a transformer, which cannot hold the row of a model without context."""
 
         def __init__(self, model: Any, *_: Any) -> None:
             self.row = model.row
