@@ -41,7 +41,7 @@ class ColdRows {
     return rows.fill(vocabulary) ? &rows : nullptr;
   }
 
-  /// M in bytes.
+  /// Returns M in bytes.
   static std::size_t working_set() {
     std::size_t largest = 0;
     for (const auto& cache : benchmark::CPUInfo::Get().caches)

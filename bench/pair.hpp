@@ -32,7 +32,7 @@ struct Pair {
       : rows{std::move(pair)}, table{rows.target, rows.proposals}, plain{rows.target, rows.proposals} {}
 };
 
-/// Target logits N(0, sigma^2), draft logits = target logits + N(0, 1); seed 7.
+/// Returns a pair with target logits N(0, sigma^2) and draft logits = target logits + N(0, 1), of seed 7.
 inline RowPair gaussian_pair(int vocabulary, const char* sigma) {
   registry();
   const std::string spec = std::string("gaussian_logits:sigma=") + sigma + ",noise=1,vocabulary=";

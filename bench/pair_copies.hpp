@@ -2,7 +2,7 @@
 // longest ago.
 //
 //   hot     one copy, which stays in a cache that holds 8 V bytes
-//   cold    as many as fill 640 MB: twice the largest last-level cache we have met
+//   cold    as many copies as fill 640 MB, which is twice the largest last-level cache of the machines measured so far
 //
 // One buffer serves all vocabularies and is refilled when another is requested. Copies start at cache lines, as
 // tensors do: loads that cross two lines run at half the speed, which would slow the plain read and favour every

@@ -6,7 +6,7 @@
 //   double_sums(p, q, b)   the same with terms and sums in double: the comparison shows the cost of terms in double
 //
 // Cost: 8 V bytes per pair in each, in 512-bit registers if the processor has them, else in the compiler's code for a
-// plain loop. Separate from the library, so that a change there does not change the lower bound.
+// plain loop. This code is separate from the library, so that a change there does not change the lower bound.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +53,7 @@ inline double plain_float_sums(const float* p, const float* q, double b, std::si
 }
 
 #if DRAFTPROOF_WIDE
-// Unrolled by hand: at -O2 g++ keeps an array of registers in memory.
+// Unrolled by hand, because g++ at -O2 keeps an array of registers in memory.
 DRAFTPROOF_AVX512 inline std::uint64_t wide_read(const float* row, std::size_t size) {
   __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
   std::size_t i = 0;

@@ -13,8 +13,8 @@ inline std::vector<std::function<void()>>& found_benchmarks() {
   return all;
 }
 
-/// The stop flag of the run; null if it has none. Benchmarks that run for minutes check it; the results of a stopped
-/// benchmark are discarded.
+/// The stop flag of the run; null if the run has none. Benchmarks that run for minutes check the flag; the results of a
+/// stopped benchmark are discarded.
 inline const std::atomic<bool>*& stop_flag() {
   static const std::atomic<bool>* flag = nullptr;
   return flag;

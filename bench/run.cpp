@@ -30,7 +30,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Run = benchmark::BenchmarkReporter::Run;
 
-/// Stores what Google Benchmark reports, without printing.
+/// Stores the runs that Google Benchmark reports, without printing them.
 class Collector : public benchmark::BenchmarkReporter {
  public:
   Collector() {
@@ -50,7 +50,7 @@ class Collector : public benchmark::BenchmarkReporter {
   std::ostringstream ignored_;
 };
 
-/// Sets options of Google Benchmark, which takes them from a command line only.
+/// Sets options of Google Benchmark, which reads options from a command line only.
 void set_options(const std::vector<std::string>& options) {
   std::vector<std::string> words{"draftproof"};
   words.insert(words.end(), options.begin(), options.end());

@@ -37,15 +37,15 @@ struct RunOptions {
 const std::vector<std::string>& registered_benchmarks();
 
 /// Returns the names whose plain names match one of the regular expressions; all names if there are no filters.
-/// Throws: InputError if a filter is no regular expression or matches nothing.
+/// Throws: InputError if a filter is not a regular expression or matches nothing.
 std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names,
                                            const std::vector<std::string>& filters);
 
 /// Returns the names that occur in goals and, of benchmarks that differ only in their sizes, the middle one.
 std::vector<std::string> usual_sizes(const std::vector<std::string>& names, const std::vector<Goal>& goals);
 
-/// Runs the benchmarks and returns the results as JSON, also if `stop` is set or the minutes are over: then only those
-/// obtained before. A benchmark that is skipped once is not repeated.
+/// Runs the benchmarks and returns the results as JSON. If `stop` is set or the minutes are over, returns the results
+/// obtained so far. A benchmark that is skipped once is not repeated.
 nlohmann::ordered_json run_benchmarks(const std::vector<std::string>& names, const RunOptions& options);
 
 }  // namespace draftproof::benchmarks

@@ -1,7 +1,7 @@
-// The kernel shape in which engines commonly verify one position: a block of 1024 threads per request, float sums,
-// the residual summed tile by tile with one reduction each, then read again until its running sum passes the uniform
-// number times that sum. It is the baseline of the comparison, written after public descriptions of such kernels, not
-// copied from their source.
+// The kernel shape in which engines commonly verify one position: a block of 1024 threads per request, and float sums.
+// The residual is summed tile by tile with one reduction each, then read again until its running sum exceeds the
+// uniform number times its sum. The kernel is the baseline of the comparison. It is written after public descriptions
+// of such kernels, not copied from their source.
 //
 //   request    p [V], q [V] floats, one refused draft: the cost of a refusal
 //   tile       1024 threads x 4 entries

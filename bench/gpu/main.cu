@@ -1,9 +1,9 @@
 // Benchmarks of kernels on the current device, in one run: lower bounds, the baseline of common_shape.cuh,
-// and our kernels.
+// and draftproof's kernels.
 //
 //   draftproof_gpu_bench [--output FILE] [--quick]
 //
-// Prints a table with times and ratios, and the goals; writes the same as JSON. Exit code 77 without a device.
+// Prints a table with times and ratios, and the goals; writes the same as JSON. The exit code is 77 without a device.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -43,7 +43,7 @@ int run(int argc, char** argv) {
   Run all(results, device, quick);
   for_each_group([&]<class Group>(Group) {
     Group::run(all);
-    if (!output.empty()) results.write(output);  // an interrupted run keeps its results so far
+    if (!output.empty()) results.write(output);  // so that an interrupted run has written its results so far
   });
   if (!output.empty()) results.write(output);
   results.print();

@@ -2,12 +2,12 @@
 // so every node of the path costs a pass over its rows.
 //
 //   rows        as in refused_batch.cuh, one position per node and one for the path's end
-//   path        tokens 0 .. L - 1, whose target is 0.3 of their proposal: after i of them the product of ratios is
-//               0.3^i, and the test there succeeds with probability sum (0.3^i p - q)+, a few percent at
-//               i = 1 and about 0 further down
+//   path        tokens 0 .. L - 1, whose target is 0.3 of their proposal: after i tokens the product of ratios is
+//               0.3^i, and the test after them succeeds with probability sum (0.3^i p - q)+, a few percent at i = 1 and
+//               about 0 at larger i
 //   passes      L per request, seldom one less; one draw
 //
-// These tokens, at most 16, add less than 2^-10 to a target row's sum; the rows are used for times only.
+// The tokens of the path, at most 16, add less than 2^-10 to the sum of a target row; the rows are used for times only.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ class PathBatches {
   }
 
   int sets() const { return rows_.sets(); }
-  /// Bytes of p and q of all nodes but the path's end.
+  /// Returns the bytes of p and q of all nodes but the path's end.
   double bytes() const { return rows_.bytes() * length_ / (length_ + 1); }
   gpu::StepBatch<float> batch(int set) const {
     gpu::StepBatch<float> view = batch_;

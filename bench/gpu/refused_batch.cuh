@@ -54,9 +54,9 @@ __global__ void fill_rows_kernel(float* rows, std::int64_t stride, int vocabular
   }
 }
 
-/// The number of sets of `bytes` each that exceeds four times the second-level cache; at most 128, because a run
-/// visits all of them in one graph, and the driver's stack overflows on a graph of tens of thousands of kernels. Sets
-/// of less than a megabyte therefore do not exceed the cache, and their rows are read from it.
+/// Returns the number of sets of `bytes` each that exceeds four times the second-level cache; at most 128, because a
+/// run visits all sets in one graph, and the driver's stack overflows on a graph of tens of thousands of kernels. Sets
+/// of less than a megabyte therefore do not exceed the cache, and their rows are read from the cache.
 inline int sets_beyond(std::size_t cache_bytes, double bytes) {
   return std::min(128, static_cast<int>(4.0 * static_cast<double>(cache_bytes) / bytes) + 1);
 }
@@ -96,7 +96,7 @@ template <class Entry>
 class RefusedRows {
  public:
   int sets() const { return sets_; }
-  /// Bytes of both rows of all positions of one set.
+  /// Returns the bytes of both rows of all positions of one set.
   double bytes() const { return 2.0 * sizeof(Entry) * vocabulary_ * positions_; }
   const Entry* rows(int set) const { return rows_.data() + 2 * stride_ * positions_ * set; }
   Entry* writable() const { return rows_.data(); }
@@ -118,7 +118,7 @@ class RefusedRows {
     gpu::device_call("cudaDeviceSynchronize", cudaDeviceSynchronize());
   }
 
-  /// A Batch or a StoredBatch of one set.
+  /// Returns a Batch or a StoredBatch of one set.
   template <class B>
   B view(int set) const {
     B batch;
@@ -141,7 +141,7 @@ class RefusedRows {
   RefusedDrafts drafts_;
 };
 
-/// Rows of probabilities.
+/// Sets of rows of probabilities.
 class RefusedBatches : public RefusedRows<float> {
  public:
   RefusedBatches(int positions, int vocabulary, int drafts, std::size_t cache_bytes)

@@ -1,5 +1,5 @@
-// The results of a run on a device, as a table with ratios and as JSON. Standard library only, since machines with a
-// device may have nothing else.
+// The results of a run on a device, as a table with ratios and as JSON. The file uses the standard library only,
+// because machines with a device may have no other library.
 //
 //   goals     ratios of two results of the run, with a bound; a goal whose results are missing is not judged
 #pragma once

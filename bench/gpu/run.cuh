@@ -30,7 +30,7 @@ class Run {
   std::size_t cache_bytes() const { return static_cast<std::size_t>(device_.l2CacheSize); }
   cudaStream_t stream() const { return watch_.stream(); }
   void add(Result result) { results_.add(std::move(result)); }
-  /// Median microseconds of one call of queue(stream).
+  /// Returns the median microseconds of one call of queue(stream).
   template <class Queue>
   double microseconds(const Queue& queue) {
     return watch_.microseconds(queue);
@@ -76,7 +76,7 @@ class Run {
   Stopwatch watch_;
 };
 
-/// "/V/B", the end of a benchmark's name.
+/// Returns "/V/B", the end of a benchmark's name.
 inline std::string where(int vocabulary, int positions) {
   return "/" + std::to_string(vocabulary) + "/" + std::to_string(positions);
 }

@@ -25,7 +25,7 @@ class SimulatedTrials {
   explicit SimulatedTrials(bool peaked)
       : host_(row(0, peaked ? .9 : 0), row(1, peaked ? .45 : 0)), table_(host_), counts_(table_) {}
 
-  /// Queues `trials` trials, the same ones every time.
+  /// Queues `trials` trials, the same trials in every call.
   void queue(gpu::Stream stream) const {
     gpu::count_trials(verifiers::RecursiveRejection{}, "iid", table_,
                       {.seed = 1, .first = 0, .count = trials, .drafts = drafts}, counts_, stream);
@@ -39,7 +39,7 @@ class SimulatedTrials {
   }
 
  private:
-  /// A row with `first` on one token and random entries on the others.
+  /// Returns a row with mass `first` on token 0 and random entries on the other tokens.
   static std::vector<double> row(std::uint64_t stream, double first) {
     std::vector<double> entries(vocabulary);
     for (std::size_t x = 0; x < entries.size(); ++x)

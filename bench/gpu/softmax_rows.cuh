@@ -28,7 +28,7 @@ __device__ inline float max_of_block(float value, float* warps) {
   return greatest;
 }
 
-/// 16 bytes of entries.
+/// A chunk of 16 bytes of entries.
 template <class Entry>
 struct alignas(16) Entries {
   static constexpr int count = 16 / static_cast<int>(sizeof(Entry));
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(common_threads, 1)
   __shared__ float warps[32];
   const auto* const chunks = reinterpret_cast<const Chunk*>(rows + stride * blockIdx.x);
   const int count = vocabulary / Chunk::count;
-  float greatest = -3e38f, sum = 0;  // of this thread; powers are relative to its greatest logit
+  float greatest = -3e38f, sum = 0;  // of this thread; the sum is relative to its greatest logit
 #pragma unroll 4
   for (int c = static_cast<int>(threadIdx.x); c < count; c += common_threads) {
     const Chunk chunk = chunks[c];

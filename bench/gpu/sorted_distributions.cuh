@@ -2,9 +2,9 @@
 // positions together, their i.i.d. optima, and a whole ratio table.
 //
 //   sort       keys from the rows, and the CUDA toolkit's radix sort of (key, token); keys are made again each time,
-//              since a sort of sorted keys has another cost
+//              because a sort of sorted keys takes another time
 //   optimum    gpu::iid_optima of four drafts, with the checks of the rows
-//   table      gpu::ratio_table, by the host's clock, since it waits and allocates
+//   table      gpu::ratio_table, by the host's clock, because the function waits for the device and allocates memory
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,7 @@ class SortedDistributions {
     for (const Optimum& found : optima_.copy())
       if (!(found.acceptance > 0 && found.acceptance < 1)) throw std::runtime_error("optimum: no acceptance");
   }
-  /// Median microseconds of building the table of the first position.
+  /// Returns the median microseconds of building the table of the first position.
   double table_microseconds(int repetitions = 15) const {
     std::vector<double> times;
     for (int i = 0; i < repetitions; ++i) {

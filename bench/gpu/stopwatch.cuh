@@ -33,7 +33,7 @@ class Stopwatch {
 
   cudaStream_t stream() const { return stream_; }
 
-  /// Median microseconds of one call of queue(stream), which must be capturable.
+  /// Returns the median microseconds of one call of queue(stream), which must be capturable.
   template <class Queue>
   double microseconds(const Queue& queue, int repetitions = 9) {
     cudaGraph_t graph = nullptr;
@@ -43,7 +43,7 @@ class Stopwatch {
     device_call("cudaStreamEndCapture", cudaStreamEndCapture(stream_, &graph));
     device_call("cudaGraphInstantiate", cudaGraphInstantiate(&play, graph, 0));
     const double once = timed(play, 1);
-    // About two milliseconds per repetition, far above the resolution of events, half a microsecond.
+    // A repetition takes about two milliseconds, far more than half a microsecond, the resolution of events.
     const int plays = std::clamp(static_cast<int>(2000 / std::max(once, 0.1)), 1, 2000);
     std::vector<double> times;
     for (int i = 0; i < repetitions; ++i) times.push_back(timed(play, plays));

@@ -3,7 +3,8 @@
 //   adapter/seeded/4, adapter/scripted/4   chains of two drafts, V = 4, through the C interface; 4,096 rows per batch
 //   adapter/rows/V                         lower bound of an adapter: the child does not read its rows of L = 4 drafts
 //   adapter/copy/V                         one copy of the same rows in memory
-//   adapter/NAME/V                         the verifier of --adapter that declares NAME; L = 4 where it accepts 4
+//   adapter/NAME/V                         the verifier of --adapter that declares NAME; L = 4 if it accepts 4 drafts
+//
 // Times are of the wall clock, because the child's processor time is not counted in this process.
 #pragma once
 
@@ -52,7 +53,7 @@ struct Adapter {
                .q = std::as_bytes(std::span(q)),
                .drafts = drafts,
                .lengths = lengths};
-      if (level == adapters::Level::tree) {  // one path
+      if (level == adapters::Level::tree) {  // the tree is one path
         for (std::size_t i = 0; i < size * n; ++i) parents.push_back(static_cast<std::int32_t>(i % n) - 1);
         batch.parents = parents;
       }

@@ -1,7 +1,7 @@
 // One decision on fresh float32 rows, as in an engine: plan and verdict, with nothing kept from the last decision.
 //
 //   cost/VERIFIER/DISTRIBUTION/V/K   hot: always the same rows, which stay in a cache that holds 8 V bytes
-//   cold/VERIFIER/DISTRIBUTION/V/K   cold: every decision on another copy of the rows, which together exceed the caches
+//   cold/VERIFIER/DISTRIBUTION/V/K   cold: every decision on another copy of the rows; all copies exceed the caches
 //
 // Counters, per decision: passes over V, bytes read by them, and the fraction of decisions that accepted a draft.
 // Drafts are drawn beforehand.

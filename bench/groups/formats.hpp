@@ -2,7 +2,8 @@
 // formats converted to probabilities, and powers of e at every register width.
 //
 //   rows/FORMAT/recursive_rejection/V/K        one decision, all K drafts rejected, rows hot in a cache
-//   rows/FORMAT/recursive_rejection/V/K/cold   the same on rows from memory: another copy each time, 640 MB in all
+//   rows/FORMAT/recursive_rejection/V/K/cold   the same on rows from memory: each decision reads another of the copies,
+//                                              which fill 640 MB
 //   read/FORMAT/V[/cold]                       lower bound: a plain read of the bytes of p and q
 //   softmax/FORMAT/V[/cold]                    items are logits
 //   exp/WIDTH, exp/libm                        items are powers of e
@@ -51,7 +52,7 @@ struct Formats {
     const Pair& pair = pair_of(vocabulary);
     const std::vector<Entry> entries = stored<Entry>(pair, bytes);
     const auto size = static_cast<std::size_t>(vocabulary);
-    // This token is rejected in every round: p < q in the first, and then its residual is 0.
+    // This token is rejected in every round: in the first p < q, and in later rounds its residual is 0.
     Token least = 0;
     for (Token x = 0; x < vocabulary; ++x)
       if (pair.plain.target(x) * pair.plain.proposal(least) < pair.plain.target(least) * pair.plain.proposal(x))

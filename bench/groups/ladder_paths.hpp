@@ -1,7 +1,7 @@
 // The cost of ladders on paths, compared with block verification of one path:
 //
 //   ladder/paths/V/L            a step of ladder_block, K = 4 paths of L tokens, on fresh rows: every prefix of
-//                               every step has its own distributions, and nothing is kept
+//                               every step has separate distributions, and nothing is kept from step to step
 //   ladder/one_path/V/L         the same for block verification, K = 1
 //   ladder/table/.. /V/L        paths and one_path, with one table per prefix
 //   ladder/kept/.. /V/L         paths and one_path on one table, with plans kept from step to step
@@ -26,8 +26,8 @@
 namespace draftproof::benchmarks {
 
 struct LadderPaths {
-  /// A model with the same pair after every prefix, stored once per prefix, so that no prefix reuses what another one
-  /// cached.
+  /// A model with the same pair after every prefix, stored once per prefix, so that no prefix reuses a pass that was
+  /// cached for another prefix.
   template <class L>
   class SeparateDistributions final : public ConditionalModel<L> {
    public:

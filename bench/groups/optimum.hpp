@@ -1,6 +1,6 @@
 // The cost of an optimum from rows. Nothing is prepared beforehand unless stated:
 //
-//   lower_bound/radix/V                  one radix sort of V (key, index) pairs, the unit of the others
+//   lower_bound/radix/V                  one radix sort of V (key, index) pairs, with which goals compare the others
 //   table/V                              a ratio table of a pair
 //   optimum/iid/V/K                      i.i.d. optimum from fresh rows, with the sort
 //   optimum/without_replacement/V/K      optimum without replacement from fresh rows, with the table
@@ -71,7 +71,7 @@ struct Optimum {
     return std::string(what) + "/" + std::to_string(vocabulary) + "/" + std::to_string(drafts);
   }
 
-  /// Times the function that `make` returns, and which returns the optimum. `make` itself prepares the data and is not
+  /// Times the function that `make` returns; the function returns the optimum. `make` prepares the data and is not
   /// timed.
   template <class Make>
   static void add_one(const std::string& name, Make make) {

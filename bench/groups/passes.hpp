@@ -9,7 +9,7 @@
 //   float_mode/residual/V      F(b) summed in float, from the same terms
 //   double_mode/residual/V     F(b) from terms in double, summed in double
 //   refused/recursive_rejection/V    K = 4 drafts, all rejected: the verifier on fresh rows
-//   rewrite/recursive_rejection/V    the same as engines write it, with a residual in memory in every round
+//   rewrite/recursive_rejection/V    the same decision as engines compute it, with a residual in memory in every round
 //   k_seq/factor/V             K-SEQ's factor for K = 4
 //
 // An item is a pass, a decision or a factor. `passes` counts the tokens that a decision or a factor reads, over V.

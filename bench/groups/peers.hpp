@@ -1,4 +1,4 @@
-// Peers: other software on the same rows in the same run. Each peer is a child process, and its own processor time is
+// Peers: other software on the same rows in the same run. Each peer is a child process, whose processor time is
 // reported.
 //
 //   peer/numpy/PROGRAM/V/K   recursive rejection in numpy, five ways (peers/numpy_peer.py); an item is a trial

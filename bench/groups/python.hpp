@@ -1,10 +1,10 @@
 // The time of checking a Python function, compared with bare calls of the function.
 //
-//   python/check/FUNCTION   processor seconds of a check with its draftproof process, less one second for its start;
-//                           the whole of the wrong one, which ends at its refutation
-//   python/bare/FUNCTION    as many bare calls on the same rows
+//   python/check/FUNCTION   processor seconds of a check with its draftproof process, less one second for the start of
+//                           the process; for the wrong verifier all seconds, because its check ends at the refutation
+//   python/bare/FUNCTION    as many bare calls of the function on the same rows
 //
-// Functions are a correct chain verifier of six torch operators, a wrong chain verifier, and a drafter
+// The functions are a correct chain verifier of six torch operators, a wrong chain verifier, and a drafter
 // (peers/check_peer.py). If no interpreter has torch and the package, the benchmarks are skipped with this reason.
 #pragma once
 

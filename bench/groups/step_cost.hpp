@@ -6,7 +6,7 @@
 //   tokens     mean length of a step, with its correction or bonus
 //   bytes      mean bytes of rows that passes read
 //
-// All nodes share one pair of rows, which stays in the cache (hot); the rows of a batch would not.
+// All nodes share one pair of rows, which stays in the cache (hot); the rows of a batch would not stay there.
 #pragma once
 
 #include <algorithm>
@@ -108,7 +108,7 @@ struct StepCost {
            std::to_string(length);
   }
 
-  /// Adds a path that repeats the token of the least p / q: its tests succeed with a probability below (p / q)^2.
+  /// Adds a path that repeats the token with the least p / q. Its tests succeed with a probability below (p / q)^2.
   static void add_refused(std::string_view verifier, TimedPathForm form, int vocabulary, int length) {
     benchmark::RegisterBenchmark(
         refused_name(verifier, vocabulary, length).c_str(), [form, vocabulary, length](benchmark::State& state) {

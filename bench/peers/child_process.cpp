@@ -24,7 +24,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// Returns `added` and the variables of this process that it does not replace.
+/// Returns `added` and the variables of this process that `added` does not replace.
 std::vector<std::string> joined_environment(const std::vector<std::string>& added) {
   std::vector<std::string> all = added;
   for (char** entry = environ; *entry; ++entry) {
@@ -37,7 +37,7 @@ std::vector<std::string> joined_environment(const std::vector<std::string>& adde
   return all;
 }
 
-/// Reads both streams to their ends together; reading one first could block a child that fills the other.
+/// Reads both streams to their ends together; if one were read first, a child that fills the other could block.
 void read_all(std::array<int, 2> descriptors, std::array<std::string*, 2> texts) {
   std::array<pollfd, 2> wanted{pollfd{descriptors[0], POLLIN, 0}, pollfd{descriptors[1], POLLIN, 0}};
   while (wanted[0].fd >= 0 || wanted[1].fd >= 0) {

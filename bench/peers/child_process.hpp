@@ -9,7 +9,7 @@
 namespace draftproof::benchmarks {
 
 struct Finished {
-  int code = 127;  ///< exit code; -N if signal N killed it; 127 if it could not be started
+  int code = 127;  ///< exit code; -N if signal N killed the program; 127 if the program could not be started
   std::string out, err;
 };
 

@@ -34,7 +34,8 @@ def after_refusal(residual, proposal):
 
 
 def shared_rows(p, q, drafts, trials, random, draw):
-    """draw(weights, shape) draws tokens. Returns their histogram and the number of trials that accepted a draft."""
+    """Runs trials on the same rows; draw(weights, shape) draws tokens. Returns the histogram of emitted tokens and the
+    number of trials that accepted a draft."""
     proposed = draw(q, (trials, drafts))
     tokens = np.full(trials, -1)
     open_trials, residual = np.arange(trials), p.copy()

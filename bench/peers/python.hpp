@@ -1,7 +1,7 @@
 // Peers in Python: the choice of an interpreter, and one run of a script on the pair of the benchmarks.
 //
 // The scripts are in this folder and are compiled in, so installed programs and programs that use the library have them
-// too. On a machine without an interpreter that has the modules these benchmarks are skipped with a reason.
+// too. On a machine without an interpreter that has the modules, the benchmarks of peers are skipped with a reason.
 #pragma once
 
 #include <span>
@@ -26,7 +26,8 @@ struct PeerAnswer {
 };
 
 /// Runs a script on one thread with `--pq FILE`, where FILE holds p, then q, and with `words`. `script` is
-/// "numpy_peer", "scipy_peer" or "check_peer", `module` what it imports. Returns its JSON, or an error.
+/// "numpy_peer", "scipy_peer" or "check_peer"; `module` names the modules that the script imports. Returns the JSON
+/// that the script printed, or an error.
 PeerAnswer ask_peer(std::string_view script, const std::string& module, std::span<const double> target,
                     std::span<const double> proposal, const std::vector<std::string>& words);
 

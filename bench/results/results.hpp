@@ -16,7 +16,7 @@
 // 2 n! m! / (n + m)!, is at most 1 %, which takes five repetitions each (4 and 4: 2 / 70, 5 and 5: 2 / 252); and the
 // ratio is beyond `threshold`, because code and data lie at different addresses in two runs of one program, an effect
 // that repetitions inside a run do not show. With five repetitions each, about one of a hundred unchanged benchmarks
-// still gets a verdict by chance: run again.
+// is still called faster or slower by chance; run both again then.
 #pragma once
 
 #include <cstddef>
@@ -59,7 +59,7 @@ struct Measurement {
   std::vector<double> seconds{};             ///< one per repetition, in the order of the run
   bool items = false;                        ///< whether `seconds` is per item
   std::map<std::string, double> counters{};  ///< medians over repetitions
-  std::string skipped{};                     ///< why a repetition has no time; the others, if any, are in `seconds`
+  std::string skipped{};                     ///< why a repetition has no time; other repetitions are in `seconds`
 
   bool timed() const { return !seconds.empty(); }
   Spread spread() const { return spread_of(seconds); }  ///< requires timed()
@@ -73,7 +73,7 @@ struct Results {
   std::vector<Goal> goals{};
   bool complete = true;  ///< false: stopped before the last repetition
 
-  /// Returns the measurement of that name, which may be skipped and not timed; null if there is none.
+  /// Returns the measurement with this name, which may be skipped and have no time; null if the name is unknown.
   const Measurement* find(std::string_view name) const;
   /// Returns the measurements of a group, and the groups in the order of their first measurements.
   std::vector<const Measurement*> members(std::string_view group) const;
@@ -83,7 +83,7 @@ struct Results {
 /// Returns a name without suffixes: "peer/clp/12/3" of "peer/clp/12/3/iterations:1/manual_time".
 std::string plain_name(std::string_view full);
 
-/// Returns the JSON of a file. Throws: InputError if the file cannot be read or is no JSON.
+/// Returns the JSON of a file. Throws: InputError if the file cannot be read or is not JSON.
 nlohmann::ordered_json read_json(const std::string& file);
 
 /// Returns the results in `data`; `file` is for messages. Throws: InputError if it is not the result of a run.
@@ -96,7 +96,7 @@ enum class GoalResult { met, missed, undecided, not_run };
 
 struct Judged {
   Goal goal;
-  GoalResult verdict = GoalResult::not_run;    ///< not run: a side has no time
+  GoalResult verdict = GoalResult::not_run;    ///< not_run: one of the two benchmarks has no time
   double ratio = 0;                            ///< median time per item of `slower` over that of `faster`
   std::optional<Spread> rounds{};              ///< range of the ratio over paired repetitions, if counts are equal
   std::size_t met_rounds = 0, all_rounds = 0;  ///< rounds that meet the bound, and all rounds

@@ -16,7 +16,7 @@ namespace {
 struct SchemeInfo {
   std::string_view name;
   Rational (*closed)(const std::vector<Rational>& p, const std::vector<Rational>& q, int drafts) = nullptr;
-  std::string_view distribution{};  ///< without a closed form: the drafter of an enumeration
+  std::string_view distribution{};  ///< draft sampling of the enumeration, without a closed form
   bool enumerated = false;          ///< whether a value needs an enumeration, whose branches grow in number like V^K
 };
 constexpr std::array<SchemeInfo, scheme_count> infos{
@@ -162,7 +162,7 @@ Instance order_instance(std::uint64_t seed, std::uint64_t n) {
   WeightPair pair = family < generators.size()
                         ? generators[family].weights(dice, vocabulary)
                         : family_pair(family - generators.size(), dice, vocabulary, instance.drafts);
-  // A row of zeros is no distribution.
+  // A row of zeros is not a distribution.
   for (auto* row : {&pair.target, &pair.proposal})
     if (std::all_of(row->begin(), row->end(), [](int weight) { return weight == 0; }))
       (*row)[static_cast<std::size_t>(dice.between(0, vocabulary - 1))] = 1;
@@ -275,7 +275,7 @@ OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vect
     for_each_position(options, count,
                       [&](std::size_t i) { at[i] = examine(first + i, pairs, orders.size(), options.seed); });
     Seen seen{first, 0, std::vector<OrderTally>(pairs.size())};
-    if (options.stopped()) return seen;  // which instances are finished depends on the threads, so none is reported
+    if (options.stopped()) return seen;  // the finished instances depend on the threads, so the block counts none
     for (const Seen& one : at) seen += one;
     options.tell(searched += count, instances);
     return seen;

@@ -93,7 +93,7 @@ inline const std::vector<OrderClaim> order_claims{
 };
 
 /// Two schemes without an order: each accepts more than the other on one of two instances. Instances have full support
-/// and were shrunk from instances of a search; the study computes them again.
+/// and were shrunk from instances of a search; the study computes their acceptances again.
 struct CrossingClaim {
   Scheme first, second;
   std::string_view first_ahead, second_ahead;
@@ -114,13 +114,14 @@ inline const std::vector<CrossingClaim> crossing_claims{
 /// proofs use take turns with seven more, where inequalities between schemes become equalities, or where the
 /// differences are largest:
 ///
-///   tight       p of every prefix is q of that prefix to the K-th power: every prefix attains the optimum 1
-///   nearly      the same, with some weights off by one unit
+///   tight       for every n, the first n tokens have the K-th power of their q-mass as p-mass: each such set attains
+///               the optimum 1
+///   nearly      as tight, with some weights off by one unit
 ///   one hot     q has nearly all its mass on one token
 ///   spiked      p has nearly all its mass on the most probable token of a flat q
 ///   reversed    p is q backwards
 ///   sharpened   p proportional to q^2
-///   nudged      p is q with a unit moved
+///   nudged      p is q with one unit of weight moved
 Instance order_instance(std::uint64_t seed, std::uint64_t n);
 WeightPair tight_pair(InstanceRng& dice, int vocabulary, int drafts);
 
@@ -128,10 +129,10 @@ WeightPair tight_pair(InstanceRng& dice, int vocabulary, int drafts);
 /// second.
 struct OrderTally {
   std::uint64_t less = 0, equal = 0, greater = 0;
-  double ratio = 1;                            ///< least first / second seen below 1, in double
-  std::uint64_t least_at = 0, greater_at = 0;  ///< first instances with that ratio, and with `greater`
+  double ratio = 1;                            ///< least ratio first / second seen below 1, in double; else 1
+  std::uint64_t least_at = 0, greater_at = 0;  ///< first instance with `ratio`, and first that counts in `greater`
   std::string least{};                         ///< instance `least_at`, shrunk while the ratio does not rise
-  std::string refutation{};                    ///< instance `greater_at`, shrunk; empty: none found
+  std::string refutation{};                    ///< instance `greater_at`, shrunk; empty if `greater` is 0
 
   static auto fields(auto& t) { return std::tie(t.less, t.equal, t.greater, t.ratio, t.least_at, t.greater_at); }
   std::uint64_t tried() const { return less + equal + greater; }
@@ -140,7 +141,7 @@ struct OrderTally {
 };
 
 struct OrderSearch {
-  std::vector<OrderTally> orders, crossings;  ///< one per claim, in their order; without instances for crossings
+  std::vector<OrderTally> orders, crossings;  ///< one per claim, in their order; crossings have no instances
   std::uint64_t instances = 0;
   bool complete = true;
 };

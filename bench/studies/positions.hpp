@@ -38,7 +38,7 @@ inline std::size_t positions_taken(const Source& source, std::uint64_t most) {
 }
 
 /// Calls work(i) for every i < count on the threads of the options. Returns 1 for each i that finished before a stop.
-/// Throws: the exception of the least i whose call threw; without a stop it does not depend on the threads.
+/// Throws: the exception of the least i whose call threw. Without a stop, this i does not depend on the threads.
 template <class Work>
 std::vector<char> for_each_position(const StudyOptions& options, std::size_t count, Work&& work) {
   std::vector<char> done(count, 0);

@@ -1,5 +1,5 @@
-// The rows of a study, written once: a record is both a row of a printed table and an object of the data. Also numbers
-// that were published (`Reference`), and counts of a study's comparisons (`Checks`).
+// The rows of a study, written once: a record is both a row of a printed table and an object of the data. The file also
+// has published numbers (`Reference`) and the counts of a study's comparisons (`Checks`).
 #pragma once
 
 #include <charconv>
@@ -47,7 +47,7 @@ inline Field cell(std::string_view title, std::string_view text) {
 inline Field note(std::string_view title, std::string_view text) {
   return {.column = {std::string(title)}, .cell = {std::string(text)}};
 }
-/// Returns a note with `yes` or `no`, depending on whether a comparison came out as claimed.
+/// Returns a note with `yes` if a comparison passed, else with `no`.
 inline Field verdict(std::string_view title, bool passed, std::string_view yes = "agrees",
                      std::string_view no = "differs") {
   return note(title, passed ? yes : no).marked(passed);

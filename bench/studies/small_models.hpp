@@ -1,6 +1,6 @@
-// Small models of paths that can be enumerated. Also the accepted tokens of one path by closed recursions, for models
-// whose distributions depend at most on the last token: these give fractions at any length without enumerating V^L
-// paths.
+// Small models of paths that can be enumerated, and the accepted tokens of one path by closed recursions, for models
+// whose distributions depend at most on the last token. The recursions give fractions at any length without enumerating
+// V^L paths.
 //   p, q         target, proposal   integer weights, normalised in fractions or in doubles
 //   s            state      the last token; one state for models without context
 //   c            clipped    c() = 1, c(xy) = min(1, c(x) p(y|x) / q(y|x)); Pr[block accepts x | x was drafted] = c(x)

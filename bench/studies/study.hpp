@@ -21,7 +21,7 @@ class Checkpoint;
 
 struct StudyOptions {
   std::vector<std::string> sources{};  ///< captures or families to study; empty: the default of the study
-  std::uint64_t effort = 0;            ///< instances, tuples or whatever the study counts; 0: its own default
+  std::uint64_t effort = 0;            ///< number of instances, tuples or other units; 0: the default of the study
   std::uint64_t seed = 1;
   int threads = 0;                          ///< 0: all processors
   bool timings = false;                     ///< times in the data, which then differs from run to run

@@ -3,7 +3,7 @@
 // On the families the optimum is 1 for every q, and the acceptance of a scheme depends on one number.
 //
 //   q     proposal   mass of the second token
-//   top   q^K        target mass of the second token; spreads the interesting q evenly for every K
+//   top   q^K        target mass of the second token; it spreads the q near the minimum evenly for every K
 //   s     -          probability that K-SEQ at its root rejects one draft
 //
 // K-SEQ, derived here. At the factor rho it accepts one draft with probability beta = 1 - s = sum min(p / rho, q). From
@@ -14,10 +14,11 @@
 //
 // For fixed s the left side is convex in q and above the line at q = s and at q = 1; the largest s with a solution q
 // is the one whose line is a tangent: K q^(K-1) = rho and q = K (q - s). So the minimum has s = q (K - 1) / K with
-// K q^(K-1) = 1 + s + .. + s^(K-1). At K = 2 q = 2/3 and 8/9; at K = 3 q = (3 + 6 sqrt 6) / 23. As K grows s^K tends
-// to e^-c with e^c = 1 + e c.
+// K q^(K-1) = 1 + s + .. + s^(K-1). At K = 2, q = 2/3 and the acceptance is 8/9; at K = 3, q = (3 + 6 sqrt 6) / 23. As
+// K grows, s^K tends to e^-c with e^c = 1 + e c.
 //
-// Recursive rejection: it accepts 1 - q^K (1 - q^(K-1)), least where q^(K-1) = K / (2 K - 1); the limit is 3/4.
+// Recursive rejection accepts 1 - q^K (1 - q^(K-1)), least where q^(K-1) = K / (2 K - 1); as K grows the minimum tends
+// to 3/4.
 #pragma once
 
 #include <functional>

@@ -6,7 +6,7 @@
 // output distributions at a given total variation from p in six shapes, and emit them independently of the drafts; the
 // gate detects them without a path distribution.
 //
-//   p, q       target and proposal of the pair they run on
+//   p, q       target and proposal of the pair on which the programs run
 //   reference  log2 of the exposure at which another implementation of the same five e-values raised its alarm in
 //              every one of several runs, on counts that numpy drew from closed distributions for a similar pair
 //   TV         total variation of the output from p in that implementation
@@ -14,8 +14,8 @@
 //              first, within each set in proportion to p
 //
 // Not included: `<=` for `<` (no affordable sample detects it; edge checks do), and two drafts without replacement
-// whose second is tested against q with the first set to 0 and no renormalisation. A rejected token has no residual,
-// so that program decides exactly as one that tests against the whole q.
+// whose second is tested against q with the first set to 0 and no renormalisation. A rejected token has no residual, so
+// this program decides exactly like a program that tests against the whole q.
 #pragma once
 
 #include <algorithm>
@@ -109,7 +109,7 @@ inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& targ
   });
 }
 
-/// Tests with one uniform for all drafts, or a new one for each; then draws from (p - b q)+, or wrongly from p.
+/// Tests with one uniform for all drafts, or a new uniform for each; then draws from (p - b q)+, or wrongly from p.
 inline Verdict recursive_rejection_with(const RatioTable& distributions, std::span<const Token> drafts,
                                         Philox& random, bool one_word, bool rest_from_target) {
   double b = 0, mass = 1;

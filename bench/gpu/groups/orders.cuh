@@ -1,4 +1,5 @@
-// Times the sort of tokens by p / q and the i.i.d. optimum of one and of 16 positions, and the ratio table of one.
+// Times the sort of tokens by p / q and the i.i.d. optimum, of one and of 16 positions, and the ratio table of one
+// position.
 #pragma once
 
 #include <vector>

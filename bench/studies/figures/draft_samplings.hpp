@@ -1,10 +1,10 @@
 // Compares draft samplings: the optimum of the drafts of each sampling, and the gap of the verifiers written for it.
 // Optima and closed forms are exact at every position; other acceptances are simulated with equally many tuples at
-// each position, so that the interval of the total count is also one of the mean over positions
+// each position, so that the confidence interval of the total count is also an interval of the mean over positions
 // (properties/statistics/sample_size.hpp).
 //
-//   optimum      of the sampling at K drafts, mean over positions
-//   acceptance   the emitted token is among the drafts
+//   optimum      the optimum of the sampling at K drafts, mean over positions
+//   acceptance   probability that the emitted token is among the drafts
 //   gap          optimum - acceptance
 //   value[i]     optimum, or acceptance by a closed form, at position i
 //   tally[i]     tuples simulated at position i

@@ -2,14 +2,14 @@
 // gate needs to detect wrong programs and deviations of a given size, and the e-values of correct verifiers, which must
 // stay below the alarm.
 //
-//   exposure   planned trials of the batches that ran until e reached 1e9; batches double from 16, so it is a power of
-//              two. Median and largest of several seeds; a run without an alarm counts as infinite
+//   exposure   planned trials of the batches that ran until e reached 1e9, a power of two, because batches double from
+//              16. Median and largest of several seeds; a run without an alarm counts as infinite
 //   reference  the smallest power of two at which another implementation of the same e-values alarmed in each of
 //              several runs, on a pair of the same kind (bench/studies/wrong_programs.hpp)
 //   pr, nightly  the budgets of the two profiles of `draftproof check`
 //
-// Correct verifiers are those whose path distribution is known, each run at the budget of pr and, with timings,
-// also at the budget of nightly. Times are wall-clock and processor times.
+// The correct verifiers are the schemes whose path distribution is known. Each is run at the budget of pr and, with
+// timings, also at the budget of nightly. Times are wall-clock and processor times.
 //
 // Claimed: every median is within 4 times its reference; every run detects a deviation of TV 1 % of each shape within
 // the budget of pr, and of 0.1 % within that of nightly; no correct verifier raises an alarm. The first two are claimed

@@ -18,11 +18,12 @@ namespace draftproof::studies {
 // of each within a budget of nodes, on the same contexts and random bits.
 //
 //   a, b          children of the root, and of every node below it at depth 1; deeper nodes have one child
-//   F             fixed children of a node: its most probable tokens; where a node has no more than F children all are
+//   F             number of fixed children of a node, its most probable tokens; a node with at most F children has only
+//                 fixed ones
 //   pruned        the N nodes with the largest scores (sim/drafters/trees/pruned_hybrid_tree.hpp) of trees whose nodes
 //                 all have the same number of children
-//   N             at most this many nodes, at least three quarters of it
-//   difference    accepted tokens less those of the best independent paths, ± standard error
+//   N             budget: a tree has at most N nodes, and at least three quarters of N
+//   difference    accepted tokens less the accepted tokens of the best independent paths, ± standard error
 //
 // Without sources the study reads the model in data/, relative to the repository's root. Effort: contexts per draft
 // model.

@@ -24,7 +24,7 @@ namespace draftproof::studies {
 //   gain         accepted - sum min(p, d), the acceptance of the best lossless rule
 //   TV, KL       total variation of the output from p, and KL(output || p) in nats: means over positions
 //   least TV     the least TV of any rule with this acceptance: the gain, if it is positive
-//   least KL     the least KL of any rule with this acceptance: that of mentored decoding
+//   least KL     the least KL of any rule with this acceptance, which mentored decoding attains
 //   p / output   largest importance ratio over positions and tokens with p > 2^-40
 //
 // Cost: V^2 branches per rule and position, so rows of more than `whole` tokens are cut to their likeliest, as by an
@@ -91,8 +91,8 @@ struct LossyRules {
                         filtered_distribution(pair.proposals.front(), {.top_k = likeliest}));
   }
 
-  /// Rows, sums over V tokens and the explorer's products of up to three numbers each have a relative error below
-  /// 2^-52; a sum has V such errors.
+  /// Returns a bound of the rounding error. Rows, sums over V tokens and the explorer's products of up to three numbers
+  /// each have a relative error below 2^-52; a sum has V such errors.
   static double rounding(int vocabulary) { return 16.0 * vocabulary * 0x1p-52; }
 
   /// Returns the least KL(pi || p) of an output distribution pi with this acceptance, infinite if there is none.

@@ -25,7 +25,7 @@ namespace draftproof::studies {
 //                 ± standard error
 //   BE            emitted tokens per call of the target, over an episode of 32 iterations
 //
-// Without sources it reads the model in data/, relative to the repository's root. Effort: contexts per draft
+// Without sources the study reads the model in data/, relative to the repository's root. Effort: contexts per draft
 // model; there are an eighth as many episodes.
 // Cost: 0.1 s a context.
 // Source: the ranking of arXiv:2602.16961, repeated on a live model with schemes that the paper lacks.
@@ -82,7 +82,7 @@ struct LivePaths {
  private:
   /// A number of paths, their length, and the schemes to run on them; schemes[i] is candidate first + i.
   struct Cell {
-    int of;  ///< the L for which it is shown; its own length is K L in the row of one long path
+    int of;  ///< L of the table that shows the cell; `length` is K L for one long path, else L
     int drafts, length;
     std::size_t first;
     std::vector<std::string_view> schemes;
@@ -241,9 +241,10 @@ struct LivePaths {
 // Which tree to draft: the study compares the accepted tokens of every shape (children per depth) within a budget of
 // nodes, for the ladders for drafts with and without replacement, on the same contexts and random bits.
 //
-//   b_1 b_2 ..    children of every node at depth 0, 1, ..; never rising
+//   b_1 b_2 ..    children of every node at depth 0, 1, ..; they never rise with depth
 //   N             nodes of the tree: b_1 + b_1 b_2 + ..; the number of target rows in addition to the root's
-//   difference    accepted tokens less those of the best K i.i.d. paths of L tokens with K L <= N, ± standard error
+//   difference    accepted tokens less the accepted tokens of the best K i.i.d. paths of L tokens with K L <= N,
+//                 ± standard error
 //   K, L          at equal target cost: K children of the root that go on as single paths to depth L, drawn without
 //                 replacement, against every verifier of K i.i.d. paths of L tokens; K L nodes either way
 //

@@ -18,8 +18,9 @@
 
 namespace draftproof::studies {
 
-// The acceptance that the ladder loses on fresh rows, where its bins are buckets of p / q. Also the number of bins, and
-// of the breaks in its sweep. G, P, M, p_I and the recovery of the loss ("served whole") are defined in docs/ladder.md.
+// The acceptance that the ladder loses on fresh rows, where its bins are buckets of p / q; the number of bins; and the
+// number of breaks in its sweep. G, P, M, p_I and the recovery of the loss ("served whole") are defined in
+// docs/ladder.md.
 //
 //   lost       optimum of K i.i.d. drafts - sum of min(p, p_I), in units of 1e-6, with the recovery
 //   plain      the same without the recovery: G = P - M at the mean ratios of the buckets
@@ -89,8 +90,8 @@ struct LadderBuckets {
   }
 
   static void check(const Loss& loss, const Source& from, std::size_t i, Checks& checks) {
-    // Each entry of a float row has a relative error of at most 2^-24. An error of p moves the optimum by as much, an
-    // error of q by at most K times as much.
+    // Each entry of a float row has a relative error of at most 2^-24. An error of p moves the optimum by at most the
+    // error, an error of q by at most K times the error.
     const double rounding = (1 + loss.drafts) * 0x1p-24;
     const auto at_most = [&](double value, double limit, const char* how) {
       checks.at_most(value, limit, rounding,

@@ -19,7 +19,7 @@ namespace draftproof::studies {
 // Compares block verification with token verification of one path, by its length: in fractions on models that allow it,
 // and by means over drafts of the given sources, live models or captured trees.
 //
-//   L            drafted tokens        1 .. 16; captured trees as far as they go
+//   L            drafted tokens        1 .. 16; for captured trees at most their depth
 //   gain         block / token - 1     of E[tau], the extra token not counted
 //   c_i          clipped product       probability that block accepts a path's first i tokens if the path ends there;
 //                                      token: the product of min(1, p/q)
@@ -153,7 +153,7 @@ struct BlockAgainstToken {
     return from.stored_trees() ? from.stored_paths() : conditionals;
   }
 
-  /// For one path: sums of the probabilities that at least so many tokens are accepted, by length.
+  /// For one path, at [L - 1]: the sum over i = 1 .. L of the probability that at least i tokens are accepted.
   struct Path {
     double token[longest] = {}, block[longest] = {};
   };

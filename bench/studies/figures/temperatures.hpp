@@ -24,8 +24,8 @@ namespace draftproof::studies {
 // Tests whether acceptance rises if the draft temperature is chosen from the row of q alone: drafts are drawn without
 // replacement from q^(1/T), where T depends on the mass of the K likeliest tokens of q.
 //
-//   T           .7 .. 2           temperature of the drafts; the ladder serves any of them, because it reads their
-//                                 distribution
+//   T           .7 .. 2           temperature of the drafts; the ladder verifies drafts of any T, because it reads
+//                                 their distribution
 //   c(q)        feature           q-mass of the K likeliest tokens
 //   adaptive    T by c(q)         positions in four groups of equal size by c(q); each group takes the T that is best
 //                                 on average in that group of the other half of the positions
@@ -354,7 +354,7 @@ struct DraftTemperatures {
       const Setting& setting = at[i][s];
       const double rejection = std::max(setting.of("rejection"), setting.of("rejection, last first"));
       const double by = rejection - setting.of("two step");
-      if (!(by > 1e-12)) continue;  // far above rounding, far below what the table prints
+      if (!(by > 1e-12)) continue;  // far above rounding errors, far below the last printed digit
       ++below.positions;
       if (by > below.by) below = {below.positions, i, by, setting.optimum.upper};
     }

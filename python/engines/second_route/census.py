@@ -129,8 +129,8 @@ def csaq_quant() -> None:
 
 
 def dejavuu() -> None:
-    """The package's source searches a float64 number in the running sums of a float32 row, and it may exceed them
-    all."""
+    """The package's source searches the running sums of a float32 row for a float64 number, which may exceed the last
+    sum."""
     sampling = module_of(discover()["dejavuu"].root() / "dejavuu" / "core" / "sampling.py", "dejavuu_sampling")
     with np.errstate(divide="ignore"):
         row = np.log(np.array([1, 3, 1, 0], np.float32) / 5)
