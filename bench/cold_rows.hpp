@@ -4,7 +4,7 @@
 //   M        working set in bytes: twice the largest cache, at least 600 MB
 //   stride   successive copies are M / 2.6 apart, which defeats the prefetcher
 //
-// Cost: M bytes for the whole run, written again when the vocabulary changes. Not allocated if memory is short.
+// Cost: M bytes for the whole run, written again when the vocabulary changes; not allocated if memory is short.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace draftproof::benchmarks {
 
-/// Returns MemAvailable of /proc/meminfo in bytes, or 0 if it is missing.
+/// Returns MemAvailable of /proc/meminfo in bytes, or 0 if the file has no such entry.
 inline std::size_t available_memory() {
   std::ifstream file("/proc/meminfo");
   for (std::string word; file >> word;)

@@ -20,7 +20,7 @@ struct Goal {
   double bound;
 };
 
-/// The goals declared so far.
+/// Returns the goals declared so far.
 inline std::vector<Goal>& found_goals() {
   static std::vector<Goal> all;
   return all;

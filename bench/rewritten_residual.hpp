@@ -5,7 +5,7 @@
 //   r      residual[x]    float, as engines keep it; initially p
 //   m      mass           sum of (r - q)+, in double
 //
-// Cost: three sweeps per rejection (subtract, sum, scale), as in array libraries, and one for the draw.
+// Cost: three sweeps per rejection (subtract, sum, scale), as in array libraries, and one sweep for the draw.
 #pragma once
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 //   result   Google Benchmark's JSON with the goals beside it (results/results.hpp)
 //
 // Cost: a repetition takes at least `min_time`, and finding its number of iterations about as much again. Google
-// Benchmark runs one repetition of one benchmark at a time, since it cannot stop its own interleaving.
+// Benchmark runs one repetition of one benchmark at a time, because its interleaving of repetitions cannot be stopped.
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,8 @@ const std::vector<std::string>& registered_benchmarks();
 std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names,
                                            const std::vector<std::string>& filters);
 
-/// Returns the names that occur in goals and, of benchmarks that differ only in their sizes, the middle one.
+/// Returns the names that occur in goals and, of benchmarks that differ only in their sizes, the name of the middle
+/// one.
 std::vector<std::string> usual_sizes(const std::vector<std::string>& names, const std::vector<Goal>& goals);
 
 /// Runs the benchmarks and returns the results as JSON. If `stop` is set or the minutes are over, returns the results

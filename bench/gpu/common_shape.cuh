@@ -39,8 +39,8 @@ __device__ inline float4 residual_of(const float* p, const float* q, int i, int 
   return {fmaxf(a.x - b.x, 0.0f), fmaxf(a.y - b.y, 0.0f), fmaxf(a.z - b.z, 0.0f), fmaxf(a.w - b.w, 0.0f)};
 }
 
-/// Rows are `stride` entries apart, p and q of a request one after the other. Loads have 4 entries, except at the end
-/// of a row.
+/// Rows are `stride` entries apart; row q of a request follows its row p. Loads have 4 entries, except at the end of a
+/// row.
 __global__ void __launch_bounds__(common_threads, 1)
     common_shape_kernel(const float* rows, std::int64_t stride, int vocabulary, const float* uniform, int* tokens) {
   __shared__ float warps[32];

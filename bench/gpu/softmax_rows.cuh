@@ -6,7 +6,7 @@
 //   out        [n, V] floats, `stride` apart
 //
 // Cost: a read from device memory, another that the second-level cache may serve, and a write.
-// Correctness: float sums; only the times are used.
+// Correctness: the sums are floats; only the times are used.
 #pragma once
 
 #include <cuda_runtime.h>

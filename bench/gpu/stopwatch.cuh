@@ -1,5 +1,5 @@
-// Times on a device. Queued work is captured once as a graph and replayed many times, so the time is the
-// device's, without the cost of the host's calls.
+// Times on a device. Queued work is captured once as a graph and replayed many times, so the time does not include the
+// cost of the host's calls.
 //
 // Each repetition is one event, `plays` replays and another event. The result is the median over repetitions of the
 // time per replay. To vary the inputs, a graph captures the work on several inputs, and the caller divides.

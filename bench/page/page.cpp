@@ -460,7 +460,7 @@ void write_page(const Results& results, const std::string& file) {
   const fs::path page(file), folder = page.parent_path() / page.stem();
   const auto figures = figures_of(results);
   write_whole(page, page_text(results, figures, folder.filename().string()));
-  std::error_code failed;  // an error shows when the plots are written
+  std::error_code failed;  // after an error, writing the plots throws
   if (!figures.empty()) fs::create_directories(folder, failed);
   for (const Figure& figure : figures) write_whole(folder / figure.file, drawn(figure.plot).file());
 }

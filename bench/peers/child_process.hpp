@@ -1,6 +1,6 @@
 // Runs a program to its end and captures its output; peers are measured this way. No shell parses the words.
 //
-// Cost: one process. Not safe while another thread changes the environment.
+// Cost: one process. A call is not safe while another thread changes the environment.
 #pragma once
 
 #include <string>

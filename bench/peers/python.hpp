@@ -17,7 +17,8 @@ namespace draftproof::benchmarks {
 /// modules: `python3` in PATH, then the system's.
 std::string& chosen_python();
 
-/// Returns an interpreter that can import `module`; empty if none can, with the reason in `why`.
+/// Returns an interpreter that can import `module`. Without such an interpreter returns an empty string, with the
+/// reason in `why`.
 std::string python_with(const std::string& module, std::string& why);
 
 struct PeerAnswer {

@@ -47,7 +47,7 @@ std::string count_text(double value);      ///< a counter: whole numbers as such
 struct Spread {
   double low = 0, median = 0, high = 0;
 
-  /// Returns half the range over the median: 0.03 reads "within 3 % either way".
+  /// Returns half the range over the median: 0.03 means about 3 % either way of the median.
   double relative() const { return median > 0 ? (high - low) / (2 * median) : 0; }
 };
 
@@ -120,7 +120,7 @@ struct Compared {
 
 inline constexpr double largest_chance = 0.01;
 
-/// Returns the probability that, of n and m repetitions, all of one run lie beyond all of the other by chance.
+/// Returns the probability that all n repetitions of one run lie on one side of all m of the other run by chance.
 double chance_of_separation(std::size_t n, std::size_t m);
 
 /// Returns one entry per benchmark, in the order of the old run, then the new ones. With a `threshold` of 0.05, ratios

@@ -5,7 +5,7 @@
 //                         prefixes; recursive_rejection_distinct: enumeration of its program
 //   without replacement   recursive_rejection_wor: enumeration of its program; sample_and_match_wor, optimum_wor:
 //                         from the distribution of the drafted set; optimum_wor as the minimum over all cuts
-//   greedy                greedy_drafts: enumeration of its program; it is the optimum of its distribution
+//   greedy                greedy_drafts: enumeration of its program, which attains the optimum of its draft sampling
 //
 // K-SEQ at its root has an irrational acceptance on most instances; the comparison with it is exact too
 // (optimum/iid_acceptance.hpp).

@@ -57,7 +57,7 @@ struct PairedTally {
 int nodes_of(const TreeShape& shape);
 /// Returns the children by depth, or the number and length of paths, as text.
 std::string text_of(const TreeShape& shape);
-/// Returns the numbers of the candidates, those with the most accepted tokens first.
+/// Returns the indices of the candidates in descending order of their accepted tokens.
 std::vector<std::size_t> most_accepted_first(const PairedTally& tally);
 /// Returns the fields of a candidate: shape, nodes, accepted tokens and the difference from candidate `base`.
 std::vector<Field> shape_fields(const PathCandidate& candidate, const PairedTally& tally, std::size_t i,

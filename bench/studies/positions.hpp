@@ -107,7 +107,7 @@ void study_positions(const StudyOptions& options, const std::vector<std::string>
   }
 }
 
-/// Returns the mean of value(one) over the results `at` of positions. Requires that there is one.
+/// Returns the mean of value(one) over the results `at` of positions. Requires: `at` is not empty.
 template <class At, class Value>
 double mean_over(const std::vector<At>& at, Value&& value) {
   double sum = 0;

@@ -24,7 +24,7 @@ struct StudyOptions {
   std::uint64_t effort = 0;            ///< number of instances, tuples or other units; 0: the default of the study
   std::uint64_t seed = 1;
   int threads = 0;                          ///< 0: all processors
-  bool timings = false;                     ///< times in the data, which then differs from run to run
+  bool timings = false;                     ///< whether the data has times, which differ from run to run
   const std::atomic<bool>* stop = nullptr;  ///< once true, the study returns its results so far
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};
   Checkpoint* checkpoint = nullptr;  ///< checkpoint of the blocks of a divided study

@@ -13,7 +13,7 @@
 //   q^K = rho(s) (q - s),   acceptance 1 - s^K.
 //
 // For fixed s the left side is convex in q and above the line at q = s and at q = 1; the largest s with a solution q
-// is the one whose line is a tangent: K q^(K-1) = rho and q = K (q - s). So the minimum has s = q (K - 1) / K with
+// is the s whose line is a tangent: K q^(K-1) = rho and q = K (q - s). So the minimum has s = q (K - 1) / K with
 // K q^(K-1) = 1 + s + .. + s^(K-1). At K = 2, q = 2/3 and the acceptance is 8/9; at K = 3, q = (3 + 6 sqrt 6) / 23. As
 // K grows, s^K tends to e^-c with e^c = 1 + e c.
 //

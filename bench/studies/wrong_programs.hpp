@@ -49,7 +49,7 @@ struct PowerRow {
   std::shared_ptr<const AnyVerifier> verifier;
   std::string_view imitates, drafter;
   int drafts;
-  double reference;        ///< log2 of the reference exposure; NaN: none
+  double reference;        ///< log2 of the reference exposure; NaN if there is no reference
   std::string distance;    ///< total variation, as printed with the reference
   double log2_budget = 0;  ///< log2 of the budget of each run
   int runs = 1;
@@ -100,7 +100,7 @@ inline std::shared_ptr<const AnyVerifier> ruled(Rule rule) {
   });
 }
 
-/// Returns a correct single-draft verifier that gets other distributions than those from which its drafts were drawn.
+/// Returns a correct single-draft verifier that reads the given distributions, not the pair on which it is run.
 inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& target,
                                                  const std::vector<double>& proposal) {
   const auto changed_table = std::make_shared<RatioTable>(target, proposal);

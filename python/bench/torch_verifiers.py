@@ -125,7 +125,7 @@ def cpp_name(name: str, v: int) -> str | None:
 
 
 def cpp_seconds(names: list[str]) -> dict[str, float]:
-    """Processor seconds for one decision, by name of the benchmark. Raises: ProgramError, ProgramNotFound."""
+    """Returns the processor seconds of a decision by the benchmark's name. Raises: ProgramError, ProgramNotFound."""
     filters = [f"^{name}$" for name in names]
     document = program.run(["bench", *filters, "--repetitions", "1", "--min-time", "0.05"])
     return {one["run_name"]: 1 / one["items_per_second"] for one in document["benchmarks"]}

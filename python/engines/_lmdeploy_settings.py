@@ -19,7 +19,7 @@ CUT = {"min_p": MIN_P / 2, "top_p": 2.0**-10}  # weight of tokens with p = 0 bef
 
 
 def request(**given: Any) -> SimpleNamespace:
-    """The settings of a request as the engine keeps them."""
+    """Returns the settings of a request as the engine keeps them, with `given` in place of the defaults."""
     plain = {
         "temperature": AT,
         "repetition_penalty": 1.0,
@@ -135,6 +135,6 @@ def settings(step: Any, setting: str) -> Any:
 
 
 def least_length(step: Any, shared: Any) -> Any:
-    """A request that must not stop with its next token and may stop with every later token (_least_length.py)."""
+    """Returns a subject of a request that must not stop with its next token, but with later ones (_least_length.py)."""
     asked = request(temperature=1.0, stop_words=[0], min_new_tokens=len(WRITTEN) + 1)
     return shared.least_length("lmdeploy", lambda logits, proposal, drafts: step(asked, logits, drafts))

@@ -71,7 +71,7 @@ def beside_greedy(shared: Any, vllm: Any, name: str, prepare: Any) -> Any:
 
 
 def penalties(vllm: Any, shared: Any) -> Any:
-    """Frequency, presence and repetition penalties, with different values for each request."""
+    """Returns a subject with frequency, presence and repetition penalties, which differ between the requests."""
     import torch
 
     def prepare(rows: Any, other: Any, drafts: Any, reverse: Any) -> Any:
@@ -90,9 +90,9 @@ def penalties(vllm: Any, shared: Any) -> Any:
 
 
 def masks(vllm: Any, shared: Any) -> Any:
-    """Three added tokens, each as likely as all tokens below V together: V is not allowed, V + 1 is a bad word, and
-    V + 2 is possible only after token 0, with which it is a bad word. In the greedy request, V + 1 is the likeliest
-    token and a bad word."""
+    """Returns a subject with three added tokens, each as likely as all tokens below V together: V is not allowed, V + 1
+    is a bad word, and V + 2 is possible only after token 0, with which it is a bad word. In the greedy request, V + 1
+    is the likeliest token and a bad word."""
     import torch
 
     def prepare(rows: Any, other: Any, drafts: Any, reverse: Any) -> Any:
@@ -123,7 +123,7 @@ def engine_processor(least: int, stops: list[int], written: list[int]) -> Any:
 
 
 def least_length(vllm: Any, shared: Any, processor_of: Any = engine_processor) -> Any:
-    """One request at temperature 1, with the minimum length of _least_length.py."""
+    """Returns a subject of one request at temperature 1, with the minimum length of _least_length.py."""
     import torch
 
     sampler = vllm.rejection_sampler.RejectionSampler(vllm.Sampler())

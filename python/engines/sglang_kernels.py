@@ -1,7 +1,7 @@
 """SGLang on a device: its CUDA kernels of trees, compiled from their headers, and its Triton kernel of chains.
 
 Rows come from the CPU and go to the device inside each function. Coins are drawn by torch, so that the gate can replace
-them, and are arguments of the kernels. _sglang_tree.cu is a C interface of the CUDA kernels.
+them, and are arguments of the kernels. _sglang_tree.cu is a C interface to the CUDA kernels.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HEADERS = ("flashinfer/data/include", "sglang/kernels/jit/include")
 
 
 def library() -> Any:
-    """Raises: Missing."""
+    """Returns the library of the kernels of trees. Raises: Missing."""
     device.want_device()
     return cuda_library.Library(cuda_library.build("_sglang_tree.cu", ENGINE.root(), HEADERS))
 

@@ -1,4 +1,4 @@
-"""SPEC-RL: the cut of an old response before a new one is generated behind it, one chain. It is lossy by design."""
+"""SPEC-RL: the cut of an old response, behind which a new one is generated; one chain. The rule is lossy by design."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from draftproof.engines import IMPOSSIBLE, OF_TWO, Engine, EngineAdapter, module
 
 
 def cut(tolerance: float | None) -> Any:
-    """The old policy is the proposal, the new one the target."""
+    """Returns a subject of the cut. The old policy is the proposal, the new policy is the target."""
     import torch
 
     torch.set_num_threads(1)

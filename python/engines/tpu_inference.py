@@ -66,7 +66,7 @@ def functions() -> tuple[Any, Any, Any, Any]:
 
 
 def rejection_sample(with_proposal: bool, temperature: float = 1.0, top_p: float = 1.0) -> Any:
-    """Returns a subject of one chain. As by the engine's caller, the bonus token is drawn before the verification, from
+    """Returns a subject of one chain. As in the engine's caller, the bonus token is drawn before the verification, from
     the row of ordinary sampling."""
     import jax
     import jax.numpy as jnp

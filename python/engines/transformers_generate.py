@@ -28,7 +28,7 @@ def same_tokens(temperature: float) -> Any:
     torch.set_num_threads(1)
 
     def generate(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
-        rows = [np.asarray(table, np.float64) ** temperature for table in (target, proposal)]  # undone by the engine
+        rows = [np.asarray(table, np.float64) ** temperature for table in (target, proposal)]  # the engine undoes it
         models = [table_model(torch, table) for table in rows]
         return written(torch, *models, length, drafts, temperature=temperature)
 

@@ -22,7 +22,7 @@ def with_kernels() -> tuple[Any, Any]:
 
 
 def cpu_adapter(make: str, *given: Any) -> Any:
-    """An adapter of _vllm_batches.py on the C++ kernels."""
+    """Returns a subject of _vllm_batches.py on the C++ kernels."""
     shared, modules = with_kernels()
     return getattr(shared, make)(modules, *given)
 

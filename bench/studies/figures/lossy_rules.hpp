@@ -1,5 +1,5 @@
-// The study of lossy rules: what each rule gains over lossless verification, whether its output has a certificate for
-// rollouts, and how much farther from p it is than the nearest rule with the same acceptance.
+// The study of lossy rules: the gain of each rule over lossless verification, whether its output has a certificate for
+// rollouts, and how much farther from p the output is than by the nearest rule with the same acceptance.
 #pragma once
 
 #include <algorithm>
@@ -95,7 +95,7 @@ struct LossyRules {
   /// each have a relative error below 2^-52; a sum has V such errors.
   static double rounding(int vocabulary) { return 16.0 * vocabulary * 0x1p-52; }
 
-  /// Returns the least KL(pi || p) of an output distribution pi with this acceptance, infinite if there is none.
+  /// Returns the least KL(pi || p) of output distributions pi with this acceptance, infinity if no pi has it.
   static double least_divergence(const Rows<double>& rows, double accepted) {
     const auto refused = [&rows](double c) {
       return rows.sum([&rows, c](Token x) { return std::max(rows.proposal(x) - rows.target(x) / c, 0.0); });

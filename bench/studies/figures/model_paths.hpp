@@ -21,8 +21,8 @@ namespace draftproof::studies {
 //
 //   E[tau]        accepted tokens of a step, the extra token not counted
 //   K L           a single path of K L tokens, which needs as many target rows as K paths of L tokens
-//   difference    of two schemes on the same contexts, drafts and random bits (bench/studies/paired_paths.hpp),
-//                 ± standard error
+//   difference    in E[tau], of two schemes on the same contexts, drafts and random bits
+//                 (bench/studies/paired_paths.hpp), ± standard error
 //   BE            emitted tokens per call of the target, over an episode of 32 iterations
 //
 // Without sources the study reads the model in data/, relative to the repository's root. Effort: contexts per draft

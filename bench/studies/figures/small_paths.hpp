@@ -22,7 +22,7 @@ namespace draftproof::studies {
 //   L            drafted tokens        1 .. 16; for captured trees at most their depth
 //   gain         block / token - 1     of E[tau], the extra token not counted
 //   c_i          clipped product       probability that block accepts a path's first i tokens if the path ends there;
-//                                      token: the product of min(1, p/q)
+//                                      for token verification the product of min(1, p/q)
 //
 // On drafts E[tau] is a mean over sampled paths; the verification of a path is not sampled. Effort: contexts of each
 // live model; each captured path is used once.

@@ -1,4 +1,4 @@
-"""tightwad: the decision of its proxy on drafts of one server and tokens that the other drew."""
+"""tightwad: the decision of its proxy on the drafts of one server and the tokens that the other server drew."""
 
 from __future__ import annotations
 

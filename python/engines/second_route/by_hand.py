@@ -77,7 +77,7 @@ def deepspec() -> None:
 
 
 def eagle_llm() -> None:
-    """Runs EAGLE's package on one accepted draft, and shows the row that the last token is drawn from.
+    """Runs EAGLE's package on one accepted draft, and shows the row from which the last token is drawn.
 
     The package's source divides the rows that test drafts by the temperature, but not the row after an accepted path.
     """
