@@ -41,8 +41,8 @@ const std::vector<std::string>& registered_benchmarks();
 std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names,
                                            const std::vector<std::string>& filters);
 
-/// Returns the names that occur in goals and, of benchmarks that differ only in their sizes, the name of the middle
-/// one.
+/// Returns the names that occur in goals and, of benchmarks that differ only in their sizes, the name with the middle
+/// size.
 std::vector<std::string> usual_sizes(const std::vector<std::string>& names, const std::vector<Goal>& goals);
 
 /// Runs the benchmarks and returns the results as JSON. If `stop` is set or the minutes are over, returns the results

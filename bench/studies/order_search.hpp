@@ -11,7 +11,7 @@
 // (optimum/iid_acceptance.hpp).
 //
 // Cost: 0.2 ms per instance for closed forms; for one instance in twenty, of at most 256 draft tuples, programs are
-// enumerated too, in some 3 ms. The result depends on the seed and not on the number of threads, because instances
+// enumerated too, in about 3 ms. The result depends on the seed and not on the number of threads, because instances
 // are counted in order.
 // Correctness: tests/verifiers compare programs with closed forms, and tests/optimum the scan with all cuts.
 #pragma once
@@ -56,7 +56,7 @@ class Acceptances {
   bool defined(Scheme scheme) const;
   /// Returns the acceptance of any scheme except K-SEQ.
   const Rational& of(Scheme scheme);
-  /// Returns -1, 0 or 1 if `a` accepts less than, as much as or more than `b`. Exact.
+  /// Returns -1, 0 or 1 if `a` accepts less than, as much as or more than `b`. The comparison is exact.
   int compare(Scheme a, Scheme b);
   /// Returns the acceptance as a double, for reports.
   double approximately(Scheme scheme);

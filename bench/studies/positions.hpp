@@ -32,7 +32,7 @@ inline std::vector<Source> open_sources(const StudyOptions& options, const std::
   return sources;
 }
 
-/// Returns how many positions of a source a study of at most `most` positions takes; 0: all.
+/// Returns the number of positions that a study reads from a source: at most `most`, or all if `most` is 0.
 inline std::size_t positions_taken(const Source& source, std::uint64_t most) {
   return most == 0 ? source.positions() : std::min<std::size_t>(source.positions(), most);
 }

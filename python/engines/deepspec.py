@@ -42,7 +42,8 @@ def verify_draft_tokens() -> Any:
 
 
 def drafter(dtype: str) -> Any:
-    """Drafts that the engine's models draw from logits in `dtype`; the engine's evaluation computes q in float32."""
+    """Returns a drafter: the engine's models draw drafts from logits in `dtype`, its evaluation computes q in
+    float32."""
     import torch
 
     torch.set_num_threads(1)

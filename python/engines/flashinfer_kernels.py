@@ -74,8 +74,7 @@ def chain_of_coins(replaced: bool) -> Any:
     minus a draw of torch, a multiple of 2^-24. cuRAND returns 1 with probability 2^-25, and has a finer grid near 0."""
 
     def coins(rows: int, drafts: int) -> tuple[Any, int]:
-        # A coin for each draft, a second coin for the draft that is rejected, and a coin for the token after the
-        # drafts.
+        # A coin for each draft, a second coin for the rejected draft, and a coin for the token after the drafts.
         return 1.0 - device.uniforms(rows, drafts + 2), drafts + 2
 
     return verifier(library("DRAFTPROOF_COINS"), coins, replaced, name="flashinfer_chain")

@@ -1,4 +1,4 @@
-"""Medusa: typical acceptance of a fixed tree of candidates. It is lossy by design."""
+"""Medusa: typical acceptance of a fixed tree of candidates. The rule is lossy by design."""
 
 from __future__ import annotations
 

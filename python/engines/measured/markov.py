@@ -59,7 +59,7 @@ def log_e(counts: list[Any], target: Any) -> float:
 
 
 def likelier(target: Any) -> Any:
-    """Returns [V, V]: whether a token is among the fewest likeliest tokens of its row that have half of its mass."""
+    """Returns [V, V]: whether a token is among the likeliest of its row, the fewest tokens with half of the mass."""
     order = (-target).argsort(1)
     ranked = np.take_along_axis(target, order, 1)
     likely = np.zeros(target.shape, bool)

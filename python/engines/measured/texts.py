@@ -28,7 +28,7 @@ DRAFTS = 3
 
 
 def texts(name: str, adapter: str, count: int, length: int, certain: bool = False) -> dict[str, Any]:
-    """`count` texts of `length` tokens, each with separate tables and a separate seed."""
+    """Measures `count` texts of `length` tokens, each with separate tables and a separate seed."""
     subject = subject_of(name, adapter)
     generate = subject.generate
     start, found, farthest = time.perf_counter(), [], 0.0

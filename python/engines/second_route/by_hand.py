@@ -241,9 +241,9 @@ def openvino_genai() -> None:
 def sequoia() -> None:
     """Counts drafts of Sequoia's drafter, in half and in single precision.
 
-    Noise u of half precision is a multiple of 2^-11 (uniform_ on a CPU), so -log(u) is 0 or at least about 2^-11. A
-    token of probability q arrives in the race at -log(u) / q, which is at least 2^-11 / q, while the first arrival of a
-    race of total rate 1 is at 1 on average. So tokens of probability far below 2^-11 hardly win.
+    Noise u of half precision is a multiple of 2^-11 (uniform_ on a CPU), so -log(u) is at least 2^-11. A token of
+    probability q arrives in the race at -log(u) / q, which is at least 2^-11 / q, while the first arrival of a race of
+    total rate 1 is at 1 on average. So tokens of probability far below 2^-11 hardly win.
     """
     torch.manual_seed(0)  # the seed of the counts in the finding
     softmax, file = torch.nn.functional.softmax, engine("sequoia")[0].root() / "utils.py"
