@@ -14,8 +14,8 @@
 namespace draftproof::studies {
 
 // Hybrid trees, pruned ones and fixed first tokens with one suffix against independent paths and trees without
-// replacement: accepted tokens of the best shape and verifier
-// of each within a budget of nodes, on the same contexts and random bits.
+// replacement: accepted tokens of the best shape and verifier of each within a budget of nodes, on the same contexts and
+// random bits.
 //
 //   a, b          children of the root, and of every node below it at depth 1; deeper nodes have one child
 //   F             number of fixed children of a node, its most probable tokens; a node with at most F children has only
