@@ -38,7 +38,7 @@ class CallNumbers:
         self._tape, self._seeds = arrays.get("tape"), arrays.get("seeds")
         self.scripted = self._tape is not None
         self._values = [] if self._tape is None else self._tape.tolist()
-        # If all numbers of a tape are equal, it does not matter to which row a draw belongs.
+        # If all numbers of the tapes are equal, a draw has the same number for every row that it may belong to.
         same = self._tape is not None and self._tape.shape[1] >= 8 and self._tape.min() == self._tape.max() >= 0
         self._constant = self._values[0][0] if same else None
         self.lengths = arrays.get("lengths", np.ones(len(arrays.get("q", ())), np.int32)).astype(np.int64)
@@ -102,7 +102,8 @@ class CallNumbers:
         return self.tapes[-1] if self.tapes else None
 
     def ended(self) -> list[Answer]:
-        """Returns an answer for each of the last rows: TAPE_SHORT, NO_MASS (weights without mass), or an empty one."""
+        """Returns an answer without tokens for each row of the last call: TAPE_SHORT, NO_MASS (all weights of a draw
+        were 0), or OK."""
         if self._tape is None:
             return []
         tape = self.tapes[-1]
@@ -113,12 +114,12 @@ class CallNumbers:
         ]
 
     def forget(self) -> None:
-        """Drops the tape of the last rows, which are run again."""
+        """Drops the tape of the last call, whose rows are run again."""
         if self._tape is not None:
             self.tapes.pop()
 
     def log(self) -> tuple[list[str], Arrays]:
-        """Names of streams, and the arrays of the log, of all tapes in order."""
+        """Returns the names of streams, and the arrays of the draw log of all tapes in order."""
         if any(tape.one is None for tape in self.tapes):
             logs = [tape.log() for tape in self.tapes]
             return list(self._streams)[1:], {
@@ -136,10 +137,10 @@ class CallNumbers:
 
 
 def generators_for(names: frozenset[str], seed: int | None, device: str, scripted: bool) -> dict[str, Any]:
-    """Generators for the parameters `rng` and `generator` of a function."""
+    """Returns generators for the parameters `rng` and `generator`, as far as the function has them."""
     made: dict[str, Any] = {}
     if "rng" in names:
-        # Draws from the tape, if there is one.
+        # This generator draws from the tape, if there is one.
         made["rng"] = numpy_generators.default_rng(None if seed is None else seed_for(seed, "rng"))
     if "generator" in names:
         import torch

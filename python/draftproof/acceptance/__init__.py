@@ -1,7 +1,7 @@
 """accepted lengths: conversions of the numbers that engines print, the number of prompts that shows a loss, flags
 
-`draftproof.acceptance(fn, rows, at_least=..)` measures how many drafts a verifier accepts; docs/acceptance.md. The
-module itself is called.
+`draftproof.acceptance(fn, rows, at_least=..)`, a call of the module itself, measures how many drafts a verifier
+accepts; docs/acceptance.md describes it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Callable(ModuleType):
-    """A module that can be called, on a capture or on rows."""
+    """A module that can be called, with the path of a capture or with rows."""
 
     def __call__(self, fn: Any, rows: Any, *arguments: Any, **named: Any) -> Any:
         if not isinstance(rows, str | os.PathLike):

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Exit codes: 0 done or passed, 1 too few accepted, 2 usage or bad input."""
+    """Runs a command line. Exit codes: 0 done or passed, 1 too few accepted, 2 usage or bad input."""
     try:
         given = _parser().parse_args(arguments)
         return int(given.run(given))
@@ -150,7 +150,7 @@ def _convert(given: argparse.Namespace) -> int:
 
 
 def _equal_rate(mean: float, drafts: int) -> float:
-    """The rate a with a + a^2 + .. + a^drafts = mean."""
+    """Returns the rate a with a + a^2 + .. + a^drafts = mean, by bisection."""
     low, high = 0.0, 1.0
     for _ in range(100):
         middle = (low + high) / 2

@@ -19,11 +19,11 @@ SUM_TOLERANCE = 1e-2
 
 
 def log_distribution(row: NDArray[Any], values: str | None, place: str) -> Distribution:
-    """The row [V] as natural logarithms of normalised probabilities, in double precision.
+    """Returns the row [V] as natural logarithms of normalised probabilities, in double precision.
 
-    values: `logit` or `probability`; None for logits that may be probabilities by mistake.
+    values: the kind of `row`, `logit` or `probability`; None for logits that may be probabilities by mistake.
 
-    Raises: CaptureError if the row is not a distribution, or if `values` is None and it looks like probabilities.
+    Raises: CaptureError if the row is not a distribution, or if `values` is None and the row looks like probabilities.
     """
     given = np.asarray(row, dtype=np.float64)
     bad = ~((given >= 0) & (given < np.inf)) if values == "probability" else ~(given < np.inf)
@@ -50,7 +50,7 @@ def log_distribution(row: NDArray[Any], values: str | None, place: str) -> Distr
 
 
 def looks_like_probabilities(row: Distribution) -> bool:
-    """Whether a row [V] of finite numbers or -inf is what softmax gives: not negative, of sum 1 up to rounding.
+    """Whether a row [V] of finite numbers or -inf may be a result of softmax: not negative, of sum 1 up to rounding.
 
     Returns False for rows of equal numbers, every row of V = 1 among them: as logits they are the same distribution.
 
@@ -60,10 +60,10 @@ def looks_like_probabilities(row: Distribution) -> bool:
     u ln V. Twice the total covers products of these errors and float16's subnormal numbers, with an error of 2^-25
     each. Because rows are often widened before, `bits` is the fewest bits that represent all numbers of the row.
 
-    Probability that logits with a joint density of at most f^V pass with tolerance t: at most f^V times the volume
-    ((1 + t)^V - (1 - t)^V) / V! of the set where all are >= 0 and sum to 1 +- t. Normal logits of standard deviation 1
-    have f = 0.4, hence 2e-7 at V = 2 and 1e-12 at V = 8 in float32, 1e-2 and 1e-8 in bfloat16, and below 1e-40 from
-    V = 32 on in any type.
+    The probability that logits with a joint density of at most f^V pass with tolerance t is at most f^V times the
+    volume ((1 + t)^V - (1 - t)^V) / V! of the set where all are >= 0 and sum to 1 +- t. Normal logits of standard
+    deviation 1 have f = 0.4, so the probability is at most 2e-7 at V = 2 and 1e-12 at V = 8 in float32, 1e-2 and 1e-8
+    in bfloat16, and below 1e-40 from V = 32 on in any type.
     """
     if not (row >= 0).all() or row.min() == row.max():
         return False
@@ -74,33 +74,37 @@ def looks_like_probabilities(row: Distribution) -> bool:
 
 
 def padded(distribution: Distribution, vocabulary: int) -> Distribution:
-    """The logarithms with -inf for the tokens that the model does not have."""
+    """Returns the logarithms, with -inf for tokens of the common vocabulary that the model does not have."""
     if distribution.shape[0] == vocabulary:
         return distribution
     return np.concatenate([distribution, np.full(vocabulary - distribution.shape[0], -np.inf)])
 
 
 def stored(log_distributions: Sequence[Distribution], dtype: str) -> NDArray[Any]:
-    """Rows as they are stored, [n, V]. Logarithms below the range of float16 become -inf; exp of them is 0 anyway."""
+    """Returns the rows as they are stored, [n, V]. A logarithm below the range of float16 (-65504) becomes -inf; its
+    exp is 0 in double precision, too."""
     with np.errstate(over="ignore"):
         return np.stack(log_distributions).astype(dtype)
 
 
 def distribution_of_stored(row: NDArray[Any]) -> Distribution:
-    """The probabilities [V] that a reader finds in a stored row of logarithms or logits."""
+    """Returns the probabilities [V] of a stored row of logarithms or logits."""
     return np.exp(log_distribution(row, "logit", "stored row"))
 
 
 def acceptance(p: Distribution, q: Distribution) -> float:
-    """sum over x of min(p(x), q(x)), from logarithms: the probability that one draft of q is accepted."""
+    """Returns sum over x of min(p(x), q(x)), the probability that one draft of q is accepted.
+
+    p, q: [V], as logarithms.
+    """
     return float(np.exp(np.minimum(p, q)).sum())
 
 
 def filtered(log_row: Distribution, by: Filter) -> Distribution:
-    """The probabilities [V] after temperature, top-k and top-p, normalised.
+    """Returns the probabilities [V] after temperature, top-k and top-p, normalised.
 
-    Among equal tokens the lower id is kept, and temperature 0 takes the lowest id of the largest entry, as the
-    program does on loading (captures/filter.hpp).
+    Among equally likely tokens the lower id is kept, and temperature 0 takes the lowest id of the largest entry, as
+    the program does when it loads rows (captures/filter.hpp).
     """
     if by.temperature == 0:
         distribution = np.zeros_like(log_row)
@@ -120,7 +124,8 @@ def filtered(log_row: Distribution, by: Filter) -> Distribution:
 
 
 def draw(distribution: Distribution, generator: np.random.Generator) -> int:
-    """One token from probabilities [V], by inversion of one uniform number. No token of probability 0 is drawn."""
+    """Draws a token from probabilities [V], by inversion of one uniform number. A token of probability 0 is never
+    drawn."""
     sums = np.cumsum(distribution)
     token = int(np.searchsorted(sums, generator.random() * sums[-1], side="right"))
     return min(token, int(np.flatnonzero(distribution)[-1]))
@@ -129,8 +134,8 @@ def draw(distribution: Distribution, generator: np.random.Generator) -> int:
 def kept_tokens(log_distributions: Sequence[Distribution], mass: float, most: int) -> NDArray[np.int64]:
     """Returns the ids, ascending, of at most `most` tokens that cover the probability `mass` of each distribution.
 
-    For each distribution, the fewest likeliest tokens with at least that mass are taken. Of more than `most` tokens,
-    those with the largest probability under any distribution stay, among equals the lower id.
+    For each distribution, the fewest likeliest tokens with at least that mass are taken. If these are more than
+    `most`, the tokens with the largest probability under any distribution stay, among equal ones the lower id.
     """
     kept: set[int] = set()
     for log_row in log_distributions:
@@ -146,7 +151,8 @@ def kept_tokens(log_distributions: Sequence[Distribution], mass: float, most: in
 
 
 def truncated(log_row: Distribution, ids: NDArray[np.int64]) -> tuple[Distribution, float]:
-    """Returns the probabilities of `ids`, and the sum of all others, which unlike 1 - x has no cancellation."""
+    """Returns the probabilities of `ids`, and the sum of all others, which are added: 1 - sum would lose digits by
+    cancellation."""
     distribution = np.exp(log_row)
     others = np.ones(len(distribution), dtype=bool)
     others[ids] = False

@@ -6,7 +6,7 @@ from __future__ import annotations
 class CaptureError(ValueError):
     """Input that cannot be used: an option, a text, a row of a model, a file.
 
-    The message is `place: got ..., expected ...`.
+    The message is `place: got ..., expected ...`, where the place is the option, text, row or file.
     """
 
     def __init__(self, place: str, found: str, wanted: str) -> None:

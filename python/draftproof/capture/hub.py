@@ -25,7 +25,7 @@ from .tokens import Loaded, Tokenizer, open_tokenizer
 class TransformersModel(Model):
     """A causal language model of transformers, on one device, without dropout.
 
-    about: provenance that cannot be read from the model itself.
+    about: more fields for `describe`, which cannot be read from the model itself.
     """
 
     def __init__(self, model: Any, name: str, tokenizer: Tokenizer | None, about: dict[str, Any]) -> None:
@@ -49,7 +49,7 @@ class TransformersModel(Model):
         return self._vocabulary
 
     def rows(self, ids: Ids, at: Sequence[int]) -> NDArray[Any]:
-        """One forward pass over `ids`, without a cache; models with `logits_to_keep` compute logits only at `at`."""
+        """Runs one pass over `ids` without a cache. Models with `logits_to_keep` compute logits only at `at`."""
         torch = self._torch
         with torch.inference_mode():
             given = torch.as_tensor(ids[:, : max(at) + 1], device=self._device)
@@ -61,7 +61,7 @@ class TransformersModel(Model):
             return self._checked(to_numpy(logits))
 
     def continued(self, ids: Ids, count: int, choose: Callable[[NDArray[Any]], int]) -> Ids:
-        """With the model's cache: one pass over `ids`, then one token at a time."""
+        """Runs one pass over `ids` and then one pass for each token, with the model's cache."""
         torch = self._torch
         past, fresh = None, ids
         with torch.inference_mode():
@@ -111,7 +111,7 @@ def open_transformers(given: Any, options: Options, tokenizer: Any = None) -> Tr
         raise CaptureError("model", f"{spec!r}: {_first_line(error)}", "a causal model of transformers") from error
     model, about = opened
     if missing := sorted(about["missing_keys"]):
-        # transformers gives a weight that the file lacks random values, and only logs it.
+        # transformers fills weights that the file lacks with random values, and only logs a warning.
         found = f"{spec!r} without {missing[0]}" + (f" and {len(missing) - 1} more weights" if missing[1:] else "")
         raise CaptureError("model", found, "a file with all weights")
     model = model.to(options.device).eval()
@@ -119,9 +119,9 @@ def open_transformers(given: Any, options: Options, tokenizer: Any = None) -> Tr
 
 
 def load_tokenizer(given: Any) -> Tokenizer:
-    """The tokenizer of a name, folder or .gguf file.
+    """Returns the tokenizer of a name, folder or .gguf file.
 
-    Raises: CaptureError.
+    Raises: CaptureError if transformers is missing or the tokenizer cannot be loaded.
     """
     spec = os.fspath(given)
     folder, extra = _split_gguf(spec)
@@ -134,7 +134,7 @@ def load_tokenizer(given: Any) -> Tokenizer:
 
 
 def library(name: str) -> Any:
-    """An optional library.
+    """Imports an optional library.
 
     Raises: CaptureError if it is not installed.
     """
@@ -145,7 +145,7 @@ def library(name: str) -> Any:
 
 
 def fingerprint(model: Any) -> str:
-    """A hash of the shapes and the first 1,024 values of every parameter, which identifies the weights."""
+    """Returns a hash of the name, type, shape and first 1,024 values of every parameter. It identifies the weights."""
     digest = hashlib.sha256()
     for name, parameter in model.named_parameters():
         digest.update(f"{name} {tuple(parameter.shape)} {parameter.dtype}".encode())
@@ -154,7 +154,7 @@ def fingerprint(model: Any) -> str:
 
 
 def _tokenizer_beside(spec: str) -> Tokenizer | None:
-    """Returns the tokenizer of a model, or None without one, because texts may be given as ids."""
+    """Returns the tokenizer of a model, or None if it has none, because texts may be given as ids."""
     try:
         return load_tokenizer(spec)
     except CaptureError:
@@ -162,7 +162,7 @@ def _tokenizer_beside(spec: str) -> Tokenizer | None:
 
 
 def _split_gguf(spec: str) -> tuple[str, dict[str, str]]:
-    """Folder or name of a repository, and the arguments of `from_pretrained` for a .gguf file."""
+    """Returns the folder or the name of the repository, and the arguments of `from_pretrained` for a .gguf file."""
     if not spec.endswith(".gguf"):
         return spec, {}
     folder, slash, file = spec.rpartition("/")

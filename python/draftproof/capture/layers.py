@@ -43,12 +43,12 @@ def made_draft(base: Model, options: Options) -> Model:
 
 
 def without_layers(model: Any, skip: Iterable[int]) -> Any:
-    """A model with the same weights without some layers. The weights are shared.
+    """Returns a model with the same weights without the layers `skip`. The weights are shared.
 
-    The list of layers is the module list with as many entries as the config has hidden layers. The modules around it
-    are copied without their weights, and so is the config.
+    The list of layers is the first module list with as many entries as the config has hidden layers. The modules that
+    contain it are copied without their weights, and so is the config.
 
-    Raises: CaptureError.
+    Raises: CaptureError if `skip` has other layers or all layers, or the model has no such list.
     """
     torch = library("torch")
     count = int(model.config.get_text_config().num_hidden_layers)
@@ -78,8 +78,8 @@ def without_layers(model: Any, skip: Iterable[int]) -> Any:
 def quantised(model: Any, how: str | int) -> tuple[Any, str]:
     """Returns a copy of `model` with its linear weights quantised, and a description of the quantisation.
 
-    how: `int8`, torch's dynamic quantisation where torch has it and all linear modules are torch's own; or the number
-        of bits to which weights are rounded.
+    how: `int8`, for torch's dynamic quantisation, or for rounding to 8 bits if this release or processor does not
+        support it or the model has linear modules of transformers (Conv1D); or the number of bits of the rounding.
     """
     torch = library("torch")
     foreign = any(type(module).__name__ == "Conv1D" for module in model.modules())
@@ -100,8 +100,8 @@ def quantised(model: Any, how: str | int) -> tuple[Any, str]:
 
 
 def rounded(weights: Any, bits: int) -> Any:
-    """The weights rounded symmetrically, with one scale per 32 values in storage order: the largest magnitude of the
-    group over 2^(bits-1) - 1. The last group may be shorter."""
+    """Returns the weights rounded to multiples of a scale, one scale for every 32 values in storage order: the largest
+    magnitude of the group over 2^(bits-1) - 1. The last group may be shorter."""
     torch = library("torch")
     flat = weights.flatten()
     groups = torch.nn.functional.pad(flat, (0, -flat.numel() % GROUP)).view(-1, GROUP)
@@ -111,7 +111,7 @@ def rounded(weights: Any, bits: int) -> Any:
 
 
 def _shallow(module: Any, config: Any) -> Any:
-    """A copy of a module that shares its weights and submodules. It gets `config` where it has a config."""
+    """Returns a copy of a module that shares its weights and submodules. `config` replaces the module's config."""
     clone = copy.copy(module)
     clone._modules = dict(module._modules)
     if "config" in module.__dict__:
@@ -120,8 +120,8 @@ def _shallow(module: Any, config: Any) -> Any:
 
 
 def _renumbered(module: Any, index: int) -> Any:
-    """A copy of a layer that shares its weights. Caches are indexed by the number that its modules have in
-    `layer_idx`, and read the length of the text from the first one."""
+    """Returns a copy of a layer that shares its weights, with `index` as the `layer_idx` of its modules. A cache is
+    indexed by `layer_idx` and reads the length of the text from layer 0, so the numbers must have no gap."""
     clone = copy.copy(module)
     inner = module._modules.items()
     clone._modules = {name: None if one is None else _renumbered(one, index) for name, one in inner}
@@ -131,7 +131,8 @@ def _renumbered(module: Any, index: int) -> Any:
 
 
 def _config_without(config: Any, skipped: set[int], count: int) -> Any:
-    """The config with fewer layers: their number, and every list that has one entry per layer."""
+    """Returns a copy of the config without the skipped layers: their number is lower, and every list with one entry per
+    layer is shorter."""
     config = copy.deepcopy(config)
     inner = config.get_text_config()
     inner.num_hidden_layers = count - len(skipped)

@@ -1,7 +1,7 @@
 """The .safetensors layout: eight bytes of header length, a JSON header, then the arrays side by side.
 
-The header is written before the data, so all shapes are fixed first. The arrays tile the data without holes, larger
-elements first, so that every array is aligned to its element size.
+The header is written before the data, so all shapes are fixed first. The arrays follow each other without gaps, larger
+element types first, so that every array is aligned to its element size.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class ArraySpec:
 
 
 def head(arrays: Sequence[ArraySpec], metadata: Mapping[str, str]) -> tuple[bytes, list[ArraySpec]]:
-    """The bytes before the data, and the arrays with their first bytes set, in the order of the file.
+    """Returns the bytes before the data, and the arrays in the order of the file, with their first bytes set.
 
-    arrays: distinct names. Larger elements come first in the file, equal ones in the given order.
+    arrays: with distinct names. Arrays of larger elements come first in the file, of equal ones in the given order.
     """
     placed, entries, offset = [], {}, 0
     for array in sorted(arrays, key=lambda array: -array.numpy.itemsize):
@@ -72,9 +72,9 @@ def head(arrays: Sequence[ArraySpec], metadata: Mapping[str, str]) -> tuple[byte
 
 
 def read_head(path: Path) -> dict[str, Any]:
-    """The JSON header of a file.
+    """Returns the JSON header of a file.
 
-    Raises: CaptureError if the file is no safetensors file.
+    Raises: CaptureError if the file is not a safetensors file.
     """
     with path.open("rb") as file:
         length = int.from_bytes(file.read(_UNIT), "little")
@@ -89,11 +89,11 @@ def read_head(path: Path) -> dict[str, Any]:
 
 
 def read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """All arrays of a file as read-only views of it, and its metadata.
+    """Returns all arrays of a file, memory-mapped and read-only, and its metadata.
 
     Raises: CaptureError if an entry does not follow the format, or reaches beyond the file.
 
-    Cost: no data is read before it is used.
+    Cost: reads the header only; pages of an array are read when they are used.
     """
     header = read_head(path)
     size = path.stat().st_size

@@ -1,4 +1,4 @@
-"""Models: anything that gives a row after every prefix of a sequence of ids."""
+"""Models, which return a row of logits or probabilities after every prefix of a sequence of ids."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Model(ABC):
 
     @abstractmethod
     def vocabulary(self) -> int:
-        """Number V of tokens of a row."""
+        """Returns the number V of entries of a row."""
 
     @abstractmethod
     def rows(self, ids: Ids, at: Sequence[int]) -> NDArray[Any]:
@@ -43,7 +43,7 @@ class Model(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Provenance: everything that the rows depend on, as far as it is known."""
+        """Returns the provenance: everything that the rows depend on, as far as it is known."""
 
     def continued(self, ids: Ids, count: int, choose: Callable[[NDArray[Any]], int]) -> Ids:
         """Returns `ids` [n] with `count` more tokens. `choose` gets the row [V] after all tokens so far."""
@@ -56,9 +56,10 @@ class Model(ABC):
 class CallableModel(Model):
     """A function of ids [n], int64, that returns rows.
 
-    fn: returns [n, V], one row after each prefix, or [V], the row after all of them. Arrays of any library that
-        converts to numpy; a leading dimension of 1 is dropped.
-    values: `logit` or `probability`; None: logits, refused where they look like probabilities.
+    fn: returns [n, V], one row after each prefix, or [V], the row after all ids, as lists or as an array of any library
+        that converts to numpy; a leading dimension of 1 is dropped.
+    values: the kind of rows, `logit` or `probability`; None for logits, where rows that look like probabilities raise
+        CaptureError.
     """
 
     def __init__(self, fn: Callable[[Ids], Any], values: str | None, name: str | None = None) -> None:
@@ -106,13 +107,14 @@ class CallableModel(Model):
 
 
 def of_a_function(error: BaseException) -> bool:
-    """Whether the function of a CallableModel raised an exception."""
+    """Whether the exception `error` came from the function of a CallableModel."""
     frames = traceback.extract_tb(error.__traceback__)
     return any(frame.filename == __file__ and frame.name == CallableModel._call.__name__ for frame in frames)
 
 
 def to_numpy(array: Any) -> NDArray[Any]:
-    """An array of numpy, torch (any device and type), jax or lists as a numpy array of floating numbers."""
+    """Returns an array of numpy, torch (any device and type) or jax as a numpy array, and nested lists as one of
+    float64. Types of torch that numpy does not have, such as bfloat16, become float32."""
     if hasattr(array, "detach"):
         array = array.detach().cpu()
         array = (array if str(array.dtype) in _NUMPY_HAS else array.float()).numpy()
@@ -124,7 +126,7 @@ def open_model(given: Any, options: Options, tokenizer: Any = None) -> Model:
 
     given: a Model; a name or folder of a transformers model, or the path of its .gguf file; `python:MODULE:NAME` for a
         function or a model that a module has; a model of transformers that is already loaded; any callable.
-    tokenizer: for models without a tokenizer.
+    tokenizer: for models of transformers, in place of the model's; as `open_tokenizer` takes it.
 
     Raises: CaptureError for any other text, or a model that cannot be loaded.
     """
@@ -147,7 +149,7 @@ def _is_transformers(given: Any) -> bool:
 
 
 def _from_module(spec: str) -> Any:
-    """The object NAME of MODULE, from `python:MODULE:NAME`. The working folder is searched too."""
+    """Returns the object NAME of MODULE, from `python:MODULE:NAME`. The working folder is searched too."""
     _, module, name = (*spec.split(":", 2), "", "")[:3]
     if not module or not name:
         raise CaptureError("model", repr(spec), "python:MODULE:NAME")

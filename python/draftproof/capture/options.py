@@ -15,10 +15,10 @@ VALUES = ("logit", "probability")
 
 @dataclass(frozen=True)
 class Filter:
-    """Temperature, top-k and top-p of an engine, in this order; the defaults change nothing.
+    """Temperature, top-k and top-p of an engine, applied in this order; the defaults change nothing.
 
-    Captured rows are not filtered, except by `Options.filtered_trees`. The filter is metadata, and applies to
-    continuations (`Options.continue_tokens`).
+    Captured rows are not filtered, except with `Options.filtered_trees`. Otherwise the filter is stored as metadata,
+    and the target's is applied where continuations are drawn (`Options.continue_tokens`).
     """
 
     temperature: float = 1.0
@@ -34,7 +34,10 @@ class Filter:
             raise CaptureError("top_p", str(self.top_p), "0 < top_p <= 1")
 
     def arguments(self, who: str) -> str:
-        """The options of the program that apply this filter on loading, as in `--target-temperature 0.7`."""
+        """Returns the options by which the program applies this filter, as in `--target-temperature 0.7`.
+
+        who: `target` or `proposal`.
+        """
         default = Filter()
         words = [
             f"--{who}-{field.name.replace('_', '-')} {getattr(self, field.name):g}"
@@ -46,7 +49,8 @@ class Filter:
 
 @dataclass(frozen=True)
 class Trees:
-    """Captures, at each position, independent paths drawn from the first draft, in place of rows along the text."""
+    """The shape of captured trees: at each position, `paths` independent paths of `length` tokens are drawn from the
+    first draft model. They replace the rows along the text."""
 
     paths: int = 4
     length: int = 8
@@ -66,19 +70,19 @@ class Options:
     skip: fewest tokens before a captured position.
     continue_tokens: 0 takes positions from the texts. M > 0 takes each text as a prompt, draws M tokens after it from
         the target under `target_filter`, and takes positions from these.
-    dtype: `float16` (logits), `float32` or `float64` (log-probabilities).
-    keep_mass: None stores whole rows. A number m <= 1 stores the truncated form: at each position the tokens that hold
-        mass m of the target or of a draft, their probabilities, and the rest.
+    dtype: type of the stored rows: `float16` (logits), `float32` or `float64` (log-probabilities).
+    keep_mass: None stores whole rows. A number m <= 1 stores the truncated form: at each position the likeliest tokens
+        with mass m under the target or under a draft, their probabilities, and the sum of all other probabilities.
     most_tokens: most tokens of a row in the truncated form.
     trees: None, or the shape of trees.
-    target_filter, draft_filter: metadata, see Filter; with trees they are applied, and the draft needs a top-k.
-    values: what a callable returns, `logit` (log-probabilities are logits) or `probability`. None takes logits, and
-        refuses rows that look like probabilities.
+    target_filter, draft_filter: metadata, see Filter; with trees they are applied, and `draft_filter` needs a top-k.
+    values: the kind of rows that a callable returns, `logit` (also for log-probabilities) or `probability`. None takes
+        logits, and rows that look like probabilities raise CaptureError.
     quantise_draft: None, `int8` (torch's dynamic quantisation of linear layers where torch has it, else rounding), or
         2..8, the bits to which linear weights are rounded in groups of 32.
-    draft_skip_layers: layers of the draft's model that are left out.
-    device: where transformers models run.
-    seed: of continuations and paths.
+    draft_skip_layers: numbers of the layers of the draft's model that are left out.
+    device: the device on which transformers models run.
+    seed: the seed of drawn continuations and paths.
     """
 
     positions: int = 256
@@ -145,20 +149,20 @@ class Options:
 
     @property
     def stored_values(self) -> str:
-        """The kind of number in the file, as its metadata has it."""
+        """The kind of number in the file, as its metadata names it."""
         if self.keep_mass is not None or self.filtered_trees:
             return "probability"
         return "logit" if self.dtype == "float16" else "log_probability"
 
     def text(self) -> str:
-        """All options as canonical JSON."""
+        """Returns all options as JSON with sorted keys."""
         return json.dumps(asdict(self), sort_keys=True)
 
 
 def skip_list(text: str) -> tuple[int, ...]:
-    """The layers of `20-24,27`: (20, 21, 22, 23, 24, 27).
+    """Returns the layers of a list such as `20-24,27`: (20, 21, 22, 23, 24, 27).
 
-    Raises: CaptureError.
+    Raises: CaptureError if the text is not such a list.
     """
     layers: list[int] = []
     for part in text.split(","):
@@ -170,7 +174,7 @@ def skip_list(text: str) -> tuple[int, ...]:
 
 
 def with_changes(options: Options | None, changes: dict[str, Any]) -> Options:
-    """`options`, or the defaults, with some fields changed.
+    """Returns `options`, or the defaults if None, with some fields changed.
 
     Raises: CaptureError for an unknown option.
     """

@@ -31,9 +31,9 @@ class Pair:
     def log_rows(self, name: str, ids: Ids, at: Sequence[int], piece: Piece) -> list[list[Distribution]]:
         """Returns, for each sequence of `ids` [B, n], the log-probabilities [V] after its first at[k] + 1 tokens.
 
-        piece: where the sequences begin, for messages.
+        piece: the piece that the sequences begin with; messages name its text and index in the text.
 
-        Raises: CaptureError if a row is no distribution.
+        Raises: CaptureError if a row is not a distribution.
         """
         model = self.models[name]
         where = [f"{model.name}, text {piece.text}, after {piece.first + j + 1} tokens" for j in at]
@@ -49,8 +49,10 @@ class Pair:
 def pair(target: Model, drafts: Mapping[str, Model], options: Options) -> Pair:
     """Checks that the models fit each other and the options.
 
-    Raises: CaptureError if vocabularies differ, or a context is longer than a model takes. Rows of different length are
-    allowed where both tokenizers are known and agree: the shorter rows have padding tokens of probability 0.
+    Rows of different lengths are allowed if both tokenizers are known and agree: the shorter rows are padded with
+    tokens of probability 0.
+
+    Raises: CaptureError if vocabularies differ otherwise, or the contexts are longer than a model takes.
     """
     width = target.vocabulary()
     for name, draft in drafts.items():
@@ -70,9 +72,9 @@ def pair(target: Model, drafts: Mapping[str, Model], options: Options) -> Pair:
 
 
 def completed(models: Pair, piece: Piece, options: Options) -> Ids:
-    """Returns the ids [n] of a piece, followed by the tokens that the target draws if the piece is a prompt.
+    """Returns the ids [n] of a piece. If the piece is a prompt, tokens that are drawn from the target follow.
 
-    Tokens that end a text are not drawn, so a continuation has its full length.
+    Tokens that end a text are never drawn, so every continuation has its full length.
     """
     if not options.continue_tokens:
         return piece.ids

@@ -1,5 +1,5 @@
-"""An unfinished capture: a part file with arrays of final shapes, and a small JSON file that states how much of it is
-valid. A finished capture becomes the output.
+"""An unfinished capture: a part file with arrays of final shapes, and a small JSON file that states how many entries
+of the arrays are valid. When the capture is finished, the part file becomes the output.
 
     run.safetensors.part        header, then the arrays; rows after the committed ones may have any content
     run.safetensors.part.json   {"units": 12, "counts": {"rows": 96}, "sums": {..}}
@@ -38,7 +38,8 @@ _FIRST_OF_1980 = (1980, 1, 1, 0, 0, 0)
 
 @dataclass
 class Progress:
-    """The valid length of a part file: units done, entries used by name of a counter, and running sums for messages."""
+    """The valid part of a part file: number of pieces of text that are done, numbers of valid entries by name of a
+    counter, and running sums for messages."""
 
     units: int = 0
     counts: dict[str, int] = field(default_factory=dict)
@@ -48,12 +49,13 @@ class Progress:
 class Part:
     """The part file of `output`.
 
-    arrays: with the largest shapes that may be needed; the file is sparse, so unused entries take no disk.
+    arrays: with the largest shapes that may be needed; the file is sparse, so unused entries take no disk space.
     metadata: strings, fixed for the whole run.
     restart: discards a part file that exists.
 
-    Raises: CaptureError if the data may exceed 8 GiB, if another process has the file, or if a part file of another
-    capture exists. FileExistsError if the output, the part file or its JSON file exists and is not a regular file.
+    Raises: CaptureError if the data may exceed 8 GiB, if another process has locked the file (flock), or if a part file
+    of another capture exists. FileExistsError if the output, the part file or its JSON file exists and is not a regular
+    file.
     """
 
     def __init__(
@@ -94,9 +96,9 @@ class Part:
         self._write(data.tobytes(), array.begin + first * array.row_bytes)
 
     def unit_done(self, now: Progress) -> None:
-        """Stores the counts after a whole unit, and commits if the last commit is COMMIT_SECONDS ago.
+        """Stores the counts after a whole piece of text, and commits if the last commit is COMMIT_SECONDS ago.
 
-        Counts and units change in one assignment, so that after an interrupt both are of the same unit.
+        Counts and number of pieces change in one assignment, so that they agree after an interrupt, too.
         """
         now.units += 1
         self.progress = now
@@ -104,14 +106,14 @@ class Part:
             self.commit()
 
     def commit(self) -> None:
-        """Makes everything up to the last whole unit survive the end of the process and of the machine."""
+        """Writes everything up to the last whole piece to the disk (fsync), so that it survives a loss of power."""
         os.fsync(self._file)
         with written(self._json, "w") as file:
             json.dump(asdict(self.progress), file)
         self._committed = time.monotonic()
 
     def view(self, name: str) -> NDArray[Any]:
-        """A whole array as a read-only view of the file."""
+        """Returns a whole array, memory-mapped and read-only."""
         array = self.arrays[name]
         if array.bytes == 0:
             return np.zeros(array.shape, array.numpy)
@@ -173,10 +175,10 @@ def finish(part: Part, shapes: Mapping[str, tuple[int, ...]]) -> None:
 
     shapes: final shapes of arrays that are smaller than in the part file; no dimension may be larger.
 
-    A .npz is stored without compression and with fixed dates, and its metadata go into `NAME.json` beside it. The bytes
-    depend on the rows and the metadata alone.
+    A .npz is stored without compression and with fixed dates, so that its bytes depend on the rows alone. Its metadata
+    are written to `NAME.json` beside it.
 
-    Cost: no copy if the output is .safetensors and nothing is cut off, else one copy.
+    Cost: a rename if the output is .safetensors and no array is smaller than in the part file, else one copy.
     """
     cut = {name: shape for name, shape in shapes.items() if shape != part.arrays[name].shape}
     if part.output.suffix == ".safetensors" and not cut:
@@ -194,7 +196,7 @@ def finish(part: Part, shapes: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def sidecar(output: Path) -> Path:
-    """The file with the metadata of a .npz."""
+    """Returns the path of the file with the metadata of a .npz."""
     return output.with_suffix(".json")
 
 

@@ -15,8 +15,8 @@ from .texts import Piece
 class Positions:
     """Writes the rows of one piece after another.
 
-    Arrays: `target` and `draft..` [N, V], or [N, K] if truncated to at most K tokens, then also `ids` [N, K],
-    `rest_target` and `rest_draft..` [N]; `tokens` [N, W], `next_token`, `text` and `place` [N].
+    Arrays: `target` and `draft..` [N, V]; if rows are truncated to at most K tokens, [N, K] with `ids` [N, K],
+    `rest_target` and `rest_draft..` [N]; and always `tokens` [N, W], `next_token`, `text` and `place` [N].
     """
 
     def __init__(self, models: Pair, options: Options) -> None:
@@ -27,7 +27,7 @@ class Positions:
             self._columns = min(models.vocabulary, options.most_tokens)
 
     def arrays(self) -> list[ArraySpec]:
-        """Returns the arrays with as many columns as the longest row may need."""
+        """Returns the arrays, with as many columns as the longest row can have."""
         n, names, dtype = self._options.positions, list(self._models.models), self._options.dtype
         rows = [ArraySpec(name, dtype, (n, self._columns)) for name in names]
         if self._options.keep_mass is not None:

@@ -41,13 +41,13 @@ class Recorder:
 
     output: the `.safetensors` file; None records nothing, so that an engine may keep the calls in its loop.
     vocabulary: V.
-    top: None stores whole rows; n stores n tokens of each row and the rest.
-    dtype: `float32`, or `float16` for whole rows.
-    values: what the rows given to `block` are, `probability` or `logit`.
+    top: None stores whole rows; n stores the probabilities of n likely tokens of each row and the sum of all others.
+    dtype: type of the stored rows: `float32`, or `float16` for whole rows.
+    values: the kind of the rows given to `block`, `probability` or `logit`.
     draft_sampling: how the drafts of a node were drawn from its q row: `iid`, `without_replacement`, `greedy` or
-        another word; `unknown` if the engine does not document it.
-    engine: name and version.
-    every: 1 records every block, n every n-th.
+        another name; `unknown` if the engine does not document it.
+    engine: the engine's name and version.
+    every: 1 records every block, n every n-th block.
     most_bytes: the size of the trace at which recording stops, with a warning.
     metadata: more strings for the file.
 
@@ -133,9 +133,9 @@ class Recorder:
         draft_rows: [D], for each draft its row of `q`; 0, 1, .. if None.
         request: a number that all blocks of one text share.
 
-        Raises: CaptureError, with the place, if shapes or ids do not fit.
+        Raises: CaptureError, which names the block and the argument, if shapes or ids do not fit.
 
-        Cost: one pass over the rows in double precision, and their copy to the disk.
+        Cost: one pass over the rows in double precision, and a write of the stored rows to the disk.
         """
         if not self.on:
             return
@@ -153,10 +153,10 @@ class Recorder:
         """Records one call of the verifier for B requests with chains of drafts.
 
         p: [B, L + 1, V]. q: [B, L, V]. drafts: [B, L]. emitted: [B, L + 1], filled up with -1.
-        lengths: [B], drafts of each request; L if None.
+        lengths: [B], number of drafts of each request; L if None.
         requests: [B], numbers of the texts; 0, 1, .. if None.
 
-        Raises: CaptureError.
+        Raises: CaptureError, as `block`.
         """
         if not self.on:
             return
@@ -168,7 +168,7 @@ class Recorder:
             self.block(all_p[b], all_q[b][:n], proposed[b][:n], out, request=number)
 
     def close(self) -> None:
-        """Writes the file. Nothing more is recorded."""
+        """Writes the file. Later calls of `block` and `batch` record nothing."""
         with self._lock:
             if not self.on:
                 return
@@ -213,9 +213,9 @@ class Recorder:
 
 
 def ids(values: Any) -> NDArray[np.int64]:
-    """Tokens or indices of any array library as int64.
+    """Returns tokens or indices of any array library as int64.
 
-    Raises: CaptureError for numbers that are not whole.
+    Raises: CaptureError for elements of a type other than integers.
     """
     array = np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
     if array.dtype.kind not in "iu" and array.size:
@@ -265,7 +265,7 @@ def recover(output: str | os.PathLike[str]) -> int:
 
 
 def folder_of(output: Path) -> Path:
-    """The folder in which the trace `output` grows."""
+    """Returns the folder with the unfinished trace of `output`."""
     return output.with_name(output.name + ".part")
 
 

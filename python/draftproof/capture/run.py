@@ -33,11 +33,11 @@ class Captured:
     """The counts of a capture so far, and at its end.
 
     path: the output.
-    positions, total: rows (with trees: contexts) captured, and wanted.
+    positions, total: numbers of rows (with trees: contexts) that are captured, and that the capture will have.
     vocabulary: V.
-    resumed: positions that an earlier run had captured.
-    acceptance: per draft the mean of sum over x of min(p(x), q(x)) over the positions so far.
-    seconds: of this run, without loading.
+    resumed: number of positions that an earlier run had captured.
+    acceptance: for each draft model, the mean over the positions so far of sum over x of min(p(x), q(x)).
+    seconds: time of this run, without the loading of models.
     """
 
     path: Path
@@ -67,23 +67,25 @@ def capture(
 
     target: a name or folder of a transformers model, the path of its .gguf file, a loaded model, `python:MODULE:NAME`,
         or any callable ids [n] -> rows [n, V] or [V].
-    draft: the same; or None for the target itself, changed by `draft_skip_layers` or `quantise_draft`; or several of
-        them by name, each name beginning with `draft`.
+    draft: a model in the same forms; or None for the target itself, changed by `draft_skip_layers` or `quantise_draft`;
+        or a dict of several such models by name, where each name begins with `draft`.
     texts: a list of strings or of lists of ids, or the path of a file (texts.read_texts).
-    output: `.safetensors` or `.npz`; trees need `.npz`.
-    options, changes: see Options; `changes` are fields of it.
-    tokenizer: where the target has none: `bytes`, a name, or a callable.
-    restart: discards what an interrupted run left.
+    output: the `.safetensors` or `.npz` file to write; trees need `.npz`.
+    options, changes: see Options; `changes` replace fields of `options` by name.
+    tokenizer: replaces the target's: `bytes`, a name, or a callable.
+    restart: discards the part file of an interrupted run.
     overwrite: replaces an output that exists.
-    progress: called after every piece of text.
-    say: called with a message before each stage.
+    progress: called with the counts after every piece of text.
+    say: called with a message before each model is loaded, and when an interrupted run continues.
 
     The output grows in `output.part` and is renamed when it is complete. An interrupted capture continues when it is
     started again with the same arguments, and gives the same bytes.
 
-    Raises: CaptureError. FileExistsError if the output is not a regular file. KeyboardInterrupt, after a last commit.
+    Raises: CaptureError for input that cannot be used. FileExistsError if the output exists and is not a regular file.
+    KeyboardInterrupt, after the pieces so far are committed.
 
-    Cost: one pass of each model over each piece that has positions; memory of its rows in double precision.
+    Cost: one pass of each model over each piece that has positions; the rows of a piece are in memory in double
+    precision.
     """
     chosen = with_changes(options, changes)
     path = _checked_output(Path(output), chosen, overwrite)
@@ -143,7 +145,7 @@ def _models(target: Any, draft: Any, options: Options, tokenizer: Any, tell: Cal
 
 
 def _metadata(models: Pair, options: Options, texts: int, digest: str) -> dict[str, str]:
-    """All that the rows depend on, so a part file with the same metadata can be continued. Values are strings."""
+    """Returns everything that the rows depend on: a part file with the same metadata can be continued."""
     filters = [options.target_filter.arguments("target"), options.draft_filter.arguments("proposal")]
     tokenizer = models.target.tokenizer
     return {

@@ -46,12 +46,13 @@ def score_again(
         returns rows [n, V], or [V] after all of them. It must not be the engine's own object with its cache.
     prompts: for each request the tokens before its first emitted one; one sequence for all requests.
     settings: temperature, top-k and top-p of the engine, for all requests or for each.
-    values: what a function returns, `logit` or `probability`; None: logits, refused where they look like probabilities.
+    values: the kind of rows that a function returns, `logit` or `probability`. None takes logits, and rows that look
+        like probabilities raise CaptureError.
 
     Returns: the number of records.
 
-    Raises: CaptureError for a recording with blocks left out, a request without a prompt, a text that is longer than
-        the target's context, or rows of another vocabulary.
+    Raises: CaptureError for a recording with blocks left out, a request without a prompt or settings, a text that is
+        longer than the target's context, or rows of more tokens than the recording's vocabulary.
 
     Cost: one pass of the target over each text, in pieces of 256 MiB of rows.
     """
@@ -98,7 +99,7 @@ def score_again(
 
 
 def _records_of(trace: Trace, request: int) -> NDArray[np.int64]:
-    """The records of a request, in the order of its text."""
+    """Returns the indices of a request's records, in the order of its text."""
     blocks = np.flatnonzero(trace.arrays["request"] == request)
     return np.concatenate([np.arange(*trace.arrays["block_start"][b : b + 2]) for b in blocks.tolist()])
 

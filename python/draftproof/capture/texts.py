@@ -37,12 +37,12 @@ class Piece:
 
 
 def read_texts(texts: Any) -> tuple[list[str | Ids], str]:
-    """Texts, each as a string or as ids, and a SHA-256 of all of them.
+    """Returns the texts, each as a string or as ids, and the SHA-256 hash of all of them.
 
     texts: a list of strings, or of sequences of ids; or the path of a file. In a file `.jsonl` every line is a string,
         a list of ids, or an object with `text` or `ids`. In every other file texts are separated by blank lines.
 
-    Raises: CaptureError with the place.
+    Raises: CaptureError with the number of the text or the line of the file, if it is not such a text.
     """
     if isinstance(texts, (str, os.PathLike)):
         path = Path(texts)
@@ -59,7 +59,7 @@ def read_texts(texts: Any) -> tuple[list[str | Ids], str]:
 
 
 def encoded(texts: Sequence[str | Ids], tokenizer: Tokenizer | None, vocabulary: int) -> list[Ids]:
-    """The ids of every text.
+    """Returns the ids of every text.
 
     Raises: CaptureError if there is no tokenizer for a string, or an id is not below `vocabulary`.
     """
@@ -78,11 +78,11 @@ def encoded(texts: Sequence[str | Ids], tokenizer: Tokenizer | None, vocabulary:
 
 
 def chosen_pieces(texts: Sequence[Ids], options: Options) -> list[Piece]:
-    """The pieces with the captured positions, in the order of the texts.
+    """Returns the pieces with the captured positions, in the order of the texts.
 
-    They are spread evenly over all positions of the texts, so that they come from all texts.
+    The captured positions are spread evenly over all positions of the texts.
 
-    Raises: CaptureError if there are too few.
+    Raises: CaptureError if the texts have fewer positions than wanted.
     """
     pieces = list(_continuations(texts, options) if options.continue_tokens else _cut(texts, options))
     total = sum(len(piece.at) for piece in pieces)
@@ -110,7 +110,7 @@ def _cut(texts: Sequence[Ids], options: Options) -> Iterable[Piece]:
 
 
 def _continuations(texts: Sequence[Ids], options: Options) -> Iterable[Piece]:
-    """Yields the last tokens of every text as a prompt; its positions are those of the tokens to be drawn after it."""
+    """Yields the last tokens of every text as a prompt, with the positions of the tokens to be drawn after it."""
     longest = options.context - options.continue_tokens
     for number, ids in enumerate(texts):
         first = max(0, len(ids) - longest)

@@ -19,11 +19,11 @@ class Tokenizer(Protocol):
         """Returns the ids [n] of a text, with the model's leading tokens (such as BOS)."""
 
     def tokens(self) -> dict[str, int] | None:
-        """Id of each token, None if unknown."""
+        """Returns the id of each token, or None if the ids are unknown."""
 
 
 class Bytes:
-    """A text as its bytes in UTF-8: ids 0..255."""
+    """Turns a text into its bytes in UTF-8: ids 0..255."""
 
     name = "bytes"
 
@@ -51,9 +51,10 @@ class Loaded:
 
 
 def open_tokenizer(given: Any) -> Tokenizer | None:
-    """A tokenizer from None, `bytes`, a name or folder, a loaded tokenizer, or a callable text -> ids.
+    """Returns the tokenizer for None (no tokenizer), `bytes`, a name or folder, a loaded tokenizer, or a callable
+    text -> ids.
 
-    Raises: CaptureError.
+    Raises: CaptureError for any other argument, or a tokenizer that cannot be loaded.
     """
     if given is None:
         return None
@@ -69,9 +70,9 @@ def open_tokenizer(given: Any) -> Tokenizer | None:
 
 
 def check_agreement(target: Tokenizer | None, draft: Tokenizer | None) -> bool:
-    """Whether both vocabularies are known and every id that both have is the same token.
+    """Whether both vocabularies are known. Every id that both have is then the same token.
 
-    Raises: CaptureError with a token whose ids differ: speculative decoding needs one vocabulary.
+    Raises: CaptureError with an id that is different tokens in the two: speculative decoding needs one vocabulary.
     """
     ours = target.tokens() if target is not None else None
     theirs = draft.tokens() if draft is not None else None

@@ -27,7 +27,7 @@ _RECORDS, _DRAFTS, _Q_ROWS = range(3)
 
 
 def arrays_of(columns: int, top: bool, dtype: str) -> dict[str, tuple[int, ArraySpec]]:
-    """The arrays with one entry per record, draft or q row, each with the column of the index that counts them."""
+    """Returns the arrays with one entry per record, draft or q row, each with the column of INDEX that counts them."""
     per = [
         (_RECORDS, ArraySpec("emitted", "int32", (0,))),
         (_RECORDS, ArraySpec("emitted_q", "int64", (0,))),
@@ -54,7 +54,7 @@ class Trace:
 
     @property
     def truncated(self) -> bool:
-        """Whether a row has the probabilities of a few tokens, and of all others together."""
+        """Whether a row has the probabilities of a few tokens and the sum of all others."""
         return "p_top" in self.arrays
 
     @property
@@ -68,15 +68,16 @@ class Trace:
         return len(self.arrays["emitted"])
 
     def p(self, record: int) -> NDArray[np.float64]:
-        """The target's distribution at a record: [V], or [n + 1] with the rest at the end."""
+        """Returns the target's distribution at a record: [V], or in truncated traces [n + 1] with the sum of all other
+        tokens at the end."""
         return self._distribution("p", record)
 
     def q(self, row: int) -> NDArray[np.float64]:
-        """A row of the proposal: [V], or [n + 1]."""
+        """Returns a row of the proposal: [V], or [n + 1] as in `p`."""
         return self._distribution("q", row)
 
     def symbol(self, record: int) -> int:
-        """Returns the index of the emitted token in `p(record)`; in truncated rows n for tokens of the rest."""
+        """Returns the index of the emitted token in `p(record)`: n for a token without an entry in a truncated row."""
         token = int(self.arrays["emitted"][record])
         if not self.truncated:
             return token
@@ -84,7 +85,7 @@ class Trace:
         return int(np.flatnonzero(ids == token)[0]) if token in ids else len(ids)
 
     def block_of(self, block: int) -> range:
-        """The records of a block."""
+        """Returns the indices of a block's records."""
         start = self.arrays["block_start"]
         return range(int(start[block]), int(start[block + 1]))
 
@@ -99,7 +100,7 @@ class Trace:
 def read_trace(path: str | os.PathLike[str]) -> Trace:
     """Reads a trace.
 
-    Raises: CaptureError if it is no trace, or its arrays contradict each other.
+    Raises: CaptureError if the file is not a trace, or its arrays contradict each other.
     """
     file = Path(path)
     try:
