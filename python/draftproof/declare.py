@@ -64,60 +64,64 @@ def adapter(
     p is the target's distribution after the context and after each draft, q the proposal of each draft.
     level       `chain`, `position` or `tree`, as in the table
     fn          the function; None with draft, generate or select alone
-    batched     all arrays have a leading dimension B; tokens [B, n + 1] with -1 after their end, or (tokens, counts).
-                A parameter `lengths` gets the number of drafts of each row; without it these numbers are equal
+    batched     whether all arrays have a leading dimension B. fn then returns tokens [B, n + 1] with -1 after their
+                end, or (tokens, counts). A parameter `lengths` gets the number of drafts of each row; without it these
+                numbers are equal
     drafts      the draft sampling that fn is written for, by a name that `draftproof list` shows
-    logits      p and q are natural logarithms of probabilities
+    logits      whether p and q are natural logarithms of probabilities
     arrays      `torch`, `numpy` or `list`; `torch` if fn names torch, else `numpy`
     dtype       float32, float64, float16 or bfloat16 (the last with torch)
-    device      of torch's arguments: `cpu`, `cuda` or another name that torch has
-    name        of the function in reports; None: its `__name__`
-    version     of the engine, which reports repeat
-    scripted    False if random numbers of fn cannot be replaced: then it is only sampled
-    draft       fn's own drafter: draft(q [V], K) -> at most K tokens; with `batched`, q [B, V] -> tokens [B, K]
+    device      device of the tensors in torch: `cpu`, `cuda` or another name that torch has
+    name        name of the function in reports; None: its `__name__`
+    version     version of the engine, which reports show
+    scripted    False if random numbers of fn cannot be replaced: fn is then tested in the sampled tier alone
+    draft       the drafter that fn is used with: draft(q [V], K) -> at most K tokens; with `batched`, q [B, V] ->
+                tokens [B, K]
     step        a step that drafts inside, with fn None: step(target, proposal, L) -> accepted drafts, then one more
                 token. Both models are `draftproof.models.StateModel` in state 0, and L is the number of drafts. The
                 draws of its drafter are scripted, too: proof and edge tier, no sampled tier
     generate    a whole engine: generate(target [V, V], proposal [V, V], length, drafts) -> text of `length` tokens;
                 row t is the distribution after token t, and the text starts after token 0. With `memory=n` the
                 tables are [V, .., V], n + 1 times: target[a, b] is the row after the tokens a b, and the text starts
-                after n tokens 0, so that an engine that does not roll back its state emits other texts
-                With draft or generate and fn None there is no verifier, and they are only sampled
+                after n tokens 0, so that an engine that does not roll back its state emits other texts.
+                If fn is None, there is no verifier, and draft and generate are tested in the sampled tier alone
     memory      number of last tokens that the tables of `generate` depend on
     requests    `generate` serves several requests, with models that depend on the whole prefix:
                 generate(target, proposal, prompts, lengths, drafts) -> a text for each prompt, without the prompt.
                 target and proposal are `draftproof.models.StateModel`, prompts are lists of tokens, and lengths the
                 wanted numbers of tokens of their texts. With `grammar=True` a sixth argument is a StateModel whose
-                rows are flags, the tokens that are allowed; its state 0 is that of the first token of a text. With
-                `settings` the sixth argument is a list of dicts, the settings of each request by name
+                rows are of bool, True for tokens that are allowed; the first token of a text is chosen in its state 0.
+                With `settings` the sixth argument is a list of dicts, the settings of each request by name
     end_tokens  tokens below 32 that end a text of `generate` or a step of fn: no token follows them. Steps are
                 compared on vocabularies of at most 4 tokens, so end tokens from 4 on do not occur there
-    greedy      `first`, `last` or `any`: fn emits the likeliest token of each row instead of a draw, of equally
-                likely ones the first, the last or any of them; its tokens are compared in the proof tier, texts of
+    greedy      `first`, `last` or `any`: fn emits the likeliest token of each row instead of a draw: the first, the
+                last or any one of equally likely tokens. Tokens of fn are compared in the proof tier, texts of
                 `generate` in the sampled tier. With a temperature among `settings` only requests of temperature 0 are
                 greedy, and others draw
     grammar     fn takes one more argument, legal, of bool and the shape of p: the tokens that a grammar allows after
-                the context and after each draft. p does not have this mask; the target is p with the forbidden tokens
-                removed, divided by the rest of its mass. Such a function is proved on small models, and not sampled
+                the context and after each draft. p is not masked; the target is p with the forbidden tokens set to 0,
+                divided by its sum. Such a function is proved on small models, and not sampled
     settings    names of settings that fn applies to p itself, of temperature, top_k, top_p and min_p: fn takes them
                 by name, numbers of the request (top_k an int), or with `batched` arrays [B], in torch of `dtype` and
                 int64. p is the distribution before them; the target is p at that temperature, truncated by top-k,
-                top-p or min-p (at most one in a request, because engines differ in their order). 1, 0, 1 and 0 change
-                nothing. q is the distribution that drew the drafts. Such a function is proved on small models, and
+                top-p or min-p (at most one in a request, because engines differ in their order). The values 1, 0, 1
+                and 0 change nothing. The drafts were drawn from q. Such a function is proved on small models, and
                 not sampled. With `requests` also repetition_penalty, presence_penalty, frequency_penalty, logit_bias
                 ({token: bias}), min_tokens and stop (tokens; the text ends after their first occurrence); logits are
                 log p, and a repetition penalty counts the prompt, too. A request has at most one of top_k, top_p,
                 min_p, penalties and bias. Texts are tested in the sampled tier
     select      a selection policy: select(view) -> for each request of the `draftproof.selection.Selection` the
-                number of first drafts that are verified, or a flag for each draft. It is proved on small batches, with
-                token and block verification and sample-and-match (docs/selection.md); it must depend on its view alone
+                number of first drafts that are verified, or for each draft whether it is verified. It is proved on
+                small batches, with token and block verification and sample-and-match (docs/selection.md); it must
+                depend on its view alone
     select_cut  `before_verification`: the verifier gets only the kept drafts; `after_with_token`, `after`: it gets
                 all, and its output ends with its token after the last kept draft, or with that draft
-    select_trees, select_matching_alone  the policy also chooses from trees; it is only for sample-and-match
+    select_trees  whether the policy also chooses from trees
+    select_matching_alone  whether the policy is for sample-and-match only
     fewest_drafts, most_drafts  the smallest and the largest number of drafts that fn is defined for; most 0: no limit
     most_vocabulary  the largest V that fn is defined for; 0: no limit
-    tolerance   total variation from the target that an approximate rule admits
-    batch_invariant  fn promises that a row has the same bits in every batch
+    tolerance   largest total variation from the target that passes, for an approximate rule
+    batch_invariant  whether fn promises that the result of a row has the same bits in every batch
     races       whether an array of V uniforms u is drawn as a race of exponentials -log u. None: if fn draws such
                 arrays, the first of -log u, -log(1 - u) and separate numbers with which a small distribution can be
                 enumerated
@@ -242,8 +246,9 @@ def subject_of(
 ) -> Subject:
     """Returns `fn` if it is declared already, else `adapter(fn, drafts, **arguments)`.
 
-    steps   whether the caller takes steps that draft inside
-    Raises: TypeError with the name of the caller for an argument that `adapter` does not have; ValueError for a step.
+    steps   whether the caller takes a step that drafts inside
+    Raises: TypeError with the name of the caller for an argument that `adapter` does not have; ValueError for a step
+    that the caller does not take.
     """
     subject = fn if isinstance(fn, Subject) else _declared(caller, fn, drafts, arguments)
     if subject.declaration.draft_sampling == EVERY_PREFIX and not steps:

@@ -39,7 +39,7 @@ def replaceable(path: Path) -> Path:
 def written(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """Opens a new file that replaces `path` after it is complete and synced to disk.
 
-    Raises: as `replaceable`; FileNotFoundError without the folder of `path`.
+    Raises: as `replaceable`; FileNotFoundError if the folder of `path` does not exist.
     """
     path = replaceable(path)
     if not path.parent.is_dir():

@@ -1,4 +1,4 @@
-"""keyed: a function whose random numbers all come from a key, as one that `check` judges over uniform keys.
+"""keyed: makes a function whose random numbers all come from a key one that `check` judges over uniform keys.
 
 Watermarks and reproducible sampling replace random numbers by noise that a key determines. Such a function is
 deterministic for each key, and unbiased if its token has the target's distribution over uniform keys.
@@ -20,13 +20,13 @@ class NotDetermined(AssertionError):
 def keyed(fn: Callable[..., int], keys: int = 2_147_483_648) -> Callable[..., int]:
     """Returns a function for `check(.., level="position")` that calls `fn` with a uniform key below `keys`.
 
-    fn        fn(p [V], q [V], key) -> token. It draws its draft from q, and what it needs besides, by the key alone
+    fn        fn(p [V], q [V], key) -> token. It draws a draft from q, and takes all its random numbers from the key
     keys      number of keys
 
-    `check` gives drafts of its own, which are not used. The proof tier replaces the numbers of generators
-    whose seed contains the key, as in numpy.random.default_rng([key, 1]). Two generators
-    with one seed read the same numbers. Noise by other means, such as a hash, is judged by the sampled tier alone.
-    The function calls `fn` twice, and raises NotDetermined if the tokens differ.
+    The drafts that `check` draws are not used. The proof tier replaces the numbers of generators whose seed contains
+    the key, as in numpy.random.default_rng([key, 1]). Two generators with one seed read the same numbers. Noise by
+    other means, such as a hash, is judged by the sampled tier alone.
+    The returned function calls `fn` twice for each token, and raises NotDetermined if the two tokens differ.
     """
 
     @functools.wraps(fn)

@@ -63,7 +63,7 @@ class ProgramNotFound(RuntimeError):
 
 
 def meaning(exit_code: int) -> str:
-    """Says in words what an exit code of the program stands for.
+    """Returns the meaning of an exit code of the program in words.
 
     A negative code is minus the number of the signal that ended the program.
     """
@@ -84,7 +84,7 @@ def meaning(exit_code: int) -> str:
 
 
 def find() -> Path:
-    """Finds the program. The first of these places that has it wins:
+    """Returns the path of the program, the first of these files that exists:
 
     1. the file that the environment variable DRAFTPROOF_PROGRAM names, also a script that starts the program,
     2. `bin/draftproof` in the installed package,
@@ -92,7 +92,7 @@ def find() -> Path:
     4. `draftproof` in a folder of PATH. Scripts are skipped, because the package installs a script of that name, which
        calls this function.
 
-    Raises: ProgramNotFound with the places looked at.
+    Raises: ProgramNotFound with the paths that were tried.
     """
     named = os.environ.get(_VARIABLE)
     if named:
@@ -138,7 +138,7 @@ def run(arguments: Sequence[str | os.PathLike[str]], *, check: bool = True, inpu
 
 
 def version() -> str:
-    """The program's version, as in "0.3.0".
+    """Returns the program's version, as in "0.3.0".
 
     Raises: ProgramError, ProgramNotFound.
     """
@@ -163,7 +163,7 @@ def document_of(exit_code: int, output: str, errors: str) -> dict[str, Any]:
 
 
 def _said(errors: str) -> str:
-    """Standard error without the program's name in front."""
+    """Returns standard error without the program's name at its start."""
     return errors.strip().removeprefix("draftproof: ")
 
 

@@ -26,7 +26,7 @@ class Finding:
     counterexample: str = ""
     distance: float | None = None  # largest total variation between a distribution and the target
     limit: float | None = None  # the distance that rounding explains
-    sensitivity: str = ""  # of a passed check: the smallest fault that it would have shown
+    sensitivity: str = ""  # for a passed check, the smallest fault that it would have detected
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", Status(self.status))
@@ -47,13 +47,13 @@ class TierResult:
 
 
 class Table:
-    """Shown as a table in notebooks, and as a pandas frame on request."""
+    """A result that notebooks show as a table, and that converts to a pandas DataFrame."""
 
     def records(self) -> list[dict[str, Any]]:
         raise NotImplementedError
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame of `records()`. Raises: ImportError without pandas."""
+        """Returns a pandas DataFrame of `records()`. Raises: ImportError if pandas is not installed."""
         import pandas
 
         return pandas.DataFrame(self.records())
@@ -129,7 +129,7 @@ class Verdict(Table):
         return [{"name": self.name, **vars(finding)} for finding in self.findings]
 
     def plot(self, axes: Any = None) -> Any:
-        """Work of each tier in a bar, coloured by its status. Returns matplotlib's axes."""
+        """Draws a bar for the work of each tier, coloured by its status. Returns matplotlib's axes."""
         axes = axes_of(axes)
         colours = {PASSED: "tab:green", FAILED: "tab:red", UNDECIDED: "tab:orange", SKIPPED: "tab:gray"}
         for tier in self.tiers:
@@ -186,7 +186,7 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Emitted tokens, or the status of a row without any, with its probability."""
+    """A result of a call with its probability: emitted tokens, or a status other than `ok` if it has no tokens."""
 
     tokens: tuple[int, ...]
     status: str
@@ -200,8 +200,9 @@ class Distribution(Table):
 
     limit       total variation from the target that rounding explains
     unexplored  probability of the branches that were not enumerated
-    state       settled, cut, unsettled or not_a_function
-    predicted   random sequences whose predicted result was confirmed
+    state       settled; cut if branches were not enumerated; unsettled if predictions failed; not_a_function if equal
+                calls had different results
+    predicted   number of random sequences whose predicted result was confirmed
     """
 
     name: str
@@ -215,12 +216,12 @@ class Distribution(Table):
     remarks: tuple[str, ...] = ()
 
     def of(self, tokens: int | Sequence[int]) -> float:
-        """The probability of exactly these emitted tokens."""
+        """Returns the probability of exactly these emitted tokens."""
         wanted = (tokens,) if isinstance(tokens, int) else tuple(tokens)
         return sum(o.probability for o in self.outcomes if o.tokens == wanted and o.status == "ok")
 
     def first(self, vocabulary: int) -> list[float]:
-        """The distribution of the first emitted token, `vocabulary` probabilities."""
+        """Returns the distribution of the first emitted token, `vocabulary` probabilities."""
         result = [0.0] * vocabulary
         for outcome in self.outcomes:
             if outcome.status == "ok":
@@ -231,7 +232,7 @@ class Distribution(Table):
         return [vars(outcome) for outcome in self.outcomes]
 
     def plot(self, axes: Any = None) -> Any:
-        """A bar for each outcome. Returns matplotlib's axes."""
+        """Draws a bar for each outcome. Returns matplotlib's axes."""
         axes = axes_of(axes)
         names = [" ".join(map(str, o.tokens)) if o.status == "ok" else o.status for o in self.outcomes]
         axes.bar(names, [o.probability for o in self.outcomes])

@@ -24,7 +24,7 @@ class Drafted:
     q                [n, V] the row that each draft was drawn from
     legal            [n, V] whether the grammar allows the token there
     confidence       [n + 1] predicted acceptance of the next draft: before any draft, then after each
-    accepted         drafts that were accepted one step ago
+    accepted         number of drafts that were accepted one step ago
     past_confidence  [L] confidence before each position, one step ago
 
     Arrays are of numpy, torch tensors or lists, as `adapter(arrays=...)` declares.
@@ -41,10 +41,10 @@ class Drafted:
 
 @dataclass(frozen=True)
 class Selection:
-    """The view of a policy.
+    """The argument of a policy.
 
     requests  one `Drafted` for each request of the batch
-    budget    most drafts that are verified, over all requests
+    budget    largest number of drafts that are verified, over all requests
     cost      cost of verifying 0, 1, .. drafts; the last entry applies to larger numbers, too
     """
 
@@ -54,15 +54,15 @@ class Selection:
 
 
 def before_drafts(request: Drafted) -> Any:
-    """[n] the confidence before each draft, which does not depend on its token."""
+    """Returns the confidence before each draft, [n], which does not depend on the draft's token."""
     return request.confidence[:-1]
 
 
 def padded(
     view: Selection, values: Callable[[Drafted], Any] = before_drafts, beyond: float = 0.0
 ) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """values(request) as one row for each request, float32 [requests, most drafts of a request]: the array that
-    engines rank. Entries after a request's drafts are `beyond`."""
+    """Returns values(request) as one row for each request, float32 [requests, most drafts of a request]: the array by
+    which engines rank drafts. Entries after a request's drafts are `beyond`."""
     rows = np.full((len(view.requests), max(len(request.drafts) for request in view.requests)), beyond, np.float32)
     for row, request in zip(rows, view.requests, strict=True):
         n = len(request.drafts)
@@ -75,7 +75,7 @@ _TYPES = {"drafts": np.int64, "parents": np.int64, "legal": np.bool_}
 
 
 def view_of(fields: Fields, arrays: str) -> Selection:
-    """The view of a request `select`."""
+    """Returns the policy's argument for a message `select` of the program."""
 
     def made(name: str, values: Any) -> Any:
         array: Any = np.array(values, _TYPES.get(name, np.float64))

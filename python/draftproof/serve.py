@@ -52,7 +52,7 @@ def tell(subject: Subject, arguments: Sequence[str], *, deadline: Deadline | Non
 def _served(
     subject: Subject, arguments: Sequence[str], input: str, deadline: Deadline | None, progress: bool | None
 ) -> tuple[int, str, str]:
-    """Exit code, output and errors of the program."""
+    """Runs the program and returns its exit code, standard output and standard error."""
     deadline = deadline or deadline_of(subject, None)
     with tempfile.TemporaryDirectory(prefix="draftproof-") as folder, contextlib.ExitStack() as open_things:
         place = Path(folder) / "adapter"
@@ -85,7 +85,7 @@ def _served(
         for file in (output, errors):
             file.seek(0)
         said = output.read().decode()
-        if deadline.over and run.returncode < 0 and not said:  # SIGINT came before the program handled it
+        if deadline.over and run.returncode < 0 and not said:  # SIGINT came before the program had set its handler
             raise Ended(deadline.over)
         return run.returncode, said, errors.read().decode(errors="replace")
 
@@ -110,7 +110,7 @@ def _converse(subject: Subject, stream: BinaryIO, deadline: Deadline, shown: _Pr
 
 
 def _stop(run: subprocess.Popen[bytes]) -> None:
-    """Sends SIGINT, at which the program ends with its results so far."""
+    """Sends SIGINT. The program then ends and prints its results so far."""
     with contextlib.suppress(OSError):
         run.send_signal(signal.SIGINT)
 
@@ -127,7 +127,8 @@ def _end(run: subprocess.Popen[bytes], listener: socket.socket) -> None:
 
 
 class _Progress:
-    """A line on standard error, from the first second on: calls and seconds so far. By default only on a terminal."""
+    """Shows calls and seconds so far in a line on standard error, after the first second; by default only if standard
+    error is a terminal."""
 
     def __init__(self, subject: Subject, wanted: bool | None) -> None:
         self._subject, self._wanted = subject, sys.stderr.isatty() if wanted is None else wanted

@@ -1,6 +1,6 @@
 """Failing instances of earlier runs, in .draftproof/failures.json of the working folder. They are checked first.
 
-Functions here raise no OSError: a folder or file that cannot be used costs the stored instances, not the verdict.
+Functions here raise no OSError, so that a check has its verdict even if the folder or file cannot be used.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-MOST = 8  # instances kept for a function
-_LONGEST = 4096  # letters of an instance; more texts than MOST are not used
+MOST = 8  # most instances that are kept for a function
+_LONGEST = 4096  # most letters of an instance
 _FILE = Path(".draftproof") / "failures.json"
 
 
@@ -23,7 +23,8 @@ def failures(name: str) -> list[str]:
 
 
 def keep(name: str, failing: list[str], *, asked: bool) -> str:
-    """Stores the failing instances of a run. A run without any drops the stored instances if it checked them (`asked`).
+    """Stores the failing instances of a run. If there are none and the run checked the stored ones (`asked`), these are
+    dropped.
 
     Returns: why the file could not be read or written; empty on success.
     """
@@ -68,7 +69,7 @@ def _write(content: dict[str, list[str]]) -> str:
         with os.fdopen(handle, "w") as stream:
             json.dump({name: texts for name, texts in content.items() if texts}, stream, indent=1)
         os.replace(part, file)
-    except (OSError, RuntimeError) as error:  # before Python 3.13 a circle of links is a RuntimeError
+    except (OSError, RuntimeError) as error:  # before Python 3.13, resolve raises RuntimeError for a loop of links
         if part is not None:
             Path(part).unlink(missing_ok=True)
         why = getattr(error, "strerror", None) or str(error)

@@ -22,8 +22,8 @@ from draftproof.subject import Subject
 
 @dataclass(frozen=True)
 class AcceptanceRow:
-    """Share of draft tuples with an accepted draft: its estimate with a 95 % interval, and the largest of any lossless
-    verifier of the same draft sampling."""
+    """Share of draft tuples with an accepted draft: its estimate with a 95 % interval, and the largest share that a
+    lossless verifier of the same draft sampling can have."""
 
     verifier: str
     drafts: int
@@ -45,7 +45,7 @@ class Acceptance(Table):
         return [vars(row) for row in self.rows]
 
     def plot(self, axes: Any = None) -> Any:
-        """A point with its interval for each row, and the optimum. Returns matplotlib's axes."""
+        """Draws a point with its interval for each row, and the optimum. Returns matplotlib's axes."""
         axes = axes_of(axes)
         names = [f"{row.verifier}, K = {row.drafts}" for row in self.rows]
         rates = [row.rate for row in self.rows]
@@ -83,21 +83,22 @@ def acceptance(
 ) -> Acceptance | AcceptedLengths:
     """Runs `fn` on draft tuples of a capture, and the verifiers named in `beside` on equally many.
 
-    fn           the function, or what `adapter` returned
+    fn           the function, or a result of `adapter`
     drafts       the draft sampling that fn is written for, by a name that `draftproof list` shows
-    capture      file or family that `draftproof survey` takes; of trees, the result is the accepted lengths of fn alone
-    k            numbers of drafts; a function of level chain decides on one. Of trees, one number of paths
+    capture      file or family that `draftproof survey` takes. For captured trees the result is the accepted lengths of
+                 fn alone
+    k            numbers of drafts; 1 for a function of level chain. For captured trees, one number of paths
     length       drafted tokens of a path of captured trees
-    tuples       draft tuples for each row, spread over the positions
+    tuples       number of draft tuples for each row, spread over the positions
     beside       names of verifiers to compare with
-    at_least     the share of tuples, or of trees the mean number of drafts, that fn has to accept
+    at_least     the share of tuples, or for captured trees the mean number of drafts, that fn has to accept
     false_alarm  probability that a function that accepts `at_least` fails
-    seed         of all random numbers
-    progress     a line on standard error; None: if that is a terminal
+    seed         seed of all random numbers
+    progress     whether to show a line of progress on standard error; None: only if that is a terminal
     declared     arguments of `adapter`
 
-    Accepted are the drafts that fn accepts: its tokens less one, at level chain or tree. At level position it returns
-    one token; then tuples count of which it equals a draft, which can be a coincidence.
+    At level chain or tree, the number of accepted drafts is the number of fn's tokens less one. At level position fn
+    returns one token, and a tuple counts as accepted if this token equals a draft, which can be a coincidence.
 
     Cost: `tuples` calls of fn for each k. Raises: TooFewAccepted, an AssertionError with both numbers; ValueError for
     `at_least` at level position; ProgramError, UnknownRandomness.
@@ -140,8 +141,8 @@ def acceptance(
 
 
 def trees_of(capture: str | os.PathLike[str]) -> tuple[int, int] | None:
-    """Returns the paths of a context and the tokens of a path of captured trees (docs/captures.md); None for a family
-    or another kind of file."""
+    """Returns the number of paths of a context and the number of tokens of a path in captured trees (docs/captures.md);
+    None for a family or another kind of file."""
     path = Path(capture)
     try:
         if path.suffix == ".safetensors":

@@ -39,7 +39,7 @@ Ints = npt.NDArray[np.int64]
 Rows = Ints | Sequence[int] | int
 Log = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Floats, list[str]]
 
-MOST_BEYOND = 4096  # draws after the end of a row's tape, from which on a loop counts as endless
+MOST_BEYOND = 4096  # draws after the end of a row's tape, after which the call is ended: it may be an endless loop
 
 
 @dataclass
@@ -59,9 +59,9 @@ class Tape:
     `one` is the tape of the single row if b = 1, else None. Stand-ins then draw from it, because plain Python numbers
     are ten times faster than arrays of one entry.
 
-    A row that draws more than m numbers is `short`: it gets zeros (clocks of 1, the first cell with weight), and no
-    more is logged. A row that draws from weights without mass is `massless`, has a text in `faults`, and gets cell 0.
-    A call ends by TapeShort or NoMass as soon as all of its rows are short or massless.
+    A row that draws more than m numbers is `short`: it gets zeros (clocks of 1, the first cell with weight), which are
+    not logged. A row that draws from weights without mass is `massless`, has a text in `faults`, and gets cell 0.
+    TapeShort or NoMass ends a call as soon as all of its rows are short or massless.
 
     lengths    number of drafts of each row, [b], which determines the elements of an array that belong to the row
     constant   the number for draws that cannot be assigned to rows; None: such a draw is an error
@@ -75,8 +75,8 @@ class Tape:
         lengths: Ints | None = None,
         book: SeedBook | None = None,
     ) -> None:
-        """values float64 [b, m], below 1; `races`: uniforms whose last dimension is `vocabulary` are exp(-clock), or
-        1 - exp(-clock) if `complement` is set.
+        """values: float64 [b, m], below 1. races: whether uniforms whose last dimension is `vocabulary` are
+        exp(-clock), or 1 - exp(-clock) if `complement` is set.
 
         Raises: ValueError for another shape, or for a value of 1 or more or not a number.
         """
@@ -187,7 +187,7 @@ class Tape:
     # Draws for many rows at once. Each row occurs once in `rows`.
 
     def coins(self, rows: Rows, n: int, bits: int, stream: str = "") -> Floats:
-        """n uniforms for each of `rows`, multiples of 2^-bits: [len(rows), n]. Raises: TapeShort."""
+        """Returns n uniforms for each of `rows`, multiples of 2^-bits: [len(rows), n]. Raises: TapeShort."""
         if not 1 <= bits <= 53:
             raise ValueError(f"a coin: got {bits} bits, expected 1 to 53")
         if self.one is not None:
@@ -197,7 +197,7 @@ class Tape:
         return np.floor(np.maximum(v, 0.0) * scale) / scale
 
     def picks(self, rows: Rows, weights: npt.ArrayLike, stream: str = "") -> Ints:
-        """A cell for each of `rows` by weights [len(rows), n]: [len(rows)]. Raises: TapeShort, NoMass."""
+        """Returns a cell for each of `rows` by weights [len(rows), n]: [len(rows)]. Raises: TapeShort, NoMass."""
         w = np.asarray(weights, np.float64)
         if w.ndim != 2 or len(w) != (1 if isinstance(rows, int) else len(rows)):
             raise ValueError(f"weights of picks: got shape {list(w.shape)}, expected one line for each row")
@@ -227,7 +227,7 @@ class Tape:
         return drawn
 
     def clocks(self, rows: Rows, n: int, stream: str = "", bits: int = 53) -> Floats:
-        """A race of n exponentials of rate 1 for each of `rows`: [len(rows), n]. Raises: TapeShort.
+        """Returns a race of n exponentials of rate 1 for each of `rows`: [len(rows), n]. Raises: TapeShort.
 
         `bits`: significant bits of the clocks. The host derives the error of the weights that it infers from them.
         """
@@ -237,7 +237,7 @@ class Tape:
         return np.array([clock_of(x) for x in v.ravel().tolist()]).reshape(v.shape)
 
     def integers(self, rows: Rows, n: int, stream: str = "") -> Ints:
-        """One of 0 .. n - 1 for each of `rows`: [len(rows)]. Raises: TapeShort."""
+        """Returns one of 0 .. n - 1 for each of `rows`: [len(rows)]. Raises: TapeShort."""
         if not 1 <= n < 2**31:
             raise ValueError(f"an integer below {n}: expected 1 to 2^31 - 1")
         if self.one is not None:
@@ -250,7 +250,8 @@ class Tape:
     # The log.
 
     def log(self) -> Log:
-        """Returns `draw_counts` int32 [b], `draws` int32 [sum, 4], `weights` float64 and names of streams, as `result`.
+        """Returns `draw_counts` int32 [b], `draws` int32 [sum, 4], `weights` float64 and the names of streams, in the
+        form of the protocol's message `result` (docs/adapters-protocol.md).
 
         Weights without mass are logged as zeros, because the protocol admits invalid weights only in rows of status 4.
         """
@@ -280,7 +281,8 @@ class Tape:
     def _take(
         self, rows: Rows, n: int, draw: tuple[int, int, int, int], weights: Floats | None = None
     ) -> tuple[Floats, Ints]:
-        """The next n numbers of each row, and the rows as an index. Beyond the tape: 0, for clocks a forced 1."""
+        """Returns the next n numbers of each row, and the rows as an index. Numbers beyond the tape are 0, or -1 for
+        clocks, which forces a clock of 1."""
         at = np.atleast_1d(np.asarray(rows, np.int64))
         if self._source is not None:
             source, self._source = self._source, None
@@ -327,7 +329,7 @@ class Tape:
         return NoMass("; ".join(f"row {row}: {text}" for row, text in sorted(self._faults.items())[:4]))
 
     def _forced(self, v: Floats, n: int, wanted: npt.NDArray[np.bool_], what: str) -> Ints:
-        """Returns the outcomes that negative numbers force. Raises: ValueError for one that does not exist."""
+        """Returns the outcomes that negative numbers force. Raises: ValueError for an outcome that does not exist."""
         cell = -v - 1
         wrong = wanted & (v < 0) & ~((cell >= 0) & (cell < n) & (cell == np.floor(cell)))
         if wrong.any():

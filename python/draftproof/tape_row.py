@@ -1,6 +1,5 @@
-"""The tape of one row in plain Python numbers, which are faster than numpy arrays of one entry.
-
-Also the log entries of a call's draws, and the exceptions that end a call.
+"""The tape of one row in plain Python numbers, which are faster than numpy arrays of one entry; the log entries of a
+call's draws, and the exceptions that end a call.
 """
 
 from __future__ import annotations
@@ -20,7 +19,8 @@ Draw = tuple[int, int, int, int]  # kind, size, bits, stream: a line of the prot
 
 
 def clock_of(v: float) -> float:
-    """Returns the exponential of rate 1 for v, by math, since numpy's log1p depends on a number's index in an array."""
+    """Returns the exponential of rate 1 for v, or the clock -v that a v below 0 forces. It calls math, because the last
+    bit of numpy's log1p depends on a number's index in an array."""
     return -v if v < 0 else -math.log1p(-v)
 
 
@@ -40,7 +40,7 @@ class DrawEntry(NamedTuple):
     kind: str  # coin, pick, clock, integer; hash: an integer below 2^16 or more; race: drawn as a race
 
     def text(self) -> str:
-        """In words, without its shape: `coin by aten::rand, float32, global generator`."""
+        """Returns the entry in words, without its shape: `coin by aten::rand, float32, global generator`."""
         return f"{self.kind} by {self.operator}, {self.dtype}, {self.generator} generator"
 
 
@@ -51,7 +51,8 @@ class TapeShort(Exception):
 class NoMass(ValueError, RuntimeError):
     """All rows of a call draw from weights without mass: all zero, negative, or not finite.
 
-    torch raises RuntimeError there, numpy and random raise ValueError. A function that expects one of them gets it.
+    torch raises RuntimeError for such weights, numpy and random raise ValueError. This class is both, so that a
+    function that catches one of them also catches it.
     """
 
 
@@ -97,7 +98,7 @@ class RowTape:
         self.known: dict[tuple[Hashable, int], float] = {}  # uniforms that were drawn from seeded generators
 
     def take(self, draw: Draw) -> float:
-        """The next number, logged as `draw`. Raises: TapeShort."""
+        """Returns the next number, and logs it as `draw`. Raises: TapeShort."""
         if self.source is not None:
             return self._of_source(draw)
         at = self.at
@@ -108,7 +109,7 @@ class RowTape:
         return self.values[at]
 
     def _of_source(self, draw: Draw) -> float:
-        """The next number of the seeded generator: a new place, or one that was drawn before."""
+        """Returns the next number of the seeded generator: of a new place, or a number that was drawn before."""
         source, self.source = self.source, None
         assert source is not None
         key = source.root, source.at
@@ -131,7 +132,7 @@ class RowTape:
         return TapeShort(f"the tape has {self.places} places, the function draws more")
 
     def coins(self, n: int, bits: int, stream: str = "") -> list[float]:
-        """n uniforms, multiples of 2^-bits in [0, 1). A forced number counts as 0."""
+        """Returns n uniforms, multiples of 2^-bits in [0, 1). A negative number of the tape counts as 0."""
         scale, first, last = SCALE[bits], self.at, self.at + n
         draw = (COIN, 0, bits, self.number_of(stream))
         floor = math.floor
@@ -150,7 +151,7 @@ class RowTape:
         return [floor(v * scale) / scale if v > 0 else 0.0 for v in self.values[first:last]]
 
     def pick(self, weights: Sequence[float], stream: str = "") -> int:
-        """A cell: the forced one, or the first whose prefix sum is above v times the sum of the weights.
+        """Returns a cell: the forced cell, or the first cell whose prefix sum is above v times the sum of the weights.
 
         Raises: NoMass, TapeShort.
         """
@@ -176,7 +177,8 @@ class RowTape:
         return cell
 
     def clocks(self, n: int, bits: int, stream: str = "") -> list[float]:
-        """n exponentials of rate 1, one race. A negative number is minus the clock itself."""
+        """Returns n exponentials of rate 1, the clocks of one race. A negative number v of the tape forces the clock
+        -v."""
         first, last = self.at, self.at + n
         draw = (CLOCK, n, bits, self.number_of(stream))
         if self.source is not None:
@@ -193,7 +195,7 @@ class RowTape:
         return [clock_of(v) for v in self.values[first:last]]
 
     def integer(self, n: int, stream: str = "") -> int:
-        """One of 0 .. n - 1: the forced one, or floor(v n)."""
+        """Returns one of 0 .. n - 1: the forced integer, or floor(v n)."""
         v = self.take((INTEGER, n, 0, self.number_of(stream)))
         return self.forced(v, n, "integer") if v < 0 else min(n - 1, int(v * n))
 

@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def vendored(path: Path) -> str:
-    """The text of the file to vendor at `path`."""
+    """Returns the text of the file to vendor at `path`."""
     body = Path(__file__).with_name("vendored.py").read_text(encoding="utf-8")
     return HEADER.format(mark=MARK, version=_version(), name=path.as_posix()) + body
 
@@ -51,7 +51,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _version() -> str:
-    """The version of the installed package, or of the program in a checkout."""
+    """Returns the version of the installed package, or of the program in a checkout."""
     try:
         return metadata.version("draftproof")
     except metadata.PackageNotFoundError:

@@ -10,8 +10,8 @@ by draws from p, have the target's distribution. The gate replaces the random fu
 finds by bisection which random numbers lead to which tokens, and so computes the distribution of the output on models
 of 2 to 4 tokens, some with zeros or next to p = q. It requires Python 3.10 and numpy, and torch if the verifier does.
 
-`draftproof.check` judges what this file does not: trees, several drafts of one token, effects between rows of a batch,
-CUDA tensors, half precision, uniforms as Gumbel noise, large vocabularies.
+This file does not judge trees, several drafts of one token, effects between rows of a batch, CUDA tensors, half
+precision, uniforms as Gumbel noise or large vocabularies; `draftproof.check` does.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ Tokens = tuple[int, ...]
 Numbers = tuple[float, ...]
 Outcome = Tokens | str  # the tokens of a call, or a sentence on why there are none
 
-MOST_DRAWS, MOST_CALLS = 256, 5_000  # of one call, on one input
-STEP, PROBES = 2.0**-24, (0.1875, 0.53125, 0.8125)  # changes of a coin are found up to STEP, from these and both ends
-# Numbers after the ones under test. Two numbers are equal to the gate if they are after each of these, repeated.
+MOST_DRAWS, MOST_CALLS = 256, 5_000  # most draws of one call, and most calls on one input
+STEP, PROBES = 2.0**-24, (0.1875, 0.53125, 0.8125)  # first values of a uniform; its changes are then located up to STEP
+# Numbers after the ones under test, repeated. Two numbers count as equal if the calls agree for each of these.
 CONTINUATIONS = (0.5, 0.47), (0.04, 0.06), (0.96, 0.93), (0.1, 0.9), (0.9, 0.1), (0.3, 0.7, 0.55)
 EARLY, MIDDLE, LATE = 2.0**-20, 2.0**-2, 16.0  # times in a race, as exponential numbers
 TORCH_SEED = 20261130
@@ -66,7 +66,7 @@ class NoMass(RuntimeError, ValueError):
     """A draw by weights that are all zero, negative or not finite; torch raises the first class, numpy the second."""
 
 
-# Scripted random numbers. All of them are numbers in [0, 1), in the order of their use.
+# Scripted random numbers: a sequence of numbers in [0, 1), which draws use in order.
 
 
 class Draw(NamedTuple):
@@ -122,10 +122,10 @@ def _on_grid(u: float, bits: int) -> float:
     return min(math.floor(u * 2.0**bits), 2.0**bits - 1) / 2.0**bits
 
 
-_script: Script = Script((), (0.5,))  # of the call that runs now
+_script: Script = Script((), (0.5,))  # the numbers of the call that runs now
 
 
-# Replacements of random functions. Other functions that draw change the state of a generator and are refused.
+# Replacements of random functions. A function that is not replaced changes a generator's state, which is Undecided.
 
 
 class ScriptedGenerator(cast(Any, np.random.Generator)):  # type: ignore[misc]
@@ -216,11 +216,11 @@ def _replaced_torch(torch: Any) -> Iterator[tuple[Any, str, Any]]:
     yield torch.Tensor, "exponential_", exponential
 
 
-# Small models, in the text form of draftproof: `draftproof.check(fn, instance=TEXT)` judges the same one.
+# Small models, in the text form of draftproof: `draftproof.check(fn, instance=TEXT)` judges the same model.
 
 
 class Model:
-    """Rows p and q after prefixes; a prefix without rows has those of its longest part that has some."""
+    """Rows p and q after prefixes; a prefix without rows has the rows of its longest prefix that has some."""
 
     def __init__(self, text: str) -> None:
         size = re.match(r"L=(\d+) K=1 ", text)
@@ -236,7 +236,7 @@ class Model:
         return self.rows[next(prefix[:n] for n in range(len(prefix), -1, -1) if prefix[:n] in self.rows)]
 
     def probability(self, tokens: Tokens, row: int = 0) -> float:
-        """The target's probability of a string, or the proposal's with row=1."""
+        """Returns the target's probability of a string, or the proposal's with row=1."""
         inside = all(0 <= x < self.vocabulary for x in tokens)
         return float(inside and math.prod(self.after(tokens[:i])[row][x] for i, x in enumerate(tokens)))
 
@@ -281,7 +281,7 @@ class Verifier:
         return Refuted("\n  ".join([f"{self.name}: refuted", *lines, draws]))
 
     def call(self, values: Numbers, later: Numbers) -> tuple[Outcome, list[Draw]]:
-        """Calls the function. Returns the outcome, and the draws behind `values`."""
+        """Calls the function. Returns the outcome, and the draws that used numbers after `values`."""
         global _script
         given = [self.converted(array) for array in self.given]
         _script = script = Script(values, later)
@@ -302,12 +302,12 @@ class Verifier:
         return outcome, [draw for draw in script.draws if draw.first >= len(values)]
 
     def states(self) -> dict[str, Any]:
-        """States of generators, which draws that are not replaced change."""
+        """Returns the states of generators, which draws that are not replaced change."""
         found = {"random": random.getstate(), "numpy.random": str(np.random.get_state())}
         return found | ({"torch": self.torch.get_rng_state().tolist()} if self.torch is not None else {})
 
     def tokens(self, result: Any) -> Outcome:
-        """The tokens of a result up to the first of the -1 that fill its end, or a text on why it has none."""
+        """Returns the tokens of a result without the -1 that fill its end, or a text on why it has no tokens."""
         try:
             tokens = np.atleast_1d(np.asarray(result[0] if self.batched else result))
         except (ValueError, TypeError, IndexError, KeyError):  # for example lists of several lengths
@@ -325,7 +325,7 @@ class Verifier:
         return self.known[values, later]
 
     def distribution(self, tapes: Sequence[Numbers]) -> dict[Outcome, float]:
-        """Returns all outcomes with probabilities, from which those on every tape of random numbers are predicted."""
+        """Returns all outcomes with probabilities, after predicting the outcome of each tape of random numbers."""
         before, leaves = self.states(), list[tuple[float, Outcome]]()
         first = [self.run((), tape) for tape in tapes]
         again = [self.call((), tape) for tape in tapes[::-1]][::-1]
@@ -347,7 +347,7 @@ class Verifier:
         return total
 
     def build(self, values: Numbers, mass: float, leaves: list[tuple[float, Outcome]]) -> Callable[[Numbers], Outcome]:
-        """Enumerates what follows these numbers. Returns a function that predicts the outcome of a tape."""
+        """Enumerates the draws after these numbers. Returns a function that predicts the outcome of a tape."""
         outcome, draws = self.run(values, CONTINUATIONS[0])
         if not draws:
             leaves.append((mass, outcome))
@@ -358,11 +358,12 @@ class Verifier:
         return lambda tape: parts[branch(tuple(tape[i % len(tape)] for i in range(first, first + count)))](tape)
 
     def difference(self, a: Numbers, b: Numbers) -> Numbers:
-        """The continuation after which a and b have different outcomes or draws; empty if there is none."""
+        """Returns a continuation after which a and b have different outcomes or draws; empty if there is none."""
         return next((later for later in CONTINUATIONS if self.run(a, later) != self.run(b, later)), ())
 
     def coin(self, values: Numbers, draw: Draw) -> Kinds:
-        """Branches of a uniform: the stretches of [0, 1) with equal outcomes. Both ends of the grid are tried."""
+        """Returns the branches of a uniform: the intervals of [0, 1) with equal outcomes. Both ends of the grid are
+        tried."""
         begins = [0.0]
         for low, high in pairwise([0.0, *PROBES, 1 - 2.0**-draw.bits]):
             while later := self.difference((*values, begins[-1]), (*values, high)):
@@ -371,7 +372,7 @@ class Verifier:
         return shares, [(x,) for x in begins], lambda u: bisect_right(begins, _on_grid(u[0], draw.bits)) - 1
 
     def first_change(self, values: Numbers, low: float, high: float, later: Numbers) -> float:
-        """A number in (low, high], at most STEP behind the last one with the outcome of `low`, by bisection."""
+        """Returns a number in (low, high], at most STEP after the last number with the outcome of `low`."""
         before = self.run((*values, low), later)
         while high - low > STEP:
             middle = math.floor((low + high) / 2 / STEP) * STEP
@@ -385,7 +386,7 @@ class Verifier:
         return high
 
     def pick(self, values: Numbers, draw: Draw) -> Kinds:
-        """Branches of a draw by weights: the cells that have a weight."""
+        """Returns the branches of a draw by weights: the cells with a weight above 0."""
         sums = list(accumulate(draw.weights))
         live = [(weight, end) for weight, end in zip(draw.weights, sums, strict=True) if weight > 0]
         ends, total = [end for _, end in live], sums[-1]
@@ -393,7 +394,7 @@ class Verifier:
         return [w / total for w, _ in live], numbers, lambda u: min(bisect_right(ends, u[0] * total), len(live) - 1)
 
     def race(self, values: Numbers, draw: Draw) -> Kinds:
-        """Branches of clocks, of which the least clock / weight wins. The weight is proportional to `latest_win`."""
+        """Returns the branches of clocks: the least clock / weight wins. Weights are proportional to `latest_win`."""
         weights = [self.latest_win(values, i, draw.width) for i in range(draw.width)]
         weights = weights if any(weights) else [1.0] * draw.width  # all outcomes are equal
         live = [i for i, weight in enumerate(weights) if weight > 0]
@@ -402,7 +403,7 @@ class Verifier:
         return shares, numbers, lambda u: min(range(len(live)), key=lambda m: -math.log1p(-u[live[m]]) / shares[m])
 
     def latest_win(self, values: Numbers, i: int, count: int) -> float:
-        """The time up to which clock i wins against clocks of MIDDLE, in units of MIDDLE; 0 if never."""
+        """Returns the time up to which clock i wins against clocks of MIDDLE, in units of MIDDLE; 0 if never."""
         early = values + _clocks(i, EARLY, count)
         if not (later := self.difference(early, values + _clocks(i, LATE, count))):
             return 0.0
@@ -478,7 +479,7 @@ def gate(
     fn         fn(p [L + 1, V], q [L, V], drafts [L]) -> 1 to L + 1 tokens, then -1 if fewer. With `batched` all have a
                leading dimension of 1. Parameters `rng`, `generator`, `lengths` get a numpy Generator, a
                torch.Generator, the number of drafts [1]
-    arrays     "torch", "numpy" or "list", in float32; with `logits` their logarithms
+    arrays     "torch", "numpy" or "list": the type of p and q, in float32; with `logits` p and q are logarithms
     models     texts of models in place of the fixed ones
 
     Raises: Refuted, an AssertionError; Undecided.
@@ -487,7 +488,7 @@ def gate(
     texts = [text if text[0] == "L" else f"L=1 K=1 [] {text}" for text in models or re.split("; |\n", MODELS.strip())]
     with _replacing(verifier.torch):
         for model in map(Model, texts):
-            # An incomplete enumeration is no refutation: findings must stay on more tapes.
+            # An enumeration can be incomplete, which more tapes show, so findings are confirmed on all tapes.
             if _findings(verifier, model, TAPES[:20]) and (lines := _findings(verifier, model, TAPES)):
                 declared = f"arrays={arrays!r}, batched={batched}, logits={logits}"
                 again = f"again  draftproof.check({verifier.name}, {declared}, instance={model.text!r})"

@@ -23,11 +23,11 @@ KEPT = 256
 
 
 class Trails:
-    """One recording for each setting.
+    """The recordings of a run, one for each setting.
 
-    folder: where recordings stay; None for a temporary folder.
+    folder: the folder in which the recordings stay; None for a temporary folder.
 
-    Raises: CaptureError if a recording exists. ProgramNotFound, because the audit is a command of the program.
+    Raises: CaptureError if the folder does not exist. ProgramNotFound, because the audit is a command of the program.
     """
 
     def __init__(self, models: Models, prompts: list[list[int]], folder: str | Path | None) -> None:
@@ -41,7 +41,7 @@ class Trails:
         self._requests: dict[int, int] = {}
 
     def add(self, number: int, setting: Setting, request: int, calls: list[Call]) -> None:
-        """Records the calls of one text."""
+        """Records the calls of one text. Raises: CaptureError if the recording of the setting exists already."""
         vocabulary = self._models.vocabulary
         if number not in self._open:
             self._open[number] = Recorder(
@@ -58,8 +58,9 @@ class Trails:
     def judged(self, number: int) -> dict[str, Any]:
         """Closes a recording, scores its texts again and audits them.
 
-        Returns: the verdict, the number of tokens, the evidence against losslessness with the size that is an alarm,
-        and the smallest deviation that would have been found, as the program's `audit` gives them.
+        Returns: the verdict, the number of tokens, log10 of the e-value against losslessness and of its threshold, the
+        smallest total variation that the audit would have detected, and the violations, as the program's `audit`
+        prints them.
         """
         self._open[number].close()
         again = self._path(number).with_suffix(".again.safetensors")
@@ -74,7 +75,7 @@ class Trails:
         return {"verdict": document["status"], "tokens": records, **{name: document[name] for name in told}}
 
     def close(self) -> None:
-        """Removes what is temporary and discards recordings that were not judged."""
+        """Removes the temporary folder, and the unfinished files of recordings that were not judged."""
         for number, recorder in self._open.items():
             recorder.close()
             shutil.rmtree(folder_of(self._path(number)), ignore_errors=True)

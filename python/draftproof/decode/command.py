@@ -21,7 +21,7 @@ from .settings import CLOCKS, DRAFTS, VERIFIERS, Settings
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Decodes. Exit codes: 0 done, 1 an audit failed, 2 usage or bad input, 3 stopped, 4 internal error."""
+    """Runs a command line. Exit codes: 0 done, 1 an audit failed, 2 usage or bad input, 3 stopped, 4 internal error."""
     return guarded(_parser(), arguments, _decode)
 
 
@@ -73,7 +73,7 @@ def _decode(given: argparse.Namespace) -> int:
 
 
 def settings_given(given: argparse.Namespace, **more: Any) -> Settings:
-    """The settings of the options that `add_models` adds."""
+    """Returns the settings for the options that `add_models` adds."""
     quantise = given.quantise_draft
     return Settings(
         target_filter=Filter(given.target_temperature, given.target_top_k, given.target_top_p),
@@ -99,7 +99,7 @@ def show(given: argparse.Namespace, result: dict[str, Any], text: Callable[[dict
 
 
 def listed(given: list[str] | None) -> list[str] | None:
-    """The words of an option that may be repeated, and of its lists separated by commas."""
+    """Returns the values of an option that may be repeated and may have lists separated by commas; None without any."""
     words = [word for entry in given or [] for word in entry.split(",") if word]
     return words or None
 
@@ -129,7 +129,7 @@ def _text(result: dict[str, Any]) -> str:
 
 
 def machine(result: dict[str, Any]) -> str:
-    """Device, threads and clock of a document."""
+    """Returns the device, the threads and the clock of a result as text."""
     return f"{result['device']}, {result['threads']} threads, {result['clock']} time"
 
 
@@ -138,7 +138,7 @@ def _number(value: float, error: float | None) -> str:
 
 
 def add_models(parser: Parser) -> None:
-    """Options of models and their rows."""
+    """Adds the options of models and their rows."""
     default = Options()
     add = parser.add_argument
     model = "name or folder of a transformers model, its .gguf file, or python:MODULE:NAME"

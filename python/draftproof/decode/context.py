@@ -16,10 +16,10 @@ from ..capture.options import Filter
 
 
 class Context:
-    """The cache holds the keys and values of the text and of all nodes that were fed since the last `commit`.
+    """A model with a cache, which has the keys and values of the text and of all nodes fed since the last `commit`.
 
     Nodes are numbered 0, 1, .. in the order in which they were fed; -1 is the end of the text.
-    batch: copies of the sequence that every pass computes, to measure times.
+    batch: number of copies of the sequence that every pass computes, to measure times.
     """
 
     def __init__(self, model: TransformersModel, by: Filter, vocabulary: int, batch: int = 1) -> None:
@@ -57,9 +57,8 @@ class Context:
             return distributions(result.logits[0] if self._batch == 1 else result.logits, self._by, self._vocabulary)
 
     def commit(self, path: Sequence[int]) -> None:
-        """The nodes of `path`, a path from the end of the text, become text; all others leave the cache.
-
-        Without this step the next pass would attend to rejected drafts.
+        """Appends the nodes of `path`, a path from the end of the text, to the text, and removes all other nodes from
+        the cache: otherwise the next pass would attend to rejected drafts.
         """
         kept = len(self.text)
         if list(path) == list(range(len(path))):
@@ -74,7 +73,8 @@ class Context:
         self.nodes, self._ancestors, self._chain = [], [], True
 
     def _tree_arguments(self, before: int, device: torch.device) -> dict[str, Any]:
-        """Positions by depth, and a mask by which a node attends to the text and to the nodes on its path."""
+        """Returns the arguments of a pass over a tree: positions by depth, and a mask by which a node attends to the
+        text and to the nodes on its path."""
         kept, fresh = len(self.text), self._ancestors[before:]
         dtype = self._model.model.dtype
         mask = torch.full((len(fresh), kept + len(self.nodes)), torch.finfo(dtype).min, dtype=dtype)
@@ -94,7 +94,7 @@ class Context:
 
 
 def distributions(logits: Tensor, by: Filter, vocabulary: int) -> Tensor:
-    """Probabilities [.., V] in float32 after temperature, top-k and top-p; tokens beyond the model's have 0."""
+    """Returns probabilities [.., V] in float32 after temperature, top-k and top-p, 0 for tokens the model lacks."""
     if by.temperature > 0 and not by.top_k and by.top_p == 1:
         rows = logits.float()
         rows = torch.softmax(rows if by.temperature == 1 else rows / by.temperature, dim=-1)
@@ -107,7 +107,7 @@ def distributions(logits: Tensor, by: Filter, vocabulary: int) -> Tensor:
 
 
 def _window(config: Any) -> int | None:
-    """The sliding window of a model with layers that attend to the last tokens only."""
+    """Returns the sliding window of a model with layers that attend to the last tokens only, else None."""
     inner = config.get_text_config()
     kinds = getattr(inner, "layer_types", None)
     if kinds is not None and "sliding_attention" not in kinds:

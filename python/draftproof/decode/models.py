@@ -23,8 +23,8 @@ from .settings import Settings
 class Models:
     """A target and at most one draft model, both of transformers.
 
-    draft: as `capture` takes it; None for the target changed by `draft_skip_layers` or `quantise_draft`, and without
-        these for no draft model.
+    draft: as `capture` takes it; None for the target changed by `draft_skip_layers` or `quantise_draft`. If neither is
+        set, there is no draft model.
     """
 
     def __init__(self, target: Any, draft: Any, settings: Settings, tokenizer: Any = None) -> None:
@@ -59,9 +59,9 @@ class Models:
         return self.pair.vocabulary
 
     def prompts(self, texts: Any) -> list[list[int]]:
-        """The last tokens of each text.
+        """Returns the last tokens of each text, at most `settings.prompt`.
 
-        Raises: CaptureError.
+        Raises: CaptureError if the texts cannot be read or one has no token.
         """
         contents, _ = read_texts(texts)
         ids = encoded(contents, self.target.tokenizer, self.target.vocabulary())
@@ -70,11 +70,11 @@ class Models:
         return [text[-self.settings.prompt :].tolist() for text in ids]
 
     def context(self, batch: int = 1) -> Context:
-        """An empty cache of the target."""
+        """Returns an empty cache of the target."""
         return Context(self.target, self.settings.target_filter, self.vocabulary, batch)
 
     def draft_context(self, batch: int = 1) -> Context:
-        """An empty cache of the draft model.
+        """Returns an empty cache of the draft model.
 
         Raises: CaptureError if there is none.
         """
@@ -84,7 +84,10 @@ class Models:
         return Context(self.draft, self.settings.draft_filter, self.vocabulary, batch)
 
     def drafter(self, name: str) -> Drafter:
-        """A new drafter `model`, `lookup` or `ngram`."""
+        """Returns a new drafter.
+
+        name: `model`, `lookup` or `ngram`.
+        """
         if name == "model":
             return ModelDrafter(self.draft_context())
         if name == "lookup":
@@ -92,7 +95,7 @@ class Models:
         return NGram(self.vocabulary, self.settings.order, self.device)
 
     def described(self) -> dict[str, Any]:
-        """The fields of a document that say what was measured."""
+        """Returns the fields of a result that name the models, the device, the threads and the clock."""
         return {
             "target": self.target.name,
             "draft": self.draft.name if self.draft else None,
@@ -102,13 +105,13 @@ class Models:
         }
 
     def now(self) -> float:
-        """Seconds of the chosen clock; a device finishes its work first."""
+        """Returns the seconds of the chosen clock, on a CUDA device after its queued work has ended."""
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
         return time.process_time() if self.settings.clock == "processor" else time.perf_counter()
 
     def generator(self, *numbers: int) -> torch.Generator:
-        """Random numbers on the device of the target that depend on the seed and on `numbers`."""
+        """Returns a generator on the target's device, seeded by the seed of the settings and `numbers`."""
         seed = self.settings.seed
         for number in numbers:
             seed = (seed * 1_000_003 + number + 1) % (1 << 62)
@@ -116,7 +119,7 @@ class Models:
 
 
 def opened(given: Any, options: Options, tokenizer: Any) -> TransformersModel:
-    """Raises: CaptureError if the model is not of transformers, whose caches are needed."""
+    """Opens a model. Raises: CaptureError if the model is not of transformers, whose caches are needed."""
     model = open_model(given, options, tokenizer)
     if not isinstance(model, TransformersModel):
         raise CaptureError(

@@ -13,11 +13,11 @@ from .settings import CHAIN
 
 
 def verify(name: str, made: Proposal, p: Tensor, generator: torch.Generator) -> tuple[list[int], list[int]]:
-    """Decides on drafts.
+    """Runs a verifier on the drafts of one step.
 
     name: a function of draftproof.torch. Functions of chains and of paths decide on the whole tree. Functions of one
         position decide at the text's end and then after each accepted draft, on the drafts that follow it: given the
-        accepted tokens, these are still independent draws (or draws without replacement) of their row.
+        accepted tokens, these drafts are still independent draws (or draws without replacement) from their q row.
     p: [n + 1, V], the target's distribution at the text's end and after each of n nodes.
 
     Returns: the emitted tokens, which are the accepted drafts and one more token; and the nodes of these drafts.
@@ -50,7 +50,7 @@ def verify(name: str, made: Proposal, p: Tensor, generator: torch.Generator) -> 
 
 
 def draw(row: Tensor, generator: torch.Generator) -> list[int]:
-    """One token of a distribution [V]."""
+    """Draws a token from a distribution [V], and returns it in a list."""
     drawn: list[int] = functions.draft_iid(row[None], 1, generator=generator, check=False)[0].tolist()
     return drawn
 

@@ -92,7 +92,7 @@ def failures(adapter: dict[str, Any]) -> set[str]:
 
 
 def instance_of(adapter: dict[str, Any]) -> str:
-    """Returns the smallest instance of a failed check of the worst kind, "" if no check has one."""
+    """Returns the smallest instance of a failed check of the worst kind, "" if no failed check has an instance."""
     kept = [
         (one["check"] in EDGES, len(one["counterexample"]), one["counterexample"])
         for tier in adapter["tiers"]

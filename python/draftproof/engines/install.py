@@ -11,7 +11,7 @@ from draftproof.engines.engine import Engine, Missing
 
 
 def install(engine: Engine) -> None:
-    """Installs what the engine declares into its folder. Raises: Missing if pip or git does not."""
+    """Installs the packages or sources of an engine into its folder. Raises: Missing if pip or git fails."""
     if engine.sources:
         try:
             engine.root()

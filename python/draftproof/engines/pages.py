@@ -133,8 +133,8 @@ def names_of(checks: list[str]) -> str:
 
 
 def replayed(adapter: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Checks that fail on the instances of the adapter's file, with evidence and instance. The gate may have skipped
-    these instances, because shrinking is slow on some engines."""
+    """Returns the checks that fail on the instances of the adapter's file, with evidence and instance. The gate may
+    have skipped these instances, because shrinking is slow on some engines."""
     return [
         (words[0], " ".join(words[2:]), instance)
         for instance, lines in adapter.get("replays", {}).items()
@@ -157,7 +157,7 @@ def _findings(base: Path) -> list[str]:
 
 
 def _unnamed(again: dict[str, Any]) -> str:
-    """Returns the note on counts that were stored without their checks."""
+    """Returns the note for counts of failed gates that were stored without the names of the failed checks."""
     return "" if again["passed"] == again["gates"] else "not kept"
 
 

@@ -117,9 +117,9 @@ def repeat(
 
 def small_chain(seed: int) -> str:
     """Returns a model of one draft and two or three tokens in the form of counterexamples, for engines where a
-    distribution takes minutes. Weights are at most 7; p = q in one of five. Tokens with p = 0 are not drafted: the
-    failures there, by a coin of 0 or an empty residual, have pages (docs/findings) and take hundreds of distributions
-    to shrink."""
+    distribution takes minutes. Weights are at most 7; p = q in one model of five. Tokens with p = 0 are not drafted,
+    because failures at such tokens, by a uniform number of 0 or an empty residual, take hundreds of distributions to
+    shrink; docs/findings describes them."""
     draw = random.Random(seed)
     size = draw.choice((2, 2, 2, 3))
 

@@ -3,7 +3,7 @@
 With a tape of one row, all elements belong to it, in flat order. In a batch of b rows with n_0, n_1, .. drafts, at most
 L, the first dimensions of an element identify its row, and the elements of a row are in flat order:
 
-    shape                       row i owns
+    shape                       elements of row i
     [b, ..]                     [i, ..]
     [b, L, ..], [b, L + 1, ..]  [i, j, ..] with j < n_i, or j < n_i + 1, where rows have different numbers of drafts
     [b L, ..], [b (L + 1), ..]  the same lines, flat
@@ -35,7 +35,7 @@ _NOT_THE_FUNCTION = (
     str(Path(np.__file__).parent),
     *(str(Path(origin).parent) for origin in [getattr(find_spec("torch"), "origin", None)] if origin),
 )
-_padding = np.random.default_rng(1)  # never restarted, so that a function that reads padding returns varying tokens
+_padding = np.random.default_rng(1)  # never reseeded, so that equal calls of a function that reads padding differ
 
 
 def refuse(tape: Tape, operator: str, remedy: str) -> NoReturn:
@@ -78,7 +78,7 @@ def owners(tape: Tape, operator: str, shape: Sequence[int]) -> Ints:
 def _spread(
     tape: Tape, operator: str, shape: Sequence[int], size: int, draw: Callable[[Ints, int], Any], fill: Any
 ) -> Any:
-    """Results of a draw for each element of `shape`, each an array of `size` numbers: [elements, size].
+    """Returns the result of a draw for each element of `shape`, each an array of `size` numbers: [elements, size].
 
     draw    (rows, c) -> c results for each of these rows, [len(rows), c, size]
     fill    (count) -> numbers for elements that are padding, [count, size]
@@ -107,7 +107,7 @@ def _uniforms(tape: Tape, shape: tuple[int, ...]) -> Floats:
 
 
 def coins(tape: Tape, operator: str, shape: Shape, bits: int, stream: str) -> list[float] | Floats:
-    """Uniforms, flat: a list for one row, else an array. Multiples of 2^-bits."""
+    """Returns uniforms, multiples of 2^-bits, flat: a list for a tape of one row, else an array."""
     n = _count(shape)
     if tape.one is not None:
         return tape.one.coins(n, bits, stream)
@@ -125,7 +125,7 @@ def coins(tape: Tape, operator: str, shape: Shape, bits: int, stream: str) -> li
 
 
 def clocks(tape: Tape, operator: str, shape: Shape, bits: int, stream: str) -> list[float] | Floats:
-    """Exponentials of rate 1, flat. Elements along the last dimension are one race."""
+    """Returns exponentials of rate 1, flat. The elements along the last dimension are the clocks of one race."""
     n = _count(shape)
     if n == 0:
         return []
@@ -160,7 +160,8 @@ def is_race(tape: Tape, shape: Shape) -> bool:
 
 
 def _line() -> tuple[CodeType, int]:
-    """Returns the code and instruction that draw: of the innermost frame outside draftproof/intercept and libraries."""
+    """Returns the code and the instruction of the function that draw: the innermost frame outside draftproof/intercept
+    and libraries."""
     frame = sys._getframe(2)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_NOT_THE_FUNCTION):
         frame = frame.f_back
@@ -170,8 +171,8 @@ def _line() -> tuple[CodeType, int]:
 def raced_uniforms(
     tape: Tape, operator: str, shape: Shape, bits: int, significand: int, stream: str
 ) -> list[float] | Floats:
-    """Uniforms u = exp(-clock), rounded down to a multiple of 2^-bits below 1, so that -log u is the clock; with
-    `tape.complement` u = 1 - exp(-clock), so that -log(1 - u) is the clock.
+    """Returns uniforms u = exp(-clock), rounded down to a multiple of 2^-bits below 1, so that -log u is the clock;
+    with `tape.complement` u = 1 - exp(-clock), so that -log(1 - u) is the clock.
 
     A uniform of that grid has an absolute error of 2^-bits. A clock of 2^-8 or more, enough for weights with ratios up
     to 256, thus has a relative error of 2^(8 - bits), so the log declares bits - 8 bits to the host.
@@ -201,8 +202,9 @@ def kind_of_integers(tape: Tape, shape: Shape, n: int) -> str:
 
 
 def integers(tape: Tape, operator: str, shape: Shape, n: int, stream: str) -> list[int] | Ints:
-    """Integers 0 .. n - 1, flat. From 2^31 on, n is a power of two or at least 2^53, and drawn from one uniform of at
-    most 53 bits, so that not every integer of a larger range can occur; that suffices for seeds.
+    """Returns integers 0 .. n - 1, flat. An n of 2^31 or more has to be a power of two or at least 2^53. Such integers
+    are made from one uniform of at most 53 bits, so not every integer of a range above 2^53 occurs, which suffices for
+    seeds.
 
     Bits of a hash for each token of the vocabulary are drawn as a race, like uniforms.
     """
@@ -239,8 +241,8 @@ def picks(
 ) -> list[int] | Ints:
     """Draws cells by weights [lines, n], `samples` for each line in the order of sampling, flat.
 
-    Without replacement the weight of a drawn cell becomes 0. With one row on the tape, all lines belong to it; with b
-    rows, each has one line, or one for each of its drafts.
+    Without replacement the weight of a drawn cell becomes 0. If the tape has one row, all lines belong to it; of b
+    rows, each has one line, or one line for each of its drafts.
     """
     if tape.one is not None:
         lines = weights if isinstance(weights, list) else np.asarray(weights, np.float64).tolist()
@@ -282,7 +284,7 @@ def picked(one: RowTape, line: list[float], samples: int, replacement: bool, str
 
 
 def permutation(tape: Tape, operator: str, n: int, samples: int, stream: str) -> list[int]:
-    """`samples` distinct numbers of 0 .. n - 1 in random order, by a Fisher-Yates shuffle from the front.
+    """Returns `samples` distinct numbers of 0 .. n - 1 in random order, by a Fisher-Yates shuffle from the front.
 
     Raises: RowsUnclear for a tape of many rows.
     """

@@ -113,7 +113,7 @@ def exponential(call: Call, scale: Any = 1.0, size: Any = None) -> Any:
 
 @draws("gumbel")
 def gumbel(call: Call, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-    # numpy computes -log(u) with u < 1 on a grid of 2^-53, so at least 2^-53
+    # numpy computes -log(u) with u < 1 on a grid of 2^-53; the result is at least 2^-53.
     return loc - scale * np.log(np.maximum(_clocks(call, _shape(size, loc, scale)), 2.0**-53))
 
 
@@ -146,7 +146,7 @@ def _sum_slack(p: Any) -> float:
 
 
 def _chosen(call: Call, n: int, shape: tuple[int, ...], replace: bool, p: Any) -> Any:
-    """Indices below n, flat."""
+    """Returns indices below n, flat."""
     tape, count = call.tape, math.prod(shape)
     call.note("integer" if p is None else "pick", shape, "int64")
     if p is None:
@@ -182,7 +182,7 @@ def choice(
 
 @draws("multinomial")
 def multinomial(call: Call, n: Any, pvals: Any, size: Any = None) -> Any:
-    """Counts of n picks. As in numpy the last probability is 1 minus the sum of the others."""
+    """Returns the counts of n picks. As in numpy, the last probability is 1 minus the sum of all others."""
     p = np.asarray(pvals, np.float64)
     if np.ndim(n) or not 0 <= int(n) <= MOST_COUNTS:
         refuse(call.tape, call.operator, f"got n = {n}, expected one number up to {MOST_COUNTS}")

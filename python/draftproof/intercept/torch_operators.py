@@ -26,7 +26,7 @@ NAME = "torch"
 
 _lock, _depth = threading.Lock(), 0
 _before: Any = None  # the states of torch's default generators outside of all checks
-_first_seed = 0  # seed of the CPU's generator, with which generators of devices are made later
+_first_seed = 0  # seed of the CPU's generator, which later generators of devices start with
 
 
 def present() -> bool:
@@ -35,7 +35,7 @@ def present() -> bool:
 
 @contextmanager
 def replaced() -> Iterator[None]:
-    """Marks torch's default generators, so that every seed shows, and restores their states at the end."""
+    """Marks torch's default generators, so that every later seed is detected, and restores their states at the end."""
     from draftproof.intercept import _torch_generators, _torch_numbers
     from draftproof.intercept._torch_functions import patches
 
@@ -71,7 +71,7 @@ def scripted(tape: Tape) -> AbstractContextManager[None] | None:
 
 
 def state() -> Any:
-    """The states of torch's default generators; None if torch is not imported."""
+    """Returns the states of torch's default generators; None if torch is not imported."""
     if not present():
         return None
     from draftproof.intercept import _torch_generators
@@ -110,7 +110,7 @@ def needs_every_operator(fn: Callable[..., Any]) -> bool:
 
 
 def compiled_by(fn: Callable[..., Any]) -> str:
-    """How `fn` reaches a function of torch.compile; empty if it names none."""
+    """Returns the name by which `fn` reaches a function of torch.compile; empty if it does not name one."""
     return next((name for name, thing in objects_of(fn) if hasattr(thing, "_torchdynamo_orig_callable")), "")
 
 

@@ -7,7 +7,7 @@
 Test i < L succeeds with probability A_i / (A_i + 1 - c_i), test L with probability c_L. The highest test that succeeds
 gives the accepted tokens. The correction after node i < L has weights (c_i p - q)+; the bonus after node L has p.
 Correctness: the mass accepted at a node or below it is a(x) = q(x) c(x), so a(xy) = min(q(xy), a(x) p(y|x)), and the
-correction serves a(x) p(y|x) - a(xy).
+correction emits y with the remaining mass, a(x) p(y|x) - a(xy).
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ Pair: TypeAlias = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 def verify_block(
     p_at: Tensor, q_at: Tensor, lengths: Tensor, bonus: Row, pair: Pair, uniforms: Uniforms
 ) -> tuple[Tensor, Tensor]:
-    """The number of accepted tokens [B] and the extra token [B].
+    """Returns the number of accepted tokens [B] and the extra token [B].
 
-    `p_at`, `q_at` [B, L] are the probabilities of the drafted tokens; `bonus` has p after the last one, `pair` p and q
-    before it. A pair may have its tokens in any order, and an extra token after it is its index in this order. A row
-    reads a number for test L unless L = 0, then one for each test i = L - 1 .. 1 with 0 < c_i < 1 until one succeeds,
-    and one for the extra token. A test with c_i = 1 is certain.
+    `p_at`, `q_at` [B, L] are the probabilities of the drafted tokens; `bonus` returns p after the last of them, `pair`
+    returns p and q after earlier ones. `pair` may return rows in any order of tokens; an extra token drawn from them is
+    an index in this order. A batch row reads a random number for test L unless L = 0, then one for each test
+    i = L - 1 .. 1 with 0 < c_i < 1 until a test succeeds, and one for the extra token. A test with c_i = 1 succeeds
+    without a random number.
     Cost: one row of p and q for each test below the end, and for the extra token.
     """
     b, n = p_at.shape

@@ -12,12 +12,13 @@ from .draws import draw
 
 
 def above(target: Tensor, rest: Tensor) -> Tensor:
-    """(target - rest)+, in the memory of `target`."""
+    """Returns (target - rest)+, in the memory of `target`."""
     return target.sub_(rest).clamp_(min=0)
 
 
 def with_extra(drafts: Tensor, accepted: Tensor, extra: Tensor) -> tuple[Tensor, Tensor]:
-    """Tokens [B, L + 1], the accepted drafts and one more token, then -1; and how many are emitted, [B]."""
+    """Returns tokens [B, L + 1], the accepted drafts and one more token, then -1; and the numbers of emitted tokens,
+    [B]."""
     n = drafts.shape[1]
     place = torch.arange(n + 1, device=drafts.device)
     tokens = torch.cat([drafts, torch.zeros_like(extra[:, None])], dim=1)
@@ -32,9 +33,9 @@ def one_token(
     residual: Callable[[Tensor], Tensor],
     target: Callable[[Tensor], Tensor],
 ) -> tuple[Tensor, Tensor]:
-    """Token [B] and the index of the accepted draft [B], which is `accepted` (-1: none).
+    """Returns the token [B] and the index of the accepted draft [B], which is `accepted` (-1: none).
 
-    Rows without an accepted draft draw by u [B] from residual(rows), and from target(rows) where this is empty.
+    Rows without an accepted draft draw by u [B] from residual(rows), or from target(rows) if the residual has no mass.
     """
     token = drafts.gather(1, accepted.clamp(min=0)[:, None]).squeeze(1) if drafts.shape[1] > 0 else accepted.clone()
     rows = (accepted < 0).nonzero().squeeze(1)

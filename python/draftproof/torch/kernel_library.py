@@ -1,7 +1,7 @@
 """The library of CUDA kernels, libdraftproof_kernels.so, called by ctypes. gpu/calls/verify_rows.hpp declares it.
 
-It is built with the kernels (`./dev build device`), and depends on no header or version of torch. It is searched for
-once, on the first call that could use it.
+It is built with the kernels (`./dev build device`), without headers of torch, so it works with any version of torch.
+It is searched for once, on the first call that could use it.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def library() -> Any:
 
 @functools.cache
 def kernels() -> dict[str, Kernel]:
-    """The verifiers that have a kernel, by name; empty without a library."""
+    """Returns the verifiers that have a kernel, by name; empty without a library."""
     if library() is None:
         return {}
     names = ctypes.create_string_buffer(1 << 16)
@@ -132,7 +132,8 @@ def verify_rows(
     seed: int,
     first_trial: int,
 ) -> tuple[Tensor, Tensor]:
-    """Verdicts int32 [B, 2], token and index of the accepted draft, and faults int64 [B], -1 for none.
+    """Returns verdicts int32 [B, 2], which are the token and the index of the accepted draft, and faults int64 [B], -1
+    for none.
 
     p [B, V], q [B, V] or [B, K, V], drafts int32 [B, K], counts int32 [B]. On CUDA tensors the call is queued on the
     current stream; for CPU tensors the host form of the verifier decides, one position after another.

@@ -1,8 +1,8 @@
 """The choice of a draft by a ladder, and the number of paths that go on with it.
 
 The group of the draft with the highest p / q is taken, and one of the drafts in it is chosen uniformly. Where drafts
-are the next tokens of paths, the paths with the chosen token stay active. Their number has a distribution, given the
-prefix, and either the levels that were drawn on the way or the mean over all levels:
+are the next tokens of paths, the paths with the chosen token stay active. The distribution of their number is known
+given the prefix and the levels that were drawn so far, or given the prefix alone as a mean over all levels:
 
     mu_m     probability of m active paths
     c        q of the chosen token; x: q of the rest of its group; beta: q below the group
@@ -29,7 +29,8 @@ from .ladder_plan import Plan
 
 
 def number_distribution(lengths: Tensor, k: int) -> Tensor:
-    """The distribution of the number of drafts, [B, max(k, 1)]: `lengths`, or 1 for rows without drafts."""
+    """Returns the distribution of the number of drafts, [B, max(k, 1)]: all mass is at `lengths`, or at 1 for rows
+    without drafts."""
     distribution = torch.zeros(len(lengths), max(k, 1), dtype=torch.float64, device=lengths.device)
     return distribution.scatter_(1, lengths.clamp(min=1)[:, None] - 1, 1.0)
 
@@ -37,7 +38,7 @@ def number_distribution(lengths: Tensor, k: int) -> Tensor:
 def choose(
     made: Plan, drafts: Tensor, there: Tensor, uniforms: Uniforms | SomeUniforms
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Index and bin of the selected draft, and the ends [a, b) of its group, all [R].
+    """Returns index and bin of the selected draft, and the ends [a, b) of its group, all [R].
 
     Reads a number for the levels where there is a draft, and one for the choice where the group has several.
     """
@@ -56,7 +57,8 @@ def choose(
 def group_of(
     made: Plan, drafts: Tensor, there: Tensor, uniforms: Uniforms | SomeUniforms
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Bins of the drafts and whether they are in the group taken, both [R, K], and the ends [a, b) of the group [R].
+    """Returns the bins of the drafts and whether each is in the group taken, both [R, K], and the ends [a, b) of the
+    group [R].
 
     Reads a number where there is a draft.
     """
@@ -86,7 +88,7 @@ def verify_selected(at: Inputs, made: Plan, chosen: Tensor, bin_: Tensor) -> tup
 
 
 def mean_share(x: Tensor, beta: Tensor, k: int) -> Tensor:
-    """H(j, r) of one group at [:, j - 1, r], [R, K, K] with 0 for j + r > K, from x and beta [R].
+    """Returns H(j, r) of one group at [:, j - 1, r], [R, K, K] with 0 for j + r > K, from x and beta [R].
 
     Cost: O(K^2) operations on K numbers a row.
     """
@@ -101,7 +103,7 @@ def mean_share(x: Tensor, beta: Tensor, k: int) -> Tensor:
 
 
 def active_after(distribution: Tensor, c: Tensor, mean: Tensor) -> Tensor:
-    """mu' from mu = `distribution` [R, K], c [R] and H = `mean` [R, K, K]."""
+    """Returns mu' from mu = `distribution` [R, K], c [R] and H = `mean` [R, K, K]."""
     k = distribution.shape[1]
     weight = torch.zeros_like(distribution)
     for r in range(k):

@@ -21,7 +21,7 @@ MOST_SUM_ERROR = 2.0**-4
 
 
 class Rows:
-    """Rows `values` [B, n, V] of one side; `name` is for errors."""
+    """Rows `values` [B, n, V] of the target or of the proposal; `name` is for errors."""
 
     def __init__(self, name: str, values: Tensor, logits: bool, temperature: Temperature) -> None:
         self.name, self.values, self.logits = name, values, logits
@@ -59,30 +59,31 @@ class Rows:
         raise ValueError(f"{where}: got {found}, expected {wanted}")
 
     def at(self, tokens: Tensor) -> Tensor:
-        """Probabilities [B, m] of tokens [B, m], token i in row i; m <= n."""
+        """Returns probabilities [B, m] of tokens [B, m], token i in row i; m <= n."""
         m = tokens.shape[1]
         return self._distribution(self.values[:, :m].gather(2, tokens[:, :, None]).squeeze(2), None, slice(0, m))
 
     def of(self, tokens: Tensor) -> Tensor:
-        """Probabilities [B, m] of tokens [B, m], all in the first row."""
+        """Returns probabilities [B, m] of tokens [B, m], all in the first row."""
         return self._distribution(self.values[:, 0].gather(1, tokens), None, slice(0, 1))
 
     def row(self, rows: Tensor, positions: Tensor) -> Tensor:
-        """Row positions[i] of batch row rows[i], as [R, V]."""
+        """Returns row positions[i] of batch row rows[i], as [R, V]."""
         return self._distribution(self.values[rows, positions], rows, positions)
 
     def entry(self, rows: Tensor, positions: Tensor, tokens: Tensor) -> Tensor:
-        """Probability of tokens[i] in row positions[i] of batch row rows[i], [R]."""
+        """Returns the probability of tokens[i] in row positions[i] of batch row rows[i], [R]."""
         return self._distribution(self.values[rows, positions, tokens][:, None], rows, positions).squeeze(1)
 
     def single(self, rows: Tensor | None = None) -> Tensor:
-        """The only row of each batch row, or of the batch rows in `rows`, as [R, V]."""
+        """Returns the only row of each batch row, or of the batch rows in `rows`, as [R, V]."""
         if rows is None:
             rows = torch.arange(self.batch, device=self.values.device)
         return self.row(rows, torch.zeros_like(rows))
 
     def _distribution(self, picked: Tensor, rows: Tensor | None, positions: Tensor | slice) -> Tensor:
-        """Probabilities of entries `picked` [R, m] of these batch rows (None: all) and positions; new memory."""
+        """Returns the probabilities of entries `picked` [R, m] of these batch rows (None: all) and positions, in new
+        memory."""
         wide = picked.to(torch.float64, copy=True)
         if not self.logits:
             return wide
@@ -93,7 +94,8 @@ class Rows:
         return wide.exp_()
 
     def _normalisers(self) -> Tensor:
-        """log Z of each row, [B, n]; computed for one of n positions at a time, to convert fewer rows at once."""
+        """Returns log Z of each row, [B, n]. One of n positions is converted to float64 at a time, to take less
+        memory."""
         if self._normaliser is None:
             parts = []
             for i in range(self.count):

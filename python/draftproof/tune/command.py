@@ -18,7 +18,7 @@ from draftproof.tune.settings import Survey, survey
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Exit codes: 0 done, 2 usage or bad input."""
+    """Runs a command line. Exit codes: 0 done, 2 usage or bad input."""
     try:
         given = _parser().parse_args(arguments)
         return _run(given)
@@ -121,7 +121,7 @@ def _costs(given: argparse.Namespace) -> Costs:
 
 
 def _places(given: argparse.Namespace, costs: Costs) -> list[tuple[int, int]]:
-    """Batch sizes with the context length of each. Raises: OutOfTable."""
+    """Returns batch sizes with the context length of each. Raises: OutOfTable if the table has no such timings."""
     known = costs.batches()
     if not known:
         raise OutOfTable("costs: got no batch size of which both passes were timed, expected at least one")

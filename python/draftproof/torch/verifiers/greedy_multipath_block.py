@@ -7,7 +7,7 @@ that was drawn from the distribution of the greatest path.
                       node; up to a common factor, B + r = 1; B = 0 where the paths start
     lo(y), hi(y)      B + r times the q-mass of the tokens below y in the order; the same with q(y)
     w(y)              sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
-    q_greatest        q(y) w(y) over the sum for all tokens, which is their w together as the differences telescope
+    q_greatest        q(y) w(y) over its sum for all tokens; the sum telescopes to one difference of powers
     after y           B' = lo, r' = r q(y), divided by their sum
 
 Correctness: block verification is exact for a path of known distribution. The choice reads no token below the node
@@ -40,7 +40,8 @@ def greedy_multipath_block(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Greedy multi-path block verification of K independent paths, given as paths or as a tree.
 
-    More paths are not always better: the choice costs acceptance where p and q agree.
+    More paths can lower acceptance: the greatest path does not have the distribution q, which costs acceptance where p
+    and q agree.
 
     Args:
         p: target rows [B, K, L + 1, V], any floating type; row i of path k is the distribution after its first i
@@ -57,8 +58,8 @@ def greedy_multipath_block(
         temperature: divides logits; a number or a tensor [B], above 0.
         generator: source of the random numbers; the global one of the device by default.
         uniforms: [B, L + 1], or [B, n + 1] for trees, of [0, 1) instead of a generator; read as by
-            `block_verification`. A correction at a node of several paths is drawn in the order of the tokens, after
-            those with q = 0.
+            `block_verification`. A correction at a node of several paths is drawn by running sums over the tokens by
+            descending p / q, tokens with q = 0 first.
         check: whether to check values, by two passes over all rows.
 
     Returns:
@@ -114,7 +115,7 @@ class GreatestPath(ChosenPath):
         return chosen
 
     def pair(self, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
-        """In the order of the tokens at a node of several paths, those with q = 0 first."""
+        """Returns rows of p and q. At a node of several paths they are in the order of the tokens, q = 0 first."""
         p, q = self.target(rows, places), self.proposal(rows, places)
         self.keep_ids(rows)
         several = (self.paths_at[rows, places] > 1).nonzero().squeeze(1)
@@ -131,12 +132,12 @@ class GreatestPath(ChosenPath):
         return p, q
 
     def norm(self, rows: Tensor, places: Tensor, q: Tensor) -> Tensor:
-        """The sum of q w over all tokens, [R]."""
+        """Returns the sum of q w over all tokens, [R]."""
         below, reached, total = self.below[rows, places], self.reached[rows, places], q.sum(1)
         return total * self.difference(self.paths_at[rows, places], below + reached * total, below)
 
     def difference(self, paths: Tensor, high: Tensor, low: Tensor) -> Tensor:
-        """(high^K - low^K) / (high - low) for K = `paths`, as a sum of products, without cancellation."""
+        """Returns (high^K - low^K) / (high - low) for K = `paths`, as a sum of products, without cancellation."""
         total, power = torch.ones_like(high), torch.ones_like(high)
         for degree in range(1, self.tree.most):
             power = power * low

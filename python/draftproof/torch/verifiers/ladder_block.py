@@ -1,14 +1,14 @@
-"""Ladders choose one of K i.i.d. paths token by token; block verification then verifies it as one path of the
-distribution it has.
+"""Ladders choose one of K i.i.d. paths token by token; block verification then verifies the chosen path as one path of
+known distribution.
 
-    u         node of the chosen path       the paths that share it are active, all K at the root
-    mu        distribution of their number   given the prefix and the levels drawn on the way, or the prefix alone
+    u         node of the chosen path       the paths that pass through u are active, all K at the root
+    mu        distribution of their number   given the prefix and the levels drawn so far, or the prefix alone
     f(s)      sum of mu_m (1 - (1 - s)^m)   upper bound of the ladder at u, which approximates p(.|u)
-    q_chosen  q(y|u) times slope            the proposal row that block verification is given
+    q_chosen  q(y|u) times slope            the proposal row of block verification
 
-Correctness: block verification is exact for a path of known distribution. If it is known given the levels, a token
-together with its level is a token of a larger alphabet, whose target distribution is p times the proposal's
-distribution of the level, so that ratios, excesses and corrections equal those of the tokens
+Correctness: block verification is exact for a path of known distribution. If the distribution is known given the
+levels, a token together with its level is a token of a larger alphabet, whose target distribution is p times the
+proposal's distribution of the level, so that ratios, excesses and corrections equal those of the tokens alone
 (docs/python-verifiers.md).
 """
 
@@ -62,12 +62,12 @@ def ladder_block(
         generator: source of the random numbers; the global one of the device by default.
         uniforms: [B, 3 L + 1], or [B, 3 n + 1] for trees, of [0, 1) instead of a generator. A row reads at each node of
             the chosen path one for the levels if a plan is made, and one for the choice if several paths are in the
-            group; then those of `block_verification`. Where all paths have one token, it reads none without a plan, and
-            with `average` none at all.
+            group; then as many as `block_verification`. At a node where all active paths have the same next token, it
+            reads none if no plan is made or with `average`.
         check: whether to check values, by two passes over all rows.
         buckets: bins of a plan, as in `ladder`.
-        average: whether the number of active paths has its mean distribution over the levels, as in the C++ form, whose
-            tokens these then are without `buckets`, instead of the distribution given the levels drawn.
+        average: whether the distribution of the number of active paths is the mean over the levels, instead of the
+            distribution given the levels drawn. Without `buckets` the tokens then equal those of the C++ form.
 
     Returns:
         tokens [B, L + 1] int64, the accepted drafts and one more token, then -1, L being the tokens of the longest
@@ -77,8 +77,8 @@ def ladder_block(
     Raises:
         ValueError: for shapes, types, devices or values that do not fit; the message has the location.
 
-    Cost: one plan a node where two paths are not rare, else nothing; then that of block verification. `average` adds
-    a pass over the bins for each group of the chosen token, up to one for each bin.
+    Cost: one plan for each node of the chosen path where more than one active path is not rare, and the cost of block
+    verification. `average` adds a pass over the bins for each group of the chosen token, up to one for each bin.
     Source: derived here, docs/ladder.md; block verification of Sun et al. 2025, arXiv:2403.10444.
     """
     want(buckets is None or buckets > 0, "buckets", buckets, "a number above 0, or None")
@@ -104,7 +104,7 @@ class LadderPath(ChosenPath):
         return chosen
 
     def by_plan(self, i: int, rows: Tensor, draws: Tensor) -> Tensor:
-        """The draft [R] that goes on, by a plan."""
+        """Returns the chosen draft [R], selected by a plan."""
         at, places = torch.full_like(self.node, -1), torch.full_like(rows, i)
         at[rows] = torch.arange(len(rows), device=rows.device)
         mu = self.distribution[rows]
@@ -112,7 +112,7 @@ class LadderPath(ChosenPath):
         self.plans.append((at, made))
         if len(rows) == 0:
             return rows
-        # Without levels a token that is alone goes on for all of them, and none is drawn.
+        # With `average`, a token that all active paths share is chosen for every level, so that no level is drawn.
         choice = self.differ(rows, draws) if self.average else torch.ones_like(rows, dtype=torch.bool)
         tokens = self.tree.tokens[rows]
         chosen, _, a, end = choose(made, tokens, draws & choice[:, None], self.at.uniforms.of(rows))
@@ -130,7 +130,8 @@ class LadderPath(ChosenPath):
         return chosen
 
     def plainly(self, i: int, rows: Tensor, draws: Tensor) -> Tensor:
-        """The draft [R] that goes on where two paths are rare: any of them, so that its token is a draw of q."""
+        """Returns the chosen draft [R] where two active paths are rare: one of the drafts uniformly, whose token is a
+        draw from q."""
         size, choice = draws.sum(1), self.differ(rows, draws)
         rank = (self.at.uniforms.of(rows).take(choice) * size).long() * choice
         chosen = (draws & (draws.long().cumsum(1) == rank[:, None] + 1)).long().argmax(1)
@@ -141,11 +142,11 @@ class LadderPath(ChosenPath):
         return chosen
 
     def differ(self, rows: Tensor, draws: Tensor) -> Tensor:
-        """Whether these drafts have several tokens, [R]."""
+        """Whether the drafts `draws` of a row have several different tokens, [R]."""
         return (draws & self.tree.first[rows]).sum(1) > 1
 
     def pair(self, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
-        """The target, and the distribution of the chosen path's token."""
+        """Returns rows of the target, and of the distribution of the chosen path's next token."""
         self.keep_ids(rows)
         p, q = self.target(rows, places), self.proposal(rows, places)
         for i, (at, made) in enumerate(self.plans):

@@ -5,7 +5,7 @@ The breaks of ladder_plan.py that are up, with the f of ladder_race.py, cut the 
 with the highest p / q is taken; the choice among its drafts depends on the order of the draw.
 
     H, G, Z    bins above the group taken, the group, the bins below it
-    g_1, g_2   drafts in G, in the order of the draw; j of them
+    g_1 .. g_j drafts in G, in the order of the draw
     k          j, less the tokens of Z that come before H where the race of the drafts goes on; at least 1
 
 If H is empty, g_1 is chosen. Otherwise g_i, i < k, with probability q(g_i) / q(G), and g_k with the rest.
@@ -44,8 +44,8 @@ def ladder_without_replacement(
     check: bool = True,
     buckets: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The ladder for K different drafts, drawn one after another from what is left of one proposal. No lossless rule
-    for such drafts accepts more often.
+    """The ladder for K different drafts of one proposal, each drawn from q without the drafts before it. No lossless
+    rule for such drafts accepts more often.
 
     Rows of p and q are normalised in float64.
 
@@ -100,9 +100,9 @@ def ladder_without_replacement(
 
 
 def choose_distinct(made: Plan, drafts: Tensor, there: Tensor, uniforms: Uniforms) -> tuple[Tensor, Tensor]:
-    """Index and bin of the selected draft, [R].
+    """Returns index and bin of the selected draft, [R].
 
-    Cost: a pass over the rows whose race goes on for each of at most K - 1 steps.
+    Cost: for each of at most K - 1 steps, a pass over the rows whose race goes on.
     """
     if drafts.shape[1] == 0:
         none = torch.zeros(len(drafts), dtype=torch.int64, device=drafts.device)

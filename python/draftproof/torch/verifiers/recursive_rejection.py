@@ -4,7 +4,7 @@
     F(b)  mass of (p - b q)+; 1 for b = 0
     test  u F(b) q(x) < p(x) - b q(x); after a rejection b grows by F(b)
 
-Correctness: after a rejection at b exactly (p - (b + F(b)) q)+ remains to be served.
+Correctness: after a rejection at b, the tokens that are still to be emitted have the masses (p - (b + F(b)) q)+.
 """
 
 from __future__ import annotations

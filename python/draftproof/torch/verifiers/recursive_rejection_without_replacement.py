@@ -5,7 +5,8 @@
     m     share of the proposal mass outside the drafts so far; 1 before the first
     test  u F(b) q(x) < (p(x) - b q(x)) m; after a rejection b grows by F(b) / m
 
-Correctness: a token is rejected only if its term in the next residual is 0, so b and m hold the whole history.
+Correctness: a token is rejected only if its mass in the next residual is 0, so the residual depends on the rejected
+drafts through b and m alone.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def recursive_rejection_without_replacement(
     uniforms: Tensor | None = None,
     check: bool = True,
 ) -> tuple[Tensor, Tensor]:
-    """Recursive rejection of K different drafts, drawn one after another from what is left of one proposal.
+    """Recursive rejection of K different drafts of one proposal, each drawn from q without the drafts before it.
 
     Where the library of CUDA kernels is built, rows on a device are decided by a kernel (docs/python-verifiers.md).
 

@@ -3,7 +3,8 @@
     u_i       uniform of token i          token i is accepted if u_i q_i(x_i) < p_i(x_i)
     residual  (p_i - q_i)+                distribution of the token that replaces the first rejected one
 
-Correctness: acceptance serves min(p, q); a rejection serves (p - q)+, whose mass is the probability of a rejection.
+Correctness: an accepted token x is emitted with probability min(p(x), q(x)). The replacement of a rejected one adds
+(p(x) - q(x))+, because the probability of a rejection is the sum of (p - q)+.
 """
 
 from __future__ import annotations
