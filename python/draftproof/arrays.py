@@ -94,7 +94,7 @@ class Argument:
             self._memory.copy_(self._before)
 
     def changed_rows(self) -> NDArray[np.bool_]:
-        """Which entries of the first dimension the function changed; all, if it changed the shape."""
+        """Returns which entries of the first dimension the function changed; all, if it changed the shape."""
         if _form_of(self.value) != self._form:
             return np.ones(self._form[0][0], np.bool_)
         count = len(self._memory)
@@ -106,7 +106,7 @@ class Argument:
 
 
 def _tensor_on(memory: NDArray[Any]) -> Any:
-    """A tensor whose elements are those of an array."""
+    """Returns a tensor that shares the memory of an array."""
     import torch
 
     return torch.from_numpy(memory)

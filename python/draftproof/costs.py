@@ -71,17 +71,18 @@ def costs(
     """Measures a table of costs, in rounds that run every cell once, in random order.
 
     A pass includes the softmax of its rows, and a pass of the draft model the draw of a token of each row. Verifiers
-    decide on drafts of the draft model, or of an n-gram model of the text without one.
+    decide on drafts of the draft model, or of an n-gram model of the text if there is no draft model.
 
     target, draft, settings: as `draftproof.decode` takes them.
-    tokens: positions of one pass. batches: texts of one pass. contexts: tokens in the cache.
-    shapes: drafts for which verifiers are timed. verifiers: all that fit if None.
-    texts: as `draftproof.decode` takes them; joined and repeated they fill the caches. Tokens are drawn uniformly if
-        None; then the rows, and the times of verifiers, are not typical.
+    tokens: numbers of positions of one pass. batches: numbers of texts of one pass. contexts: numbers of tokens in the
+        cache.
+    shapes: drafts for which verifiers are timed. verifiers: names of verifiers, or None for all that fit the shape.
+    texts: as `draftproof.decode` takes them; joined and repeated they fill the caches. If None, tokens are drawn
+        uniformly, and the rows and the times of verifiers are not typical.
 
     Returns: the document that `draftproof tune --costs` reads.
 
-    Raises: CaptureError.
+    Raises: CaptureError for numbers below 1, and for models or texts that cannot be used.
     """
     from .capture.errors import CaptureError
     from .decode.models import Models
@@ -136,7 +137,8 @@ def _passes(
     contexts: Sequence[int],
     ids: list[int],
 ) -> list[Cell]:
-    """One filled cache for each batch and context; a pass leaves it as it was."""
+    """Returns the cells of passes. Each batch and context has one filled cache; the nodes of a pass are removed from
+    it before the next pass."""
     cells = []
     draws = models.generator(0)
     for batch in batches:
@@ -187,8 +189,8 @@ def _verifiers(models: Models, shapes: list[Shape], wanted: Sequence[str] | None
             drafter: Drafter = drafter,
             text: list[int] = text,
         ) -> Callable[[], Any]:
-            """Drafts, computes their rows, and returns the verifier's call. The text grows by one token for the next
-            round, whatever the verifier accepts."""
+            """Proposes drafts, computes the target's rows, and returns the call of the verifier. The text grows by one
+            token for the next round, whatever the verifier accepts."""
             made = drafter.propose(text, setting.shape, draws)
             p = target.feed([text[-1], *made.tokens], [-1, *(parent + 1 for parent in made.parents)])
             target.commit([0])

@@ -48,12 +48,12 @@ class Deadline:
         self._worker: threading.Thread | None = None
 
     def left(self) -> float | None:
-        """Seconds that are left; None without a limit."""
+        """Returns the seconds that are left; None without a limit."""
         return None if self.seconds is None else max(0.0, self._start + self.seconds - time.monotonic())
 
     def end_if_over(self) -> None:
-        """Raises: Ended during a call if the time is over. SIGALRM does not end the call if the function has replaced
-        its handler."""
+        """Raises: Ended during a call if the time is over. This also ends calls of a function that has replaced the
+        handler of SIGALRM."""
         if self.over and self._calling:
             raise Ended(self.over)
 
@@ -121,7 +121,7 @@ class Deadline:
 
     @contextlib.contextmanager
     def watching(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Until the context ends, calls end at the deadline, and the user's interrupts end them.
+        """Ends calls at the deadline and at the user's interrupts until the context ends.
 
         stop    is called when the time is over, and on an interrupt outside of a call
         """

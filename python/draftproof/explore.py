@@ -40,16 +40,17 @@ def distribution(
 ) -> Distribution:
     """Returns the exact distribution of the tokens that `fn` emits on the rows p and q, in the shapes of `adapter`.
 
-    fn        the function, or what `adapter` returned
+    fn        the function, or a result of `adapter`
     p, q      rows of probabilities
     drafts    the drafted tokens; or `iid`: the result is averaged over drafts from q, for a chain whose rows do not
               depend on the drafts or for one position with one draft
     legal     with `grammar=True`, the tokens that the grammar allows, of bool and the shape of p; None: all tokens
-    settings_of_request  with `settings=..`, by name: {"temperature": 0.5}
+    settings_of_request  with `settings=..`, the value of each setting by name: {"temperature": 0.5}
     parents   with `level="tree"`, the parent of each draft, -1 for the root
-    seed      of all random numbers
-    predictions  random sequences to confirm, for each tuple of drafts; 256 if None
-    time_limit  seconds; None: no limit
+    seed      seed of all random numbers
+    predictions  number of random sequences whose result is predicted and confirmed, for each tuple of drafts; 256 if
+              None
+    time_limit  largest number of seconds; None: no limit
     declared  arguments of `adapter`
 
     Cost: some hundred calls for each tuple of drafts.
@@ -119,7 +120,7 @@ def outcomes_of(
     predictions: int | None = None,
     time_limit: float | None = None,
 ) -> list[dict[str, Any]]:
-    """Returns the exact distribution on each input, in the form of docs/json.md: rows p and q, drafts, parents.
+    """Returns the exact distribution for each input (rows p and q, drafts, parents), in the form of docs/json.md.
 
     Raises: FunctionFailed if the function raises on every input; ProgramError, UnknownRandomness; Ended.
     """

@@ -49,21 +49,23 @@ def check(
 ) -> Verdict:
     """Runs the gate on `fn` and returns the verdict.
 
-    fn           the function, or what `adapter` returned; None with draft, generate or select
+    fn           the function, or a result of `adapter`; None with draft, generate or select
     drafts       the draft sampling that fn is written for, by a name that `draftproof list` shows
-    tier         of proof, edge and sampled; None: all that fn supports
-    profile      quick, pr or nightly: how many models and trials; quick if None
-    models       number of models of the proof tier; None: as `profile` says
-    predictions  random sequences to confirm, for each input; None: as `profile` says
-    seed         of all random numbers; 1 if None
+    tier         the tiers to run, of proof, edge and sampled; None: all that fn supports
+    profile      quick, pr or nightly, which sets the numbers of models and trials; quick if None
+    models       number of models of the proof tier; None: the number of `profile`
+    predictions  number of random sequences whose result is predicted and confirmed, for each input; None: the number of
+                 `profile`
+    seed         seed of all random numbers; 1 if None
     instance     models to check first, in the form of counterexamples
     time_limit   seconds of the whole check; checks without a verdict by then are undecided. None: no limit, but a
                  call that does not return within 60 s ends the check
     share        part of a build's false-alarm probability of 1e-9, which `gates` sampled gates divide
     gates        number of sampled gates that divide `share`; None: the number in this run
-    keep         failing instances are stored in .draftproof/failures.json and checked first the next time
+    keep         whether failing instances are stored in .draftproof/failures.json and checked first the next time
     raises       False: the verdict is returned if fn is refuted, too
-    progress     a line on standard error, from the first second on; None: if that is a terminal
+    progress     whether to show a line of progress on standard error, after the first second; None: only if that is a
+                 terminal
     declared     arguments of `adapter`
 
     Raises: Refuted, an AssertionError, unless all tiers passed or were skipped; nothing with raises=False.
@@ -161,9 +163,9 @@ def replay(
     """Returns, as text, the checks of the proof tier on one instance and the distribution for each of its drafts.
 
     fn, drafts   as in `check`
-    instance     a counterexample, as a verdict has it
-    seed         of all random numbers
-    time_limit   seconds; None: no limit
+    instance     a counterexample, in the form of a verdict's `counterexample`
+    seed         seed of all random numbers
+    time_limit   largest number of seconds; None: no limit
     declared     arguments of `adapter`
 
     Raises: FunctionFailed, UnknownRandomness; Ended after `time_limit` seconds; ProgramError.
@@ -177,7 +179,7 @@ def replay(
 
 
 def _again(subject: Subject) -> str:
-    """The call of `replay` for a counterexample, which stands for `{}`."""
+    """Returns the call of `replay` with `{}` in place of the counterexample."""
     declaration, usual = subject.declaration, Declaration("")
     inside = declaration.draft_sampling == EVERY_PREFIX
     shown = {} if inside else {"level": "level", "draft_sampling": "drafts"}

@@ -29,7 +29,7 @@ class StateModel:
 
     @property
     def vocabulary(self) -> int:
-        """V."""
+        """The number V of tokens."""
         return int(self.rows.shape[1])
 
     def state(self, tokens: Iterable[int], state: int = 0) -> int:
@@ -73,7 +73,7 @@ def of_models(step: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 @cache
 def _every_prefix(nodes: int, vocabulary: int) -> tuple[NDArray[np.int32], int]:
-    """Returns the node after each token, [nodes, V], and the depth. Nodes of the last level succeed themselves."""
+    """Returns the node after each token, [nodes, V], and the depth. A node of the last level is followed by itself."""
     children = np.arange(nodes, dtype=np.int32)[:, None] * vocabulary + 1 + np.arange(vocabulary, dtype=np.int32)
     depth, first = 0, 1
     while first < nodes:

@@ -26,10 +26,10 @@ _MARKER = "draftproof"
 def gates(
     fn: Callable[..., Any] | None, drafts: str = "iid", *, tiers: Sequence[str] = TIERS, **options: Any
 ) -> Callable[..., None]:
-    """A test function with one case for each tier.
+    """Returns a test function with one case for each tier.
 
     fn, drafts  as in `check`
-    tiers       of proof, edge and sampled: a case for each
+    tiers       the tiers, of proof, edge and sampled
     options     arguments of `draftproof.check` and `draftproof.adapter`
 
     A tier that fn does not support is skipped with the reason.
@@ -57,7 +57,8 @@ def gates(
 
 @pytest.fixture
 def draftproof_acceptance(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """`draftproof.acceptance`, which fails with both numbers below `at_least`. The report of the test has the rates."""
+    """Calls `draftproof.acceptance`, and fails with both numbers if the mean is below `at_least`. The report of the
+    test has the rates."""
 
     def measured(fn: Any, rows: Any, *arguments: Any, at_least: Any, **named: Any) -> Any:
         __tracebackhide__ = True
@@ -136,7 +137,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 def _write_page(documents: Sequence[dict[str, Any]], page: str) -> str:
-    """Writes one page of the gates in all documents of `draftproof check`. Returns: its name, or why there is none."""
+    """Writes one page of the gates in all documents of `draftproof check`. Returns: the page's name, or the reason why
+    it was not written."""
     import subprocess
     import tempfile
     from pathlib import Path

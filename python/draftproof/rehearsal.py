@@ -58,10 +58,10 @@ def rehearse(subject: Subject, deadline: Deadline) -> None:
 
 
 def check_equal_calls(subject: Subject, deadline: Deadline) -> None:
-    """To be called if equal calls had different results.
+    """Checks whether random sources that no tape replaces are the reason why equal calls had different results.
 
-    Raises: UnknownRandomness if calls are equal with equal numbers of the sources that no tape replaces, and differ
-    with other numbers of these: then nothing but these sources makes them differ. Ended.
+    Raises: UnknownRandomness if calls have equal results with equal numbers of these sources, and different results
+    with other numbers: then nothing but these sources makes them differ. Ended.
     """
     before = subject.calls, subject.draw_log.copy()
     try:
@@ -105,7 +105,8 @@ def _named(fn: Callable[..., Any]) -> str:
 
 
 def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any], list[str]]]:
-    """Returns requests like the program's, with the function that answers each and the names of its arguments."""
+    """Returns requests like those of the program, with the function that answers each and the names of its
+    arguments."""
     declared, requests = subject.declaration, []
     vocabulary = min(3, declared.most_vocabulary or 3)
     inside = declared.draft_sampling == EVERY_PREFIX
@@ -159,8 +160,9 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
 
 
 def _verify_arrays(subject: Subject, rows: list[tuple[list[float], list[float]]], first: int) -> Arrays:
-    """The arrays of a request for these rows (p, q) at every position, as probabilities. Drafts are the tokens first,
-    first + 1, .. modulo V: in a tree a path, or the children of the root of a step that drafts inside."""
+    """Returns the arrays of a request for these rows (p, q) at every position, as probabilities. Drafts are the tokens
+    first, first + 1, .. modulo V. In a tree they are a path, or the children of the root for a step that drafts
+    inside."""
     declared, vocabulary, count = subject.declaration, len(rows[0][0]), len(rows)
     inside, position = declared.draft_sampling == EVERY_PREFIX, declared.level == "position"
     drafts = vocabulary if inside else max(1, declared.fewest_drafts)
@@ -181,7 +183,7 @@ def _verify_arrays(subject: Subject, rows: list[tuple[list[float], list[float]]]
 
 
 def _as_declared(subject: Subject, arrays: Arrays) -> Arrays:
-    """The arrays with p and q in the declared form and type; requests have bfloat16 rows in float32."""
+    """Returns the arrays with p and q in the declared form and type; requests have bfloat16 rows in float32."""
     declared = subject.declaration
     dtype = declared.dtype if declared.dtype != "bfloat16" else "float32"
     with np.errstate(divide="ignore"):
@@ -213,8 +215,10 @@ def _draws_races(subject: Subject, deadline: Deadline) -> bool:
 def _choose_form(subject: Subject, deadline: Deadline) -> None:
     """Sets how arrays of V uniforms are drawn: as races of -log u, as races of -log(1 - u), or each number by itself.
 
-    Chooses the first form by which the distribution on a small input can be enumerated, or else the one that leaves the
-    least probability unexplored. A step that drafts inside has the first form. Cost: some hundred calls for each form.
+    Chooses the first form by which the distribution on a small input can be enumerated, or else the form that leaves
+    the least probability unexplored. A step that drafts inside has the first form.
+
+    Cost: some hundred calls for each form.
     """
     subject.races, subject.complement = True, False
     if subject.declaration.draft_sampling == EVERY_PREFIX:

@@ -37,7 +37,7 @@ class SeedBook:
         self.met: set[Hashable] = set()  # seeds of the running call
 
     def is_fixed(self, seed: Hashable) -> bool:
-        """Whether the seed is known to be the same in every call. Notes that this call uses it."""
+        """Whether the seed is known to be the same in every call. Records that this call uses it."""
         self.met.add(seed)
         return self.counts[seed] >= ENOUGH
 
@@ -50,7 +50,7 @@ class SeedBook:
 
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
-        """The context of a call on an independent tape, whose seeds are counted."""
+        """Counts the seeds of a call on an independent tape, which runs inside the context."""
         self.met.clear()
         try:
             yield
@@ -59,6 +59,6 @@ class SeedBook:
             self.met.clear()
 
     def fixed(self) -> list[str]:
-        """The seeds that are the same in every call, in words."""
+        """Returns the seeds that are the same in every call, in words."""
         return [" ".join(map(str, seed)) if isinstance(seed, tuple) else str(seed)
                 for seed, count in self.counts.items() if count >= ENOUGH]  # fmt: skip

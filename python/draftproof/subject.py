@@ -1,4 +1,4 @@
-"""A plain function as a program under test: rows in, tokens out, random numbers from the host."""
+"""A plain function as a program under test: it takes rows and random numbers of the host and returns tokens."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ class Declaration:
 
 
 class FunctionFailed(RuntimeError):
-    """A function raised, or returned no tokens, on every input that it was given. `__cause__` is its own exception."""
+    """A function raised, or returned no tokens, on every input. `__cause__` is the exception that it raised."""
 
     exit_code = 2
 
 
 def place_of(error: BaseException) -> str:
-    """Where an exception was raised, in the last frame outside of libraries: `mine.py, line 12, in verify`."""
+    """Returns where an exception was raised, in the last frame outside of libraries: `mine.py, line 12, in verify`."""
     frames = traceback.extract_tb(error.__traceback__)
     own = str(Path(__file__).parent)
     outside = [frame for frame in frames if not frame.filename.startswith(own)]
@@ -85,7 +85,7 @@ def place_of(error: BaseException) -> str:
 
 
 def text_of(error: BaseException | None) -> str:
-    """The message of an exception, without control characters; empty if its `__str__` raises."""
+    """Returns the message of an exception, without control characters; empty if its `__str__` raises."""
     try:
         return printable(str(error or ""), 2000)
     except Exception:
@@ -93,19 +93,19 @@ def text_of(error: BaseException | None) -> str:
 
 
 def words_of(error: BaseException) -> str:
-    """Type, text and place of an exception."""
+    """Returns type, message and location of an exception."""
     text, place = text_of(error), place_of(error)
     return type(error).__name__ + (f": {text}" if text else "") + (f" ({place})" if place else "")
 
 
 def _settings_of_request(fields: Fields) -> Fields:
-    """The settings of a request, with the tokens of a bias as integers."""
+    """Returns the settings of a request, with the tokens of a bias as integers."""
     bias = {int(token): value for token, value in fields.get("logit_bias", {}).items()}
     return {name: bias if name == "logit_bias" else value for name, value in fields.items()}
 
 
 def parameters_of(fn: Callable[..., Any]) -> frozenset[str]:
-    """Names of the parameters of `fn`; empty if Python has no signature of it."""
+    """Returns the names of the parameters of `fn`; empty if Python has no signature of `fn`."""
     try:
         return frozenset(inspect.signature(fn).parameters)
     except (TypeError, ValueError):
@@ -116,11 +116,12 @@ def parameters_of(fn: Callable[..., Any]) -> frozenset[str]:
 class Subject:
     """`fn` as a program under test.
 
-    arrays          what fn takes: `torch`, `numpy` or `list`
-    batched         fn takes and gives a leading batch dimension
-    races           uniform arrays of V entries are drawn as races (tape.py); with `complement` u = 1 - exp(-clock)
-    every_operator  torch runs under the dispatch mode that sees every operator (intercept/torch_operators.py)
-    answered        how many of `rows` rows had tokens; `error` is the last exception of the others
+    arrays          the kind of arrays that fn takes: `torch`, `numpy` or `list`
+    batched         whether arguments and results of fn have a leading batch dimension
+    races           whether uniform arrays of V entries are drawn as races (tape.py); with `complement`
+                    u = 1 - exp(-clock)
+    every_operator  whether torch runs under a dispatch mode, which every operator passes (intercept/torch_operators.py)
+    answered        number of rows with tokens, of `rows` rows; `error` is the last exception of the other rows
     """
 
     fn: Callable[..., Any]
@@ -209,7 +210,8 @@ class Subject:
         return {"type": "error", "id": fields["id"], "message": message}, {}, [], []
 
     def _texts(self, fields: Fields, arrays: Arrays) -> list[list[int]]:
-        """The texts of an engine, one for each request. Raises: what the engine raises, and TypeError for no texts."""
+        """Returns the texts of an engine, one for each request. Raises: exceptions of the engine; TypeError if it does
+        not return texts."""
         assert self.generate is not None
         length, drafts = int(fields["length"]), int(fields["drafts"])
         named = generators_for(self.names_of(self.generate), int(fields["seed"]), self.device, scripted=False)
@@ -258,7 +260,7 @@ class Subject:
 
     @staticmethod
     def _fault_of(tokens: list[int], most: int, vocabulary: int) -> str:
-        """Returns what is wrong with the tokens of a row; empty if nothing is."""
+        """Returns the fault of the tokens of a row; empty if they have none."""
         if not 0 < len(tokens) <= most:
             return f"a result of {len(tokens)} tokens, expected 1 to {most}"
         if min(tokens) < 0 or max(tokens) >= vocabulary:
@@ -288,7 +290,7 @@ class Subject:
         return answers
 
     def _settings_of(self, rows: Rows) -> Arrays:
-        """The declared settings by name, [b] each."""
+        """Returns the declared settings by name, [b] each."""
         if rows.settings is None:
             return {}
         columns = dict(zip(SETTINGS, rows.settings.T, strict=True))
@@ -303,7 +305,7 @@ class Subject:
         numbers: CallNumbers,
         i: int,
     ) -> Answer:
-        """The answer on one row by `call`, whose arguments are `given` and, by name, `named`."""
+        """Returns the answer of `call` on row i. `given` and `named` are its arguments; each input is rehearsed once."""
         answer = call(numbers, i)
         if self.book.met:
             one = np.ones(1, np.int64)
@@ -326,7 +328,7 @@ class Subject:
         numbers: CallNumbers,
         i: int,
     ) -> Answer:
-        """The answer on one row of `fn`, called with `given`, then `more`, and by name `named`."""
+        """Returns the answer of `fn` on row i, called with `given`, then `more`, and by name `named`."""
         self.calls += 1
         try:
             output = numbers.run(i, fn, [*[argument.value for argument in given], *more], named)
@@ -350,7 +352,8 @@ class Subject:
                     argument.restore()
 
     def _failure(self, error: BaseException, numbers: CallNumbers) -> Answer:
-        """The answer of a row whose call raised. Raises: UnknownRandomness that the function caught or wrapped."""
+        """Returns the answer of a row whose call raised. Raises: an UnknownRandomness that the function caught or
+        wrapped."""
         reason = intercept.reason_of(error, numbers.tape if numbers.scripted else None)
         if isinstance(reason, UnknownRandomness):
             raise reason
@@ -363,7 +366,7 @@ class Subject:
         return Answer(status=FAILED, message=words_of(error))
 
     def _random_numbers(self, vocabulary: int, lengths: Ints) -> CallNumbers:
-        """Numbers of a rehearsal, one row for each of `lengths`: independent of all requests."""
+        """Returns numbers of a rehearsal, one row for each of `lengths`, which are independent of all requests."""
         tape = _rehearsal_numbers.random((len(lengths), 256))
         return CallNumbers(self, {"vocabulary": vocabulary}, {"tape": tape, "lengths": lengths})
 

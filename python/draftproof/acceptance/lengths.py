@@ -32,7 +32,10 @@ class Lengths(Table):
 
     @classmethod
     def of_marginal(cls, rates: Sequence[Number]) -> Lengths:
-        """From P(at least i drafts are accepted), i = 1 .. L, as vLLM prints them. Raises: ValueError."""
+        """Returns the lengths with these P(at least i drafts are accepted), i = 1 .. L, the rates that vLLM prints.
+
+        Raises: ValueError for rates that are not within 0 to 1 or that increase.
+        """
         check_rates("marginal rate", rates)
         for i in range(1, len(rates)):
             if rates[i] > rates[i - 1]:
@@ -45,7 +48,10 @@ class Lengths(Table):
 
     @classmethod
     def of_conditional(cls, rates: Sequence[Number]) -> Lengths:
-        """From P(draft i is accepted, given that all before it are), i = 1 .. L. Raises: ValueError."""
+        """Returns the lengths with these P(draft i is accepted, given that all before it are), i = 1 .. L.
+
+        Raises: ValueError for rates that are not within 0 to 1.
+        """
         check_rates("conditional rate", rates)
         marginal: list[Number] = []
         for rate in rates:
@@ -54,7 +60,10 @@ class Lengths(Table):
 
     @classmethod
     def of_counts(cls, counts: Sequence[int]) -> Lengths:
-        """From the number of steps that accepted 0, 1, .. L drafts. Raises: ValueError."""
+        """Returns the lengths of steps, from the numbers of steps that accepted 0, 1, .. L drafts.
+
+        Raises: ValueError for numbers that are not counts or are all 0.
+        """
         for i, count in enumerate(counts):
             if count < 0 or count != int(count):
                 raise ValueError(f"steps that accepted {i} drafts: got {count}, expected a count")
@@ -65,16 +74,16 @@ class Lengths(Table):
 
     @classmethod
     def of_rows(cls, p: Any, q: Any) -> Lengths:
-        """Of single-draft rejection on a chain: target rows p [L or more, V] and proposal rows q [L, V].
+        """Returns the lengths of single-draft rejection on a chain with target rows p [L or more, V] and proposal rows
+        q [L, V], in fractions if the rows are fractions.
 
         Draft i is accepted with probability sum min(p_i, q_i), which no lossless rule exceeds at a single position.
-        In fractions if the rows are fractions.
         """
         return cls.of_conditional([sum(map(min, *rows)) for rows in zip(p, q, strict=False)])
 
     @classmethod
     def mixed(cls, lengths: Iterable[Lengths]) -> Lengths:
-        """Returns the lengths of a step whose rows are drawn from several with equal probability."""
+        """Returns the lengths of a step that has each of `lengths` with equal probability."""
         all_lengths = list(lengths)
         longest = max(one.longest for one in all_lengths)
         rows = [[*one.probabilities, *[0] * (longest - one.longest)] for one in all_lengths]
@@ -118,8 +127,8 @@ class Lengths(Table):
         return self.mean / self.longest if self.longest else 0
 
     def shortened(self, loss: float) -> Lengths:
-        """The lengths of a rule that rejects every accepted draft with one extra probability, so that the mean falls by
-        the share `loss`."""
+        """Returns the lengths of a rule that rejects every accepted draft with one additional probability, such that
+        the mean falls by the share `loss`."""
         if not 0 < loss < 1:
             raise ValueError(f"loss: got {loss}, expected a share above 0 and below 1")
         rates = [float(rate) for rate in self.marginal]
@@ -134,7 +143,7 @@ class Lengths(Table):
         return Lengths.of_marginal([rate * high ** (i + 1) for i, rate in enumerate(rates)])
 
     def document(self) -> dict[str, Any]:
-        """Every number as a float, for JSON."""
+        """Returns every number as a float, for JSON."""
         return {
             "drafts": self.longest,
             "mean_accepted": float(self.mean),
@@ -153,7 +162,7 @@ class Lengths(Table):
         ]
 
     def plot(self, axes: Any = None) -> Any:
-        """A bar for each accepted length. Returns matplotlib's axes."""
+        """Draws a bar for each accepted length. Returns matplotlib's axes."""
         axes = axes_of(axes)
         axes.bar(range(self.longest + 1), [float(one) for one in self.probabilities])
         axes.set_xlabel("accepted drafts of a step")
@@ -177,14 +186,14 @@ class Lengths(Table):
 
 
 def shown(value: Number) -> str:
-    """A number with six digits, and beside it the equal fraction, if that is short."""
+    """Returns a number with six digits, followed by the equal fraction if that has at most 24 letters."""
     text = f"{float(value):.6g}"
     exact = isinstance(value, Fraction) and value.denominator > 1 and len(str(value)) <= 24
     return f"{text} = {value}" if exact else text
 
 
 def check_rates(name: str, rates: Sequence[Number]) -> None:
-    """Raises: ValueError for no rates, or one that is not within 0 to 1."""
+    """Raises: ValueError for an empty sequence, or a rate that is not within 0 to 1."""
     if not rates:
         raise ValueError(f"{name}: got none, expected one for each draft")
     for i, rate in enumerate(rates):
@@ -201,8 +210,8 @@ class Pooled:
 
 
 def pooled(requests: Sequence[tuple[int, int]]) -> Pooled:
-    """From (accepted drafts, calls of the target) of each request. A short request counts as much as a long one in the
-    mean of means, so that the two differ. Raises: ValueError."""
+    """Returns both means of requests, given (accepted drafts, calls of the target) of each. The two differ, because a
+    short request counts as much as a long request in the mean of means. Raises: ValueError for impossible counts."""
     if not requests:
         raise ValueError("requests: got none, expected accepted drafts and calls of each")
     for i, (accepted, calls) in enumerate(requests):

@@ -44,15 +44,14 @@ class TooFewAccepted(AssertionError):
 
 @dataclass(frozen=True)
 class AcceptedLengths(Table):
-    """Accepted drafts of a step of the function `name`, of rows that are chosen with equal probability.
+    """Accepted drafts of a step of the function `name`, on rows that are chosen with equal probability.
 
     by_rows       the lengths on each pair of rows
-    exact         `fractions`: every probability is a fraction of the rows as the function gets them; `doubles`: exact
-                  up to `rounding`; `no`: simulated
-    low, high     of the mean. Of simulated lengths, the mean is below low, or above high, with at most the
-                  probability `false_alarm`
-    steps         simulated steps, 0 if exact
-    calls         calls of the function
+    exact         `fractions`: every probability is an exact fraction, for the rows as the function gets them;
+                  `doubles`: exact up to `rounding`; `no`: simulated
+    low, high     bounds of the mean. For simulated lengths, each is wrong with at most the probability `false_alarm`
+    steps         number of simulated steps, 0 if exact
+    calls         number of calls of the function
     """
 
     name: str
@@ -75,7 +74,7 @@ class AcceptedLengths(Table):
 
     @property
     def sensitivity(self) -> float:
-        """The smallest share of the mean whose loss would have been found with probability 0.99."""
+        """The smallest share of the mean whose loss would have been detected with probability 0.99."""
         if not self.steps or not float(self.mean) > 0:
             return 0.0
         spread = 2.326 * math.sqrt(float(self.variance) / self.steps)
@@ -111,26 +110,26 @@ def accepted_lengths(
     seed: int = 1,
     **declared: Any,
 ) -> AcceptedLengths:
-    """How many drafts `fn` accepts on rows, with drafts that are drawn from the proposal rows.
+    """Returns how many drafts `fn` accepts on rows, with drafts that are drawn from the proposal rows.
 
-    fn            the function, or what `adapter` returned
+    fn            the function, or a result of `adapter`
     rows          (p, q) in the shapes of `adapter`, or a list of such pairs. The rows do not depend on the drafts
     drafts        `iid`: drafts are drawn from the proposal rows
     k             number of drafts of a function of level position
     at_least      the mean number of accepted drafts that is required, without the bonus token
-    count         number of accepted drafts in what fn returns. None: of a chain or a tree, its tokens less one. A
-                  function of level position has to give one, because a token that equals a draft may have been drawn
-                  from the target; it then returns more than its token
-    parents       of a function of level tree: the parent of each draft, -1 for the root
+    count         a function that returns the number of accepted drafts in a result of fn. None, for a chain or a tree:
+                  its tokens less one. A function of level position needs `count`, and a result with more than its
+                  token, because a token that equals a draft may have been drawn from the target
+    parents       for a function of level tree, the parent of each draft, -1 for the root
     exact         True: enumerate all drafts and random numbers; False: simulate; None: enumerate if there are at most
-                  256 draft tuples, of at most 32 tokens and more than drafts
-    steps         simulated steps of all rows together
+                  256 draft tuples, at most 32 tokens in the vocabulary, and fewer drafts than tokens
+    steps         number of simulated steps of all rows together
     false_alarm   probability that a simulated function fails although its mean is `at_least`
-    seed          of simulated steps
+    seed          seed of the simulated steps
     declared      arguments of `adapter`
 
-    Raises: TooFewAccepted, an AssertionError with both numbers, if the mean is below `at_least`: exactly, or its upper
-    bound. ValueError for arguments of other values; FunctionFailed, ProgramError, UnknownRandomness.
+    Raises: TooFewAccepted, an AssertionError with both numbers, if the exact mean, or the upper bound of a simulated
+    mean, is below `at_least`. ValueError for invalid arguments; FunctionFailed, ProgramError, UnknownRandomness.
     """
     check_error("false_alarm", false_alarm)
     if drafts not in ("iid", "iid_paths"):
@@ -190,12 +189,12 @@ class _Question:
         return length
 
     def proposals(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The row that each draft is drawn from, [n, V]."""
+        """Returns the row that each draft is drawn from, [n, V]."""
         return q if len(q) == self.n else np.repeat(q, self.n, axis=0)
 
 
 def require(found: AcceptedLengths, at_least: Number | None) -> None:
-    """Raises: TooFewAccepted, ValueError."""
+    """Raises: TooFewAccepted if `found` is below `at_least`; ValueError if `at_least` is below 0 or not finite."""
     if at_least is None:
         return
     if not math.isfinite(at_least) or at_least < 0:
@@ -239,7 +238,7 @@ def _pair(rows: Any, i: int, level: str) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _counting(subject: Subject, count: Callable[[Any], int] | None) -> Subject:
-    """The subject whose only token is its number of accepted drafts, if `count` is given."""
+    """Returns the subject, or if `count` is given a subject whose only token is its number of accepted drafts."""
     if count is None:
         return subject
     if subject.batched:
@@ -296,7 +295,7 @@ def _enumerated(question: _Question, seed: int) -> AcceptedLengths:
             f"exact: got a probability of {unexplored:.3g} of {name} that was not enumerated, expected at most 1e-6; "
             "exact=False simulates it"
         )
-    # Rows of doubles need not sum to 1 exactly, so that the weights of the draft tuples need not either.
+    # Rows of doubles may have a sum other than 1, and then so have the weights of the draft tuples.
     by_rows = [[one / sum(row) if fractions else float(one / sum(row)) for one in row] for row in sums]
     found = tuple(Lengths(tuple(row)) for row in by_rows)
     lengths = Lengths.mixed(found)
@@ -333,7 +332,8 @@ def _simulated(question: _Question, steps: int, false_alarm: float, seed: int) -
 
 
 def of_counts(name: str, counts: Sequence[Sequence[int]], false_alarm: float) -> AcceptedLengths:
-    """From the number of simulated steps that accepted 0, 1, .. L drafts on each of several rows."""
+    """Returns the lengths, from the numbers of simulated steps that accepted 0, 1, .. L drafts on each of several
+    rows."""
     total = [sum(column) for column in zip(*counts, strict=True)]
     lengths = Lengths.of_counts(total)
     error = false_alarm / max(1, lengths.longest)
@@ -344,7 +344,7 @@ def of_counts(name: str, counts: Sequence[Sequence[int]], false_alarm: float) ->
 
 
 def mean_bounds(rate: float, steps: int, error: float) -> tuple[float, float]:
-    """Bounds of the mean probability of `steps` independent events of which the share `rate` occurred.
+    """Returns bounds of the mean probability of `steps` independent events of which the share `rate` occurred.
 
     Each is wrong with at most the probability `error`, by the Chernoff bound exp(-steps KL(rate, mean)), which also
     holds for events of different probabilities (Hoeffding 1963, theorem 1).
@@ -368,7 +368,7 @@ def mean_bounds(rate: float, steps: int, error: float) -> tuple[float, float]:
 
 
 def _drawn(q: NDArray[np.float64], steps: int, random: np.random.Generator) -> NDArray[np.int32]:
-    """Drafts [steps, n], of which column i is drawn from row i."""
+    """Returns drafts [steps, n], of which column i is drawn from row i."""
     columns = [
         np.searchsorted(cumulative, random.random(steps) * cumulative[-1], side="right")
         for cumulative in np.cumsum(q, axis=1)
@@ -383,7 +383,7 @@ def _answers(
     drafts: NDArray[np.int32],
     random: np.random.Generator,
 ) -> list[list[int]]:
-    """The tokens of the function on each line of `drafts`, by a request like the program's."""
+    """Returns the tokens of the function for each line of `drafts`, by a request like those of the program."""
     subject = question.subject
     declared, steps = subject.declaration, len(drafts)
     dtype = "float32" if declared.dtype == "bfloat16" else declared.dtype  # requests have bfloat16 rows in float32

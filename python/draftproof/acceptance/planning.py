@@ -26,7 +26,7 @@ def check_error(name: str, value: float) -> None:
 
 
 def distribution_of_sum(lengths: Lengths, steps: int) -> NDArray[np.float64]:
-    """P(t accepted drafts in all), t = 0 .. steps * L, for independent steps."""
+    """Returns P(t accepted drafts in all), t = 0 .. steps * L, for independent steps."""
     cells = steps * lengths.longest + 1
     size = 1 << (cells - 1).bit_length() if cells > 1 else 1
     spectrum = np.fft.rfft([float(one) for one in lengths.probabilities], max(size, 2 * (lengths.longest + 1)))
@@ -35,7 +35,7 @@ def distribution_of_sum(lengths: Lengths, steps: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Bound:
-    """A measured mean of `steps` steps fails if it is below `least` accepted drafts.
+    """The bound `least`: a measured mean of `steps` steps fails if it is below `least` accepted drafts.
 
     false_alarm  probability that a rule with the expected lengths fails
     miss         probability that a rule whose mean is smaller by the share `loss` does not fail
@@ -54,11 +54,11 @@ class Bound:
 def bound(
     lengths: Lengths, steps: int, *, loss: float = 0.01, false_alarm: float = 1e-5, between: float = 0.0
 ) -> Bound:
-    """The largest bound whose probability of a false alarm is at most `false_alarm`, for `steps` steps.
+    """Returns the largest bound whose probability of a false alarm is at most `false_alarm`, for `steps` steps.
 
-    between   variance of a step's expected length that is shared by no other step: 0 if the same rows are asked each
-              time. Above 0 the normal approximation is used.
-    Raises: ValueError.
+    between   variance that is added to the variance of a step, because its prompt is drawn at random (`between_steps`);
+              0 if every measurement has the same rows. Above 0 the normal approximation is used.
+    Raises: ValueError for numbers out of range.
     """
     check_error("false_alarm", false_alarm)
     if steps < 1:
@@ -81,9 +81,10 @@ def bound(
 def steps_for(
     lengths: Lengths, *, loss: float = 0.01, false_alarm: float = 1e-5, miss: float = 0.01, between: float = 0.0
 ) -> Bound:
-    """The bound with the fewest steps, within 0.1 %, that misses a loss of the share `loss` with probability `miss`.
+    """Returns the bound with the fewest steps, within 0.1 %, that misses a loss of the share `loss` with at most the
+    probability `miss`.
 
-    Raises: ValueError.
+    Raises: ValueError for numbers out of range, or lengths of mean 0.
     """
     check_error("miss", miss)
     check_error("false_alarm", false_alarm)
@@ -109,8 +110,9 @@ def steps_for(
 
 
 def between_steps(deviation: float, steps: int) -> float:
-    """The variance to add to the variance of a step for prompts whose mean lengths have the standard deviation
-    `deviation`, if each prompt gives `steps` steps: more steps of a prompt do not reduce its part of the error."""
+    """Returns the variance to add to the variance of a step for prompts whose mean lengths have the standard deviation
+    `deviation`, if each prompt gives `steps` steps. It grows with `steps`, because more steps of a prompt do not reduce
+    the error by the choice of prompts."""
     if not (deviation >= 0 and steps >= 1):
         raise ValueError(f"prompts: got a deviation of {deviation} and {steps} steps, expected 0 or more and 1 or more")
     return deviation**2 * steps

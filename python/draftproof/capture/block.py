@@ -87,7 +87,7 @@ def made_block(
 ) -> Block:
     """Returns the block of the arguments of `Recorder.block`.
 
-    Raises: CaptureError.
+    Raises: CaptureError if shapes, ids or rows do not fit.
     """
     count = len(drafts)
     if q.size == 0:

@@ -34,7 +34,7 @@ class TreeRun:
 
     If the draft has a top-k, both filters are applied, and a node stores the tokens that the draft can propose: `ids`
     [M, k], their probabilities `target` and `draft` [M, k], `rest_target` and `rest_draft` [M]. The draft's rest is 0.
-    Because no verifier accepts a token of q = 0, one token that stands for all of them changes no acceptance.
+    All tokens with q = 0 are stored as one rest, which changes no acceptance, because no verifier accepts such tokens.
 
     Raises: CaptureError if the draft has a top-k and there are several drafts.
     """
@@ -51,7 +51,7 @@ class TreeRun:
                 raise CaptureError("trees", f"{len(models.drafts)} drafts with a top-k", "one draft")
 
     def arrays(self) -> list[ArraySpec]:
-        """Returns the arrays with the most nodes that can occur: no two paths share a token."""
+        """Returns the arrays, with as many nodes as can occur, which is if no two paths share a token."""
         c, p, length = self._options.positions, self._trees.paths, self._trees.length
         m = c * (1 + p * length)
         rows = [ArraySpec(name, self._options.dtype, (m, self._columns)) for name in self._models.models]
@@ -66,7 +66,7 @@ class TreeRun:
     def unit(self, part: Part, piece: Piece, now: Progress) -> None:
         """Appends a tree for every position of a piece after the entries that `now` counts.
 
-        Cost: L + 1 passes of the drafting model for each tree, one of every other model.
+        Cost: for each tree, L + 1 passes of the drafting model and one pass of every other model.
         """
         ids = completed(self._models, piece, self._options)
         for j in piece.at:
@@ -128,7 +128,7 @@ class TreeRun:
         now.sums[self._drawn_from] = now.sums.get(self._drawn_from, 0.0) + float(np.minimum(p[0], q[0]).sum())
 
     def _draft_row(self, log_row: Distribution) -> DraftRow:
-        """The tokens of a row of the drafting model in ascending order, and its values as they are stored."""
+        """Returns the tokens of a row of the drafting model in ascending order, and its values as they are stored."""
         if not self._options.filtered_trees:
             return np.arange(len(log_row)), stored([log_row], self._options.dtype)[0]
         distribution = filtered(log_row, self._options.draft_filter)
@@ -136,11 +136,12 @@ class TreeRun:
         return tokens, distribution[tokens].astype(self._options.dtype)
 
     def _as_read(self, values: NDArray[np.floating]) -> Distribution:
-        """The probabilities that a reader finds in a stored row of the draft, up to a common factor."""
+        """Returns the probabilities of a stored row of the draft, up to a common factor."""
         return values.astype(np.float64) if self._options.filtered_trees else distribution_of_stored(values)
 
     def _drawn(self, ids: Ids, context: int, piece: Piece) -> tuple[Ids, dict[Prefix, int], list[DraftRow]]:
-        """Paths [P, L], nodes by prefix in order of depth, and the m rows of the drafting model."""
+        """Draws paths. Returns them [P, L], the nodes by prefix in order of depth, and the drafting model's row at each
+        node."""
         generator = np.random.default_rng([self._options.seed, 1 << 32, context])
         prefixes: list[Prefix] = [()] * self._trees.paths
         node_of: dict[Prefix, int] = {}
@@ -161,7 +162,7 @@ class TreeRun:
     def _at_nodes(
         self, name: str, ids: Ids, paths: Ids, node_of: dict[Prefix, int], piece: Piece
     ) -> list[Distribution]:
-        """Log-probabilities [V] of another model at the m nodes. All distinct paths go through it as one batch."""
+        """Returns the log-probabilities [V] of another model at each node, by one pass over all distinct paths."""
         distinct: Sequence[Prefix] = list(dict.fromkeys(tuple(path) for path in paths.tolist()))
         sequences = np.stack([np.append(ids, path) for path in distinct])
         at = range(len(ids) - 1, len(ids) + self._trees.length)
@@ -170,7 +171,7 @@ class TreeRun:
         return [found[prefix] for prefix in node_of]
 
     def _add_acceptance(self, now: Progress, distributions: dict[str, NDArray[np.floating]]) -> None:
-        """Adds the acceptance at the root, the captured position itself."""
+        """Adds the acceptance at the root, which is the captured position."""
         with np.errstate(divide="ignore"):
             p = np.log(distribution_of_stored(distributions["target"][0]))
             for name in self._models.drafts:

@@ -41,11 +41,11 @@ class Proposal:
     draws: list[Draw] = field(default_factory=list)
 
     def children(self, node: int) -> list[Draw]:
-        """The draws after a node, in order, with repetitions."""
+        """Returns the draws after a node, in order, with repetitions."""
         return [draw for draw in self.draws if self.parents[draw.node] == node]
 
     def paths(self) -> list[list[int]]:
-        """For each draw of the last level the nodes on its path."""
+        """Returns the nodes on the path to each draw that no other draw follows."""
         found, inner = [], {draw.before for draw in self.draws}
         for i in range(len(self.draws)):
             if i in inner:
@@ -59,18 +59,18 @@ class Proposal:
 
 
 class Drafter(ABC):
-    """Gives the proposal's rows after the text, and after nodes that were drawn from earlier rows."""
+    """Computes the proposal's rows after the text, and after nodes that were drawn from earlier rows."""
 
     @abstractmethod
     def root(self, text: Sequence[int]) -> Tensor | None:
-        """The distribution [V] after a text that continues the text of the last call, or None for no drafts."""
+        """Returns the distribution [V] after a text that continues the text of the last call, or None for no drafts."""
 
     @abstractmethod
     def after(self, proposal: Proposal, nodes: Sequence[int]) -> Tensor | None:
-        """The distributions [n, V] after the nodes of a level, or None to end the drafts."""
+        """Returns the distributions [n, V] after the nodes of a level, or None to end the drafts."""
 
     def accepted(self, path: Sequence[int]) -> None:  # noqa: B027
-        """Called after each call with the accepted nodes; drafters without a cache need not override it."""
+        """Receives the accepted nodes after each call; drafters without a cache need not override it."""
 
     def propose(self, text: Sequence[int], shape: Shape, generator: torch.Generator) -> Proposal:
         """Draws the drafts of one call."""
@@ -119,7 +119,7 @@ def _grow(
 
 
 class ModelDrafter(Drafter):
-    """Drafts of a model with its own cache."""
+    """Drafts of a model that has a cache of its text."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -138,9 +138,9 @@ class ModelDrafter(Drafter):
 
 
 class Lookup(Drafter):
-    """Prompt look-up: the tokens after the latest earlier place where the text's last tokens occur.
+    """Prompt look-up: the drafts are the tokens that follow the latest earlier occurrence of the text's last tokens.
 
-    The rows have probability 1 at their token.
+    Each row has probability 1 at its draft.
     """
 
     def __init__(self, vocabulary: int, longest: int, device: torch.device) -> None:
@@ -174,7 +174,7 @@ class Lookup(Drafter):
 
 
 class NGram(Drafter):
-    """An n-gram model of the text so far, with soft rows.
+    """An n-gram model of the text so far, in which every token has a probability above 0.
 
     Row of order n: (c(x) + m r(x)) / (c + m), with c(x) the occurrences of x after the last n - 1 tokens, c their sum,
     and r the row of order n - 1; order 1 has the counts of all tokens, and order 0 is uniform. m = 1/4 for n > 1, so

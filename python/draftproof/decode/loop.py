@@ -74,10 +74,10 @@ def decode_text(
     keep: bool = False,
     now: Callable[[], float] = time.perf_counter,
 ) -> Decoded:
-    """Continues a prompt by at least `count` tokens; tokens that end a text are continued too.
+    """Continues a prompt by at least `count` tokens, also after a token that ends a text.
 
     drafter: None decodes without drafts: one pass of the target and one draw for each token.
-    keep: whether to keep the calls, at a time that is not counted.
+    keep: whether to keep the calls, for which the time is not counted.
     now: the clock.
     """
     text, done = list(prompt), Decoded()

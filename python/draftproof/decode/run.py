@@ -38,19 +38,20 @@ def decode(
 ) -> dict[str, Any]:
     """Decodes texts with every combination of drafts, shape and verifier that fits, and without drafts.
 
-    target, draft: models of transformers, as `draftproof.capture` takes them. draft None: the target changed by
-        `draft_skip_layers` or `quantise_draft`, or no draft model.
+    target, draft: models of transformers, as `draftproof.capture` takes them. If `draft` is None, the draft model is
+        the target changed by `draft_skip_layers` or `quantise_draft`, or there is none.
     texts: prompts; a list of strings or of lists of ids, or the path of a file.
-    drafts: of `model`, `lookup`, `ngram`; all that there are if None.
+    drafts: sources of drafts, of `model`, `lookup`, `ngram`; None for all that there are.
     shapes: as in `1x4`, `4x4` or `4-2-1`; `1x8` if None.
-    verifiers: functions of draftproof.torch; all that fit a shape if None.
+    verifiers: functions of draftproof.torch; None for all that fit a shape.
     audit: scores the emitted texts again by a pass without cache and audits them.
     traces: a folder for the recordings of the audit; they are removed if None.
-    settings, changes: see Settings; `changes` are fields of it.
+    settings, changes: see Settings; `changes` replace fields of `settings` by name.
 
     Returns: the document that docs/decode.md describes.
 
-    Raises: CaptureError. KeyboardInterrupt in the first round; later it ends the rounds, and those so far count.
+    Raises: CaptureError for input that cannot be used. KeyboardInterrupt in the first round; in a later round an
+        interrupt ends the rounds, and the result has the complete ones.
     Cost: rounds * (settings + 1) texts of `tokens` tokens. An audit holds the rows of one round in memory, and adds a
         pass over each text.
     """
@@ -93,8 +94,8 @@ def decode(
 def _rounds(
     models: Models, prompts: list[list[int]], todo: list[Setting], trails: Trails | None, tell: Callable[[str], None]
 ) -> tuple[list[Decoded], dict[int, list[Decoded]]]:
-    """Round r decodes one text by every setting, in a random order, so that a machine whose speed drifts slows all of
-    them. An unmeasured call of each comes first."""
+    """Runs the rounds. Round r decodes one text with every setting, in a random order, so that a change of the
+    machine's speed changes the times of all settings. An unmeasured call of each setting comes first."""
     chosen, order = models.settings, np.random.default_rng(models.settings.seed)
     plain: list[Decoded] = []
     done: dict[int, list[Decoded]] = {i: [] for i in range(len(todo))}
@@ -131,7 +132,7 @@ def _rounds(
 
 
 def _shuffled(order: np.random.Generator, todo: list[Setting]) -> list[int]:
-    """The numbers of all settings and PLAIN in random order."""
+    """Returns the numbers of all settings and PLAIN in random order."""
     return [int(i) + PLAIN for i in order.permutation(len(todo) + 1)]
 
 
@@ -161,8 +162,8 @@ def _summary(setting: Setting, texts: list[Decoded], plain: list[Decoded]) -> di
 
 
 def ratio_of(parts: list[int], wholes: list[int]) -> tuple[float, float | None]:
-    """The sum of `parts` over the sum of `wholes`, and its standard error, None for one text. The error comes from the
-    differences between texts, because the calls of one text depend on each other."""
+    """Returns the sum of `parts` over the sum of `wholes`, and its standard error, None for one text. The error is
+    estimated from the differences between texts, because the calls of one text depend on each other."""
     top, bottom = np.array(parts, dtype=float), np.array(wholes, dtype=float)
     ratio, n = float(top.sum() / bottom.sum()), len(parts)
     if n < 2:
@@ -172,5 +173,5 @@ def ratio_of(parts: list[int], wholes: list[int]) -> tuple[float, float | None]:
 
 
 def _rate(texts: list[Decoded]) -> float:
-    """Tokens per second."""
+    """Returns the tokens per second of texts."""
     return sum(len(text.emitted) for text in texts) / sum(text.seconds for text in texts)

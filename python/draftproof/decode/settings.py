@@ -30,7 +30,7 @@ class Shape:
     """The tree of drafts of one call.
 
     branching: for each level the number of drafts after each node.
-    replaced: True for `paths` independent paths, whose branching is (paths, 1, 1, ..) without regard to equal
+    replaced: True for `paths` independent paths, whose branching is (paths, 1, 1, ..) even if some have equal
         prefixes; False for different siblings, drawn without replacement.
     """
 
@@ -57,8 +57,8 @@ class Shape:
         return "iid" if self.replaced else "without_replacement"
 
     def verifiers(self) -> tuple[str, ...]:
-        """The verifiers that decide on such drafts. Verifiers of K drafts are left out at K = 1, where each of them
-        decides as `single_draft` or `block_verification` does."""
+        """Returns the verifiers that decide on such drafts. Verifiers of K drafts are left out at K = 1, where each of
+        them decides as `single_draft` or `block_verification` does."""
         if not self.replaced:
             return WITHOUT_REPLACEMENT
         return CHAIN if self.paths == 1 else PATHS
@@ -71,9 +71,9 @@ class Shape:
 
 
 def shape_of(text: str) -> Shape:
-    """The shape of `4x8`, 4 independent paths of 8 tokens, or of `4-2-1`, a tree of different siblings.
+    """Returns the shape of `4x8`, 4 independent paths of 8 tokens, or of `4-2-1`, a tree of different siblings.
 
-    Raises: CaptureError.
+    Raises: CaptureError for any other text, or more than MOST_NODES drafts.
     """
     first, by, second = text.partition("x")
     words = [first, second] if by else text.split("-")
@@ -92,12 +92,12 @@ def shape_of(text: str) -> Shape:
 class Settings:
     """The numbers of a run.
 
-    tokens: tokens that each text is continued by, at least.
-    rounds: times that every setting decodes; round r continues text r modulo their number.
-    prompt: most tokens of a text that are used; the last ones are.
+    tokens: least number of tokens that each text is continued by.
+    rounds: number of texts that every setting decodes; round r continues text r modulo the number of texts.
+    prompt: most tokens of a text that are used, which are its last tokens.
     target_filter, draft_filter: temperature, top-k and top-p of both sides.
     lookup, order: longest run of tokens that prompt look-up matches; order of the n-gram model.
-    threads: processor threads of a pass, the library's own number if None.
+    threads: processor threads of a pass, torch's default if None.
     clock: `wall`, or `processor`: the processor time of one thread, on which other processes have little influence.
     """
 
@@ -138,9 +138,9 @@ class Setting:
 
 
 def settings_of(drafts: Sequence[str], shapes: list[Shape], verifiers: Sequence[str] | None) -> list[Setting]:
-    """All combinations that fit. `verifiers` None: all that fit a shape.
+    """Returns all combinations that fit; if `verifiers` is None, with all verifiers that fit a shape.
 
-    Raises: CaptureError for an unknown name, or one that fits no shape.
+    Raises: CaptureError for an unknown name, or a verifier that fits no shape.
     """
     for place, given, known in (("drafts", drafts, DRAFTS), ("verifier", verifiers or (), VERIFIERS)):
         for name in given:
@@ -154,7 +154,7 @@ def settings_of(drafts: Sequence[str], shapes: list[Shape], verifiers: Sequence[
     for name in drafts:
         for shape in shapes:
             if name == "lookup" and shape.paths > 1:
-                continue  # Prompt look-up proposes one continuation, so that more paths would repeat it.
+                continue  # Prompt look-up proposes one continuation, which further paths would repeat.
             chosen = shape.verifiers() if verifiers is None else [v for v in verifiers if shape.accepts(v)]
             combined += [Setting(name, shape, verifier) for verifier in chosen]
     if not combined:

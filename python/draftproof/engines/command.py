@@ -25,7 +25,7 @@ _WORST = (DIED, FAILED, UNDECIDED, PASSED, SKIPPED)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Returns the exit code."""
+    """Runs the command line. Returns the exit code."""
     parser = _parser()
     options = parser.parse_args(argv)
     if not 0 < options.limit < float("inf"):

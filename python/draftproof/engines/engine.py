@@ -30,12 +30,14 @@ class EngineAdapter:
     """One function of an engine as a program under test.
 
     make         returns the subject, and imports the engine's modules. Raises: Missing, ImportError
-    models       number of models of the proof tier; predictions: for each input. Slow engines have fewer
+    models       number of models of the proof tier, fewer for slow engines
+    predictions  number of predictions for each input, fewer for slow engines
     tiers        the tiers that run
-    instances    models, in the form of counterexamples, whose distributions and coins of every outcome are stored
-    shrinks      the proof tier runs on them too, and shrinks one that fails, which takes hundreds of distributions
+    instances    models, in the form of counterexamples, whose replays are stored
+    shrinks      whether the proof tier also runs on `instances`, and shrinks a failing one, which takes hundreds of
+                 distributions
     note         a remark for the page
-    change       for a wrong function: what to change in it, in a line of docs/census.md
+    change       for a wrong function, the change that makes it right, in a line of docs/census.md
     """
 
     name: str
@@ -85,7 +87,8 @@ class Engine:
     """A released engine.
 
     packages      pip requirements, installed without their dependencies into the engine's folder
-    needs         pip requirements of its imports, installed likewise; torch and numpy come with the interpreter
+    needs         pip requirements of its imports, also installed without dependencies; torch and numpy are those of the
+                  interpreter
     sdist         a pip requirement whose source archive is unpacked instead
     sources       `owner/name` of a repository that has no package; DRAFTPROOF_ENGINE_SOURCES is searched for its folder
     commit        full hash of the commit that is fetched if the search finds no folder
@@ -110,7 +113,7 @@ class Engine:
         return packages_folder() / self.name
 
     def root(self) -> Path:
-        """The folder of its sources. Raises: Missing."""
+        """Returns the folder of the engine's sources. Raises: Missing if there is none."""
         if self.sources:
             places = [
                 Path(base) / name
@@ -147,7 +150,8 @@ class Engine:
         return found[0].version
 
     def enter(self) -> None:
-        """Makes the engine importable in this process; installed packages come first in sys.path."""
+        """Makes the engine importable in this process. Packages of the interpreter come before the engine's folder in
+        sys.path."""
         os.environ.update(self.environment)
         if self.packages and self.folder.is_dir():
             sys.path.append(str(self.folder))
@@ -169,7 +173,7 @@ def repository() -> Path:
 
 
 def packages_folder() -> Path:
-    """DRAFTPROOF_ENGINE_PACKAGES, or build/engines of the checkout."""
+    """Returns the folder that DRAFTPROOF_ENGINE_PACKAGES names, or build/engines of the checkout."""
     given = os.environ.get("DRAFTPROOF_ENGINE_PACKAGES")
     return Path(given) if given else repository() / "build" / "engines"
 
@@ -198,7 +202,7 @@ def discover(folder: Path | None = None) -> dict[str, Engine]:
 
 
 def load(path: Path) -> Engine | None:
-    """The engine of a file, None if it binds no ENGINE."""
+    """Returns the engine of a file, None if the file binds no ENGINE."""
     spec = importlib.util.spec_from_file_location(f"draftproof_engine_{path.stem}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -245,7 +249,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _bound(node: ast.stmt) -> set[str]:
-    """Names that a statement binds by a definition or an assignment."""
+    """Returns the names that a statement binds by a definition or an assignment."""
     if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
         return {node.name}
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
@@ -265,12 +269,13 @@ def module_of(path: Path, name: str) -> Any:
 
 
 def beside(file: str, name: str) -> Any:
-    """The file `name` in the folder of the adapter `file`, as a module. Raises: Missing if there is none."""
+    """Imports the file `name` in the folder of the adapter `file` as a module. Raises: Missing if there is no such
+    file."""
     return module_of(Path(file).with_name(name), "draftproof" + name.partition(".")[0])
 
 
 def paths_of(parents: Sequence[int]) -> list[list[int]]:
-    """Nodes of a tree from the root to each leaf, without the root, whose number is -1."""
+    """Returns the nodes of a tree from the root to each leaf, without the root, whose number is -1."""
     paths = []
     for leaf in range(len(parents)):
         if leaf not in parents:

@@ -50,7 +50,7 @@ class Source(Protocol):
 
 @functools.cache
 def sources() -> tuple[Source, ...]:
-    """The files of this folder."""
+    """Returns the modules of this folder whose names do not begin with an underscore."""
     names = sorted(entry.name for entry in pkgutil.iter_modules(__path__) if not entry.name.startswith("_"))
     return tuple(cast(Source, importlib.import_module(f"{__name__}.{name}")) for name in names)
 
@@ -78,7 +78,7 @@ def replaced() -> Iterator[None]:
 
 @contextmanager
 def calling(tape: Tape) -> Iterator[None]:
-    """Draws of this thread come from `tape`. To be used within `replaced`."""
+    """Takes the draws of this thread from `tape` until the context ends. It requires `replaced` around it."""
     with ExitStack() as stack:
         stack.enter_context(drawing_from(tape))
         for source in sources():
@@ -89,9 +89,9 @@ def calling(tape: Tape) -> Iterator[None]:
 
 @contextmanager
 def intercepting(tape: Tape) -> Iterator[None]:
-    """Every draw comes from `tape` until the context ends, in all libraries that are imported.
+    """Takes every draw, in all libraries that are imported, from `tape` until the context ends.
 
-    Raises: the tape's exception that ended the call, also if the function caught it and raised another one.
+    Raises: the tape's exception that ended the call, also if the function caught it and raised another exception.
     """
     with replaced(), calling(tape):
         try:
@@ -110,10 +110,11 @@ scripted = intercepting
 
 @contextmanager
 def seeded_call(value: int, every_operator: bool) -> Iterator[None]:
-    """Draws of this thread come from generators with this seed, 0 to 2^63 - 1. To be used within `replaced`.
+    """Takes the draws of this thread from generators with this seed, 0 to 2^63 - 1, until the context ends. It requires
+    `replaced` around it.
 
-    With `every_operator` torch's own generator, which all threads share, is seeded too, for operators that nothing
-    replaces.
+    With `every_operator` torch's default generator, which all threads share, is seeded too, for operators that have no
+    stand-in.
     """
     with drawing_from(None, value):
         if every_operator and torch_operators.present():

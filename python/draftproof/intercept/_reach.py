@@ -46,7 +46,8 @@ def _loads_of(code: types.CodeType) -> tuple[tuple[str, ...], ...]:
 
 
 def _attribute(thing: object, key: str) -> object:
-    """Returns the attribute without running code of the object; None if it has none, or belongs to a library."""
+    """Returns the attribute without running code of the object; None if the object has no such attribute or belongs to
+    a library."""
     owner = (
         thing.__name__
         if isinstance(thing, types.ModuleType)
@@ -61,7 +62,8 @@ def _attribute(thing: object, key: str) -> object:
 
 
 def _loaded_by(function: types.FunctionType) -> Iterator[tuple[str, object]]:
-    """Globals, objects of the closure and their attributes that `function` loads, and modules that it imports."""
+    """Yields the globals, the objects of the closure and their attributes that `function` loads, and the modules that
+    it imports."""
     cells = {}
     for key, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         with contextlib.suppress(ValueError):  # the cell is empty
@@ -114,7 +116,10 @@ def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
 
 
 def objects_of(fn: Callable[..., Any]) -> Iterator[tuple[str, object]]:
-    """Objects that `fn` can reach, each once, with the way to it. Cost: one visit an object, 10,000 at most."""
+    """Yields the objects that `fn` can reach, each once, after a name that describes how it is reached.
+
+    Cost: one visit for each object, 10,000 at most.
+    """
     seen: set[int] = set()
     waiting: list[tuple[str, object]] = [(getattr(fn, "__name__", type(fn).__name__), fn)]
     while waiting and len(seen) < MOST_OBJECTS:

@@ -55,7 +55,8 @@ def imports_here() -> int:
 
 
 def running() -> Tape | None:
-    """The tape of the call that this thread runs; None outside of one, and in a module that the call imports."""
+    """Returns the tape of the call that this thread runs; None outside of a call, and in a module that the call
+    imports."""
     tape = here.tape
     if tape is None and unreplaced is not None:
         unreplaced.names.add("random or numpy.random in another thread")
@@ -76,14 +77,14 @@ def own(library: str, make: Callable[[int], Any]) -> Any:
 
 
 def seed_for(seed: int, source: str) -> int:
-    """Returns the seed of one random source of a call, 0 to 2^63 - 1. Sources have different ones, because generators
+    """Returns the seed of one random source of a call, 0 to 2^63 - 1. Sources have different seeds, because generators
     of several libraries give the same numbers for the same seed."""
     return (seed ^ zlib.crc32(source.encode()) << 31) & (2**63 - 1)
 
 
 @contextmanager
 def drawing_from(tape: Tape | None, seed: int | None = None) -> Iterator[None]:
-    """Draws of this thread come from `tape`, or from generators with `seed`."""
+    """Takes the draws of this thread from `tape`, or from generators with `seed`, until the context ends."""
     before = here.tape, here.seed, here.made, here.imports
     here.tape, here.seed, here.made, here.imports = tape, seed, {}, imports_here()
     try:
@@ -137,14 +138,14 @@ def hashable(seed: Any) -> Hashable:
 
 
 def shape_of(size: Any) -> tuple[int, ...]:
-    """The shape that a size argument of numpy means; () for None."""
+    """Returns the shape for an argument `size` of numpy; () for None."""
     if size is None:
         return ()
     return (int(size),) if not hasattr(size, "__iter__") else tuple(int(n) for n in size)
 
 
 def race_size(tape: Tape) -> int:
-    """Number of entries of the race that a lone exponential belongs to: V if draws are raced, else 1."""
+    """Returns the number of entries of the race that a lone exponential belongs to: V if draws are raced, else 1."""
     return tape.vocabulary if tape.races else 1
 
 

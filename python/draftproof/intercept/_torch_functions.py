@@ -35,7 +35,7 @@ def _generator(seed: int) -> torch.Generator:
 
 
 def _usual_device() -> torch.device:
-    """The device of torch.set_default_device or of `with torch.device(..)`, else the CPU."""
+    """Returns the device of torch.set_default_device or of `with torch.device(..)`, else the CPU."""
     return getattr(_device_contexts(), "CURRENT_DEVICE", None) or _CPU
 
 
@@ -73,7 +73,7 @@ def _seeded_in_call(tape: Tape, generator: Any) -> bool:
 
 
 def _rand(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """torch.rand(sizes) on the CPU."""
+    """Draws torch.rand(sizes) on the CPU."""
     dtype, generator = kwargs.get("dtype"), kwargs.get("generator")
     if kwargs.keys() - {"dtype", "generator"} or _usual_device() != _CPU or _seeded_in_call(tape, generator):
         return NotImplemented
@@ -89,7 +89,7 @@ def _rand(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _multinomial(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """One sample by weights [n] on the CPU, as a tensor method or a function."""
+    """Draws one sample by weights [n] on the CPU, for the tensor method and for the function."""
     generator = kwargs.get("generator")
     if kwargs.keys() - {"generator"} or len(args) != 2 or args[1] != 1 or tape.one is None:
         return NotImplemented
@@ -105,7 +105,7 @@ def _multinomial(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _exponential(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """tensor.exponential_(lambd) on the CPU."""
+    """Draws tensor.exponential_(lambd) on the CPU."""
     if args[0].device != _CPU:
         return NotImplemented
     return answer(tape, torch.ops.aten.exponential_.default, args, kwargs, exponential)

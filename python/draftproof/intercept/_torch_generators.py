@@ -20,13 +20,14 @@ OUT_OF_SIGHT = (
 
 
 def defaults() -> tuple[torch.Generator, ...]:
-    """Torch's default generators, the CPU's first."""
+    """Returns torch's default generators, the CPU's first."""
     devices: tuple[torch.Generator, ...] = torch.cuda.default_generators if torch.cuda.is_initialized() else ()
     return (torch.default_generator, *devices)
 
 
 def default_of(device: torch.device | None) -> torch.Generator:
-    """The generator that operators of a device draw from if they are given none; the CPU's for other types."""
+    """Returns the generator that operators of a device draw from if they are given no generator: a CUDA device's, else
+    the CPU's."""
     if device is None or device.type != "cuda" or not torch.cuda.is_initialized():
         return torch.default_generator
     index = torch.cuda.current_device() if device.index is None else device.index
@@ -34,7 +35,7 @@ def default_of(device: torch.device | None) -> torch.Generator:
 
 
 def device_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.device | None:
-    """The device that an operator with these arguments draws on; None: the CPU, or no argument says it."""
+    """Returns the device that an operator with these arguments draws on; None if no argument has a device."""
     device = kwargs.get("device")
     if device is not None:
         return torch.device(device)
@@ -42,7 +43,7 @@ def device_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> torch.device | N
 
 
 def states() -> list[torch.Tensor]:
-    """The states of torch's default generators."""
+    """Returns the states of torch's default generators."""
     return [generator.get_state() for generator in defaults()]
 
 

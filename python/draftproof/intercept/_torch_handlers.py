@@ -42,13 +42,13 @@ def _signature(operator: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
 
 
 def arguments_of(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Arguments by their names in the schema, defaults where they are not given."""
+    """Returns all arguments by their names in the schema, with defaults for arguments that are not given."""
     names, defaults = _signature(operator)
     return defaults | dict(zip(names, args, strict=False)) | kwargs
 
 
 def target_of(given: dict[str, Any], default: torch.dtype | None = None) -> Target:
-    """Shape, dtype and device of the result of a factory, a like-variant, or an operator on `self`."""
+    """Returns shape, dtype and device of the result of a factory, a like-variant, or an operator on `self`."""
     out, like = given.get("out"), given.get("self")
     shape = tuple(given["size"]) if "size" in given else (given["n"],) if like is None else tuple(like.shape)
     if out is not None:
@@ -67,7 +67,7 @@ def is_meta(device: torch.device) -> bool:
 
 
 def finished(operator: Any, given: dict[str, Any], values: Any, target: Target) -> Any:
-    """The result where the operator puts it: in `self`, in `out`, or in a new tensor."""
+    """Writes the result to `self`, to `out` or to a new tensor, as the operator does, and returns this tensor."""
     shape, dtype, device = target
     result = placed(values, shape, dtype, device)
     if operator._schema.name.endswith("_"):
@@ -99,7 +99,7 @@ def uniform(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, 
 
 @handles("aten::exponential", "aten::exponential_")
 def exponential(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Clocks in the dtype. As CPU kernels round a double once, they have the significand of the dtype and no grid.
+    """Returns clocks in the dtype. CPU kernels round a double once, so clocks have the dtype's significand and no grid.
 
     They are clamped to the positive numbers of the dtype, because the host may force a clock of 2^-60 or 2^100, which
     would round to 0 or inf and make the function compute 0 / 0 or inf / inf.
@@ -178,7 +178,8 @@ def bernoulli(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str
 
 @handles("aten::randint", "aten::randint_like", "aten::random", "aten::random_")
 def integer(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Integers low .. high - 1. Without `to`, random_ draws up to the dtype's largest integer or 2^significand."""
+    """Returns integers low .. high - 1. Without `to`, random_ draws up to the dtype's largest integer or
+    2^significand."""
     given = arguments_of(operator, args, kwargs)
     target = target_of(given, torch.int64)
     shape, dtype, device = target

@@ -29,7 +29,7 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 @functools.cache
 def significand(dtype: torch.dtype) -> int:
-    """Bits of the significand: 24 for float32, 53, 11 for float16, 8 for bfloat16."""
+    """Returns the bits of the significand: 24 for float32, 53 for float64, 11 for float16, 8 for bfloat16."""
     return 1 - round(math.log2(torch.finfo(dtype).eps))
 
 
@@ -42,12 +42,12 @@ def _grid_of(drawn: torch.Tensor) -> int:
 
 @functools.cache
 def uniform_bits(dtype: torch.dtype, device: torch.device) -> int:
-    """Uniforms of `dtype` are multiples of 2^-bits before they are rounded to it.
+    """Returns the number of bits such that uniforms of `dtype` are multiples of 2^-bits before they are rounded to it.
 
-    Because versions and devices differ, the bits are measured, with a separate generator. On the CPU, torch 2.15 has
-    float32 24, float64 53, and float16 and bfloat16 24, because they are rounded floats. Earlier versions drew half
-    formats on grids of 2^-11 and 2^-8. Each of 512 numbers has its last bit set with probability 1/2, so the measured
-    grid is too coarse with probability 2^-512.
+    Because versions and devices differ, the bits are measured, with a separate generator. On the CPU, torch 2.15 has 24
+    bits for float32, 53 for float64, and 24 for float16 and bfloat16, which are rounded from float32. Earlier versions
+    drew half formats on grids of 2^-11 and 2^-8. Each of 512 numbers has its last bit set with probability 1/2, so the
+    measured grid is too coarse with probability 2^-512.
 
     CUDA draws (x + 1/2) 2^-32, rounds it to a float, and turns 1 into 0: numbers below 2^-9 keep more bits than the
     tape's grid of 2^-24 has. A comparison of such a number has a probability that differs from the tape's by 2^-24 at
@@ -67,7 +67,7 @@ def uniform_bits(dtype: torch.dtype, device: torch.device) -> int:
 
 
 def affine(drawn: Any, low: float, high: float, dtype: torch.dtype) -> Any:
-    """Uniforms of [low, high): u (high - low) + low with one rounding in float, or in double for doubles.
+    """Returns uniforms of [low, high): u (high - low) + low with one rounding in float, or in double for doubles.
 
     A result that was rounded to `high` becomes `low`, as in torch; in half formats [0, 1) has such results, too.
     """
@@ -85,14 +85,14 @@ def affine(drawn: Any, low: float, high: float, dtype: torch.dtype) -> Any:
 
 
 def placed(values: Any, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
-    """A tensor of flat values."""
+    """Returns a tensor with the flat `values` in this shape, dtype and device."""
     if isinstance(values, torch.Tensor):
         return values.to(device=device, dtype=dtype).reshape(shape)
     if isinstance(values, np.ndarray):
         return torch.from_numpy(values).to(device=device, dtype=dtype).reshape(shape)
     if not shape:
         values = values[0]
-    tensor = torch.tensor(values, dtype=dtype)  # naming the CPU costs a microsecond
+    tensor = torch.tensor(values, dtype=dtype)  # an argument `device` would cost a microsecond
     if device.type != "cpu":
         tensor = tensor.to(device)
     return tensor if len(shape) < 2 else tensor.reshape(shape)
@@ -115,7 +115,7 @@ def is_mark(seed: int) -> bool:
 
 
 def marks() -> tuple[int, int]:
-    """The first mark, and the end of the marks so far."""
+    """Returns the first mark, and the end of the marks so far."""
     return _first, _next
 
 

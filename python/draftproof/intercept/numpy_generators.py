@@ -55,14 +55,14 @@ def _method(base: Any, name: str, library: str) -> Callable[..., Any]:
 
 
 def _stand_in(base: Any, library: str, names: list[str], **more: Any) -> Any:
-    """A subclass of numpy's generator with every method that draws."""
+    """Returns a subclass of numpy's generator in which every method that draws is replaced."""
     methods: dict[str, Any] = {name: _method(base, name, library) for name in names if name not in _DRAW_NOTHING}
     own_methods = {"replaces": True, "given": True, "key": lambda self: id(self), "plain": lambda self: self}
     return LikeBase("StandIn" + base.__name__, (base,), own_methods | methods | more)
 
 
 def _spawn(self: Any, n: int) -> list[Any]:
-    """Children of a generator with a seed have seeds that come from it."""
+    """Returns children of a generator. If it has a seed, their seeds are derived from that seed."""
     tape = running()
     children = [StandIn(child.bit_generator) for child in Plain.spawn(self, n)]
     source = tape.seeded.get(id(self)) if tape is not None else None
@@ -87,8 +87,8 @@ def _copied(self: Any, memo: Any = None) -> Any:
 
 
 def _begin(self: Any, key: Hashable, bits: Any = None) -> None:
-    """Notes the seed of a stand-in that is made in a call. Stand-ins of the same `bits`, a bit generator, draw from one
-    source."""
+    """Records the seed of a stand-in that is made in a call. Stand-ins of the same `bits`, a bit generator, draw from
+    one source."""
     tape = running()
     if tape is None:
         return
@@ -109,7 +109,7 @@ def _seed_of(seed: Any) -> Hashable:
         return None
     if isinstance(seed, np.random.SeedSequence):
         return "numpy seed", hashable(seed.entropy), *seed.spawn_key
-    if hasattr(seed, "state"):  # a bit generator; without a seed it never has the same state twice
+    if hasattr(seed, "state"):  # a bit generator; if it was made without a seed, its state is new in every call
         sequence = getattr(seed, "seed_seq", None)
         kind: Any = type(seed)
         if isinstance(sequence, np.random.SeedSequence) and repr(kind(sequence).state) == repr(seed.state):
@@ -120,7 +120,7 @@ def _seed_of(seed: Any) -> Hashable:
 
 
 def _legacy_key(seed: Any) -> Hashable:
-    """Returns a seed of RandomState and of numpy.random.seed as a key; None as `_seed_of`."""
+    """Returns a seed of RandomState and of numpy.random.seed as a key, or None where `_seed_of` returns None."""
     if seed is None or hasattr(seed, "state"):
         return _seed_of(seed)
     return "numpy.random.seed", hashable(np.asarray(seed) if isinstance(seed, list | tuple) else seed)
@@ -147,7 +147,7 @@ def _legacy_seed(self: Any, seed: Any = None) -> None:
 
 
 def _get_state(self: Any, legacy: bool = True) -> Any:
-    """The state of a plain generator, or the position in the numbers of the running call."""
+    """Returns the state of a plain generator, or the position in the numbers of the running call."""
     tape = running()
     source = tape.seeded.get(self.key()) if tape is not None else None
     if tape is None or not (source is None or isinstance(source, SeededSource)):
@@ -193,7 +193,7 @@ def _any_bits() -> Any:
 
 def default_rng(seed: Any = None) -> Any:
     """Returns a stand-in for numpy.random.default_rng(seed). Without a seed, all stand-ins made in calls share one bit
-    generator, which no call reads, because seeding another one takes longer than a small decision."""
+    generator, which no call reads, because making one takes longer than a call of a fast verifier."""
     if isinstance(seed, Plain):
         return seed
     if seed is None and running():

@@ -36,7 +36,8 @@ def _of_coin(one: RowTape, n: int, stream: str) -> int:
 
 
 class StandIn(Plain, metaclass=LikeBase):
-    """A generator whose numbers come from the tape of the running call. Outside of a call it is a plain one."""
+    """A generator whose numbers come from the tape of the running call. Outside of a call it draws like its base
+    class."""
 
     replaces = True
     _given = True
@@ -58,7 +59,7 @@ class StandIn(Plain, metaclass=LikeBase):
         return one
 
     def _plain(self) -> Any:
-        """The generator that draws where the tape does not."""
+        """Returns the generator that draws if the tape does not."""
         return self
 
     def _seed(self, tape: Tape, seed: Hashable, generator: Any) -> None:
@@ -72,7 +73,7 @@ class StandIn(Plain, metaclass=LikeBase):
                 self._seed(tape, ("random.seed", hashable(abs(a) if isinstance(a, int) else a)), self)
 
     def getstate(self) -> Any:
-        """The state of a plain generator, or the position in the numbers of the running call."""
+        """Returns the state of a plain generator, or the position in the numbers of the running call."""
         tape = running()
         if tape is None or not isinstance(tape.seeded.get(self._key(), tape), SeededSource | Tape):
             return Plain.getstate(self._plain())
@@ -106,7 +107,7 @@ class StandIn(Plain, metaclass=LikeBase):
         return one.integer(2**k, "getrandbits") if k < 31 else _of_coin(one, 2**k, "getrandbits")
 
     def _randbelow(self, n: int) -> int:
-        """The draw behind choice, randint, randrange, sample and shuffle."""
+        """Draws an integer below n for choice, randint, randrange, sample and shuffle."""
         one = self._row("_randbelow", "integer", "int")
         if one is None:
             return int(Plain._randbelow(self._plain(), n))  # type: ignore[attr-defined]
@@ -202,7 +203,8 @@ class ModuleStandIn(StandIn):
 
 
 class SystemStandIn(random.SystemRandom):
-    """The operating system's numbers, which cannot be replaced."""
+    """The operating system's numbers, which cannot be replaced: a draw in a call with a tape raises
+    UnknownRandomness."""
 
     def random(self) -> float:
         tape = running()

@@ -36,7 +36,8 @@ class Numbers:
         self.known: dict[tuple[int, int, int], tuple[int, float]] = {}
 
     def block(self, name: str, seed: Any, offset: Any, bits: int, which: int) -> Any:
-        """A block of numbers v of the tape, multiples of 2^-bits: float64, in the shape of the result."""
+        """Returns a tensor in the shape of the result, and numbers v of the tape in the same shape, multiples of
+        2^-bits in float64."""
         import triton.language as tl
 
         template = tl.to_tensor(seed).to(tl.uint64) * 0 + offset.to(tl.uint64)
@@ -75,7 +76,7 @@ class Numbers:
         return result
 
     def answers(self) -> dict[str, Callable[..., Any]]:
-        """A function for each of FUNCTIONS."""
+        """Returns a stand-in for each of FUNCTIONS."""
 
         def one(draw: Callable[..., Any], name: str) -> Callable[..., Any]:
             return lambda seed, offset, n_rounds=None: draw(name, seed, offset)
@@ -96,7 +97,7 @@ class Numbers:
 
 
 def _interpreted() -> dict[str, Any]:
-    """Triton's own random functions by name, if they are interpreted."""
+    """Returns Triton's random functions by name, if they are interpreted."""
     module = sys.modules.get("triton.language.random")
     functions = {name: getattr(module, name, None) for name in FUNCTIONS}
     return {name: f for name, f in functions.items() if hasattr(f, "rewritten_fn") and hasattr(f, "fn")}
@@ -140,7 +141,7 @@ def _random_names(fn: types.FunctionType) -> set[str]:
 
 
 def unreachable(thing: object) -> str:
-    """A kernel that is compiled, not interpreted, and names a random function."""
+    """Describes a kernel that is compiled, not interpreted, and names a random function; empty for other objects."""
     fn = getattr(thing, "fn", None)
     if type(thing).__name__ != "JITFunction" or not isinstance(fn, types.FunctionType):
         return ""

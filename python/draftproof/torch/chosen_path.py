@@ -34,7 +34,8 @@ class ChosenPath:
         self.order: Tensor | None = None  # [B, V] token at each place of the last pair
 
     def choose(self, i: int, rows: Tensor, draws: Tensor, starting: Tensor) -> Tensor:
-        """The draft [R] that continues the path after i tokens, for rows with draws; `draws` [R, n], `starting` [R]."""
+        """Returns the draft [R] that continues the path after i tokens, for rows with draws; `draws` [R, n],
+        `starting` [R]."""
         raise NotImplementedError
 
     def extend(self) -> None:
@@ -51,20 +52,21 @@ class ChosenPath:
             self.nodes[:, i + 1] = self.node
 
     def target(self, rows: Tensor, places: Tensor) -> Tensor:
-        """The target after `places` tokens, [R, V]."""
+        """Returns the target after `places` tokens, [R, V]."""
         return self.at.p_row(rows, self.nodes[rows, places])
 
     def proposal(self, rows: Tensor, places: Tensor) -> Tensor:
-        """The proposal after `places` tokens, [R, V]."""
+        """Returns the proposal after `places` tokens, [R, V]."""
         draft = self.tree.draws(rows, self.nodes[rows, places]).long().argmax(1)
         return self.at.q.row(rows, draft)
 
     def pair(self, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns p and q as `block.Pair` does; after a call of `reorder` its order replaces that of the ids."""
+        """Returns p and q as `block.Pair` does; after a call of `reorder` its order replaces the order of the ids."""
         raise NotImplementedError
 
     def reorder(self, rows: Tensor, p: Tensor, q: Tensor) -> Tensor:
-        """The tokens of rows [R, V] by p / q descending, those with q = 0 first, ties by ascending id."""
+        """Returns the tokens of rows [R, V] by p / q descending, tokens with q = 0 first, ties by ascending id, and
+        keeps this order for `verify`."""
         if self.order is None:
             self.order = torch.arange(p.shape[1], device=self.device).repeat(len(self.node), 1)
         order = ratios(p, q).argsort(dim=1, descending=True, stable=True)
@@ -77,8 +79,8 @@ class ChosenPath:
             self.order[rows] = torch.arange(self.order.shape[1], device=self.device)
 
     def verify(self, paths: bool) -> tuple[Tensor, Tensor, Tensor]:
-        """Tokens [B, L + 1], their number [B], and an index [B]: of the chosen path if K `paths` were given, else of
-        the last accepted draft.
+        """Returns tokens [B, L + 1], their number [B], and an index [B]: of the chosen path if K `paths` were given,
+        else of the last accepted draft.
         """
         self.extend()
         accepted, extra = verify_block(self.p_at, self.q_at, self.lengths, self.target, self.pair, self.at.uniforms)
@@ -93,5 +95,5 @@ class ChosenPath:
 
 
 def ratios(p: Tensor, q: Tensor) -> Tensor:
-    """p / q, infinite where q = 0."""
+    """Returns p / q, infinite where q = 0."""
     return torch.where(q > 0, p / q, torch.inf)

@@ -33,13 +33,13 @@ class Uniforms:
             raise ValueError(f"uniforms[{b}, {i}]: got {float(self.values[b, i])}, expected a number of [0, 1)")
 
     def take(self, active: Tensor) -> Tensor:
-        """The next number of each row where `active` [B]; rows that are not active keep theirs for later."""
+        """Returns the next number of each row. Rows that are not `active` [B] keep this number for later."""
         place = self.used.clamp(max=self.values.shape[1] - 1)
         self.used = self.used + active
         return self.values.gather(1, place[:, None]).squeeze(1)
 
     def of(self, rows: Tensor) -> SomeUniforms:
-        """The numbers of these rows [R]."""
+        """Returns the numbers of these rows [R]."""
         return SomeUniforms(self, rows)
 
 
@@ -50,14 +50,15 @@ class SomeUniforms:
         self.all_rows, self.rows = all_rows, rows
 
     def take(self, active: Tensor) -> Tensor:
-        """As Uniforms.take, [R]."""
+        """Returns the next numbers [R], as Uniforms.take."""
         everyone = torch.zeros(len(self.all_rows.used), dtype=torch.bool, device=active.device)
         everyone[self.rows] = active
         return self.all_rows.take(everyone)[self.rows]
 
 
 def first(found: Tensor, allowed: Tensor) -> Tensor:
-    """Index in the last dimension of the first place that is found and allowed, else of the last allowed one."""
+    """Returns the index in the last dimension of the first entry that is found and allowed, else of the last allowed
+    entry."""
     n = allowed.shape[-1]
     index = torch.arange(n, device=allowed.device)
     hit = torch.where(found & allowed, index, n).amin(-1)
@@ -66,7 +67,7 @@ def first(found: Tensor, allowed: Tensor) -> Tensor:
 
 
 def inverse(weights: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-    """Cells drawn from weights [R, V] by numbers u [R, m], and the sums of the weights [R].
+    """Returns cells drawn from weights [R, V] by numbers u [R, m], and the sums of the weights [R].
 
     A draw returns the first cell whose prefix sum exceeds u times the sum, and the last cell with weight if rounding
     leaves none. A cell of weight 0 is never returned, except where all are 0. Weights are not negative.

@@ -27,7 +27,7 @@ class Inputs:
 
     @property
     def there(self) -> Tensor:
-        """Whether draft i is there, [B, n]."""
+        """Whether draft i is below the length of its row, [B, n]."""
         return torch.arange(self.drafts.shape[1], device=self.device) < self.lengths[:, None]
 
 
@@ -70,7 +70,7 @@ def want_temperature(options_logits: bool, temperature: Temperature, batch: int)
 
 
 def drafts_of(drafts: Tensor, shape: tuple[int | str, ...], vocabulary: int, given: Options) -> tuple[Tensor, Tensor]:
-    """Drafts as int64 without padding, and lengths [B]; drafts are padded along the last dimension."""
+    """Returns drafts as int64, with token 0 in place of padding by -1 along the last dimension, and lengths [B]."""
     fits = drafts.dim() == len(shape) and all(
         isinstance(b, str) or a == b for a, b in zip(drafts.shape, shape, strict=True)
     )

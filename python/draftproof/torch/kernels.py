@@ -1,13 +1,13 @@
 """CUDA kernels as torch operators, and when the functions of draftproof.torch call them.
 
-    torch.ops.draftproof.verify_rows        numbers by a seed and a first trial: equal arguments give equal tokens
-    torch.ops.draftproof.draw_rows          numbers of the device's default generator, for torch.compile too
+    torch.ops.draftproof.verify_rows        draws by a seed and a first trial: equal arguments give equal tokens
+    torch.ops.draftproof.draw_rows          draws by the device's default generator, also for torch.compile
 
 The library of kernels is searched for once (kernel_library.py); without it the functions run in their torch form. They
 call kernels if all of these conditions hold:
 
     rows          CUDA tensors, float32; bfloat16 and float16 as logits, and as probabilities for recursive rejection
-    temperature   a number, or none
+    temperature   a number or None
     drafts        1 .. 32 in each row; a vocabulary of at most 2^22 for logits
     uniforms      not given; with them the torch form runs, as documented for each function
     buckets       not given
@@ -16,10 +16,12 @@ call kernels if all of these conditions hold:
 
 Random numbers: row i of a batch is trial `offset + i` of a hash of the generator's seed; the generator's offset then
 increases by the number of rows, rounded up to a multiple of 4, without waiting for the device. Equal seeds and offsets
-give equal tokens, on every device and on the CPU. Threads that also draw by torch need a generator each.
+give equal tokens, on every device and on the CPU. Threads that also draw by torch need a separate generator each,
+because torch does not take the lock of these functions.
 
-Differences from the torch form: numbers, and so tokens, but not their distribution; ladders put tokens in buckets of
-equal p / q (docs/ladder.md), whose acceptance is some 1e-4 below the optimum, and do not normalise probabilities.
+The random numbers, and so the tokens, differ from the torch form, but their distribution does not. Ladders put tokens
+in buckets of equal p / q (docs/ladder.md), whose acceptance is some 1e-4 below the optimum, and do not normalise
+probabilities.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ _lock = threading.RLock()
 
 @contextmanager
 def torch_form() -> Iterator[None]:
-    """Until the context ends, functions of draftproof.torch call no kernel in this thread or task."""
+    """Disables kernels for functions of draftproof.torch, in this thread or task, until the context ends."""
     token = _off.set(True)
     try:
         yield
@@ -66,7 +68,8 @@ def hashed(seed: int) -> int:
 
 
 def reserve(generator: torch.Generator, count: int) -> tuple[int, int]:
-    """The seed and the first of `count` trials; moves the offset of a generator of a CUDA device beyond them."""
+    """Returns the seed and the first of `count` trials, and moves the offset of a CUDA device's generator beyond
+    them."""
     with _lock:
         offset = generator.get_offset()
         generator.set_offset(offset + (count + 3) // 4 * 4)
@@ -74,7 +77,7 @@ def reserve(generator: torch.Generator, count: int) -> tuple[int, int]:
 
 
 def operators() -> Any:
-    """torch.ops.draftproof with its operators; None where the library is not built, or torch is older than 2.4.
+    """Returns torch.ops.draftproof with its operators; None if the library is not built, or torch is older than 2.4.
 
     Raises: OSError if the library cannot be loaded.
     """
@@ -85,7 +88,7 @@ def operators() -> Any:
 
 
 def _defined() -> Any:
-    """The library of operators."""
+    """Defines the operators and returns their library."""
     result = "(Tensor, Tensor)"
 
     def shapes(verifier: str, p: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
@@ -112,7 +115,8 @@ _kept: list[Any] = []  # torch removes the operators of a Library that is freed
 
 
 def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> tuple[Tensor, Tensor] | None:
-    """Token [B] and index of the accepted draft [B] by the kernel of `verifier`; None: the torch form is to run.
+    """Returns the token [B] and the index of the accepted draft [B] by the kernel of `verifier`, or None if the torch
+    form has to run.
 
     p, q [B, V], drafts [B, K]; `given`: the options of the function. Waits for the device only with `check`, and for
     ladders, which require a draft in each row.
@@ -152,8 +156,8 @@ def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options
 
 
 def _suits(kernel: kernel_library.Kernel, p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> bool:
-    """Whether the conditions of the module's docstring hold, except that of the device. Arguments of wrong shapes or
-    types do not meet them, so that the torch form raises its ValueError."""
+    """Whether the conditions of the module's docstring hold, except the condition on the device. Arguments of wrong
+    shapes or types do not meet them, so that the torch form raises its ValueError."""
     k = drafts.shape[-1] if drafts.dim() == 2 else 0
     half = p.dtype in (torch.bfloat16, torch.float16) and (given.logits or not kernel.plans)
     integers = not (drafts.is_floating_point() or drafts.is_complex() or drafts.dtype == torch.bool)
@@ -181,7 +185,7 @@ def _suits(kernel: kernel_library.Kernel, p: Tensor, q: Tensor, drafts: Tensor, 
 
 
 def _check_rows(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, lengths: Tensor, given: Options) -> None:
-    """The checks of values that the torch form makes."""
+    """Checks values as the torch form does. Raises: ValueError."""
     from .verifiers.recursive_rejection_without_replacement import want_distinct, want_drafted
 
     p_rows = Rows("p", p[:, None], given.logits, given.temperature)
@@ -195,12 +199,12 @@ def _check_rows(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, lengths: Te
 
 
 def ready() -> bool:
-    """Whether kernels are called for CUDA tensors here."""
+    """Whether this machine and process call kernels for CUDA tensors."""
     return torch.cuda.is_available() and operators() is not None
 
 
 def require() -> Any:
-    """torch.ops.draftproof. Raises: ValueError where the library of kernels is not found."""
+    """Returns torch.ops.draftproof. Raises: ValueError if the library of kernels is not found."""
     found = operators()
     places = ", ".join(map(str, kernel_library.places()))
     want(found is not None, "kernels", f"no library at {places}", f"{kernel_library.FILE}, by ./dev build device")

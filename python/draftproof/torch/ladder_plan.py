@@ -1,10 +1,10 @@
-"""The ladder: selects one of K i.i.d. drafts such that its distribution is known and the best possible. Many rows at
-once.
+"""The ladder, for many rows at once: selects one of K i.i.d. drafts such that its distribution is known and the best
+possible.
 
 Tokens stand in bins by p / q descending. s_i and P_i are the q- and p-mass of the first i bins, P_i with the tokens of
 q = 0, and f(s) is the probability that some draft falls in the first s of q.
 
-    D_i    (P_i - f(s_i))+                 target mass that drafts above break i cannot serve
+    D_i    (P_i - f(s_i))+                 target mass above break i, less the probability that a draft falls there
     M_i    running maximum of D towards its argmax, from both sides
     G_i    P_i - M_i                       mass of the selected draft in the first i bins: concave, at most f
     slope  of G                            distribution of the selected draft over q, in each bin
@@ -32,7 +32,7 @@ from torch import Tensor
 
 @dataclass
 class Plan:
-    """The plan of R rows with V tokens in n bins; s, f, P and M are those of the module's docstring."""
+    """The plan of R rows with V tokens in n bins; the module's docstring defines s, f, P and M."""
 
     p: Tensor  # [R, V], sums 1
     q: Tensor  # [R, V], sums 1
@@ -53,12 +53,12 @@ class Plan:
         return int(self.q_bin.shape[1])
 
     def edge(self, u: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
-        """The group [a, b) of each bin [R] for levels u [R]."""
+        """Returns the group [a, b) of each bin [R] for levels u [R]."""
         return hull_edge(self.s, (self.target - self.missed).sub_(u[:, None] * self.f), bin_)
 
     def groups(self, bin_: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """The groups [a, b) of each bin [R] as the levels u go from 0 to 1, and the share of u of each, [R]; the shares
-        of a row sum to 1, and rows that are done have share 0.
+        """Yields the groups [a, b) of each bin [R] as the levels u go from 0 to 1, and the share of u of each, [R]; the
+        shares of a row sum to 1, and rows that are done have share 0.
 
         The edge of the hull of G - u f from a to b stays an edge until another point reaches the line through both.
         Cost: a pass over the bins for each group, up to n of them for n bins.
@@ -86,7 +86,7 @@ class Plan:
             a, b = torch.where(live, a.minimum(first), a), torch.where(live, b.maximum(first), b)
 
     def slope_at(self, bin_: Tensor) -> Tensor:
-        """Distribution of the selected draft over q in one bin of each row, [R]."""
+        """Returns the distribution of the selected draft divided by q, in one bin of each row, [R]."""
         at, ends = bin_[:, None], bin_[:, None] + torch.arange(2, device=bin_.device)
         s, f, target, missed = (x.gather(1, ends) for x in (self.s, self.f, self.target, self.missed))
         of_f = chord(self.distribution, s) if self.chords is None else self.chords.gather(1, at)
@@ -94,7 +94,7 @@ class Plan:
         return slopes(*masses, of_f, f, target, missed, self.plain).squeeze(1)
 
     def selected(self, rows: Tensor) -> Tensor:
-        """Distribution of the selected draft in these rows, [len(rows), V]."""
+        """Returns the distribution of the selected draft in these rows, [len(rows), V]."""
         of_f = chord(self.distribution[rows], self.s[rows]) if self.chords is None else self.chords[rows]
         held = (self.f[rows], self.target[rows], self.missed[rows], self.plain[rows])
         slope = slopes(self.p_bin[rows], self.q_bin[rows], of_f, *held)
@@ -104,7 +104,7 @@ class Plan:
 def slopes(
     p_bin: Tensor, q_bin: Tensor, of_f: Tensor, f: Tensor, target: Tensor, missed: Tensor, plain: Tensor
 ) -> Tensor:
-    """Slope of G in each of m bins, [R, m], from values at the bins [R, m] and at their breaks [R, m + 1].
+    """Returns the slope of G in each of m bins, [R, m], from values at the bins [R, m] and at their breaks [R, m + 1].
 
     The slope of f where G touches it, and p / q where M rests, stay accurate on narrow bins, unlike differences of
     sums.
@@ -115,8 +115,8 @@ def slopes(
 
 
 def none_of(distribution: Tensor, a: Tensor) -> Tensor:
-    """Probability that no draft falls in mass 1 - a, [R, n]; distribution[m - 1] is the probability of m drafts, [R,
-    K].
+    """Returns the probability that no draft falls in mass 1 - a, [R, n]; distribution[:, m - 1] is the probability of m
+    drafts, [R, K].
     """
     mean = torch.zeros_like(a)
     for m in reversed(range(distribution.shape[1])):
@@ -125,7 +125,8 @@ def none_of(distribution: Tensor, a: Tensor) -> Tensor:
 
 
 def chord(distribution: Tensor, s: Tensor) -> Tensor:
-    """Slope of f between neighbouring breaks s [R, m + 1], as sums of products: no cancellation on narrow bins."""
+    """Returns the slope of f between neighbouring breaks s [R, m + 1], as sums of products, which have no cancellation
+    on narrow bins."""
     a, b = (1 - s)[:, :-1], (1 - s)[:, 1:]
     total = distribution[:, :1].expand_as(a)
     both, power = torch.ones_like(a), torch.ones_like(a)
@@ -137,7 +138,7 @@ def chord(distribution: Tensor, s: Tensor) -> Tensor:
 
 
 def bins_of(p: Tensor, q: Tensor, buckets: int | None, singles: int = 0) -> tuple[Tensor, Tensor, Tensor]:
-    """Bins of the tokens [R, V], and p- and q-masses of the bins [R, n], by p / q descending.
+    """Returns the bins of the tokens [R, V], and p- and q-masses of the bins [R, n], by p / q descending.
 
     Tokens with q = 0 < p come first, those with p = q = 0 last; the q-mass of both bins is 0. `buckets` of equal steps
     of log(p / q) from 2^8 down to 2^-8 replace single tokens, except the `singles` tokens of largest q.
@@ -168,7 +169,7 @@ Coverage: TypeAlias = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 def plan(
     p: Tensor, q: Tensor, distribution: Tensor, buckets: int | None, singles: int = 0, coverage: Coverage | None = None
 ) -> Plan:
-    """The plan for rows p and q [R, V] of any positive sums; `distribution` [R, K] of the number of drafts.
+    """Returns the plan for rows p and q [R, V] of any positive sums; `distribution` [R, K] of the number of drafts.
 
     `buckets` and `singles` as for `bins_of`. Drafts are independent unless `coverage` computes another f.
     Cost: a sort of V tokens, or a pass if there are buckets; O(K n) for n bins.
@@ -189,7 +190,7 @@ def plan(
 
 
 def ends_of(masses: Tensor) -> Tensor:
-    """Running sums from 0 to 1, [R, n + 1]."""
+    """Returns running sums from 0 to 1, [R, n + 1]."""
     sums = torch.nn.functional.pad(masses.cumsum(1), (1, 0))
     return sums / sums[:, -1:]
 
@@ -199,7 +200,7 @@ STRIDE = 32
 
 
 def hull_edge(s: Tensor, y: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
-    """The edge a < b of the upper hull of the points (s, y) [R, n + 1] over each bin [R]: a <= bin < b.
+    """Returns the edge a < b of the upper hull of the points (s, y) [R, n + 1] over each bin [R]: a <= bin < b.
 
     A line through a point left of the bin and one right of it is raised to the highest point above it, until none is
     above. It starts at the edge of a coarser hull, or at the bin itself. The highest point above a line is a corner;

@@ -31,9 +31,9 @@ CELLS = 1 << 22
 
 
 def coverage(q: Tensor, bins: Tensor, q_bin: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """Chords of F on the bins [R, n], and F at the breaks [R, n + 1], for `lengths` [R] drafts.
+    """Returns chords of F on the bins [R, n], and F at the breaks [R, n + 1], for `lengths` [R] drafts.
 
-    `q` [R, V] has sums 1; bins of several tokens hold light ones only (`ladder_plan.bins_of`).
+    `q` [R, V] has sums 1; bins of several tokens have only tokens of small q (`ladder_plan.bins_of`).
     Cost: for K > 2 O(K^2 n M), M nodes: 4 (K <= 8) an octave from about 1e-16^(1/K) to 45 over the q-mass of all but
     the K - 1 largest tokens.
     """
@@ -55,7 +55,7 @@ def coverage(q: Tensor, bins: Tensor, q_bin: Tensor, lengths: Tensor) -> tuple[T
 
 
 def pairs(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, k: int) -> Tensor:
-    """Chords for two drafts [R, n]."""
+    """Returns chords for two drafts [R, n]."""
     top = q.argmax(1, keepdim=True)
     rest = (1 - q).scatter(1, top, q.scatter(1, top, 0.0).sum(1, keepdim=True))  # 1 - q, accurate near q = 1 too
     odds = torch.zeros_like(q_bin).scatter_add_(1, bins, q / rest)
@@ -68,7 +68,7 @@ def mass_above(q_bin: Tensor) -> Tensor:
 
 
 def race(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, k: int) -> Tensor:
-    """Chords for k > 2 drafts [R, n]."""
+    """Returns chords for k > 2 drafts [R, n]."""
     above = mass_above(q_bin)
     an_octave = 4 * ceil(k / 8)
     # Before the start k clocks have rung with probability at most t^k / k!, and the term of a bin of mass W is off by
@@ -85,13 +85,14 @@ def race(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, k: int) -> Tens
 
 
 def slowest_of(q: Tensor, k: int) -> float:
-    """The least mass, over the rows, of all tokens but the k - 1 largest: the rate at which the integral decays."""
+    """Returns the least mass, over the rows, of all tokens but the k - 1 largest: the rate at which the integrand
+    decays."""
     largest = q.topk(k - 1, dim=1).indices
     return float(q.scatter(1, largest, 0.0).sum(1).min())
 
 
 def before(start: float, an_octave: int, c: Tensor, width: Tensor) -> Tensor:
-    """Sum over the nodes before the start, in units of the rule's step, [R, n].
+    """Returns the sum over the nodes before the start, in units of the rule's step, [R, n].
 
     The integrand over W is ((c + W) e^(-(c + W) t) - c e^(-ct)) / W there, a power series in t. Because the times have
     equal ratios, the sum of each power over the times is a geometric series.
@@ -108,7 +109,7 @@ def before(start: float, an_octave: int, c: Tensor, width: Tensor) -> Tensor:
 
 
 def integrand(t: Tensor, c: Tensor, width: Tensor, own: Tensor) -> Tensor:
-    """Sum over times t [M] of t times the integrand over W, [R, n]; `own` [R, n, K, M]."""
+    """Returns the sum over times t [M] of t times the integrand over W, [R, n]; `own` [R, n, K, M]."""
     k = own.shape[2]
     fewer = below_each(own).cumsum(2)  # Pr(N' <= k)
     both = (own[:, :, 1:] * fewer[:, :, : k - 1].flip(2)).sum(2)
@@ -118,7 +119,7 @@ def integrand(t: Tensor, c: Tensor, width: Tensor, own: Tensor) -> Tensor:
 
 
 def times_distribution(a: Tensor, b: Tensor) -> Tensor:
-    """The distribution of the sum of two independent numbers below K, [.., K, M]."""
+    """Returns the distribution of the sum of two independent numbers below K, [.., K, M]."""
     k = a.shape[-2]
     out = a[..., :1, :] * b
     for j in range(1, k):
@@ -127,8 +128,8 @@ def times_distribution(a: Tensor, b: Tensor) -> Tensor:
 
 
 def below_each(own: Tensor) -> Tensor:
-    """Distribution of the number of clocks below each bin, [R, n, K, M]: products in blocks of sqrt(n) bins, then of
-    blocks.
+    """Returns the distribution of the number of clocks below each bin, [R, n, K, M], by products in blocks of sqrt(n)
+    bins, then of blocks.
     """
     n = own.shape[1]
     size = max(1, round(n**0.5))
@@ -150,7 +151,7 @@ def below_each(own: Tensor) -> Tensor:
 
 
 def power_sums(q: Tensor, bins: Tensor, q_bin: Tensor) -> Tensor:
-    """Sums of q^m over the tokens of each bin, m = 1 .. POWERS, [POWERS, R, n]."""
+    """Returns the sums of q^m over the tokens of each bin, m = 1 .. POWERS, [POWERS, R, n]."""
     sums, power = [], torch.ones_like(q)
     for _ in range(POWERS):
         power = power * q
@@ -159,11 +160,11 @@ def power_sums(q: Tensor, bins: Tensor, q_bin: Tensor) -> Tensor:
 
 
 def own_distribution(t: Tensor, q_bin: Tensor, tokens: Tensor, sums: Tensor | None, k: int) -> Tensor:
-    """Distribution of the number of clocks of each bin that have rung by t [M], below K: [R, n, K, M].
+    """Returns the distribution of the number of clocks of each bin that have rung by t [M], below K: [R, n, K, M].
 
-    Bins of several tokens: Pr(k) = e^(-Wt) e_k, where e_k are the elementary symmetric functions of e^(qt) - 1, by
-    Newton's identities from its power sums. The m-th power sum is the sum over i of m! S(i, m) / i! t^i times the sum
-    of q^i, with S the Stirling numbers of the second kind.
+    For bins of several tokens, Pr(k) = e^(-Wt) e_k, where e_k are the elementary symmetric functions of e^(qt) - 1,
+    which Newton's identities give from its power sums. The m-th power sum is the sum over i of m! S(i, m) / i! t^i
+    times the sum of q^i, with S the Stirling numbers of the second kind.
     """
     x = q_bin[:, :, None] * t
     distribution = torch.zeros(*q_bin.shape, k, len(t), dtype=t.dtype, device=t.device)

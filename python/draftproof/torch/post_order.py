@@ -24,8 +24,8 @@ MOST = 1 << 40
 
 
 class PostOrder:
-    """The state of all rows. A rule defines `weight_of`, `coin`, `left` and, if it has a state of its own, `refused`.
-    Rows [R] are those of the batch, and nodes [R] or drafts [R] belong to them.
+    """The state of all rows. A rule defines `weight_of`, `coin`, `left` and, if it has more state, `refused`. Arguments
+    `rows` [R] are batch rows, and nodes [R] or drafts [R] are of these rows.
     """
 
     def __init__(self, at: TreeInputs, rank: Tensor) -> None:
@@ -36,22 +36,23 @@ class PostOrder:
         self.tested = torch.full((b, n + 1), -1, dtype=torch.int64, device=at.device)  # rank of the last test of a node
 
     def weight_of(self, rows: Tensor, nodes: Tensor, children: Tensor) -> Tensor:
-        """The weight [R] of the drafts `children`, which are tested next after these nodes."""
+        """Returns the weight [R] of the drafts `children`, which are tested next after these nodes."""
         raise NotImplementedError
 
     def coin(self, rows: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
-        """Numerator and denominator [R] of the probability that these nodes are accepted, their children refused."""
+        """Returns numerator and denominator [R] of the probability that these nodes are accepted, given that their
+        children were refused."""
         raise NotImplementedError
 
     def left(self, rows: Tensor, nodes: Tensor) -> Tensor:
-        """The weights of the last token after these nodes, [R, V], new memory."""
+        """Returns the weights of the last token after these nodes, [R, V], in new memory."""
         raise NotImplementedError
 
     def refused(self, rows: Tensor, nodes: Tensor, children: Tensor) -> None:
         """Changes the state of these nodes after these children were refused."""
 
     def verdict(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Tokens [B, L + 1], their number [B], and the index of the last accepted draft [B], -1 for none."""
+        """Returns tokens [B, L + 1], their number [B], and the index of the last accepted draft [B], -1 for none."""
         node = self.accepted()
         rows = torch.arange(len(node), device=self.device)
         last = self.at.uniforms.take(torch.ones_like(rows, dtype=torch.bool))
@@ -60,7 +61,7 @@ class PostOrder:
         return *with_extra(tokens, length, extra), node - 1
 
     def accepted(self) -> Tensor:
-        """The accepted node of each row, [B]. Reads a number for each node that is tested, except the root."""
+        """Returns the accepted node of each row, [B]. Reads a number for each node that is tested, except the root."""
         b, n = self.tree.tokens.shape
         node = torch.zeros(b, dtype=torch.int64, device=self.device)
         done = torch.full((b,), n == 0, device=self.device)

@@ -40,7 +40,7 @@ class Tree:
         return self.there[rows] & (self.parent[rows] == nodes[:, None])
 
     def path(self, at: Tensor) -> tuple[Tensor, Tensor]:
-        """The tokens from the root to node at [B], [B, L] and 0 after their end, and their number [B]."""
+        """Returns the tokens from the root to node `at` [B], [B, L] and 0 after their end, and their number [B]."""
         length = self.depth.gather(1, at[:, None]).squeeze(1)
         tokens = torch.zeros(len(at), self.longest + 1, dtype=torch.int64, device=at.device)
         for _ in range(self.longest):
@@ -51,7 +51,7 @@ class Tree:
 
 
 def tree_of(tokens: Tensor, there: Tensor, parents: Tensor) -> Tree:
-    """The trees of drafts. `parents`: the number of an earlier draft for each draft, or -1 for the context."""
+    """Returns the trees of drafts. `parents`: the number of an earlier draft for each draft, or -1 for the context."""
     b, n = tokens.shape
     node = torch.zeros(b, n + 1, dtype=torch.int64, device=tokens.device)  # column i + 1 belongs to draft i
     parent, depth = torch.full_like(tokens, -1), torch.zeros_like(node)
@@ -70,7 +70,7 @@ def tree_of(tokens: Tensor, there: Tensor, parents: Tensor) -> Tree:
 
 
 def tree_of_paths(tokens: Tensor, lengths: Tensor) -> Tree:
-    """The tree of paths [B, K, L] of lengths [B]."""
+    """Returns the tree of paths [B, K, L] of lengths [B]."""
     b, k, n = tokens.shape
     shared = (tokens[:, :, None] == tokens[:, None]).long().cumprod(-1)  # [B, K, K, L]: prefixes are equal
     place = torch.arange(n, device=tokens.device)
@@ -97,15 +97,15 @@ class TreeInputs:
         return self.tree.tokens.device
 
     def p_row(self, rows: Tensor, nodes: Tensor) -> Tensor:
-        """The target after these nodes [R] of these batch rows [R], [R, V]."""
+        """Returns the target after these nodes [R] of these batch rows [R], [R, V]."""
         return self.p.row(rows, self.p_place[nodes])
 
     def p_entry(self, rows: Tensor, nodes: Tensor, tokens: Tensor) -> Tensor:
-        """The target probability of these tokens [R] after these nodes [R], [R]."""
+        """Returns the target probability of these tokens [R] after these nodes [R], [R]."""
         return self.p.entry(rows, self.p_place[nodes], tokens)
 
     def of_drafts(self) -> tuple[Tensor, Tensor]:
-        """p and q of each draft, both [B, n]."""
+        """Returns p and q of each draft, both [B, n]."""
         b, n = self.tree.tokens.shape
         rows = torch.arange(b, device=self.device).repeat_interleave(n)
         tokens, parents = self.tree.tokens.flatten(), self.tree.parent.flatten()

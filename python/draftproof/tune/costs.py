@@ -24,11 +24,11 @@ TORCH_NAMES = {
 
 
 class CostError(ValueError):
-    """A table of costs is malformed; the message has the place, the value and what was expected."""
+    """A table of costs is malformed; the message has the location, the value and the expected form."""
 
 
 class OutOfTable(ValueError):
-    """A table of costs has no seconds for a question, because they would have to be extrapolated."""
+    """A table of costs has no seconds for a pass or a verifier, because they would have to be extrapolated."""
 
 
 @dataclass(frozen=True)
@@ -60,24 +60,26 @@ class Costs:
     document: Mapping[str, Any]
 
     def batches(self) -> list[int]:
-        """The batch sizes of which both passes were timed."""
+        """Returns the batch sizes for which both passes were timed."""
         target, draft = ({entry.key[0] for entry in self.passes[name]} for name in PASSES)
         return sorted(target & draft)
 
     def contexts(self, batch: int) -> list[int]:
-        """The context lengths of which both passes were timed at this batch size."""
+        """Returns the context lengths for which both passes were timed at this batch size."""
         target, draft = ({entry.key[1] for entry in self.passes[name] if entry.key[0] == batch} for name in PASSES)
         return sorted(target & draft)
 
     def of_pass(self, name: str, tokens: int, batch: int, context: int) -> Seconds:
-        """Seconds of a pass over `tokens` new tokens of each of `batch` texts. Raises: OutOfTable."""
+        """Returns the seconds of a pass over `tokens` new tokens of each of `batch` texts. Raises: OutOfTable."""
         entries = [entry for entry in self.passes[name] if entry.key == (batch, context)]
         return _interpolated(entries, tokens, f"{name} of batch {batch} and context {context}")
 
     def of_verifier(self, name: str, drafts: int, paths: int, vocabulary: int, batch: int) -> Seconds:
-        """Seconds of a verifier on `drafts` drafts of each of `batch` texts, one after another. Raises: OutOfTable.
+        """Returns the seconds of a verifier on `drafts` drafts of each of `batch` texts, one after another.
 
-        A table names verifiers of chains and of trees alike, without the ending `_tree`, or as `draftproof.torch` does.
+        A table has a verifier of trees under its name, under that name without `_tree`, or under the name in
+        `draftproof.torch`.
+        Raises: OutOfTable.
         """
         if not self.verifiers:
             return Seconds(0.0)
@@ -124,7 +126,7 @@ def read_costs(path: Path) -> Costs:
 
 
 def costs_of(document: Any) -> Costs:
-    """The table of a JSON document. Raises: CostError."""
+    """Returns the table of a JSON document. Raises: CostError."""
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         got = document.get("schema") if isinstance(document, dict) else type(document).__name__
         raise CostError(f"schema: got {_shown(got)}, expected {SCHEMA!r}")
@@ -199,7 +201,8 @@ _OPTIONAL = {"bytes_per_parameter": 2.0, "target_kv_bytes": 0.0, "draft_kv_bytes
 
 
 def parse_hardware(text: str) -> dict[str, float]:
-    """`bandwidth=3.3e12,flops=9e14,target_bytes=1.4e11,draft_bytes=2e9`, and the optional parts. Raises: CostError."""
+    """Parses `bandwidth=3.3e12,flops=9e14,target_bytes=1.4e11,draft_bytes=2e9` and optional parts. Returns the numbers
+    by name. Raises: CostError."""
     values = dict(_OPTIONAL)
     for part in text.split(","):
         key, _, number = part.strip().partition("=")
@@ -220,10 +223,10 @@ def parse_hardware(text: str) -> dict[str, float]:
 def derived_costs(
     hardware: Mapping[str, float], *, batches: Sequence[int] = (1,), context: int = 0, most_tokens: int = 1024
 ) -> Costs:
-    """A table for hardware that is not at hand, computed from its figures instead of measured.
+    """Returns a table that is computed from figures of the hardware instead of measured.
 
     A pass takes the longer of two times: to read the weights once, with the keys and values of every text, at
-    `bandwidth`; to compute 2 operations per parameter and token at `flops`. `overhead` seconds come on top.
+    `bandwidth`; to compute 2 operations per parameter and token at `flops`. `overhead` seconds are added.
     """
     bandwidth, flops, overhead = hardware["bandwidth"], hardware["flops"], hardware["overhead"]
     document: dict[str, Any] = {"schema": SCHEMA, "version": VERSION, "target": "derived", "draft": "derived",
@@ -235,7 +238,7 @@ def derived_costs(
         lines = []
         for batch in batches:
             reading = (weights + batch * context * cache) / bandwidth
-            knee = reading * flops / (operations * batch)  # above so many tokens computing takes longer
+            knee = reading * flops / (operations * batch)  # number of tokens above which computing takes longer
             counts = {1 << i for i in range(most_tokens.bit_length()) if 1 << i <= most_tokens} | {most_tokens}
             counts |= {n for n in (math.floor(knee), math.ceil(knee)) if 1 <= n <= most_tokens}
             lines += [

@@ -18,7 +18,7 @@ from draftproof.tune.settings import Setting, Survey
 class Choice:
     """A setting at a batch size. `rate`: tokens per second of all texts of the batch, with an interval."""
 
-    setting: Setting | None  # None: plain decoding, a token a pass
+    setting: Setting | None  # None: plain decoding, one token for each pass
     batch: int
     seconds: Seconds
     rate: float
@@ -70,18 +70,19 @@ class Tuned(Table):
 
     @property
     def tied(self) -> int:
-        """Number of settings whose interval overlaps that of the fastest, which is one of them."""
+        """Number of settings whose interval overlaps the interval of the fastest setting, which is one of them."""
         return sum(1 for one in self.choices if one.high >= self.best.low)
 
     def loss_of_default(self) -> float | None:
-        """The share of the fastest setting's tokens per second that the default lacks."""
+        """Returns the share of the fastest setting's tokens per second that the default lacks."""
         return None if self.default is None else 1 - self.default.rate / self.best.rate
 
     def records(self) -> list[dict[str, Any]]:
         return [one.record() for one in (*self.choices, self.plain)]
 
     def plot(self, axes: Any = None) -> Any:
-        """Tokens per second against drafts of a step, of each verifier's fastest length. Returns matplotlib's axes."""
+        """Draws tokens per second against drafts of a step, for each verifier's fastest length. Returns matplotlib's
+        axes."""
         axes = axes_of(axes)
         best: dict[tuple[str, int], Choice] = {}
         for one in self.choices:
@@ -101,7 +102,7 @@ class Tuned(Table):
         return axes
 
     def text(self, most: int = 5) -> str:
-        """The fastest `most` settings, the default and plain decoding."""
+        """Returns the fastest `most` settings, the default and plain decoding as a table."""
         head: tuple[str, ...] = (
             "",
             "verifier",
@@ -163,8 +164,8 @@ class Tuned(Table):
 
 
 def seconds_of(setting: Setting, costs: Costs, vocabulary: int, batch: int, context: int) -> Seconds:
-    """Seconds of a step: a draft pass for each depth, one target pass over all drafts and the token before them, and
-    the verifier. Raises: OutOfTable.
+    """Returns the seconds of a step: a draft pass for each depth, one target pass over all drafts and the token before
+    them, and the verifier. Raises: OutOfTable.
 
     The first draft pass reads one token; the pass of depth i reads the drafts of depth i - 1.
     """
@@ -188,7 +189,7 @@ def ranked(
 ) -> Tuned:
     """Ranks the settings of a survey.
 
-    default  verifier, K and L; L None: its fastest
+    default  verifier, K and L of the default; if L is None, its fastest L
     Raises: OutOfTable if plain decoding or every setting has no time.
     """
     width = NormalDist().inv_cdf((1 + confidence) / 2)

@@ -15,7 +15,7 @@ from draftproof.survey import trees_of
 class Setting:
     """A verifier with its drafts: K paths of L tokens.
 
-    levels     drafts at each depth, of which a draft pass draws those of one depth
+    levels     number of drafts at each depth; a draft pass draws the drafts of one depth
     tokens     expected tokens that a step emits, with the token that the target adds; `error` is its standard error
     """
 
@@ -145,10 +145,10 @@ def _of_positions(
 
 
 def _of_rate(verifier: str, sampling: str, k: int, length: int, rate: float, tuples: int) -> Setting:
-    """A setting of which every depth accepts with `rate`, independently: 1 + rate + .. + rate^L tokens.
+    """Returns a setting in which every depth accepts a draft with probability `rate`, independently: it emits
+    1 + rate + .. + rate^L tokens.
 
-    With k > 1 drafts a depth it is not known beforehand which one is accepted, so a step has a full tree with k^i
-    drafts at depth i.
+    With k > 1 drafts at a depth any of them may be accepted, so a step has a full tree with k^i drafts at depth i.
     """
     tokens = sum(rate**i for i in range(length + 1))
     slope = sum(i * rate ** (i - 1) for i in range(1, length + 1))

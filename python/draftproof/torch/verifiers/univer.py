@@ -9,10 +9,11 @@ root.
     node    accepted with E / (1 - w + E) after its children were refused; the token after it has weights (w p - m)+ on
             the tokens without the fixed children
 
-Correctness: s serves min(m, w p). It is refused with probability Z = 1 - sum of min(m, w p) = 1 - w + E + w p(F), whose
-parts serve the fixed children F, the token after the node and the parent. This holds for every m that is the
-distribution of s and is 0 on F. The paper has quotients of P_s = w_s, P_k = w p(k) (1 - P_s) / Z and
-(1 - P_s) (1 - w) / Z; here the factor (1 - P_s) / Z is cancelled, so no difference of nearly equal numbers is taken.
+Correctness: the drawn child is accepted as token x with probability min(m(x), w p(x)). It is refused with probability
+Z = 1 - sum of min(m, w p) = 1 - w + E + w p(F); these parts are the probabilities of the parent, of the token after the
+node and of the fixed children F. This holds for every m that is the distribution of s and is 0 on F. The paper has
+quotients of P_s = w_s, P_k = w p(k) (1 - P_s) / Z and (1 - P_s) (1 - w) / Z; here the factor (1 - P_s) / Z is
+cancelled, so no difference of nearly equal numbers is taken.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ class Univer(PostOrder):
         return weights
 
     def excess_of(self, rows: Tensor, nodes: Tensor) -> Tensor:
-        """E of these nodes, [R]; at a leaf it is w, since all tokens have p-mass 1."""
+        """Returns E of these nodes, [R]; at a leaf E is w, since all tokens have p-mass 1."""
         unknown = self.excess[rows, nodes] < 0
         leaf = ~self.tree.draws(rows, nodes).any(1)
         ends, new = (unknown & leaf).nonzero().squeeze(1), (unknown & ~leaf).nonzero().squeeze(1)
