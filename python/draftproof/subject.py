@@ -305,7 +305,7 @@ class Subject:
         numbers: CallNumbers,
         i: int,
     ) -> Answer:
-        """Returns the answer of `call` on row i. `given` and `named` are its arguments; each input is rehearsed once."""
+        """Returns the answer of `call` on row i. `given`, `named` are its arguments; each input is rehearsed once."""
         answer = call(numbers, i)
         if self.book.met:
             one = np.ones(1, np.int64)

@@ -26,7 +26,8 @@ def rows(seed: int, drafts: int, vocabulary: int) -> tuple[NDArray[np.float64], 
 def mean_of_run(
     p: NDArray[np.float64], q: NDArray[np.float64], steps: int, keep: float, random: np.random.Generator
 ) -> float:
-    """Mean accepted drafts of single-draft rejection, which rejects an accepted draft with probability 1 - keep."""
+    """Returns the mean number of accepted drafts of single-draft rejection that also rejects accepted drafts with
+    probability 1 - keep."""
     alive, total = np.ones(steps, np.bool_), 0
     for target, proposal in zip(p, q, strict=True):
         drawn = np.searchsorted(np.cumsum(proposal) / proposal.sum(), random.random(steps), side="right")
@@ -38,7 +39,7 @@ def mean_of_run(
 
 
 def keep_of_loss(lengths: Lengths, loss: float) -> float:
-    """The factor of each acceptance probability in `Lengths.shortened`."""
+    """Returns the factor of each acceptance probability in `Lengths.shortened`."""
     return float(lengths.shortened(loss).marginal[0]) / float(lengths.marginal[0])
 
 
@@ -50,7 +51,7 @@ def main() -> None:
     given = parser.parse_args()
     p, q = rows(11, drafts=4, vocabulary=64)
     lengths = Lengths.of_rows(p.tolist(), q.tolist())
-    # With a miss probability of 1 %, 26 % of all sets of 100 runs have more than one miss; with 0.1 %, 0.5 % have.
+    # With a miss probability of 1 %, 26 % of all sets of 100 runs have more than one miss; with 0.1 %, 0.5 % of them.
     plan = steps_for(lengths, loss=given.loss, false_alarm=1e-6, miss=0.001)
     print(f"expected {plan.expected:.6f}, bound {plan.least:.6f}, {plan.steps:,} steps, "
           f"false alarm {plan.false_alarm:.2g}, miss {plan.miss:.2g}")  # fmt: skip

@@ -38,7 +38,7 @@ def target(ids):
 
 
 def target(ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Logits [n, V] that depend on the last token and on the number of tokens."""
+    """Returns logits [n, V] that depend on the last token and on the number of tokens."""
     return _TARGET[ids] + 0.1 * np.arange(len(ids))[:, None] * np.sin(np.arange(V))
 
 
@@ -53,18 +53,18 @@ def softmax(logits: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def distributions_after(context: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The distributions of target and draft after a stored context, without its padding."""
+    """Returns the distributions of target and draft after a stored context, without its padding."""
     ids = np.asarray(context)[np.asarray(context) >= 0].astype(np.int64)
     return softmax(target(ids)[-1]), softmax(draft(ids)[-1])
 
 
 def named(fn: Callable[[NDArray[np.int64]], Any]) -> CallableModel:
-    """A callable as a model whose name does not depend on the callable."""
+    """Returns a callable as a model whose name does not depend on the callable."""
     return CallableModel(fn, "logit", "the target")
 
 
 def run_program(*arguments: str) -> dict[str, Any]:
-    """Returns the program's output, or skips where it is not built."""
+    """Returns the program's output, or skips the test if the program is not built."""
     try:
         return program.run(arguments)
     except program.ProgramNotFound as error:
@@ -72,7 +72,7 @@ def run_program(*arguments: str) -> dict[str, Any]:
 
 
 def run_module(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """`python -m draftproof.capture` in `folder`, where `small_models.py` has the models above."""
+    """Runs `python -m draftproof.capture` in `folder`, where `small_models.py` has the models above."""
     here = Path(__file__).parent
     (folder / "small_models.py").write_text(MODULE.format(folder=str(here)), encoding="utf-8")
     variables = {**os.environ, "PYTHONPATH": str(here.parent), **environment}

@@ -13,7 +13,7 @@ from test_torch_reference import branches, emit, residual
 
 
 def law(decide, target, length):
-    """The distribution of texts of `length` tokens: the tokens of decide(numbers), continued by the target."""
+    """Returns the distribution of texts of `length` tokens: the tokens of decide(numbers), continued by the target."""
     found = defaultdict(Fraction)
     for weight, _, tokens in branches(decide):
         spread(found, tuple(tokens), weight, target, length)
@@ -36,7 +36,7 @@ def targets(target, length):
 
 
 def departure(found, wanted):
-    """The total variation of two distributions."""
+    """Returns the total variation of two distributions."""
     return sum(abs(found.get(x, 0) - wanted.get(x, 0)) for x in {*found, *wanted}) / 2
 
 
@@ -45,7 +45,7 @@ def drawn(row, count, numbers):
 
 
 def path(q, length, numbers):
-    """One chain of drafts."""
+    """Draws one chain of drafts."""
     prefix = ()
     for _ in range(length):
         prefix = (*prefix, numbers.pick(q(prefix)))
@@ -69,7 +69,7 @@ def spectr_gbv(p, q, paths, numbers):
         return min(Fraction(1), s / b) if b else Fraction(0)
 
     def below(tokens):
-        """For each child of a prefix, its target mass, and its draft mass over its target mass, capped at 1."""
+        """Returns for each child of a prefix its target mass, and its draft mass over its target mass, capped at 1."""
         b, s = products(tokens)
         return [(b * x, capped(s * y, b * x)) for x, y in zip(p(tokens), q(tokens), strict=True)]
 
@@ -113,8 +113,9 @@ def jacobi(target, start, length, window, numbers, *, later="coupled", record="n
     """Speculative Jacobi decoding: the target alone, whose earlier rows are the proposal. Returns `length` tokens.
 
     start       the first draft of each place of the text, with a row that has all of its mass
-    later       how a place behind the first rejection gets its next draft: `coupled` is the maximal coupling, the
-                same test and residual as in front; `noise` shares a place's noise between steps; `anew` draws alone
+    later       how a place after the first rejection gets its next draft: `coupled` is the maximal coupling, with the
+                test and residual of earlier places; `noise` shares a place's noise between steps; `anew` draws
+                independently
     record      the row that a draft kept by the coupling counts as drawn from: `new`, or `old` as the code for Lumina
     correction  `residual`, or `target` as the code for Cosmos without its coupling
     """
@@ -143,8 +144,8 @@ def jacobi(target, start, length, window, numbers, *, later="coupled", record="n
 def chain_of_three(p, middle, q, length, enough, numbers, *, passed="verified", proposal="middle"):
     """A draft of q is verified by the middle model, and blocks of at least `enough` of its tokens by the target p.
 
-    passed    the tokens of the middle that p gets: all that it emits, `verified`, or the `accepted` ones alone
-    proposal  the row that p's test divides by: that of the `middle` model or of the `draft`
+    passed    the tokens of the middle model that p verifies: `verified`, all that it emits, or the `accepted` drafts
+    proposal  the row that p's test divides by: the row of the `middle` model or of the `draft`
     """
     block, done = (), False
     while len(block) < enough and not done:
@@ -176,7 +177,7 @@ def atom_coupled(p, roots, atoms, maps, numbers, *, pool=True):
         return [numbers.pick([Fraction(0) if x in roots else y for x, y in enumerate(start)])], 0
     share = [start[a] / inside for a in roots]
     early, w, prefixes = list(share), list(share), [(a,) for a in roots]
-    exits = []  # of each depth: the residual of each branch, and its prefix
+    exits = []  # for each depth, the residual of each branch, and its prefix
     failing = []
     for j in range(length):
         s, h = atoms[j], numbers.pick(atoms[j])

@@ -48,7 +48,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty working folder: failing instances are kept there. Skips where the program is not built."""
+    """Returns an empty working folder, where failing instances are stored. Skips the test if the program is not
+    built."""
     try:
         program.find()
     except program.ProgramNotFound as error:
@@ -59,7 +60,7 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with one small engine, which is written with numpy."""
+    """Returns a checkout with one small engine, which is written with numpy."""
     (tmp_path / "python" / "engines" / "results").mkdir(parents=True)
     (tmp_path / "docs" / "findings").mkdir(parents=True)
     (tmp_path / "build" / "engines" / "small").mkdir(parents=True)

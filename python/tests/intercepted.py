@@ -10,7 +10,7 @@ from draftproof.tape import Tape
 
 
 def run(fn: Callable[[], Any], *rows: list[float], vocabulary: int = 3, races: bool = False) -> tuple[Any, Tape]:
-    """The result of fn and its tape."""
+    """Returns the result of fn and its tape."""
     tape = Tape(rows, vocabulary, races)
     with intercept.intercepting(tape):
         result = fn()
@@ -18,5 +18,5 @@ def run(fn: Callable[[], Any], *rows: list[float], vocabulary: int = 3, races: b
 
 
 def kinds(tape: Tape) -> list[tuple[int, int, int]]:
-    """Kind, size and bits of each draw."""
+    """Returns kind, size and bits of each draw."""
     return [(kind, size, bits) for kind, size, bits, _ in tape.log()[1].tolist()]

@@ -8,7 +8,7 @@ from functools import cache
 
 
 class Levels:
-    """The ladder's plan by the levels of docs/ladder.md: breaks are peeled off G one after another."""
+    """The ladder's plan by the levels of docs/ladder.md: breaks are removed from G one after another."""
 
     def __init__(self, p, q, mu, without_replacement=False):
         self.p, self.q = [x / sum(p) for x in p], [x / sum(q) for x in q]
@@ -56,7 +56,7 @@ class Levels:
         return self.q[x] * self.slope[self.order.index(x)] if self.q[x] > 0 else Fraction(0)
 
     def group(self, drafts, numbers):
-        """Indices of the drafts in the group taken, and its ends."""
+        """Returns the indices of the drafts in the group taken, and the ends of the group."""
         bins = [self.order.index(x) for x in drafts]
         steps = sorted({c for c in self.level[1 : self.n] if 0 < c < 1})
         cell = numbers.cut(steps)
@@ -64,13 +64,13 @@ class Levels:
         return [k for k, i in enumerate(bins) if i < b], a, b
 
     def groups(self, x):
-        """The groups [a, b) that the bin of x is in as the level goes from 0 to 1: (share of the levels, a, b)."""
+        """Returns (share of the levels, a, b) for the groups [a, b) of the bin of x as the level goes from 0 to 1."""
         steps = sorted({Fraction(0), Fraction(1), *(c for c in self.level[1 : self.n] if 0 < c < 1)})
         bin_ = self.order.index(x)
         return [(end - u, *self.ends(bin_, u)) for u, end in itertools.pairwise(steps)]
 
     def ends(self, bin_, u):
-        """The ends of the group of a bin at level u."""
+        """Returns the ends of the group of a bin at level u."""
         a = b = bin_
         while a > 0 and not u < self.level[a]:
             a -= 1
@@ -80,14 +80,14 @@ class Levels:
         return a, b
 
     def choose(self, drafts, numbers):
-        """Index of the selected draft and the ends of its group."""
+        """Returns the index of the selected draft and the ends of its group."""
         group, a, b = self.group(drafts, numbers)
         size = len(group)
         chosen = group[numbers.cut([Fraction(i, size) for i in range(1, size)])] if size > 1 else group[0]
         return chosen, a, b
 
     def choose_distinct(self, drafts, numbers):
-        """Index of the selected draft among different drafts, which are in draw order."""
+        """Returns the index of the selected draft among different drafts, which are in draw order."""
         group, a, b = self.group(drafts, numbers)
         if a == 0 or len(group) == 1:
             return group[0]
@@ -110,8 +110,8 @@ def levels(p, q, drafts, without_replacement):
 
 
 def hit(q, tokens, k):
-    """Probability that one of these tokens is among k drafts without replacement."""
-    sets = {frozenset(): (Fraction(1), Fraction(1))}  # probability, and what is left of q
+    """Returns the probability that one of these tokens is among k drafts without replacement."""
+    sets = {frozenset(): (Fraction(1), Fraction(1))}  # probability, and the sum of q over the other tokens
     for _ in range(min(k, sum(x > 0 for x in q))):
         grown = {}
         for drawn, (chance, left) in sets.items():

@@ -1,4 +1,4 @@
-"""Token verification of a chain in numpy, right."""
+"""A right token verification of a chain in numpy."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def pick(weights: Any, rng: Any) -> int:
 
 
 def right(p: Any, q: Any, drafts: Any, rng: Any, keep: float = 1.0) -> list[int]:
-    """Single-draft rejection in double precision. Below 1, `keep` plants a loss of acceptance."""
+    """Verifies by single-draft rejection in double precision. A `keep` below 1 makes the rule accept less often."""
     out: list[int] = []
     for i, x in enumerate(drafts):
         target, proposal = (np.asarray(row, np.float64) for row in (p[i], q[i]))
@@ -53,7 +53,7 @@ def loses(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
 
 
 def by_hand(p: Any, q: Any) -> Lengths:
-    """Lengths of single-draft rejection by enumeration of all draft tuples, in fractions."""
+    """Returns the lengths of single-draft rejection by enumeration of all draft tuples, in fractions."""
     found = [Fraction(0)] * (len(q) + 1)
     rows_p, rows_q = ([[Fraction(x) for x in row] for row in rows] for rows in (p, q))
     for drafts in itertools.product(range(len(q[0])), repeat=len(q)):
@@ -119,7 +119,7 @@ def test_a_position_states_its_count() -> None:
         for x in drafts[:1]:
             if rng.random() * float(q[x]) < float(p[x]):
                 return int(x), 1
-        return pick(p, rng), 0  # wrong as a token, which does not matter here
+        return pick(p, rng), 0  # the token should be drawn from the residual, but only the count is tested
 
     p, q = QUARTERS[0][0], QUARTERS[1][0]
     with pytest.raises(ValueError, match="count: got None for a function of level position"):
@@ -181,8 +181,8 @@ def test_captured_trees_have_the_programs_lengths() -> None:
 
 
 def test_mean_bounds_hold() -> None:
-    """Exact binomial tails show that a bound is wrong with at most the stated probability, and not with a far smaller
-    one."""
+    """By exact binomial tails, the probability that a bound is wrong is at most the stated one, and at least 1/50 of
+    it."""
     steps, error = 400, 1e-3
     for rate in (0.05, 0.5, 0.9):
         wrong = 0.0
@@ -202,7 +202,7 @@ def test_the_distribution_of_a_sum() -> None:
 
 
 def test_a_loss_is_flagged_and_right_runs_are_not() -> None:
-    """300 runs of each at the stated number of steps: the slow form is python/tests/acceptance_runs.py."""
+    """300 runs of each rule with the planned number of steps; python/tests/acceptance_runs.py makes more."""
     lengths = Lengths.of_marginal([0.84, 0.7, 0.62, 0.57])
     plan = steps_for(lengths, loss=0.05, false_alarm=1e-5, miss=0.01)
     assert plan.exact and plan.false_alarm <= 1e-5 and plan.miss <= 0.01
@@ -231,7 +231,7 @@ def test_prompts_that_differ_need_more(capsys: Any) -> None:
     assert run_command([*asked, "--between", "0.3"]) == 0
     fresh = json.loads(capsys.readouterr().out)
     assert same["exact"] and not fresh["exact"]
-    # (variance of a step + 64 * 0.3^2) / variance of a step
+    # The number of steps grows by (variance of a step + 64 * 0.3^2) / variance of a step.
     variance = float(Lengths.of_marginal([0.84, 0.7, 0.62, 0.57]).variance)
     assert fresh["steps"] / same["steps"] == pytest.approx((variance + 64 * 0.09) / variance, rel=0.03)
     assert same["prompts"] == -(-same["steps"] // 64)
@@ -292,7 +292,7 @@ def test_settings_of_engines() -> None:
     assert sum(options["synthetic_acceptance_rates"]) == pytest.approx(float(lengths.mean), abs=1e-5)
     assert options["num_speculative_tokens"] == 4
     assert lines["SGLang"].startswith("SGLANG_SIMULATE_ACC_LEN=3.78931 ")  # with the bonus
-    assert lines["TensorRT-LLM"].endswith("=2.78931")  # without it
+    assert lines["TensorRT-LLM"].endswith("=2.78931")  # without the bonus
     nothing = {one.engine: one.line for one in synthetic(Lengths.of_marginal([0.0]))}
     assert nothing["TensorRT-LLM"] == ""
 

@@ -26,7 +26,7 @@ SHORT = [*TOYS, "--positions", "40", "--context", "16", "--skip", "3"]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with texts as ids."""
+    """Returns a folder with texts as ids."""
     lines = [json.dumps(TEXTS[0]), "", *(json.dumps({"ids": ids}) for ids in TEXTS[1:])]
     (tmp_path / "texts.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return tmp_path
@@ -34,7 +34,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def here(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Here]:
-    """Does as `run_module`, in this process: starting one takes longer than a capture of small_models."""
+    """Yields a function like `run_module` that runs in this process, because the start of a process takes longer than
+    a capture of small_models."""
     (folder / "small_models.py").write_text(MODULE.format(folder=str(Path(__file__).parent)), encoding="utf-8")
     monkeypatch.chdir(folder)
     monkeypatch.setattr(sys, "path", list(sys.path))

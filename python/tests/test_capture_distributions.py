@@ -128,7 +128,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def in_type(row: np.ndarray, dtype: str) -> np.ndarray:
-    """The row rounded to a type, bfloat16 too, and widened again."""
+    """Returns the row rounded to a type, bfloat16 too, and widened again."""
     if dtype == "bfloat16":
         bits = row.astype(np.float32).view(np.uint32)
         return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)

@@ -1,4 +1,4 @@
-"""Models of transformers: loaded by folder, without layers, quantised. All are made here, with random weights."""
+"""Captures of models of transformers with random weights: loaded by folder, without layers, quantised."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GIVEN: dict[str, Any] = {"positions": 20, "context": 12, "skip": 2}
 
 
 def llama(seed: int = 0, **changes: Any) -> Any:
-    """A random Llama of five layers. Large weights make its rows far from uniform."""
+    """Returns a random Llama of five layers. Large weights make its rows far from uniform."""
     given = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 5, "num_attention_heads": 2}
     config = transformers.LlamaConfig(
         vocab_size=V, max_position_embeddings=32, initializer_range=0.4, **{**given, **changes}
@@ -34,7 +34,7 @@ def llama(seed: int = 0, **changes: Any) -> Any:
 
 
 def gpt2(seed: int = 0) -> Any:
-    """A random GPT-2 of three layers, whose linear layers are of the class Conv1D."""
+    """Returns a random GPT-2 of three layers, whose linear layers are of the class Conv1D."""
     config = transformers.GPT2Config(
         vocab_size=V, n_positions=32, n_embd=16, n_layer=3, n_head=2, initializer_range=0.4, bos_token_id=0
     )
@@ -48,7 +48,7 @@ def captured(output: Path, target: Any, draft: Any, **changes: Any) -> tuple[dic
 
 
 def rows_of(model: Any, arrays: dict[str, Any]) -> Any:
-    """The distributions [N, V] of a model after the stored contexts, one context at a time."""
+    """Returns the log-probabilities [N, V] of a model after the stored contexts, one context at a time."""
     rows = []
     with torch.no_grad():
         for context in arrays["tokens"]:
@@ -62,7 +62,7 @@ def test_rows_are_those_of_the_model(tmp_path: Path, make: Any) -> None:
     target, draft = make(0), make(1)
     arrays, metadata = captured(tmp_path / "run.safetensors", target, draft)
     for name, model in (("target", target), ("draft", draft)):
-        # Float32 passes over other lengths add in another order: a few hundred roundings of numbers below 32.
+        # Passes in float32 over other lengths add in another order, with a few hundred roundings of numbers below 32.
         np.testing.assert_allclose(arrays[name], rows_of(model, arrays), atol=500 * 32 * 2**-24)
     about = json.loads(metadata["models"])["target"]
     assert about["class"] == type(target).__name__
@@ -228,7 +228,7 @@ def test_continuations_by_the_cache_are_those_without(tmp_path: Path) -> None:
             return target(torch.as_tensor(ids[None])).logits
 
     without, _ = captured(tmp_path / "plain.safetensors", plain, llama(1), continue_tokens=7)
-    # Equal as long as no uniform number falls between two roundings of a sum, and none does with this seed.
+    # The tokens are equal unless a uniform number falls between two roundings of a sum, which this seed avoids.
     assert (with_cache["tokens"] == without["tokens"]).all()
 
 

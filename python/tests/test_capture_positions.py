@@ -24,7 +24,7 @@ FORMS: dict[str, dict[str, Any]] = {
 
 
 def small(output: Path, **changes: Any) -> Captured:
-    """40 positions of the small_models."""
+    """Captures 40 positions of the small models."""
     return capture(target, draft, TEXTS, output, **{"positions": 40, "context": 16, "skip": 3, **changes})
 
 

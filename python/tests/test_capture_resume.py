@@ -33,7 +33,8 @@ class Stops:
 
 
 def in_parts(output: Path, at: int, **given: Any) -> int:
-    """A capture that is interrupted at call `at` and started again until it is done. Returns how often it stopped."""
+    """Runs a capture that is interrupted at call `at`, and starts it again until it is done. Returns how often it was
+    interrupted."""
     stopped = 0
     while not output.exists():
         try:

@@ -15,7 +15,7 @@ from draftproof.capture.distributions import filtered
 
 
 def trees(output: Path, shape: Trees, **changes: Any) -> dict[str, NDArray[Any]]:
-    """Trees of the small models at 8 positions."""
+    """Captures trees of the small models at 8 positions. Returns the arrays."""
     given = {"positions": 8, "context": 16, "skip": 3, "trees": shape, **changes}
     capture(target, draft, TEXTS, output, **given)
     with np.load(output) as file:
@@ -57,7 +57,8 @@ def test_paths_follow_the_stored_draft(tmp_path: Path, dtype: str) -> None:
     for node, tokens in drawn.items():
         q = np.exp(arrays["draft"][node].astype(float))
         q /= q.sum()
-        # Bernstein: a count is outside with probability 2 e^-18; for 23 tokens at no more than 72 nodes 5e-5 in all.
+        # By Bernstein's inequality a count is outside with probability at most 2 e^-18, and one of the counts of 23
+        # tokens at no more than 72 nodes with at most 5e-5.
         bound = np.sqrt(2 * len(tokens) * q * (1 - q) * 18) + 2 * 18 / 3
         assert (np.abs(np.bincount(tokens, minlength=V) - len(tokens) * q) < bound).all()
 
@@ -91,7 +92,7 @@ def test_the_program_accepts_what_the_distributions_say(tmp_path: Path) -> None:
     said = run_program(*arguments, "--instances", "0")
     (row,) = (row for source in said["sources"] for row in source["rows"] if row["verifier"] == "token_path")
     mean, trials = row["mean_accepted"], row["trials"]
-    # Bernoulli trials: six standard deviations of the mean.
+    # The bound is six standard deviations of the mean of Bernoulli trials.
     assert abs(mean - np.mean(ratios)) < 6 * 0.5 / np.sqrt(trials)
 
 
@@ -128,7 +129,7 @@ def test_a_top_k_of_the_draft_is_applied_before_the_paths_are_drawn(tmp_path: Pa
                     seen += 1
     assert seen == 8 * 40 * 2
     assert (arrays["rest_draft"] == 0).all()
-    # The paths are many draws from the root's row: Bernstein's bound, as above.
+    # The paths are many draws from the root's row, which Bernstein's inequality bounds as above.
     for paths, nodes in zip(arrays["paths"], arrays["path_nodes"], strict=True):
         q = arrays["draft"][nodes[0, 0]].astype(float)
         counts = (paths[:, :1] == arrays["ids"][nodes[0, 0]]).sum(axis=0)
@@ -156,7 +157,7 @@ def test_the_tokens_that_a_top_k_tree_leaves_out_change_no_acceptance(tmp_path: 
         means.append({row["verifier"]: (row["mean_accepted"], row["trials"]) for row in said["sources"][0]["rows"]})
     assert set(means[0]) == set(means[1]) and len(means[0]) >= 4
     for verifier, (mean, trials) in means[0].items():
-        # Two means of numbers from 0 to 2, with a standard deviation of at most 1: six of their difference.
+        # Numbers from 0 to 2 have a standard deviation of at most 1; the bound is six of the difference of two means.
         assert abs(mean - means[1][verifier][0]) < 6 * np.sqrt(2 / trials), verifier
 
 

@@ -32,8 +32,8 @@ OF_LEVEL = {
         "L=2 K=2 [] p=(1 2)/3 q=(1 1)/2 [0] p=(1 1)/2 q=(0 1)/1 [1] p=(1 0)/1 q=(1 1)/2 [0 1] p=(0 1)/1 q=(1 0)/1",
     ),
 }
-STRETCHES = {"one_uniform": 65, "k-seq": 13}  # number of probes for functions with many or narrow stretches of one coin
-# Only run.py judges these: faults without an end take many seconds each.
+STRETCHES = {"one_uniform": 65, "k-seq": 13}  # number of probes for functions with many or narrow intervals of a coin
+# Only run.py judges these functions, which do not end and take many seconds each.
 ENDLESS = "draws_without_bound", "draws_until_it_is_zero", "draws_until_nothing_is_rejected", "hash_of_python_open"
 WRONG, RIGHT = catalogue.entries(wrong=True), catalogue.entries(wrong=False)
 needs_torch = pytest.mark.skipif(not catalogue.torch_there(), reason="torch is not installed")
@@ -44,7 +44,7 @@ def instances(level: str) -> list[Instance]:
 
 
 def each(entries: list[Entry], gaps: bool = True) -> Any:
-    """Entries as cases; those with a gap must fail, so that a gate that closes it is noticed."""
+    """Returns entries as cases. Entries with a gap have to fail, so that a gate that closes the gap fails the test."""
     marks = {e.name: [pytest.mark.xfail(strict=True, reason=e.gap)] if gaps and e.gap else [] for e in entries}
     return pytest.mark.parametrize("entry", [pytest.param(e, id=e.name, marks=marks[e.name]) for e in entries])
 
@@ -147,7 +147,7 @@ def test_a_seed_gives_a_thousand_functions_of_every_style() -> None:
 
 
 def given(written: Written, generator: np.random.Generator) -> list[Any]:
-    """Arguments with q = 2 p: half of the drafts are rejected, and no residual is left."""
+    """Returns arguments with q = 2 p: half of the drafts are rejected, and no residual is left."""
     import torch
 
     level, batched, k, v = written.declared.get("level", "chain"), "batched" in written.declared, 2, 4

@@ -24,7 +24,7 @@ ADAPTERS = [(one, adapter) for one in STORED for adapter in one["adapters"]]
 
 
 def _adapter(*findings: tuple[str, str, str], **given: Any) -> dict[str, Any]:
-    """An entry whose findings are check, status and counterexample."""
+    """Returns an entry with these findings: (check, status, counterexample)."""
     told = [{"check": check, "status": status, "counterexample": text} for check, status, text in findings]
     tier = {"tier": "proof", "status": "passed", "note": "", "models": 3, "predictions": 9, "findings": told}
     entry = {"name": "one", "status": "passed", "level": "chain", "draft_sampling": "iid", "calls": 7, "tiers": [tier]}

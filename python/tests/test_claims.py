@@ -1,4 +1,4 @@
-"""The verdicts of docs/findings/claims-2026.md, in fractions, on every branch of each rule."""
+"""Tests the verdicts of docs/findings/claims-2026.md, in fractions, on every branch of each rule."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HALF = [F(1, 2), F(1, 2)]
 
 
 def same(*weights):
-    """A model that gives these weights after every prefix."""
+    """Returns a model with these weights after every prefix."""
     row = [F(w, sum(weights)) for w in weights]
     return lambda prefix: row
 
@@ -54,7 +54,7 @@ def test_the_published_spectr_gbv_is_exact_for_one_draft_of_one_token():
 def test_the_published_spectr_gbv_departs_for_two_drafts_and_for_two_tokens():
     found = spectr(same(1, 1), same(0, 1), 2, 1)
     assert [sum(found[x, y] for y in (0, 1)) for x in (0, 1)] == [F(1, 4), F(3, 4)]
-    # Here the residual 1 - r^K in place of (1 - r)^K matters too.
+    # Here the result also depends on the residual 1 - r^K, which the code has in place of (1 - r)^K.
     found = spectr(same(1, 2, 0), same(0, 1, 2), 2, 1)
     assert [sum(found[x, y] for y in range(3)) for x in range(3)] == [F(49, 250), F(201, 250), 0]
     found = spectr(same(1, 1), same(1, 2), 1, 2)
@@ -63,7 +63,7 @@ def test_the_published_spectr_gbv_departs_for_two_drafts_and_for_two_tokens():
 
 
 def smaller(total):
-    """All pairs of rows of two tokens whose weights have this sum."""
+    """Yields all pairs of rows of two tokens whose weights have this sum."""
     for weights in itertools.product(range(total + 1), repeat=4):
         if sum(weights) == total and sum(weights[:2]) and sum(weights[2:]):
             yield weights[:2], weights[2:]
@@ -105,7 +105,8 @@ LUMINA, COSMOS = {"record": "old"}, {"later": "anew", "correction": "target"}
 
 
 def texts(target, length, start, change):
-    """With `start` None, the mean over first drafts that are drawn at random, as the scripts do by default."""
+    """Returns the distribution of texts. If `start` is None, it is the mean over first drafts drawn at random, as the
+    scripts draw them by default."""
     starts = list(itertools.product((0, 1), repeat=length)) if start is None else [start]
     found = [law(lambda n, s=s: jacobi(target, s, length, length, n, **change), target, length) for s in starts]
     return {text: sum(one[text] for one in found) / len(found) for text in itertools.product((0, 1), repeat=length)}
@@ -148,7 +149,7 @@ def test_atom_coupled_verification_is_exact(pool):
 
 
 def accepted(target, roots, atoms, maps, pool=True):
-    """The probability that at least n drafts are accepted, for n from 1 on."""
+    """Returns the probability that at least n drafts are accepted, for n from 1 on."""
     found = branches(lambda numbers: atom_coupled(target, roots, atoms, maps, numbers, pool=pool))
     return [sum(w for w, _, (_, count) in found if count >= n) for n in range(1, len(atoms) + 2)]
 

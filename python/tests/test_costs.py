@@ -1,4 +1,4 @@
-"""The table of costs: its form, that every pass is the one that its entry names, and its statistics."""
+"""Tests of the table of costs: its form, its statistics, and that every timed pass is the pass that its entry names."""
 
 from __future__ import annotations
 

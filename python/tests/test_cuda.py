@@ -1,4 +1,4 @@
-"""Functions on CUDA tensors at the gate, and draftproof.torch there. Without a device everything is skipped."""
+"""The gate on functions of CUDA tensors, and draftproof.torch on a device. Without a device all tests are skipped."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ TWO = "L=1 K=1 [] p=(1 3)/4 q=(2 2)/4"
 
 
 def chain(p, q, drafts, coin, pick, rest=None, on=None):
-    """A chain on the device: coin() is a uniform, pick(weights) a token; p, q and drafts come from the CPU."""
+    """Verifies a chain on the device: coin() draws a uniform, pick(weights) a token; p, q and drafts come from the
+    CPU."""
     p, q, drafts = (x.to(on or DEVICE) for x in (p, q, drafts))
     for i, x in enumerate(drafts):
         if coin() * q[i, x] < p[i, x]:
@@ -125,7 +126,7 @@ def at_most(p, q, drafts):
 
 
 def judged(fn, *instances, tier="proof", **declared):
-    """The verdict on one random model and on these instances."""
+    """Returns the verdict on one random model and on these instances."""
     asked = {"models": 1, "predictions": 16, "raises": False, "keep": False}
     return draftproof.check(fn, tier=tier, instance=instances or (ONE, TWO), **asked, **declared)
 
@@ -209,7 +210,7 @@ def test_numbers_that_no_operator_drew_are_refused(in_a_folder):
         judged(fn)
 
 
-# Numbers of a tape on the device.
+# Tests of the numbers of a tape on the device.
 
 
 @pytest.mark.parametrize(
@@ -253,7 +254,7 @@ def test_the_device_draws_as_ever_afterwards():
 
 
 def test_uniforms_of_the_device_lie_on_the_grid_or_below_it():
-    """`uniform_bits` on CUDA: floats round (x + 1/2) 2^-32, so only small ones leave the grid of 2^-24."""
+    """On CUDA, (x + 1/2) 2^-32 is rounded to a float, so only small uniforms lie off the grid of 2^-24."""
     from draftproof.intercept._torch_numbers import uniform_bits
 
     generator = torch.Generator(DEVICE).manual_seed(1)
@@ -308,7 +309,7 @@ def by_kernel(wrong):
 
 @pytest.fixture
 def compiling():
-    """Skips where Triton cannot compile: it needs a C compiler and Python's headers."""
+    """Skips the test if Triton cannot compile, for which it needs a C compiler and Python's headers."""
     if triton is None:
         pytest.skip("triton is not installed")
     out = torch.zeros(1, device=DEVICE)
@@ -386,7 +387,7 @@ def test_replay_on_the_device(in_a_folder):
 
 
 def test_a_seeded_call_repeats_on_the_device():
-    """The sampled tier gives each call a seed: the device's generator has it, too."""
+    """The sampled tier gives each call a seed, by which the device's generator is seeded, too."""
     from draftproof import intercept
 
     drawn = []

@@ -34,12 +34,12 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 V = 32
 TEXTS = [np.random.default_rng([4, i]).integers(0, V, size=12).tolist() for i in range(2)]
 SHAPES = dict.fromkeys(WITHOUT_REPLACEMENT, "3-2-1") | dict.fromkeys(PATHS, "3x3") | dict.fromkeys(CHAIN, "1x3")
-# Sums of a pass over another number of tokens are added in another order: a few hundred roundings of numbers below 32.
+# A pass over another number of tokens adds in another order, which costs a few hundred roundings of numbers below 32.
 LOGITS = 500 * 32 * 2**-24
 
 
 def llama(seed: int = 0, **changes: Any) -> Any:
-    """A random Llama. Large weights make its rows far from uniform."""
+    """Returns a random Llama. Large weights make its rows far from uniform."""
     given = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 3, "num_attention_heads": 2}
     given |= {"max_position_embeddings": 2048, **changes}
     config = transformers.LlamaConfig(vocab_size=V, initializer_range=0.4, **given)
@@ -48,7 +48,7 @@ def llama(seed: int = 0, **changes: Any) -> Any:
 
 
 def clean(model: Any, ids: list[int]) -> NDArray[np.float64]:
-    """Log-probabilities [n, V] after each prefix, by one pass without cache."""
+    """Returns log-probabilities [n, V] after each prefix, by one pass without cache."""
     with torch.inference_mode():
         logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits[0]
     rows: NDArray[np.float64] = torch.log_softmax(logits.double(), -1).numpy()
@@ -68,7 +68,7 @@ def test_rows_in_use_are_those_of_passes_without_cache(verifier: str) -> None:
     assert any(call.accepted < shape.length for call in done.calls)
     for call in done.calls:
         wanted = clean(target, text + call.emitted)[len(text) - 1 : -1]
-        # Twice the error of logits: the normaliser has it too.
+        # The bound is twice the error of logits, because the normaliser has the same error.
         np.testing.assert_allclose(np.log(call.p.double().numpy()), wanted, atol=2 * LOGITS)
         for path in call.made.paths():
             rows = clean(models.draft.model, text + [call.made.tokens[node] for node in path])[len(text) - 1 :]
@@ -148,7 +148,7 @@ class Table(Drafter):
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 def test_two_tokens_have_the_targets_distribution(verifier: str) -> None:
-    """Exact tables of three tokens: the emitted tokens, continued by draws of the target, against p(x) p(y|x)."""
+    """On tables of three tokens, compares the emitted tokens, continued by draws of the target, with p(x) p(y|x)."""
     random, size, runs = np.random.default_rng(6), 3, 700
     p = torch.from_numpy(random.dirichlet(np.full(size, 0.7), size)).float()
     drafter = Table(torch.from_numpy(random.dirichlet(np.full(size, 0.7), size)).float())

@@ -1,4 +1,4 @@
-"""Adapters of engines around stand-ins for them, which are right or have one bug: vLLM, LMDeploy, SGLang."""
+"""Tests of adapters of vLLM, LMDeploy and SGLang around stand-ins for the engines, which are right or have one bug."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OF_PENALTIES = ("frequency_penalties", "presence_penalties", "repetition_penalti
 
 @dataclass
 class Engine:
-    """Rejection sampling on flat arrays of many requests, with the bug named `bug`."""
+    """An engine with rejection sampling on flat arrays of many requests, and with the bug `bug`, if it has a name."""
 
     bug: str = ""
 
@@ -180,7 +180,8 @@ def test_a_least_length_ends_within_the_drafts(bug: str) -> None:
 
 
 def lmdeploy_step(bug: str) -> Any:
-    """Verifies drafts as if q were 1 at each: a draft is accepted with its target probability under the settings."""
+    """Returns a step that verifies drafts as if q were 1 at each: it accepts a draft with its target probability under
+    the settings."""
 
     def row(asked: Any, logits: Any, drafts: list[int], filtered: bool) -> Any:
         out = logits.clone()
@@ -224,12 +225,12 @@ def test_a_setting_of_lmdeploy(setting: str, bug: str) -> None:
         subject = SETTINGS.settings(lmdeploy_step(bug), setting)
     instance = WITH_ZERO if setting in SETTINGS.CUT else OF_TWO
     said = said_of(subject, instance)
-    wrong = "protocol failed" if bug == "without_bad_words" else "exact_distribution failed"  # it emits token V
+    wrong = "protocol failed" if bug == "without_bad_words" else "exact_distribution failed"  # this bug emits token V
     assert (wrong if bug else "exact_distribution passed") in said, said
 
 
 def sglang_step(bug: str) -> Any:
-    """Rejection sampling on a batch of chains, under the settings of each request."""
+    """Returns a step of rejection sampling on a batch of chains, under the settings of each request."""
 
     def row(logits: Any, info: Any, request: int, drafts: Any) -> Any:
         out = logits.clone()

@@ -1,4 +1,5 @@
-"""Runs the gate of examples/engine_pull_request on a stand-in for the engine, on stand-ins with bugs, and on it."""
+"""Runs the gate of examples/engine_pull_request on a stand-in for the engine, on stand-ins with bugs, and on the
+engine."""
 
 from __future__ import annotations
 

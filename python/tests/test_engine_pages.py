@@ -1,4 +1,4 @@
-"""Results of engines: versions and their differences, the page, and what is measured of texts."""
+"""Tests of results of engines: versions and their differences, the page, and measurements of texts."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_the_least_departure_that_a_text_shows_is_found_in_texts_that_have_it() 
     assert markov.least_seen(target, 100 * tokens, 1) < share / 5 and markov.least_seen(target, tokens, 4) < share
 
     def evidence(times: float) -> float:
-        """Mean of log10 e over ten texts whose rows have `times` this departure."""
+        """Returns the mean of log10 e over ten texts whose rows depart from the target by `times` this share."""
         likely = markov.likelier(target)
         mass = (target * likely).sum(1, keepdims=True)
         moved = times * share

@@ -1,4 +1,5 @@
-"""Recorders of engines: recordings of right and wrong loops, judged by `draftproof audit`. Engines are stand-ins."""
+"""Tests of recorders of engines, on stand-ins for engines: `draftproof audit` judges recordings of right and wrong
+loops."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def resampled(p: Any, q: Any) -> Any:
 
 
 def rows(seed: int) -> tuple[Any, Any, Any]:
-    """p [DRAFTS + 1, V] and q [DRAFTS, V] by `seed`; drafts [DRAFTS] from q by torch's default generator."""
+    """Returns p [DRAFTS + 1, V] and q [DRAFTS, V] by `seed`, and drafts [DRAFTS] that torch's default generator draws
+    from q.
+    """
     rng = np.random.default_rng(seed)
     p = torch.from_numpy(rng.dirichlet(np.full(VOCABULARY, 0.3), DRAFTS + 1)).clamp(min=1e-9)
     q = (p[:-1] * torch.from_numpy(rng.lognormal(0, 1, (DRAFTS, VOCABULARY)))).clamp(min=1e-9)
@@ -86,7 +89,7 @@ def vllm_module(residual: Residual) -> Any:
 
 
 def run_vllm(engine: Any) -> None:
-    """Batches of a request with two drafts, one with one draft, one without, and a greedy one."""
+    """Runs batches of four requests, with two drafts, one draft, no drafts, and one draft of a greedy request."""
     sampling = SimpleNamespace(all_greedy=False, all_random=False, temperature=torch.tensor([1.0, 1.0, 1.0, 0.0]))
     counts = [DRAFTS, 1, 0, 1]
     for seed in range(BLOCKS // 2):

@@ -1,4 +1,4 @@
-"""Engines: discovery, loading of functions, the command and repeated gates. No engine is needed here."""
+"""Tests of discovery of engines, loading of functions, the command and repeated gates. They need no engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from draftproof.engines import results as engine_results
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# In the process that runs the gates, the third check ends the process.
+# Source that makes the third check end the process that runs the gates.
 DIES_LATER = """
 import os, sys
 import draftproof.engines.results as kept

@@ -1,4 +1,4 @@
-"""Exceptions that leave the package are the package's or the user's, and say where the fault is."""
+"""Tests that exceptions that leave the package are the package's or the user's, and name the location of the fault."""
 
 from __future__ import annotations
 

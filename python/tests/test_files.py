@@ -1,4 +1,4 @@
-"""Written files replace regular files only, and never a part file of another program."""
+"""Tests that written files replace regular files only, and never a part file of another program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps that draft inside: the models are objects, and the draws of the drafter are scripted, too."""
+"""Tests of steps that draft inside: the models are objects, and the draws of the drafter are scripted, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""check, distribution, replay and acceptance on functions, through the program."""
+"""Tests of check, distribution, replay and acceptance on functions, through the program."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FEW: dict[str, Any] = {"models": 5, "predictions": 32}  # enough in the proof ti
 
 
 def accept_equal(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
-    """Wrong, because the test is <= in place of <, on coins of 24 bits."""
+    """A wrong verifier: its test is <= in place of <, on coins of 24 bits."""
     for i, x in enumerate(drafts):
         if not rng.random(dtype=np.float32) * q[i, x] <= p[i, x]:
             return [*drafts[:i], pick(np.maximum(p[i].astype(float) - q[i], 0), rng)]
@@ -236,8 +236,9 @@ def test_a_text_of_a_whole_engine_is_held_to_the_target(in_a_folder: Path) -> No
 
 
 def whole_text(memory: int = 1, end: int = -1, rolls_back: bool = True, cuts: bool = True) -> Any:
-    """Token verification of chains of drafts, on tables of the last `memory` tokens. The state keeps rejected drafts
-    unless it `rolls_back`; the end token is searched in the whole step if it `cuts`, else only in its last token."""
+    """Returns an engine with token verification of chains of drafts, on tables of the last `memory` tokens. Its state
+    keeps rejected drafts unless it `rolls_back`. It searches the end token in the whole step if it `cuts`, else only in
+    the step's last token."""
 
     def text(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
         every = range(len(target))
@@ -339,7 +340,7 @@ def test_lists_of_doubles_are_not_asked_on_long_rows(in_a_folder: Path) -> None:
 @pytest.mark.parametrize("noise", ["float16", "float64"])
 def test_a_last_draw_in_half_precision_is_asked_on_long_rows(in_a_folder: Path, noise: str) -> None:
     def last_draw(p: Any, q: Any, drafts: Any) -> int:
-        """A race whose noise may round to 0, where 0 / 0 wins."""
+        """Draws by a race whose noise may round to 0, so that 0 / 0 = NaN wins."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return int(np.argmax(p.astype(np.float64) / np.random.exponential(size=len(p)).astype(noise)))
 

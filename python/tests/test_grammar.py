@@ -1,4 +1,4 @@
-"""Verifiers under a grammar in Python: right ones and wrong ones, by check(grammar=True)."""
+"""Tests of check(grammar=True) on right and wrong verifiers under a grammar."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def draw(row):
 
 
 def chain(p, q, drafts, legal, mask_of=lambda i, n: i, removes=False, masks_bonus=True):
-    """Token verification; `mask_of(i, n)` is the row of the mask that row i of n + 1 gets."""
+    """Token verification of a chain; `mask_of(i, n)` is the number of the mask that is applied to row i of n + 1."""
     n, out = len(drafts), []
     for i, x in enumerate(drafts.tolist()):
         row = masked(p[i], legal[mask_of(i, n)])
@@ -57,7 +57,7 @@ def without_mask(p, q, drafts, legal):
 
 
 def match_in_tree(p, q, drafts, parents, legal, shared=False):
-    """Sample-and-match. `shared`: all drafts of a node get the mask of the first."""
+    """Sample-and-match on a tree. With `shared`, all drafts of a node get the mask of the first of them."""
     out, node, mask = [], -1, 0
     while True:
         token = draw(masked(p[node + 1], legal[mask]))

@@ -1,4 +1,4 @@
-"""Requests of temperature 0 beside requests that draw: right and wrong verifiers, batches and whole engines."""
+"""Tests of requests of temperature 0 beside requests that draw, on right and wrong verifiers, batches and engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Hostile functions, arguments, files and environments: each error is the package's or the user's, and has a place."""
+"""Tests on hostile functions, arguments, files and environments: each error is the package's or the user's, and names
+its location."""
 
 from __future__ import annotations
 

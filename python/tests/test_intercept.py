@@ -1,4 +1,5 @@
-"""numpy and random under a tape: values, logs, refusals, generators made during a call, and what a function reaches."""
+"""Tests of numpy and random under a tape: values, logs, refusals, generators made during a call, and objects that a
+function reaches."""
 
 from __future__ import annotations
 
@@ -147,7 +148,7 @@ def test_seeds_repeat() -> None:
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-# random.
+# Tests of the module random.
 
 
 def shuffled() -> list[int]:
@@ -324,7 +325,7 @@ state = random.Random(0)
 
 
 class Settings:
-    """Attributes of the class, which `vars` of an object does not have."""
+    """A class with class attributes, which `vars` of an object does not have."""
 
     own = np.random.default_rng(1)
     g = 0.5

@@ -1,4 +1,4 @@
-"""torch under a tape: the value of every operator, torch's own grids, what is refused, and compiled functions."""
+"""Tests of torch under a tape: the value of every operator, the grids of torch, refusals, and compiled functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch")
 F, D = torch.nn.functional, torch.distributions
 
 
-# Facts about torch in comments of the handlers, measured.
+# Measurements of the facts about torch that comments of the handlers state.
 
 
 @pytest.mark.parametrize(("dtype", "bits"), [("float32", 24), ("float64", 53)])
@@ -74,7 +74,7 @@ def test_random_without_an_end_goes_to_the_largest_number_of_the_dtype() -> None
         assert kinds(tape) == [(INTEGER, largest + 1, 0)]
 
 
-# Every operator: the tape, the result and the log.
+# Every operator, with the tape, the result and the log.
 
 W = [[0.0, 1.0, 3.0]]
 EIGHTH = 0.125
@@ -250,7 +250,7 @@ RATES = {"dropout_p": 0.5, "dropout": 0.5, "p": 0.5, "train": True, "training": 
 
 
 def operators() -> Iterator[Any]:
-    """Every overload of every operator that torch has registered."""
+    """Yields every overload of every operator that torch has registered."""
     for name in torch._C._dispatch_get_all_op_names():
         namespace, _, rest = name.partition("::")
         operator, _, overload = rest.partition(".")

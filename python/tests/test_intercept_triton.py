@@ -1,4 +1,4 @@
-"""Triton under a tape, in separate processes, because the interpreter is chosen when Triton is imported."""
+"""Tests of Triton under a tape, in separate processes, because the interpreter is chosen when Triton is imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions whose noise comes from a key: draftproof.keyed judges them over uniform keys."""
+"""Tests of draftproof.keyed, which judges functions whose noise comes from a key, over uniform keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("in_a_folder")
 
 
 def race(seed, weights):
-    """A token by Gumbel noise, as the first arrival of clocks."""
+    """Returns a token by Gumbel noise, as the first arrival of clocks."""
     with np.errstate(divide="ignore"):
         return int(np.argmin(np.random.default_rng(seed).exponential(size=len(weights)) / weights))
 
@@ -69,7 +69,7 @@ def test_one_key_for_drafts_and_corrections_is_biased():
 def test_the_instance_of_the_page(fn, share):
     p, q = np.array([0, 5 / 6, 1 / 6]), np.array([1 / 3, 2 / 3, 0])
     found = sum(fn(p, q, key) == 1 for key in range(10_000)) / 10_000
-    assert found == pytest.approx(share, abs=0.02)  # five standard errors; the two are .067 apart
+    assert found == pytest.approx(share, abs=0.02)  # five standard errors; the two shares differ by 0.067
 
 
 def test_a_number_that_no_key_determines_is_refused():

@@ -1,4 +1,4 @@
-"""Wheels and the source archive contain the licences of what they bundle."""
+"""Wheels and the source archive contain the licences of the libraries and data that they bundle."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ import add_licences  # noqa: E402
 
 ABOUT = "draftproof-0.dist-info"
 LIBRARIES = ["draftproof.libs/libfmt-4f700944.so.9.1.0", "draftproof.libs/libbz2-e4f501c8.so.1.0.4"]
-#: Development packages: LINKED has those whose libraries auditwheel copies into a wheel, OTHERS those whose licence
-#: requires no notice, and those that only tests use.
+#: Development packages. auditwheel copies the libraries of LINKED into a wheel. The licences of OTHERS require no
+#: notice, or only tests use them.
 LINKED = {"coinor-libclp-dev", "libfmt-dev", "libzip-dev"}
 OTHERS = {"libboost-dev", "libbenchmark-dev", "libgtest-dev", "librapidcheck-dev"}
 
 
 @pytest.fixture
 def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A wheel with two libraries, and texts for both in the folder `doc` beside it."""
+    """Returns a wheel with two libraries; the folder `doc` beside it has the licence texts of both."""
     monkeypatch.setattr(add_licences, "package_of", lambda name: re.findall(r"lib(\w+)-", name)[0])
     for package in ("fmt", "bz2", *add_licences.HEADERS):
         (tmp_path / "doc" / package).mkdir(parents=True)

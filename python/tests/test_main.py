@@ -1,4 +1,4 @@
-"""`python -m draftproof`: the program's arguments, exit codes and streams, and the verbs of the package."""
+"""Tests of `python -m draftproof`: the program's arguments, exit codes and streams, and the verbs of the package."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_without_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in place of the package's folder."""
+    """Returns a folder that replaces the package's folder."""
     monkeypatch.setattr(__main__, "__file__", str(tmp_path / "__main__.py"))
     (tmp_path / "__main__.py").write_text("def main(argv): return 0\n")
     return tmp_path

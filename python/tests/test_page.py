@@ -1,4 +1,4 @@
-"""Tutorials of docs/ that need the package are typed into an empty folder, and their outputs are those of the pages."""
+"""Commands of tutorials in docs/ that need the package run in an empty folder, and their outputs equal the pages'."""
 
 from __future__ import annotations
 

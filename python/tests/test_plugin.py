@@ -1,4 +1,4 @@
-"""The plug-in of pytest, in runs of pytest."""
+"""Tests of the pytest plug-in, in runs of pytest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""program.py: the places where the program is found, and the results of its exit codes."""
+"""Tests of program.py: the paths where the program is found, and the results of its exit codes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def executable(path: Path, text: str) -> Path:
 
 @pytest.fixture
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No program anywhere: neither in the package, in a checkout nor in PATH."""
+    """Returns a folder; the package, the checkout and PATH are folders in it, and none of them has the program."""
     monkeypatch.delenv("DRAFTPROOF_PROGRAM", raising=False)
     monkeypatch.setattr(draftproof, "__path__", [str(tmp_path / "package")])
     monkeypatch.setattr(program, "__file__", str(tmp_path / "checkout" / "python" / "draftproof" / "program.py"))

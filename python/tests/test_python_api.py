@@ -1,4 +1,4 @@
-"""docs/python-api.md: every argument, as the docstrings describe it."""
+"""docs/python-api.md describes every argument as the docstrings do."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def distributions(generator: np.random.Generator, count: int) -> Rows:
 
 
 def token_loop(record: Recorder, blocks: int, seed: int = 0) -> list[dict[str, Any]]:
-    """Token verification with a recorder in its loop. Returns the data that the recorder was given."""
+    """Runs token verification with a recorder in its loop. Returns the data that the recorder was given."""
     generator = np.random.default_rng(seed)
     given = []
     for b in range(blocks):
@@ -148,7 +148,7 @@ def test_counts_of_a_wrong_loop_do_not(tmp_path: Path, top: int | None) -> None:
 
 
 def recorded(folder: Path, top: int | None, *, wrong: bool) -> Trace:
-    """A loop that is right, or one that always emits the draft."""
+    """Returns the trace of a right loop, or of a loop that always emits the draft."""
     with Recorder(folder / "run.safetensors", V, top=top) as record:
         if not wrong:
             token_loop(record, 1500)
@@ -161,7 +161,7 @@ def recorded(folder: Path, top: int | None, *, wrong: bool) -> Trace:
 
 
 def surplus(trace: Trace) -> float:
-    """Standard deviations by which tokens with q > p are emitted more often than p says."""
+    """Returns by how many standard deviations tokens with q > p are emitted more often than p predicts."""
     total = variance = 0.0
     for r in range(trace.records):
         beside = int(trace.arrays["emitted_q"][r])
@@ -176,7 +176,7 @@ def surplus(trace: Trace) -> float:
 def test_trees_find_the_row_beside_each_token(tmp_path: Path) -> None:
     generator = np.random.default_rng(1)
     p, q = distributions(generator, 3), distributions(generator, 3)
-    # Drafts 4, 5 and again 4 at the root; 6 and 7 after the second 4, 8 after 5.
+    # The drafts are 4, 5 and again 4 at the root, 6 and 7 after the second 4, and 8 after 5.
     drafts, parents, rows = [4, 5, 4, 6, 7, 8], [-1, -1, -1, 2, 2, 1], [0, 0, 0, 1, 1, 2]
     with Recorder(tmp_path / "run.safetensors", V, top=5) as record:
         record.block(p, q, drafts, [4, 7, 1], parents=parents, draft_rows=rows)

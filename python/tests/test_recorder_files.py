@@ -1,4 +1,4 @@
-"""Files of traces: what a recorder leaves when it is off, stopped, killed or refused, and what a reader refuses."""
+"""Tests of trace files: of recorders that are off, stopped, killed or refused, and of files that a reader refuses."""
 
 from __future__ import annotations
 

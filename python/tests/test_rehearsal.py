@@ -1,4 +1,4 @@
-"""Functions that cannot be judged, and the errors that the rehearsal raises for them."""
+"""Tests of functions that cannot be judged, and of the errors that the rehearsal raises for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of version 0.2 that work in 0.3, each with a warning that names the new one."""
+"""Names of version 0.2 work in 0.3, each with a warning that contains the new name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Random numbers that no tape replaces are named, and races are found in each form that functions write them in."""
+"""Errors name the random numbers that no tape replaces, and races are found in each form in which functions write them.
+"""
 
 from __future__ import annotations
 

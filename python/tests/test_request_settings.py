@@ -1,4 +1,4 @@
-"""Whole engines that serve requests with settings of their own: temperature, truncations, penalties, bias, stops."""
+"""Tests of whole engines whose requests have different settings: temperature, truncations, penalties, bias, stops."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Request:
 
 
 def target_row(row: list[float], request: Request, counts: Counter[int], written: int, fault: str) -> list[float]:
-    """The row under the settings of a request, whose text so far has `counts`."""
+    """Returns the row under the settings of a request, whose text so far has `counts`."""
     given = request.settings
     seen = set(counts) | (set() if fault == "repetition without the prompt" else set(request.prompt))
     logits = [math.log(p) if p > 0 else -math.inf for p in row]
@@ -78,7 +78,9 @@ def target_row(row: list[float], request: Request, counts: Counter[int], written
 
 
 def engine(slots: int, fault: str = "", preempts: bool = False) -> Callable[..., list[list[int]]]:
-    """Token verification of chains by rows under settings; counts of tokens are kept from step to step."""
+    """Returns an engine with token verification of chains by rows under settings. A request's counts of tokens persist
+    across steps.
+    """
 
     def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, settings: Any) -> list[list[int]]:
         p_of, q_of, every = target.rows.tolist(), proposal.rows.tolist(), range(target.vocabulary)

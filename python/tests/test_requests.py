@@ -1,4 +1,4 @@
-"""Whole engines that serve several requests: slots that are filled again, prompts, preemption, ends and lengths."""
+"""Tests of whole engines that serve several requests: slots filled again, prompts, preemption, ends and lengths."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class Request:
 
 
 def engine(slots: int, fault: str = "", preempts: bool = False) -> Callable[..., list[list[int]]]:
-    """Token verification of chains. A slot has a request, and the states of target and grammar as a cache."""
+    """Returns an engine with token verification of chains. A slot has a request, and the states of target and grammar,
+    which serve as its cache.
+    """
 
     def generate(
         target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, grammar: Any = None
@@ -199,7 +201,9 @@ def test_requests_need_an_engine() -> None:
 
 
 def short(fault: str) -> Callable[..., list[list[int]]]:
-    """Draws from the target without drafts, with faults in the first tokens of texts or in one of them."""
+    """Returns an engine that draws from the target without drafts; the fault is in the first tokens of all texts, or in
+    one text.
+    """
 
     def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int) -> list[list[int]]:
         texts = []
@@ -229,7 +233,7 @@ def test_rare_places_of_a_text_are_seen(fault: str, in_a_folder: Path) -> None:
 
 
 def cached(blocks_have_parents: bool, size: int = 4) -> Callable[..., list[list[int]]]:
-    """Reads prompts by a cache that requests share: it has the states after blocks of tokens."""
+    """Returns an engine whose requests share a cache of prompts, which has the states after blocks of `size` tokens."""
 
     def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int) -> list[list[int]]:
         cache: dict[Any, int] = {}

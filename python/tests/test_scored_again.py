@@ -27,7 +27,8 @@ def after(seen: Sequence[int], temperature: float = 1.0) -> NDArray[np.float64]:
 
 
 def target(ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Rows of a clean pass, [n, V]; the row after only the first token is not used."""
+    """Returns the rows of a pass over `ids` without rejected drafts, [n, V]; the row after the first token is not used.
+    """
     return np.stack([after([0, *ids[: i + 1].tolist()]) for i in range(len(ids))])
 
 
@@ -84,14 +85,14 @@ def test_a_right_engine_scored_again_has_the_rows_that_it_recorded(tmp_path: Pat
     assert set(one.arrays) == set(other.arrays)
     for name in one.arrays:
         if name.startswith("p_"):
-            # Twice the rounding of a stored logarithm below 16: 2^-8 in float16, 2^-21 in float32.
+            # The bound is twice the rounding error of a stored logarithm below 16: 2^-8 in float16, 2^-21 in float32.
             step = 2**-7 if one.arrays[name].dtype == np.float16 else 2**-20
             np.testing.assert_allclose(one.arrays[name], other.arrays[name], atol=step)
         else:
             np.testing.assert_array_equal(one.arrays[name], other.arrays[name])
     assert other.metadata["target_rows"] == "scored again"
     assert audited(again)["status"] == "passed"
-    score_again(own, again, target, PROMPT, values="probability")  # a temperature that was not the engine's
+    score_again(own, again, target, PROMPT, values="probability")  # not the engine's temperature
     assert audited(again)["status"] == "failed"
 
 

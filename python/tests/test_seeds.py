@@ -1,4 +1,4 @@
-"""Generators that a function seeds itself: equal seeds give equal numbers, within a call and across calls."""
+"""In generators that a function seeds, equal seeds give equal numbers, within a call and across calls."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_a_generator_that_outlives_its_call_is_of_the_tape() -> None:
         return [int(torch.rand((), generator=kept[0]) * 2)]
 
     subject = adapter(verify, arrays="numpy")
-    subject.answer(*request(1, [[0.5] * 9]))  # makes it
+    subject.answer(*request(1, [[0.5] * 9]))  # makes the generator
     _, reply = subject.answer(*request(2, [[0.25] * 9, [0.75] * 9]))
     assert reply["tokens"][:, 0].tolist() == [0, 1]
 
@@ -251,7 +251,9 @@ def test_a_call_within_an_import_draws_from_its_tape(tmp_path: Any, monkeypatch:
 
 
 def test_equal_numbers_by_two_routes_have_one_source() -> None:
-    """Generators of one seed and one algorithm are equal; of two algorithms, or of one bit generator, they are not."""
+    """Two generators with the same seed and algorithm have equal numbers. Two generators of different algorithms, or
+    two that share a bit generator, have different numbers.
+    """
 
     def drawn(make: Any) -> list[int]:
         def verify(p: Any, q: Any, drafts: Any) -> list[int]:

@@ -1,4 +1,4 @@
-"""Selection policies in Python: right and wrong ones, by adapter(select=...)."""
+"""Tests of right and wrong selection policies in Python, by adapter(select=...)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BOTH = ["non_anticipation", "output_distribution"]
 
 
 def first_while(view: Selection, keeps):
-    """The number of first drafts of each request for which keeps(request, i) holds."""
+    """Returns for each request the number of its drafts before the first draft i without keeps(request, i)."""
     lengths = []
     for request in view.requests:
         n = 0
@@ -39,7 +39,7 @@ def survival(request):
     return np.cumprod(request.confidence[:-1])
 
 
-# Right.
+# Right policies.
 
 
 def all_drafts(view):
@@ -63,7 +63,7 @@ def row_entropy(view):
 
 
 def ranked(view, order):
-    """The `budget` first drafts in an order of (request, position)."""
+    """Returns the lengths that keep the `budget` first drafts in an order of (request, position)."""
     lengths = [0] * len(view.requests)
     for r, _ in order[: view.budget]:
         lengths[r] += 1
@@ -84,7 +84,7 @@ def lagged_budget(view):
     return ranked(view, sorted(every_draft(view), key=lambda at: (-scores[at[0]][at[1]], at[1], at[0])))
 
 
-# Wrong.
+# Wrong policies.
 
 
 def chosen_token_confidence(view):
@@ -100,13 +100,13 @@ def illegal_draft_trimmed(view):
 
 
 def topk_open_ties(view):
-    """Of equal survivals the later position comes first, so it may take the place of an earlier position."""
+    """Of drafts with equal survival, ranks the later position first, so it may be kept instead of an earlier one."""
     scores = [survival(request) for request in view.requests]
     return ranked(view, sorted(every_draft(view), key=lambda at: (-scores[at[0]][at[1]], -at[1], at[0])))
 
 
 def reranked_nodes(view):
-    """Keeps the nodes with the likeliest paths: the score of a node depends on its own token."""
+    """Keeps the nodes with the likeliest paths, so the score of a node depends on the node's token."""
     kept = []
     for request in view.requests:
         scores = []

@@ -1,4 +1,4 @@
-"""Verifiers that apply the settings of requests, in Python: right ones and wrong ones, by check(settings=..)."""
+"""Tests of right and wrong Python verifiers that apply the settings of requests, by check(settings=..)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def draw(row):
 
 
 def chain(p, q, drafts, target):
-    """Token verification; target(i) is the processed row i of p."""
+    """Returns the tokens of token verification; target(i) is the processed row i of p."""
     for i, x in enumerate(drafts.tolist()):
         row, other = target(i), q[i].astype(np.float64)
         if np.random.random() * other[x] < row[x]:
@@ -88,7 +88,7 @@ def top_k_before_temperature_with_mass(p, q, drafts, *, top_k, temperature, **se
 
 
 class KeepsSettings:
-    """Uses the settings of the request before where this one has a temperature of 1."""
+    """Uses the settings of an earlier request if the present request has temperature 1."""
 
     def __init__(self):
         self.before = {}

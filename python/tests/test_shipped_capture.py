@@ -1,4 +1,4 @@
-"""The capture of SmolLM2 in data/: its rows, its metadata, and what the program reads."""
+"""Tests of the SmolLM2 capture in data/: its rows, its metadata, and the acceptance that the program finds in it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_program_reads_the_acceptance_of_one_draft() -> None:
     said = run_program("survey", str(POSITIONS), "-K", "1", "--verifier", "single_draft", "--instances", "0",
                        "--tuples", "20000")  # fmt: skip
     (row,) = (row for source in said["sources"] for row in source["rows"] if row["verifier"] == "single_draft")
-    # Six standard deviations of 20,000 Bernoulli trials.
+    # The bound is six standard deviations of the mean of 20,000 Bernoulli trials.
     assert abs(row["draft_accepted"]["rate"] - np.minimum(p, q).sum(axis=1).mean()) < 6 * 0.5 / np.sqrt(20000)
 
 

@@ -1,4 +1,4 @@
-"""Stored failing instances: a folder or file that cannot be used loses them, and nothing else."""
+"""Tests of stored failing instances: if their folder or file cannot be used, they are lost, and nothing else is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_instances_are_kept_by_function_newest_first_and_dropped_when_they_hold(
 
 
 def expect_not_kept(*words: str) -> None:
-    """A failing run reports the fault, and stores nothing."""
+    """Checks that a failing run reports the fault of the file, and stores nothing."""
     fault = store.keep("f", [ONE], asked=True)
     assert fault.startswith(f"failing instances are not kept: {KEPT}: got ") and "expected" in fault
     assert all(word in fault for word in words), fault

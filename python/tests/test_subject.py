@@ -1,4 +1,4 @@
-"""A function behind an adapter: requests in, replies out, without the program."""
+"""Tests of a function behind an adapter, which answers requests without the program."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_tokens_are_read_from_what_functions_return() -> None:
 
 
 class Foreign:
-    """An array of a library that shares its memory only by DLPack."""
+    """Array of a library that shares memory only by DLPack."""
 
     def __init__(self, values: Any) -> None:
         self.values = np.asarray(values, np.int32)
@@ -235,7 +235,7 @@ def test_generators_of_batches_differ_from_call_to_call() -> None:
 
 
 def ragged(rows: list[int], tape: list[list[float]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A request whose row i has rows[i] drafts."""
+    """Returns a request whose row i has rows[i] drafts."""
     fields, arrays = request(len(rows), tape, drafts=max(rows))
     arrays["lengths"] = np.array(rows, np.int32)
     for i, n in enumerate(rows):

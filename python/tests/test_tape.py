@@ -1,4 +1,4 @@
-"""The tape: kinds of draws, forced outcomes, ends of the tape, and the log as the protocol has it."""
+"""Tests of the tape: kinds of draws, forced outcomes, ends of the tape, and the log in the form of the protocol."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_weights_without_mass_cost_a_batch_that_row_alone() -> None:
 
 
 def test_a_batch_is_its_rows_one_by_one() -> None:
-    """Random sequences of calls on random subsets of rows, with forced values, short rows and weights of zeros."""
+    """Makes random calls on random subsets of rows, with forced values, short rows and weights that are 0."""
     rng = np.random.default_rng(7)
     for _ in range(200):
         b, m = int(rng.integers(2, 5)), int(rng.integers(1, 12))

@@ -1,4 +1,4 @@
-"""draftproof.torch against the C++ verifiers: the same rows and numbers through the adapter."""
+"""Compares draftproof.torch with the C++ verifiers, which get the same rows and numbers through the adapter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOST = Path(__file__).parents[2] / "examples" / "adapter" / "adapter_host.py"
 
 @pytest.fixture
 def host():
-    """The module adapter_host.py, the host's side of the protocol, and the path of the program."""
+    """Returns the module adapter_host.py, the host's side of the protocol, and the path of the program."""
     try:
         path = program.find()
     except program.ProgramNotFound as error:
@@ -30,7 +30,9 @@ def host():
 
 
 def ask(host, name, p, q, drafts, lengths, tape, parents=None):
-    """Tokens of the C++ verifier `name`, a list for each row; with `parents` of all rows their numbers of draws too."""
+    """Returns the tokens of the C++ verifier `name`, a list for each row; with `parents`, which are the same for all
+    rows, also the number of draws of each row.
+    """
     module, path = host
     child = module.Child([path, "serve", name])
     arrays = {
@@ -116,8 +118,8 @@ def test_tokens_of_cpp_on_trees(host, branching):
 @pytest.mark.parametrize(("name", "options"), [("greedy_multipath_block", {}), ("ladder_block", {"average": True})])
 @pytest.mark.parametrize(("v", "k", "length", "stem"), [(3, 2, 1, 0), (9, 3, 2, 0), (30, 2, 3, 0), (9, 3, 3, 1)])
 def test_tokens_of_cpp_on_paths(host, name, options, v, k, length, stem):
-    """Paths with a common stem. Where p is the chosen path's q up to rounding, the C++ ladder may read a number for a
-    test that is certain here, and the two read different numbers from there on.
+    """Compares tokens on paths with a common stem. If p equals the chosen path's q up to rounding, the C++ ladder may
+    read a number for a test that is certain here; from there on the two verifiers read different numbers.
     """
     b, generator = 150, torch.Generator().manual_seed(v)
     parents = [-1 if i == 0 else i - 1 for i in range(stem)]
@@ -126,7 +128,7 @@ def test_tokens_of_cpp_on_paths(host, name, options, v, k, length, stem):
     n = len(parents)
     p, q = random_rows((b, n + 1, v), 3, zeros=0.0), random_rows((b, n + 1, v), 4, zeros=0.0)
     p_rows, q_rows, drafts = p.clone(), torch.zeros(b, n, v, dtype=torch.float64), torch.zeros(b, n, dtype=torch.int64)
-    for row in range(b):  # equal prefixes have the rows of the first of them
+    for row in range(b):  # paths with equal prefixes have equal rows
         node, seen = {-1: 0}, {}
         for i, u in enumerate(parents):
             q_rows[row, i] = (q[row, node[u]] + p[row, node[u]]) / 2

@@ -1,4 +1,4 @@
-"""Inputs that engines pass to draftproof.torch: types, logits, padding, generators, wrong arguments; the drafters."""
+"""Tests of the drafters, and of inputs of draftproof.torch: types, logits, padding, generators, wrong arguments."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_draft_iid():
 
 
 def test_draft_iid_compares_strictly():
-    """Numbers on the sums themselves belong to the next token with weight, in blocks of cells too."""
+    """A number that equals a prefix sum belongs to the next token with weight, also at the ends of blocks of cells."""
     weights = torch.tensor([0.0, 1.0, 1.0, 0.0] * 32, dtype=torch.float64)[None] / 64
     u = torch.arange(64, dtype=torch.float64)[None] / 64
     assert verifiers.draft_iid(weights, 64, uniforms=u).tolist() == [weights[0].nonzero().squeeze(1).tolist()]

@@ -1,7 +1,7 @@
-"""draftproof.torch at the gate: verifiers and drafters, through the same adapter as users' functions.
+"""Tests of draftproof.torch by the gate: verifiers and drafters, through the same adapter as users' functions.
 
-The gate rounds its rows to the declared type and counts coins on a grid of 2^-53. Its limit for rounding is
-(drafts + 1) (V + 3) of the type's last bits: 3e-15 in float64 and 1e-1 in bfloat16, for 3 drafts and V = 4.
+The gate rounds its rows to the declared type, and coins are multiples of 2^-53. Its limit for rounding is
+(drafts + 1) (V + 3) times the type's unit roundoff: 3e-15 in float64 and 1e-1 in bfloat16, for 3 drafts and V = 4.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEVELS = {
 
 
 def first_result(name, **options):
-    """The tokens of a verifier, as the gate reads them: one column at a position.
+    """Returns a function with the tokens of a verifier in the form that the gate reads: one column at a position.
 
     Rows of a batch have equally many drafts here, because a batch draws numbers for its longest row, which the gate
     reports as additional draws of shorter rows.
@@ -47,7 +47,9 @@ def first_result(name, **options):
 
 
 def on_trees(name, shift=1, fixed=False, **options):
-    """A verifier of trees; it gets row i + `shift` of p after draft i. For `univer` all children are `fixed`."""
+    """Returns a verifier of trees that gets row i + `shift` of p after draft i. With `univer` all children are fixed if
+    `fixed`.
+    """
 
     def fn(p, q, drafts, parents, generator):
         after = torch.cat([torch.zeros(1, dtype=torch.int64), torch.arange(drafts.shape[1]) + shift])
@@ -58,8 +60,9 @@ def on_trees(name, shift=1, fixed=False, **options):
 
 
 def univer_of_one_draw(p, q, drafts, generator):
-    """`univer` at a position: the likeliest tokens are fixed, and the last draft is drawn from the rest of q, or is
-    uniform where q has no rest. The rows of p after drafts are not read, because only the first token is returned.
+    """Returns the token of `univer` at a position: the likeliest tokens are fixed, and the last draft is drawn from the
+    rest of q, or uniformly if q has no rest. The rows of p after drafts do not matter, because only the first token is
+    returned.
     """
     k = drafts.shape[1]
     rest, others = (x.scatter(1, drafts[:, :-1], 0.0) for x in (q.double(), torch.ones_like(q).double()))
@@ -143,7 +146,9 @@ def test_bugs_are_refuted_in_the_coarsest_type(in_a_folder, bug):
 
 
 def test_first_draft_of_a_group_is_refuted(in_a_folder, monkeypatch):
-    """The smallest instance of docs/ladder.md: without the race the choice is not q on the group {1, 2}."""
+    """Uses the smallest instance of docs/ladder.md, where the choice without the race does not follow q on the group
+    {1, 2}.
+    """
     module = importlib.import_module("draftproof.torch.verifiers.ladder_without_replacement")
 
     instance, right = "p=(6 2 1)/9 q=(3 2 1)/6 K=2", first_result("ladder_without_replacement")
@@ -164,7 +169,7 @@ def test_first_draft_of_a_group_is_refuted(in_a_folder, monkeypatch):
 
 
 def drafted(distribution, drafter, **asked):
-    """The sampled tier of a drafter, with a vocabulary that is small enough for a clock for each token."""
+    """Returns the verdict of the sampled tier on a drafter; the vocabulary is small enough for one clock per token."""
     name = "recursive_rejection" + ("_without_replacement" if distribution == "without_replacement" else "")
     torch.manual_seed(1)  # the host sends no seeds for rows of a batch
 

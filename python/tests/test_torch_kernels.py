@@ -1,6 +1,6 @@
-"""The library of CUDA kernels as torch operators: its host form here, its kernels where there is a device.
+"""Tests of the library of CUDA kernels as torch operators: its host form everywhere, its kernels if there is a device.
 
-Both forms of a verifier decide on the same rows, drafts, seed and trials: tokens must be equal, not close.
+Both forms of a verifier decide on the same rows, drafts, seed and trials, so their tokens must be equal.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import draftproof.torch as verifiers  # noqa: E402
 from draftproof.tape import UnknownRandomness  # noqa: E402
 from draftproof.torch import kernel_library, kernels  # noqa: E402
 
-# Six standard deviations (2 * 11)^0.5 above the mean 11 of chi-square with 11 degrees of freedom, twelve tokens.
+# The mean 11 of chi-square with 11 degrees of freedom (12 tokens) plus six standard deviations (2 * 11)^0.5.
 CHI_SQUARE_OF_TWELVE = 11 + 6 * 22**0.5
 
 NAMES = {
@@ -30,7 +30,7 @@ needs_device = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA
 
 @pytest.fixture
 def ops():
-    """The operators. Skips where the library is not built."""
+    """Returns the operators. Skips the test if the library is not built."""
     found = kernels.operators()
     if found is None:
         pytest.skip(f"{kernel_library.FILE} is not built (./dev build device), or torch is older than 2.4")
@@ -38,8 +38,8 @@ def ops():
 
 
 def drawn(name, b, v, k, seed=1, dtype=torch.float32, equal=False):
-    """Returns p, q, drafts and counts for the verifier `name` of the library. Counts are `fewest` to `most`, or all
-    k."""
+    """Returns p, q, drafts and counts for the verifier `name` of the library. Counts range from the fewest drafts of
+    the verifier to k, or are all k if `equal`."""
     fewest, most, _, distributions = kernel_library.kernels()[name]
     k = min(k, most or k)
     fewest = min(fewest, k)
@@ -62,7 +62,7 @@ def form_of(p, q, logits):
     return (p.double().log().to(p.dtype), q.double().log().to(q.dtype)) if logits else (p, q)
 
 
-# Without a device.
+# Tests without a device.
 
 
 def test_the_seed_is_hashed_by_splitmix64():
@@ -119,7 +119,7 @@ def test_the_library_has_the_distribution_of_the_torch_form(ops, name):
     own, index = getattr(verifiers, name)(p, q, drafts, generator=torch.Generator().manual_seed(6))
     assert chi_square(own, p[0].double()) < CHI_SQUARE_OF_TWELVE
     rates = [float((x >= 0).double().mean()) for x in (accepted, index)]
-    # Six standard deviations: each rate has a variance of at most 1 / (4 b), their difference of at most 1 / (2 b).
+    # The bound is six standard deviations: a rate has variance at most 1 / (4 b), the difference at most 1 / (2 b).
     assert abs(rates[0] - rates[1]) < 6 * (0.5 / b) ** 0.5
     there = accepted >= 0
     assert torch.equal(drafts[there].gather(1, accepted[there, None]).squeeze(1), token[there])
@@ -157,7 +157,7 @@ def test_rows_on_the_cpu_take_the_torch_form(ops):
     assert tape.draw_log[0].operator == "aten::rand" and result[0].shape == (1,)
 
 
-# On a device.
+# Tests on a device.
 
 CASES = [
     (torch.float32, False, 512, 7),
@@ -205,7 +205,7 @@ def test_functions_call_the_kernel_on_a_device(ops, name):
     generator.set_offset(104)
     again = function(p, q, drafts, lengths=counts, generator=generator)
     assert all(torch.equal(a, b) for a, b in zip(second, again, strict=True))
-    torch.cuda.manual_seed(5)  # the device's own generator
+    torch.cuda.manual_seed(5)  # the device's default generator
     torch.cuda.default_generators[p.device.index].set_offset(0)
     assert torch.equal(function(p, q, drafts)[0], first[0])
 

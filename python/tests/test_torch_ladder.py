@@ -1,4 +1,4 @@
-"""Plans of ladders: edges of hulls, the optimum, buckets."""
+"""Tests of the plans of ladders: edges of hulls, the optimum, buckets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from draftproof.torch.ladder_race import coverage  # noqa: E402
 @pytest.mark.parametrize("n", [1, 2, 17, 1023, 1024, 3000])
 @pytest.mark.parametrize("roughness", [0.0, 0.01, 1.0])
 def test_hull_edges(n, roughness):
-    """Compares edges with those of a stack of corners, at a length without and a length with a coarser hull."""
+    """Compares edges with the hull that a stack of corners builds, at lengths without and with a coarser hull."""
     b, generator = 40, torch.Generator().manual_seed(n)
     steps = torch.rand(b, n, generator=generator, dtype=torch.float64) ** 4 + 1e-9
     s = torch.nn.functional.pad(steps.cumsum(1), (1, 0))
@@ -60,7 +60,8 @@ def test_ladder_is_optimal(k, buckets):
     best = 1 + (1 - (1 - q @ sets.T).clamp(min=0) ** k - p @ sets.T).amin(1)
     accepted = torch.minimum(p, selected).sum(1)
     assert bool((accepted <= best + 2.0**-48).all())
-    # In a bucket p_I / q is one number: w / 4 of its q-mass is lost at most, w <= (2^(16 / buckets) - 1) p / q.
+    # All tokens of a bucket have the same p_I / q. Therefore at most w / 4 of the bucket's q-mass is lost, where w is
+    # the width of its interval of p / q: w <= (2^(16 / buckets) - 1) p / q.
     loss = 2.0**-48 if buckets is None else (2 ** (16 / buckets) - 1) / 4
     assert bool((accepted >= best - loss).all())
 

@@ -21,7 +21,7 @@ class Numbers:
         self.values, self.cells, self.read, self.weight, self.widths = values, cells, [], Fraction(1), []
 
     def cut(self, boundaries):
-        """The cell of the next number; cell i ends at boundaries[i], the last one at 1."""
+        """Returns the cell of the next number; cell i ends at boundaries[i], the last cell at 1."""
         ends = [min(max(Fraction(b), Fraction(0)), Fraction(1)) for b in boundaries] + [Fraction(1)]
         starts = [Fraction(0), *ends[:-1]]
         place = len(self.widths)
@@ -44,7 +44,7 @@ class Numbers:
 
 
 def branches(decide):
-    """(weight, [(start, end) of each number], result) of every branch of decide(numbers); weights sum to 1."""
+    """Returns (weight, [(start, end) of each number], result) of every branch of decide(numbers); weights sum to 1."""
     found, cells = [], []
     while True:
         numbers = Numbers(cells=cells)
@@ -130,8 +130,11 @@ def ladder_without_replacement(p, q, drafts, numbers):
 
 
 def ladder_block(p, q, paths, numbers, average=False):
-    """`p`, `q` are functions of a prefix. `average`: the number of paths given the prefix alone; then a token that all
-    paths have reads no number, and tokens before the end are in the order of p over the chosen path's distribution.
+    """Returns the tokens of ladder block verification. `p` and `q` are functions of a prefix.
+
+    With `average`, the distribution of the number of active paths is conditioned on the prefix alone. Then no number is
+    read for a token that all active paths share, and block verification sorts the tokens of each row but the last by p
+    over the distribution of the chosen path's token.
     """
     length, mu = len(paths[0]), [Fraction(int(m == len(paths))) for m in range(1, len(paths) + 1)]
     prefix, active, p_rows, q_rows, orders = (), list(range(len(paths))), [], [], []
@@ -159,7 +162,7 @@ def ladder_block(p, q, paths, numbers, average=False):
 
 
 def number_after(mu, c, groups):
-    """The distribution of the number of paths, term by term, from the (share, q-mass, q-mass below) of groups."""
+    """Returns the distribution of the number of active paths: a sum over (share, q-mass, q-mass below) of groups."""
     k = len(mu)
     weight = [Fraction(0)] * k
     for m, j in itertools.product(range(1, k + 1), range(1, k + 1)):
@@ -185,7 +188,7 @@ def distribution_of(weights):
 
 
 def tuples(q, k, without_replacement=False):
-    """(probability, tokens) of K drafts."""
+    """Yields (probability, tokens) of every tuple of `k` drafts."""
     for drafts in itertools.product(range(len(q)), repeat=k):
         weight, left = Fraction(1), Fraction(1)
         for i, x in enumerate(drafts):
@@ -212,7 +215,7 @@ def test_reference_is_exact(verify, p, q, k):
 
 
 def path_model(seed):
-    """Distributions of prefixes of up to two tokens, V = 2, as functions."""
+    """Returns a function from prefixes of up to two tokens to distributions of the next token; V = 2."""
     weights = itertools.cycle([*[(3, 1), (1, 1), (1, 7), (5, 3), (2, 2), (1, 3)][seed:], (7, 1), (3, 5)])
     rows = {
         prefix: distribution_of(next(weights)) for i in range(3) for prefix in itertools.product(range(2), repeat=i)

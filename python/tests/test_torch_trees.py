@@ -1,4 +1,4 @@
-"""Verifiers of trees in draftproof.torch against the verifiers in fractions: distributions branch by branch."""
+"""Compares the tree verifiers of draftproof.torch with the verifiers in fractions, branch by branch."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def model_of(seed, v, depth):
 
 
 def draws_without_replacement(row, count):
-    """(chance, tokens) of the children of one node."""
+    """Returns (chance, tokens) of every draw of a node's children."""
     found = [(Fraction(1), ())]
     for _ in range(min(count, sum(x > 0 for x in row))):
         found = [
@@ -47,7 +47,7 @@ def draws_without_replacement(row, count):
 
 
 def trees_of(children, depth, prefix=()):
-    """(chance, tree) of all trees; children(prefix) lists (chance, draws) of a node."""
+    """Yields (chance, tree) of all trees; children(prefix) lists (chance, draws) of a node."""
     if depth == 0:
         yield Fraction(1), {}
         return
@@ -58,7 +58,7 @@ def trees_of(children, depth, prefix=()):
 
 
 def flat(tree):
-    """Prefixes of all drafts, level by level, and their parents."""
+    """Returns the prefixes of all drafts, level by level, and their parents."""
     prefixes, parents, queue = [], [], [((), -1)]
     for prefix, number in queue:
         for x in tree.get(prefix, []):
@@ -98,8 +98,8 @@ def emitted_by(result):
 
 
 def distance(emitted, p, v, depth):
-    """Total variation between the target's distribution and that of `emitted`, (chance, tokens), which the target
-    completes."""
+    """Returns the total variation distance between the target's distribution and the distribution of the texts
+    `emitted`, (chance, tokens), after the target has completed them."""
     distribution = defaultdict(Fraction)
     for chance, tokens in emitted:
         for rest in itertools.product(range(v), repeat=depth + 1 - len(tokens)):
@@ -145,9 +145,9 @@ def test_traversal(v, counts, seed, device):
 
 
 def hybrid_of(seed, v, depth, fixed, drawn):
-    """Returns p and m of a model, the trees with up to `fixed` fixed children and `drawn` drawn ones, and the prefixes
-    that end with a fixed child. The fixed children are the first tokens of a random order. m is a random row that is 0
-    on them, and may have other zeros.
+    """Returns p and m of a model, its trees, whose nodes have up to `fixed` fixed and `drawn` drawn children, and the
+    prefixes that end with a fixed child. The fixed children are the first tokens of a random order. m is a random row
+    that is 0 on the fixed children, and may have other zeros.
     """
     p, weights, generator = (
         model_of(seed, v, depth),
@@ -208,13 +208,13 @@ def test_univer(v, depth, fixed, drawn, seed, device):
 
 
 def paths_of(q, k, depth):
-    """(chance, K paths) of independent paths."""
+    """Yields (chance, paths) of every tuple of `k` independent paths."""
     single = [(chance, x) for chance, x in trees_of_paths(q, depth)]
     yield from reference.product_of([single] * k)
 
 
 def trees_of_paths(q, depth, prefix=()):
-    """(chance, path) of one path."""
+    """Returns (chance, path) of every path."""
     if depth == 0:
         return [(Fraction(1), prefix)]
     return [
@@ -226,8 +226,8 @@ def trees_of_paths(q, depth, prefix=()):
 
 
 def check_paths(verify, decide, places, p, q, k, depth, device):
-    """`verify`, given paths or their tree, returns the tokens of decide(p, q, paths, numbers) in every branch, and they
-    have the target's distribution.
+    """Checks that `verify`, given paths or their tree, returns the tokens of decide(p, q, paths, numbers) in every
+    branch, and that these tokens have the target's distribution.
     """
     rows = []
     for chance, paths in paths_of(q, k, depth):
@@ -278,7 +278,7 @@ def test_ladder_block(v, depth, k, seed, average, device):
     check_paths(verify, decide, 3 * depth + 1, p, q, k, depth, device)
 
 
-# Wrong variants: the first tokens of many decisions have another distribution than the target's.
+# Wrong variants. The distribution of their first tokens differs from the target's.
 
 B = 20_000
 P, Q = [0.125, 0.5, 0.375], [0.5, 0.375, 0.125]
@@ -289,14 +289,14 @@ def rows_of(*rows):
 
 
 def traversal_of_two(generator):
-    """Two draws without replacement."""
+    """Returns the result of traversal on two draws without replacement."""
     drafts = verifiers.draft_gumbel_top_k(rows_of(Q)[:, 0], 2, generator=generator)
     parents = torch.tensor([-1, -1])
     return verifiers.traversal(rows_of(P, P, P), rows_of(Q, Q), drafts, parents, generator=generator)
 
 
 def univer_of_two(generator):
-    """Token 1 is fixed, and the other child is drawn from the rest of q."""
+    """Returns the result of UniVer; token 1 is fixed, and the other child is drawn from the rest of q."""
     m = [0.8, 0.0, 0.2]
     drafts = torch.cat(
         [torch.ones(B, 1, dtype=torch.int64), verifiers.draft_iid(rows_of(m)[:, 0], 1, generator=generator)], dim=1
@@ -306,37 +306,37 @@ def univer_of_two(generator):
 
 
 def greatest_of_two(generator):
-    """Two paths of one token."""
+    """Returns the result of greedy multi-path block verification of two paths of one token."""
     drafts = verifiers.draft_iid(rows_of(Q)[:, 0], 2, generator=generator)[:, :, None]
     p, q = rows_of(P, P)[:, None].expand(-1, 2, -1, -1), rows_of(Q)[:, None].expand(-1, 2, -1, -1)
     return verifiers.greedy_multipath_block(p, q, drafts, generator=generator)
 
 
 def siblings_forgotten(self, rows, nodes, children):
-    """A refused sibling takes nothing from the proposal of the next one."""
+    """Leaves the q-mass of a refused sibling in the proposal of the next sibling."""
     type(self).right(self, rows, nodes, children)
     self.unseen[rows, nodes] = 1.0
 
 
 def weight_forgotten(self, rows, nodes):
-    """Each node is tested as if its parents were accepted with certainty."""
+    """Returns the two weights of a node's test as if the node had weight 1, so that it is accepted with certainty."""
     return (torch.ones(len(rows), dtype=torch.float64),) * 2
 
 
 def target_again(self, rows, nodes):
-    """The last token is drawn from p."""
+    """Returns p as the weights of the last token."""
     return self.at.p_row(rows, nodes)
 
 
 def cascade(self, rows, nodes, children):
-    """A fixed child is accepted with probability w p, a drawn one with w p / q."""
+    """Returns the weights of children: w p for a fixed child, and min(1, w p / q) for a drawn child."""
     weight = self.weight[rows, nodes] * self.p_at[rows, children]
     drawn = (weight / self.q_at[rows, children]).clamp(max=1)
     return torch.where(self.fixed[rows, children], weight, torch.where(weight > 0, drawn, 0.0))
 
 
 def correction_on_children(self, rows, nodes):
-    """The last token may be a fixed child that was refused."""
+    """Returns weights of the last token that include the fixed children that were refused."""
     fixed, self.fixed = self.fixed, torch.zeros_like(self.fixed)
     weights = type(self).right(self, rows, nodes)
     self.fixed = fixed
@@ -344,18 +344,18 @@ def correction_on_children(self, rows, nodes):
 
 
 def as_drawn_from_q(self, paths, high, low):
-    """The greatest path is verified as a draw of q."""
+    """Returns 1, so that the greatest path is verified as a draw from q."""
     return torch.ones_like(high)
 
 
 def only_the_first_group(self, bin_):
-    """The number of paths is computed from the first group of the bin alone, as if it were the group at every level."""
+    """Yields the first group of the bin alone, with share 1, as if it were the group at every level."""
     a, b, share = next(type(self).right(self, bin_))
     yield a, b, torch.ones_like(share)
 
 
 def worst_ratio_first(self, rows, p, q):
-    """The correction is returned in another order than its weights have."""
+    """Stores the reverse of the order of the weights, by which the correction's token is read."""
     order = type(self).right(self, rows, p, q)
     self.order[rows] = order.flip(1)
     return order
@@ -376,7 +376,7 @@ MODULES = {traversal_of_two: "traversal", univer_of_two: "univer", greatest_of_t
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_variants_are_refuted(monkeypatch, wrong):
-    """2 degrees of freedom: 30 is exceeded with probability 3e-7."""
+    """Chi-square with 2 degrees of freedom exceeds 30 with probability 3e-7."""
     sample, owner, method, new = WRONG[wrong]
     module = importlib.import_module(f"draftproof.torch.verifiers.{MODULES[sample]}")
     assert chi_square(sample(torch.Generator().manual_seed(1))[0][:, 0], torch.tensor(P)) < 30

@@ -1,4 +1,4 @@
-"""draftproof.torch against the verifiers in fractions: distributions branch by branch, and tokens on random rows."""
+"""Compares draftproof.torch with verifiers in fractions: distributions branch by branch, and tokens on random rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.i
 
 
 def numbers_of(name, drafts, length=0):
-    """Random numbers that a row may read."""
+    """Returns the number of random numbers that a row may read."""
     more = {"ladder": 4, "ladder_block": 3 * length + 1, "ladder_without_replacement": drafts + 3}
     return more.get(name, drafts + 1)
 
@@ -34,7 +34,9 @@ def table(rows, device="cpu"):
 
 
 def ends_of(stretches, places):
-    """Numbers just inside both ends of the stretches of one branch; numbers that it does not read are arbitrary."""
+    """Yields numbers just inside the starts, and just inside the ends, of the intervals of one branch. Numbers that the
+    branch does not read are arbitrary.
+    """
     for share in (Fraction(1, 2**20), 1 - Fraction(1, 2**20)):
         numbers = [float(start + (end - start) * share) for start, end in stretches]
         yield numbers + [0.999] * (places - len(numbers))
@@ -125,7 +127,7 @@ def test_distribution_of_paths(seed, k, device):
 
 
 def check_distribution(emitted, chances, p, length):
-    """The tokens, completed by the target, have its distribution."""
+    """Checks that the tokens, completed by the target, have the target's distribution."""
     distribution = defaultdict(Fraction)
     for tokens, chance in zip(emitted, chances, strict=True):
         for rest in itertools.product(range(2), repeat=length + 1 - len(tokens)):
@@ -199,8 +201,8 @@ def chi_square(tokens, distribution):
 
 
 def test_paths_where_two_are_rare():
-    """With more than 64 tokens, nodes below the root need no plan. The first two tokens must have the target's
-    distribution.
+    """With more than 64 tokens, nodes where two active paths are rare need no plan. The first two tokens must have the
+    target's distribution.
     """
     b, v, k, length = 30_000, 80, 3, 2
     generator = torch.Generator().manual_seed(13)

@@ -1,4 +1,4 @@
-"""tune: expected tokens are the program's, seconds are sums by hand, tables and their errors."""
+"""Tests of tune: expected tokens equal the program's, seconds equal sums by hand; tables and their errors."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def setting(verifier: str, paths: int, length: int, tokens: float, error: float 
 
 def test_seconds_of_a_step_by_hand() -> None:
     costs = costs_of(table(verifiers={"recursive_rejection": timed([(2, 2, 0.001), (8, 2, 0.004)])}))
-    # Draft passes over 1, 2 and 2 tokens; the target reads 6 drafts and the token before them.
+    # The draft passes are over 1, 2 and 2 tokens; the target reads 6 drafts and the token before them.
     found = seconds_of(setting("recursive_rejection_tree", 2, 3, 3.0), costs, 512, 1, 128)
     assert found.value == pytest.approx(0.004 + 2 * 0.006 + 0.050 + 0.003)
     draft_of_two = math.hypot(2 / 3 * 0.00004, 1 / 3 * 0.0001)
@@ -209,7 +209,7 @@ def test_a_derived_table() -> None:
     hardware = parse_hardware("bandwidth=1e12,flops=1e14,target_bytes=1e11,draft_bytes=1e9,overhead=1e-5")
     costs = derived_costs(hardware, batches=(1, 8))
     assert costs.of_pass("target_pass", 1, 1, 0).value == pytest.approx(0.1 + 1e-5)
-    # 2 operations for each of 5e10 parameters: 100 tokens take as long as reading the weights.
+    # A token takes 2 operations for each of 5e10 parameters, so 100 tokens take as long as reading the weights.
     for tokens, batch in ((100, 1), (130, 1), (200, 1), (64, 8)):
         expected = max(0.1, 1e11 * tokens * batch / 1e14) + 1e-5
         assert costs.of_pass("target_pass", tokens, batch, 0).value == pytest.approx(expected)
@@ -294,7 +294,7 @@ def test_other_bad_input(costs_file: Path, tmp_path: Path, capsys: Any) -> None:
 
 
 def commands_of(page: str, verb: str) -> list[list[str]]:
-    """The arguments of the page's commands of a verb of the package."""
+    """Returns the arguments of each command of the page with the verb `verb` of the package."""
     text = (DATA.parent / "docs" / page).read_text().replace("\\\n", " ")
     start = f"    python -m draftproof {verb} "
     return [shlex.split(line[len(start) :]) for line in text.splitlines() if line.startswith(start)]

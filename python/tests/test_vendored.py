@@ -1,4 +1,4 @@
-"""The file to vendor: its verdicts on the catalogue, its distribution beside the package's, and the command."""
+"""Tests of the file to vendor: verdicts on the catalogue, its distribution against the package's, and the command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 needs_torch = pytest.mark.skipif(not catalogue.torch_there(), reason="torch is not installed")
 FOLDER = Path(__file__).resolve().parents[2]
 
-# Wrong functions that are drawn from all modules of the catalogue; each must be refuted.
+# Names of wrong functions from all modules of the catalogue; each must be refuted.
 WRONG = set(
     re.findall(
         r"\w+",
@@ -66,7 +66,7 @@ def libraries() -> tuple[str, ...]:
 def test_a_wrong_function_is_refuted(entry: Entry) -> None:
     with pytest.raises(Refuted) as refuted:
         gate(entry.fn, **declared(entry.declared))
-    if entry.on and entry.one_line:  # the smallest instance is not larger than the one that was found by hand
+    if entry.on and entry.one_line:  # the counterexample is at most as large as instances found by hand
         shown = re.search(r"on     (L=.*?)(?:, drafts.*)?$", str(refuted.value), re.MULTILINE)
         assert shown is not None
         assert Model(shown[1]).length <= 2
@@ -265,7 +265,7 @@ def test_arrays_of_no_library() -> None:
         gate(ratio, arrays="jax")
 
 
-# The file in another repository, and the command.
+# Tests of the file in another repository, and of the command.
 
 ALONE = """
 import sys
@@ -341,11 +341,11 @@ def test_the_failure_on_the_page(tmp_path: Path) -> None:
     assert shown[1] in ended.stderr.replace("draftproof_gate.Refuted: ", "")
 
 
-# The workflow for hosted CI. No parser of YAML is required: its lines are read by indentation.
+# Test of the workflow for hosted CI. No YAML parser is required: without one, the lines are read by indentation.
 
 
 def steps(text: str) -> list[str]:
-    """The commands of `run:` of a workflow, one step after another."""
+    """Returns the commands of `run:` of a workflow, one for each step."""
     found, lines = [], text.splitlines()
     for n, line in enumerate(lines):
         if match := re.match(r"( *)(?:- )?run: (.*)$", line):

@@ -1,4 +1,4 @@
-"""Frames: what is written is read, and broken bytes are named."""
+"""A frame is read as it was written, and broken frames raise WireError."""
 
 from __future__ import annotations
 

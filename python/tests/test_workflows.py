@@ -29,7 +29,7 @@ def steps(path: Path) -> list[dict[str, Any]]:
 
 
 def faults(step: dict[str, Any]) -> list[str]:
-    """Returns what is wrong with the command of a step."""
+    """Returns the faults of a step's command."""
     words = shlex.split(step.get("run", ""))
     wrong = [] if ("run" in step) != ("uses" in step) else ["expected either run or uses"]
     if words[:1] == ["./dev"]:
@@ -69,7 +69,7 @@ def test_wrong_steps_are_found(run: str) -> None:
 
 
 def test_the_page_of_the_gates_is_an_artifact(tmp_path: Path) -> None:
-    """Runs the step of pytest on a verifier that passes; what it writes is what the artifact takes."""
+    """Runs the step of pytest on a verifier that passes; the artifact has the files that the step writes."""
     path = ROOT / "examples/ci/gate_with_package.yml"
     (run,) = (step["run"] for step in steps(path) if "--draftproof-page" in step.get("run", ""))
     (kept,) = (step for step in steps(path) if "upload-artifact" in step.get("uses", ""))

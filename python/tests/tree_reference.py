@@ -26,10 +26,10 @@ def traversal(p, q, tree, numbers):
 
 
 def subtree(p, q, tree, prefix, weight, numbers):
-    """The tokens that the node `prefix` of this weight ends with, None if it is refused.
+    """Returns the tokens that are emitted if the node `prefix` of this weight is accepted, None if it is refused.
 
-    The node's own mass in the subtree below its parent is `weight` times `row`, its target row so far; the refusal of a
-    child changes both to those of the residual.
+    The mass of the node is `weight` times `row`, its target row so far; the refusal of a child replaces both by the
+    weight and the row of the residual.
     """
     row, left = p(prefix), q(prefix) if prefix in tree else None
     for x in children_of(tree, prefix):
@@ -49,7 +49,9 @@ def subtree(p, q, tree, prefix, weight, numbers):
 
 
 def univer(p, m, tree, fixed, numbers, prefix=(), weight=Fraction(1)):
-    """`m` is a function of a prefix; `fixed` holds the prefixes whose last token is a fixed child."""
+    """Returns the tokens that are emitted if the node `prefix` of this weight is accepted, None if it is refused. `m`
+    is a function of a prefix; `fixed` holds the prefixes whose last token is a fixed child.
+    """
     row, children = p(prefix), children_of(tree, prefix)
     kept = [x for x in children if (*prefix, x) in fixed]
     drawn = [x for x in children if (*prefix, x) not in fixed][:1]
@@ -72,9 +74,9 @@ def univer(p, m, tree, fixed, numbers, prefix=(), weight=Fraction(1)):
 
 
 def greedy_multipath_block(p, q, paths, numbers):
-    """Block verification of the greatest of K paths. The distribution of its tokens is the difference of two powers:
-    the probability that all paths are at most a prefix in the order, and that all are less. Several paths read tokens
-    in this order, those with q = 0 first.
+    """Verifies the greatest of K paths as a block. The distribution of its tokens is a difference of two powers: the
+    probability that all K paths are at most a prefix in the order, minus the probability that all are less. If K > 1,
+    rows are sorted in this order, tokens with q = 0 first.
     """
     k, prefix, below, reached, p_rows, q_rows, orders = len(paths), (), Fraction(0), Fraction(1), [], [], []
     for i in range(len(paths[0])):
@@ -95,7 +97,7 @@ def greedy_multipath_block(p, q, paths, numbers):
 
 
 def product_of(choices):
-    """(chance, tuple) of independent choices, each a list of (chance, value)."""
+    """Yields (chance, tuple) of independent choices; each choice is a list of (chance, value)."""
     for picked in itertools.product(*choices):
         chance = Fraction(1)
         for c, _ in picked:

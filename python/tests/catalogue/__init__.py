@@ -2,9 +2,9 @@
 
 wrong_chains, wrong_drafts, wrong_batches    wrong in one line
 wrong_calls                                  written, called or declared wrongly
-right                                        right ones in styles that `written` does not have
-written                                      right ones composed of parts by a seed
-without_torch                                wrong and right ones in numpy and plain Python
+right                                        right verifiers in styles that `written` does not have
+written                                      right verifiers composed of parts by a seed
+without_torch                                wrong and right verifiers in numpy and plain Python
 run                                          judges all of them in processes: python python/tests/catalogue/run.py wrong
 
     chain       fn(p [L + 1, V], q [L, V], drafts [L]) -> tokens
@@ -37,9 +37,9 @@ _found: dict[str, Entry] = {}
 class Entry:
     """A function as a user declares it, and facts about it.
 
-    status    the verdict, or several by |; `error`: check itself raises
-    check     the finding with this status; empty for any
-    words     a pattern of the verdict's text, or of the exception's
+    status    the verdict, or several with | between them; `error` if check itself raises
+    check     the check whose finding has this status; empty for any
+    words     a regular expression that the text of the verdict or of the exception matches
     one_line  whether it is right, or wrong in one line; `exact` then computes its distribution
     why       one sentence: why it is wrong, or which style it shows
     on        the smallest instance found by hand that shows the bug; empty if it depends on other rows of a batch or on
@@ -78,7 +78,7 @@ class Entry:
 
 
 def enter(status: str, check: str = "", words: str = "", *, name: str = "", **known: Any) -> Callable[[Any], Any]:
-    """Enters a function. Arguments that are not fields of Entry are its declaration."""
+    """Adds a function to the catalogue. Arguments that are not fields of Entry are its declaration."""
 
     def entered(fn: Any) -> Any:
         own = {key: known[key] for key in ("one_line", "why", "on", "gap", "sampled", "state") if key in known}
@@ -94,12 +94,12 @@ def enter(status: str, check: str = "", words: str = "", *, name: str = "", **kn
 
 
 def wrong(why: str, check: str = "exact_distribution", on: str = "", *, status: str = "failed", **known: Any) -> Any:
-    """Enters a function that is wrong in one line."""
+    """Adds a function that is wrong in one line."""
     return enter(status, check, one_line=True, why=why, on=on, **known)
 
 
 def right(why: str, **known: Any) -> Any:
-    """Enters a right function."""
+    """Adds a right function."""
     return enter("passed", one_line=True, why=why, **known)
 
 
@@ -115,7 +115,8 @@ def _imported() -> None:
 
 
 def entries(*, wrong: bool) -> list[Entry]:
-    """All right functions, or all others, by name. The right ones include functions of `written` with all its parts."""
+    """Returns all right functions, or all others, by name. The right functions include functions of `written` with all
+    its parts."""
     _imported()
     some = [entry for entry in _found.values() if (entry.status != "passed" or not entry.one_line) == wrong]
     by_seed = [] if wrong else covering(("torch", "numpy", "list") if torch_there() else ("numpy", "list"))
@@ -130,7 +131,7 @@ def entries(*, wrong: bool) -> list[Entry]:
 def judge(entry: Entry, **changes: Any) -> tuple[str, Any]:
     """Returns the output of draftproof.check if it is not as expected, else "", and the verdict.
 
-    A function that is wrong in one line is judged on four models and, if they do not refute it, on the 20 of the
+    A function that is wrong in one line is judged on four models and, if they do not refute it, on the 20 models of the
     profile. The four are the first of the 20, so the 20 also refute every function that the four refute.
     """
     if not entry.declared.get("scripted", True):
@@ -138,7 +139,7 @@ def judge(entry: Entry, **changes: Any) -> tuple[str, Any]:
     elif not entry.one_line:
         tries = [FEW]
     elif entry.status == "passed":
-        tries = [{"profile": "quick", "tier": ("proof", "edge"), "models": 9}]  # the ninth has rows next to p = q
+        tries = [{"profile": "quick", "tier": ("proof", "edge"), "models": 9}]  # model 9 has rows next to p = q
     else:
         tier = "edge" if entry.check in EDGE else "proof"
         tries = [{"profile": "quick", "tier": tier, "models": models} for models in (4, 20)]

@@ -3,12 +3,13 @@
 The calls of torch, numpy and `random` that the catalogue uses are replaced by stand-ins that take their values from a
 list of choices. If a function draws more than the list has, it is run again with each value of the next draw.
 
-    pick       one branch for each cell with weight, its share the weight
+    pick       one branch for each cell with weight; the weight is its share
     integer    one branch for each number
-    coin       one branch for each stretch of the unit interval; its ends are found by bisection
+    coin       one branch for each interval of values with equal outcomes; its ends are found by bisection
 
-A stretch's end is the simplest fraction between two probes if the outcome changes within 2^-20 of it; otherwise the
-bisection goes on to the grid of the coin. Two values are one stretch if runs on a few fixed continuations agree.
+The end of an interval is the simplest fraction between two probes if the outcome changes within 2^-20 of it; otherwise
+the bisection goes on to the grid of the coin. Outcomes of two values are equal if runs on a few fixed continuations
+agree.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def as_tokens(drawn: Any) -> tuple[int, ...]:
 
 
 def call(arguments: Arguments, given: Input, script: Script, source: Source) -> Tokens:
-    """The emitted tokens, or one word for the failure of a call without tokens."""
+    """Returns the emitted tokens, or a name for the failure of a call without tokens."""
     source.script = script
     try:
         return arguments.tokens(given)
@@ -116,7 +117,7 @@ def call(arguments: Arguments, given: Input, script: Script, source: Source) -> 
 
 
 def simplest(low: float, high: float) -> Fraction:
-    """The fraction with the smallest denominator in (low, high]."""
+    """Returns the fraction with the smallest denominator in (low, high]."""
     whole = math.floor(low) + 1
     if whole <= high:
         return Fraction(whole)
@@ -128,7 +129,7 @@ def simplest(low: float, high: float) -> Fraction:
 
 
 def _simplest_from(low: float, high: float) -> Fraction:
-    """Returns what `simplest` does, but in [low, high)."""
+    """Returns the fraction with the smallest denominator in [low, high)."""
     if low == math.floor(low):
         return Fraction(int(low))
     if math.floor(low) + 1 < high:
@@ -138,7 +139,7 @@ def _simplest_from(low: float, high: float) -> Fraction:
 
 
 class Enumeration:
-    """The distribution of `run`, a function of a list of choices that raises Wanted if it draws more than these."""
+    """The distribution of `run`, a function of a list of choices that raises Wanted if it draws beyond the list."""
 
     def __init__(self, run: Callable[[Script], Tokens], points: int = 6) -> None:
         self.run, self.points = run, points
@@ -175,7 +176,8 @@ class Enumeration:
         return [*stretches, (1.0 - begin, value)]
 
     def _end(self, choices: tuple[float, ...], low: float, high: float, before: Any, cell: float) -> float:
-        """The first value above `low` with another signature than `low`, if the signature changes once before high."""
+        """Returns the first value above `low` with another signature than `low`, if the signature changes once before
+        high."""
         tried = False
         while high - low > cell:
             if not tried and high - low <= FAR and low > 0.0 and high < 1 - cell:
@@ -202,7 +204,8 @@ def enumerated_distribution(entry: Entry, given: Input, points: int) -> Distribu
 
 
 def sampled_distribution(entry: Entry, given: Input) -> Distribution:
-    """Shares of tokens among trials on the function's own random numbers, seeded. An input has its share of trials."""
+    """Returns the shares of tokens among trials, with the function's generators seeded once. The number of trials is in
+    proportion to the probability of the input."""
     arguments, distribution = Arguments(entry), {}
     arguments.seed(1)
     trials = max(1, round(entry.sampled * given.probability))
@@ -217,7 +220,7 @@ class Deviation:
 
     distance     total variation
     error        the part of it that enumeration or sampling explains
-    impossible   strings that the target never has, or a word in place of tokens, with their probabilities. If the
+    impossible   strings that have probability 0 in the target, and names of failures, with their probabilities. If the
                  distribution was sampled, strings from numbers at the ends of their range are included, with 0
     """
 
@@ -242,7 +245,7 @@ class Deviation:
 
 
 def corners(entry: Entry, given: Input) -> set[Tokens]:
-    """Outcomes where every number is 0, in the middle of its range, or the largest, in all combinations of four."""
+    """Returns the outcomes of calls whose random numbers repeat four values, each of which is 0, 0.5 or 1 - 2^-53."""
     ends = 0.0, 0.5, 1 - 2.0**-53
     arguments = Arguments(entry)
     with replaced() as source:

@@ -53,13 +53,13 @@ class Instance:
         return Instance(sizes.get("L", 0), sizes.get("K", 1), rows)
 
     def after(self, prefix: Prefix) -> tuple[Row, Row]:
-        """The rows after a prefix; a prefix that is not listed has the rows of its longest listed prefix."""
+        """Returns the rows after a prefix; a prefix that is not listed has the rows of its longest listed prefix."""
         while prefix not in self.rows:
             prefix = prefix[:-1]
         return self.rows[prefix]
 
     def inputs(self, level: str, distribution: str) -> Iterator[Input]:
-        """Everything that can be drafted, with probabilities that sum to 1."""
+        """Yields all inputs that can be drafted, with probabilities that sum to 1."""
         if level == "position":
             p, q = self.rows[()]
             for drafts, probability in self._tuples(q, distribution):
@@ -103,7 +103,7 @@ class Instance:
         return prod((self.after(path[:n])[1][x] for n, x in enumerate(path)), start=Fraction(1))
 
     def _tree(self, probability: Fraction, drawn: list[tuple[Prefix, int]]) -> Input:
-        """Draws as a tree, parents first. Each draw is an entry; a repeated one has no children."""
+        """Returns draws as a tree, parents first. Each draw is an entry; a repeated draw has no children."""
         entry = {(): -1}
         p, q, drafts, parents = [self.rows[()][0]], [], [], []
         for prefix, x in drawn:
@@ -116,12 +116,12 @@ class Instance:
         return Input(probability, p, q, drafts, parents)
 
     def target(self, level: str) -> dict[Prefix, Fraction]:
-        """The target's distribution of strings, L + 1 tokens long; one token at the level of one position."""
+        """Returns the target's distribution of strings, L + 1 tokens long; one token at the level of one position."""
         longest = 1 if level == "position" else self.length + 1
         return self.completed({(): Fraction(1)}, longest)
 
     def completed(self, distribution: dict[Prefix, Fraction], longest: int) -> dict[Prefix, Fraction]:
-        """A distribution of strings, continued by the target up to `longest` tokens."""
+        """Returns a distribution of strings, continued by the target up to `longest` tokens."""
         done: dict[Prefix, Fraction] = {}
         for tokens, share in distribution.items():
             if len(tokens) >= longest or any(not 0 <= x < self.vocabulary for x in tokens):

@@ -14,8 +14,8 @@ NEXT = "L=1 K=1 [] p=(1 0)/1 q=(1 0)/1 [0] p=(0 1)/1 q=(1 0)/1"
 
 
 def left_of(p, q):
-    """(p - q)+ along the last axis; p itself where nothing is left: rows next to p = q round so that p is below q at
-    the rejected draft and above it nowhere."""
+    """Returns (p - q)+ along the last axis, or p where nothing is left: rows next to p = q may be rounded so that p is
+    below q at the rejected draft and above q at no token."""
     rest = (p - q).clamp(min=0)
     return torch.where(rest.sum(-1, keepdim=True) > 0, rest, p)
 
@@ -25,7 +25,7 @@ def by_weights(weights):
 
 
 def inverted(weights, u):
-    """The first token whose running sum is above u of the total."""
+    """Returns the first token whose running sum is above u times the total."""
     cdf = weights.cumsum(-1)
     return int((u * cdf[-1] < cdf).int().argmax())
 
@@ -64,7 +64,7 @@ def left(p: Any, q: Any) -> Any:
 
 
 def verified(p: Any, q: Any, drafts: Any, uniform: Any = None, pick: Any = None, rest: Any = left) -> list[int]:
-    """As `chain`, for rows of torch or numpy. `uniform` draws every coin, also the coin of the last token."""
+    """Verifies as `chain`, for rows of torch or numpy. `uniform` draws every coin, also the coin of the last token."""
     coin = uniform or (lambda: float(torch.rand((), dtype=torch.float64)))
     return chain(
         p,
@@ -77,27 +77,27 @@ def verified(p: Any, q: Any, drafts: Any, uniform: Any = None, pick: Any = None,
 
 
 def tests(p, q, drafts, coins):
-    """Which drafts of a batch pass, [B, L] of bool."""
+    """Returns which drafts of a batch pass, [B, L] of bool."""
     x = drafts.clamp(min=0)[..., None]
     return coins * q.gather(2, x)[..., 0] < p[:, :-1].gather(2, x)[..., 0]
 
 
 def padded(drafts, n, token):
-    """Tokens [B, L + 1]: n drafts of each row, its token, then -1."""
+    """Returns tokens [B, L + 1]: n drafts of each row, its token, then -1."""
     at = torch.arange(drafts.shape[1] + 1)
     tokens = torch.where(at < n[:, None], torch.nn.functional.pad(drafts, (0, 1), value=-1), -1)
     return torch.where(at == n[:, None], token[:, None], tokens)
 
 
 def weights_after(p, q, n, lengths):
-    """Weights [B, V] of the token after n accepted drafts."""
+    """Returns the weights [B, V] of the token after n accepted drafts."""
     rows = torch.arange(len(p))
     rest = left_of(p[rows, n], q[rows, n.clamp(max=q.shape[1] - 1)])
     return torch.where((n < lengths)[:, None], rest, p[rows, n])
 
 
 def batch(p, q, drafts, lengths=None, coins=None, count=lambda n: n):
-    """A right verifier of a batch whose rows may be shorter. `count` changes the numbers of accepted drafts."""
+    """Verifies a batch correctly, also with rows of fewer drafts. `count` changes the numbers of accepted drafts."""
     lengths = torch.full((len(p),), drafts.shape[1]) if lengths is None else lengths
     coins = torch.rand(drafts.shape) if coins is None else coins
     inside = torch.arange(drafts.shape[1]) < lengths[:, None]

@@ -65,7 +65,7 @@ def without_bonus(p, q, drafts):
 
 @right("Block verification: the longest prefix whose joint test succeeds (arXiv 2403.10444, algorithm 2).")
 def block(p, q, drafts):
-    # In double: the joint ratio is a product. p[i] and q[i] are rows after i drafts; q has none after the last one.
+    # In double, because the joint ratio is a product. p[i] and q[i] are rows after i drafts; q has no last row.
     p, q, joint, kept = p.double(), q.double(), 1.0, 0
     weights = (p[0] - q[0]).clamp(min=0)
     for i, x in enumerate(drafts.tolist()):

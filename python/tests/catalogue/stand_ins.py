@@ -74,7 +74,7 @@ class Script:
         return np.array([[row.coin(bits) for _ in range(each)] for row in self.rows]).reshape(shape)
 
     def cells(self, weights: Any, count: int) -> Any:
-        """[..., count] cells by the rows of weights [..., V], with replacement."""
+        """Returns cells [..., count] drawn by the rows of weights [..., V], with replacement."""
         shape = (*weights.shape[:-1], count)
         flat = weights.reshape(-1, weights.shape[-1]).tolist()
         if len(self.rows) > 1:
@@ -124,7 +124,8 @@ def _choices(source: Source, population: Any, weights: Any = None, *, cum_weight
 
 @contextmanager
 def replaced() -> Iterator[Source]:
-    """Until the context ends, random calls take their values from `script` of the source that it yields."""
+    """Replaces random calls until the context ends. They take their values from `script` of the source that it
+    yields."""
     source = Source()
     with ExitStack() as stack:
         replace = lambda *a: stack.enter_context(mock.patch.object(*a))  # noqa: E731

@@ -12,13 +12,13 @@ HALF = "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1"
 
 
 def left_of(p, q):
-    """(p - q)+ along the last axis; p itself where rounding left nothing."""
+    """Returns (p - q)+ along the last axis, or p where rounding left nothing."""
     rest = np.maximum(p - q, 0)
     return np.where(rest.any(-1, keepdims=True), rest, p)
 
 
 def rest_of(p, q):
-    """The same for lists, without the fallback."""
+    """Returns (p - q)+ of two lists, which may be all zero."""
     return [max(a - b, 0.0) for a, b in zip(p, q, strict=True)]
 
 

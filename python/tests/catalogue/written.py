@@ -20,7 +20,7 @@ HALF = ("float16", "bfloat16")
 
 @dataclass(frozen=True)
 class Written:
-    """A function as text, and what is declared of it."""
+    """A function as text, and its declaration."""
 
     style: str
     text: str
@@ -345,14 +345,14 @@ class _Writer:
         return "".join(f"    {line}\n" for line in lines)
 
     def filled(self, text: str) -> str:
-        """The text with its placeholders replaced by the arguments that pass a generator."""
+        """Returns the text with its placeholders replaced by the arguments that pass a generator."""
         named = {"torch": "generator", "numpy": "rng", "list": ""}[self.library] if self.given else ""
         text = text.replace("@g", ", generator=generator" if named else "")
         text = text.replace("@u", "generator=generator" if named else "").replace("@n", named or "np.random")
         return text.replace("@a", f", {named}" if named else "")
 
     def parts(self, *names: str) -> str:
-        """Definitions of the parts that a decision calls."""
+        """Returns the definitions of the parts that a decision calls."""
         one, library = self.one, self.library
         rest = one(RESTS[library])
         known = {
@@ -446,11 +446,12 @@ def right_functions(seed: int = 1) -> Iterator[Written]:
             yield made
 
 
-RACES = "expo", "gumbel", ".log()"  # their noise takes the gate many seconds each
+RACES = "expo", "gumbel", ".log()"  # parts with noise, for which the gate takes many seconds each
 
 
 def covering(libraries: tuple[str, ...] = ("torch", "numpy", "list"), count: int = 400) -> list[Written]:
-    """Of the first `count` functions without races, the ones with a part or a style that no earlier one has."""
+    """Returns, of the first `count` functions, the functions without races that have a part or a style that no earlier
+    function has."""
     seen: set[str] = set()
     found = []
     for written in islice(right_functions(), count):

@@ -53,7 +53,7 @@ def residual_sum_of_batch(p, q, drafts):
 
 
 def moved(p, q, drafts, move):
-    """Right tokens, except that `move` exchanges the last ones between rows."""
+    """Returns right tokens, except that `move` exchanges the last tokens between rows."""
     tokens = batch(p, q, drafts)
     n = (tokens >= 0).sum(1) - 1
     return padded(drafts, n, move(tokens.gather(1, n[:, None])[:, 0], n < drafts.shape[1]))

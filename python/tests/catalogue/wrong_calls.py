@@ -16,8 +16,8 @@ import torch
 from catalogue import enter
 from catalogue.parts import by_weights, left, verified
 
-# Constant seeds, so that every call has the same numbers. A maker gets the drafts and returns the coin, or None for
-# torch's default generator.
+# Functions with constant seeds, so that every call has the same numbers. `made` gets the drafts and returns the coin,
+# or None for torch's default generator.
 
 
 def _torch_seeded(seed: int) -> None:
@@ -81,7 +81,7 @@ def one_drawn_seed_for_every_generator(p, q, drafts, rng):
     return verified(p, q, drafts, lambda: np.random.default_rng(seed).random())
 
 
-# No fallback where the residual has no mass.
+# Functions without a fallback for a residual without mass.
 
 
 def _clipped(p: Any, q: Any) -> Any:
@@ -120,7 +120,7 @@ def greatest_of_zeros(p, q, drafts):
 
 
 def _coin(arrays: str) -> Any:
-    """The coin of a library, looked up in the call, which replaces it."""
+    """Returns the coin of a library. It is looked up in the call, because it is replaced only during a call."""
     return {"torch": None, "numpy": np.random.random, "list": random.random}[arrays]
 
 
@@ -224,7 +224,7 @@ _returns("returns_nested_lists", lambda tokens: [[tokens]], "nested|shape|dimens
 _returns("returns_beyond_the_vocabulary", lambda tokens: [10**6], "1000000|range|vocabulary")
 _returns("returns_negative", lambda tokens: [-7], r"-7\b")
 _returns("returns_too_many", lambda tokens: [*tokens, *tokens, *tokens, 0], "tokens, expected 1 to")
-# Functions that are called in another way than they are written.
+# Functions that are called in another way than they are written for.
 
 
 @enter("error", words="argument|parameter")
@@ -243,7 +243,7 @@ def forgotten_batched(p, q, drafts):
     return torch.where(torch.arange(longest) < n[:, None], drafts, -1)
 
 
-# With one draft it returns one row, which may be what was meant.
+# With one draft this function returns one row, which may be a row of tokens.
 @enter("error|failed", words="batched|exact_distribution", arrays="numpy")
 def forgotten_batched_numpy(p, q, drafts):
     return np.stack([np.append(drafts[b], p[b, -1].argmax()) for b in range(drafts.shape[0])])
@@ -318,7 +318,7 @@ def wrapped(*given):
 
 
 def by_hash(p, drafts, hashed, uniform):
-    """Sample-and-match: emits draws from p up to the first that differs from the draft."""
+    """Emits draws from p up to the first draw that differs from the draft (sample-and-match)."""
 
     def pick(w):
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -340,7 +340,7 @@ UNIFORMS = {"closed": (lambda h: h / (2**32 - 1), "failed"), "open": (lambda h: 
 
 for _name, _hashed in HASHES.items():
     for _kind, (_uniform, _status) in UNIFORMS.items():
-        if (_name, _kind) == ("python", "open"):  # integers drawn one by one are not a race: too many to enumerate
+        if (_name, _kind) == ("python", "open"):  # integers drawn one by one are no race, and too many to enumerate
             _status = "passed|undecided"
 
         def _fn(p, q, drafts, _hashed=_hashed, _uniform=_uniform):

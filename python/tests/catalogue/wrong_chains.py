@@ -18,7 +18,7 @@ NEXT_OF_REJECTED = "L=1 K=1 [] p=(0 1)/1 q=(1 0)/1 [0] p=(1 0)/1 q=(1 0)/1"
 
 
 def part(name: str, on: str, check: str = "exact_distribution", **parts: Any) -> None:
-    """Enters a chain with other parts than the right ones."""
+    """Adds a chain with other parts than the right ones."""
 
     def fn(p, q, drafts):
         return chain(p, q, drafts, **parts)
@@ -144,9 +144,9 @@ part(
 )
 # Only the rejected token is taken out of p; other tokens with p < q keep their weight.
 part("residual_without_rejected", "L=1 K=1 [] p=(0 1 1)/2 q=(1 0 1)/2", rest=without_rejected)
-# The floor of 1e-5, meant against an empty residual, gives weight to tokens with p = 0.
+# The least weight of 1e-5, which should prevent an empty residual, gives weight to tokens with p = 0.
 part("residual_floor", SURE, rest=lambda p, q, i, x: torch.clamp(p[i] - q[i], min=1e-5))
-# An epsilon in the sum leaves the last values of the coin without a cell; argmax then says 0.
+# An epsilon in the sum leaves the last values of the coin without a cell; argmax then returns 0.
 part(
     "epsilon_in_sum",
     SURE,
@@ -185,7 +185,7 @@ def residual_by_resampling(p, q, drafts):
     return [*tokens[:-1], by_weights(p[n])] if n < len(drafts) and tokens[n] == int(drafts[n]) else tokens
 
 
-# Another position's row.
+# Rows of another position.
 
 
 @wrong("Draft i is tested against p[i + 1], the target after it.", on=NEXT)
@@ -219,7 +219,7 @@ def proposal_one_row_late(p, q, drafts):
 
 
 def kept(p, q, drafts):
-    """Which drafts pass their test, [L] of bool."""
+    """Returns which drafts pass their test, [L] of bool."""
     at = torch.arange(len(drafts))
     return torch.rand(len(drafts)) * q[at, drafts] < p[at, drafts]
 
@@ -383,7 +383,7 @@ def gumbel_noise_reused(p, q, drafts):
     return drawn[: n + 1]
 
 
-# Something is carried from call to call, or drawn where no seed reaches.
+# State is kept from call to call, or numbers come from a source that no seed determines.
 
 _calls = [0]
 _coins: deque[float] = deque()

@@ -34,7 +34,7 @@ def rejected(p, q):
 
 
 def recursive(p, q, drafts):
-    """Right for i.i.d. drafts in the order in which they were drawn."""
+    """Verifies i.i.d. drafts correctly if they are in the order in which they were drawn."""
     for x in drafts:
         if torch.rand(()) * q[x] < p[x]:
             return int(x)
@@ -139,8 +139,8 @@ def children_of(parents, node):
 
 
 def descend(p, q, drafts, parents, order=lambda some: some, row=lambda node: node + 1, reject=rejected, end=None):
-    """A right verifier of a tree, if the children keep their order, `row` is the target after a node, and `reject` is
-    what a child leaves of it. `end` replaces the weights of the last token."""
+    """Verifies a tree correctly if the children keep their order, `row` is the number of the target's row after a node,
+    and `reject` returns the residual after a rejected child. `end` replaces the weights of the last token."""
     node, tokens = -1, []
     while True:
         distribution = p[row(node)]
