@@ -63,7 +63,7 @@ def verb_source(word: str) -> Path | None:
 
 
 def verbs() -> dict[str, str]:
-    """Every verb of this package, with the first line of its module's docstring.
+    """Returns every verb of this package, with the first line of its module's docstring.
 
     Cost: reads every module of the package.
     """

@@ -36,8 +36,8 @@ class Cell:
     seconds: list[float] = field(default_factory=list)
 
     def entry(self) -> dict[str, Any]:
-        """The median over the rounds. Its standard error is estimated from the median absolute deviation, because a
-        single round may take several times as long on a machine with other processes."""
+        """Returns the median over the rounds. Its standard error is estimated from the median absolute deviation,
+        because a single round may take several times as long on a machine with other processes."""
         times = np.array(self.seconds, dtype=np.float64)
         median = float(np.median(times))
         # Of normal numbers, sigma is 1.4826 times the median absolute deviation, and the median of n of them has the

@@ -39,7 +39,7 @@ Outcome = Tokens | str  # the tokens of a call, or a sentence on why there are n
 
 MOST_DRAWS, MOST_CALLS = 256, 5_000  # most draws of one call, and most calls on one input
 STEP, PROBES = 2.0**-24, (0.1875, 0.53125, 0.8125)  # first values of a uniform; its changes are then located up to STEP
-# Numbers after the ones under test, repeated. Two numbers count as equal if the calls agree for each of these.
+# Numbers after the numbers under test, repeated. Two numbers count as equal if calls agree under each continuation.
 CONTINUATIONS = (0.5, 0.47), (0.04, 0.06), (0.96, 0.93), (0.1, 0.9), (0.9, 0.1), (0.3, 0.7, 0.55)
 EARLY, MIDDLE, LATE = 2.0**-20, 2.0**-2, 16.0  # times in a race, as exponential numbers
 TORCH_SEED = 20261130
@@ -245,7 +245,7 @@ class Model:
         return rows[:, 0], rows[:-1, 1]
 
 
-# A verifier on one input, and the enumeration of what it can return.
+# A verifier on one input, and the enumeration of its outcomes.
 
 Kinds = tuple[list[float], list[Numbers], Callable[[Numbers], int]]  # shares and numbers of branches; branch of numbers
 

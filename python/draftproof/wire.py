@@ -59,7 +59,7 @@ def _array(memory: bytes, offset: int, shape: list[int], name: str) -> NDArray[A
 
 
 def frame(fields: Fields, arrays: Arrays) -> bytes:
-    """The bytes of a message. Wide elements come first and spaces pad the header, so each array is aligned."""
+    """Returns the bytes of a message. Wide elements come first and spaces pad the header, so each array is aligned."""
     header: Fields = {"__metadata__": {"message": json.dumps(fields)}}
     ordered = sorted(arrays.items(), key=lambda item: -item[1].itemsize)
     offset = 0

@@ -53,7 +53,7 @@ def path(q, length, numbers):
 
 
 def spectr_gbv(p, q, paths, numbers):
-    """SpecTr-GBV as published, commit e399f44, without its epsilons: a quotient 0 / 0 is 0."""
+    """Runs SpecTr-GBV as published, commit e399f44, without its epsilons: a quotient 0 / 0 is 0."""
     k, length = len(paths), len(paths[0])
 
     def kept(x):
@@ -110,12 +110,13 @@ class Noise:
 
 
 def jacobi(target, start, length, window, numbers, *, later="coupled", record="new", correction="residual"):
-    """Speculative Jacobi decoding: the target alone, whose earlier rows are the proposal. Returns `length` tokens.
+    """Runs speculative Jacobi decoding, where the target's rows of earlier steps are the proposal. Returns `length`
+    tokens.
 
-    start       the first draft of each place of the text, with a row that has all of its mass
-    later       how a place after the first rejection gets its next draft: `coupled` is the maximal coupling, with the
-                test and residual of earlier places; `noise` shares a place's noise between steps; `anew` draws
-                independently
+    start       the first draft of each position of the text, whose row has all mass on this draft
+    later       how a position after the first rejection gets its next draft: `coupled` is the maximal coupling, with
+                the test and residual of earlier positions; `noise` shares the noise of a position between steps;
+                `anew` draws independently
     record      the row that a draft kept by the coupling counts as drawn from: `new`, or `old` as the code for Lumina
     correction  `residual`, or `target` as the code for Cosmos without its coupling
     """
@@ -142,7 +143,8 @@ def jacobi(target, start, length, window, numbers, *, later="coupled", record="n
 
 
 def chain_of_three(p, middle, q, length, enough, numbers, *, passed="verified", proposal="middle"):
-    """A draft of q is verified by the middle model, and blocks of at least `enough` of its tokens by the target p.
+    """The middle model verifies drafts of q, and the target p verifies blocks of at least `enough` tokens of the middle
+    model.
 
     passed    the tokens of the middle model that p verifies: `verified`, all that it emits, or the `accepted` drafts
     proposal  the row that p's test divides by: the row of the `middle` model or of the `draft`
@@ -167,8 +169,8 @@ def chain_of_three(p, middle, q, length, enough, numbers, *, passed="verified", 
 
 
 def atom_coupled(p, roots, atoms, maps, numbers, *, pool=True):
-    """Atom-coupled tree block verification. `atoms[j]` is the distribution of the number that depth j shares between
-    the branches, `maps[a][j][h]` the token of branch a for its value h. `pool=False` is its control, without the
+    """Runs atom-coupled tree block verification. `atoms[j]` is the distribution of the number that all branches share
+    at depth j, `maps[a][j][h]` the token of branch a if this number is h. `pool=False` is the control, without the
     extra capacity. Returns the tokens and the number of accepted drafts.
     """
     length, start = len(atoms), p(())

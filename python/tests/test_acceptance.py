@@ -202,7 +202,7 @@ def test_the_distribution_of_a_sum() -> None:
 
 
 def test_a_loss_is_flagged_and_right_runs_are_not() -> None:
-    """300 runs of each rule with the planned number of steps; python/tests/acceptance_runs.py makes more."""
+    """Makes 300 runs of each rule with the planned number of steps; python/tests/acceptance_runs.py makes more."""
     lengths = Lengths.of_marginal([0.84, 0.7, 0.62, 0.57])
     plan = steps_for(lengths, loss=0.05, false_alarm=1e-5, miss=0.01)
     assert plan.exact and plan.false_alarm <= 1e-5 and plan.miss <= 0.01

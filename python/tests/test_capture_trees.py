@@ -57,8 +57,8 @@ def test_paths_follow_the_stored_draft(tmp_path: Path, dtype: str) -> None:
     for node, tokens in drawn.items():
         q = np.exp(arrays["draft"][node].astype(float))
         q /= q.sum()
-        # By Bernstein's inequality a count is outside with probability at most 2 e^-18, and one of the counts of 23
-        # tokens at no more than 72 nodes with at most 5e-5.
+        # By Bernstein's inequality a count is outside the bound with probability at most 2 e^-18. By the union bound
+        # any of the counts of 23 tokens at no more than 72 nodes is outside with probability below 6e-5.
         bound = np.sqrt(2 * len(tokens) * q * (1 - q) * 18) + 2 * 18 / 3
         assert (np.abs(np.bincount(tokens, minlength=V) - len(tokens) * q) < bound).all()
 

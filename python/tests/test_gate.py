@@ -21,7 +21,7 @@ FEW: dict[str, Any] = {"models": 5, "predictions": 32}  # enough in the proof ti
 
 
 def accept_equal(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
-    """A wrong verifier: its test is <= in place of <, on coins of 24 bits."""
+    """Wrong, because a draft with p = 0 is accepted if its coin of 24 bits is 0: the test is <= in place of <."""
     for i, x in enumerate(drafts):
         if not rng.random(dtype=np.float32) * q[i, x] <= p[i, x]:
             return [*drafts[:i], pick(np.maximum(p[i].astype(float) - q[i], 0), rng)]

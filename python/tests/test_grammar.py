@@ -22,7 +22,7 @@ def draw(row):
 
 
 def chain(p, q, drafts, legal, mask_of=lambda i, n: i, removes=False, masks_bonus=True):
-    """Token verification of a chain; `mask_of(i, n)` is the number of the mask that is applied to row i of n + 1."""
+    """Returns the tokens of a chain by token verification; row i of n + 1 gets the mask with number `mask_of(i, n)`."""
     n, out = len(drafts), []
     for i, x in enumerate(drafts.tolist()):
         row = masked(p[i], legal[mask_of(i, n)])
@@ -57,7 +57,7 @@ def without_mask(p, q, drafts, legal):
 
 
 def match_in_tree(p, q, drafts, parents, legal, shared=False):
-    """Sample-and-match on a tree. With `shared`, all drafts of a node get the mask of the first of them."""
+    """Returns the tokens of sample-and-match on a tree. With `shared`, a node's drafts have its first draft's mask."""
     out, node, mask = [], -1, 0
     while True:
         token = draw(masked(p[node + 1], legal[mask]))

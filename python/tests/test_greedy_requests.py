@@ -34,7 +34,9 @@ def drawn(weights: Row, u: float) -> int:
 def verified(
     found: Sequence[int], p_of: Callable[[int], Row], q_of: Callable[[int], Row], t: float, uniforms: Row, fault: str
 ) -> list[int]:
-    """Token verification of one request: p_of(i) is the target's row after i drafts, uniforms [L + 1]."""
+    """Returns the tokens of one request by token verification: p_of(i) is the target's row after i drafts, uniforms
+    [L + 1].
+    """
     for i, x in enumerate(found):
         p, q = at_temperature(p_of(i), t, fault), q_of(i)
         tested = p_of(i) if fault == "drafts tested as drawn" and t == 0 else p

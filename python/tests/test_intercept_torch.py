@@ -219,7 +219,7 @@ def test_weights_without_mass_and_a_short_tape_end_the_call() -> None:
     def careful() -> int:
         try:
             return int(torch.multinomial(torch.zeros(3), 1))
-        except RuntimeError:  # what torch raises
+        except RuntimeError:  # torch's exception for weights without mass
             return -1
 
     assert run(careful, [0.5])[0] == -1

@@ -185,7 +185,7 @@ def test_tokens_come_by_dlpack() -> None:
 
 
 def test_a_function_of_jax_is_answered() -> None:
-    """Its random numbers come from numpy, because no context can replace jax's draws from keys."""
+    """The function's random numbers come from numpy, because no context can replace jax's draws from keys."""
     jnp = pytest.importorskip("jax.numpy", reason="jax is not installed")
 
     def verify(p: Any, q: Any, drafts: Any, rng: Any) -> Any:
