@@ -26,14 +26,23 @@ from draftproof.decode.drafters import Drafter, Lookup, NGram, Proposal  # noqa:
 from draftproof.decode.loop import decode_text  # noqa: E402
 from draftproof.decode.models import Models  # noqa: E402
 from draftproof.decode.run import ratio_of  # noqa: E402
-from draftproof.decode.settings import CHAIN, PATHS, VERIFIERS, WITHOUT_REPLACEMENT, settings_of, shape_of  # noqa: E402
+from draftproof.decode.settings import (  # noqa: E402
+    CHAIN,
+    HYBRID,
+    PATHS,
+    VERIFIERS,
+    WITHOUT_REPLACEMENT,
+    settings_of,
+    shape_of,
+)
 from draftproof.decode.verify import draw, verify  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 V = 32
 TEXTS = [np.random.default_rng([4, i]).integers(0, V, size=12).tolist() for i in range(2)]
-SHAPES = dict.fromkeys(WITHOUT_REPLACEMENT, "3-2-1") | dict.fromkeys(PATHS, "3x3") | dict.fromkeys(CHAIN, "1x3")
+SHAPES = dict.fromkeys(HYBRID, "2+1-1+1-0+1") | dict.fromkeys(WITHOUT_REPLACEMENT, "3-2-1")
+SHAPES |= dict.fromkeys(PATHS, "3x3") | dict.fromkeys(CHAIN, "1x3")
 # A pass over another number of tokens adds in another order, which costs a few hundred roundings of numbers below 32.
 LOGITS = 500 * 32 * 2**-24
 
@@ -152,7 +161,7 @@ def test_two_tokens_have_the_targets_distribution(verifier: str) -> None:
     random, size, runs = np.random.default_rng(6), 3, 700
     p = torch.from_numpy(random.dirichlet(np.full(size, 0.7), size)).float()
     drafter = Table(torch.from_numpy(random.dirichlet(np.full(size, 0.7), size)).float())
-    shape = shape_of({"1x3": "1x2", "3x3": "3x2", "3-2-1": "2-2"}[SHAPES[verifier]])
+    shape = shape_of({"1x3": "1x2", "3x3": "3x2", "3-2-1": "2-2", "2+1-1+1-0+1": "1+1-1+1"}[SHAPES[verifier]])
     generator = torch.Generator().manual_seed(8)
     seen: Counter[tuple[int, ...]] = Counter()
     for _ in range(runs):
@@ -199,6 +208,20 @@ def test_paths_of_equal_tokens_are_one_node_and_keep_their_draws() -> None:
     tree = drafter.propose([0], shape_of("3-1"), torch.Generator().manual_seed(0))
     assert sorted(made_token for made_token in tree.tokens[:2]) == [0, 1]  # token 2 has no probability
     assert len(tree.tokens) == 4
+
+
+def test_fixed_children_are_the_likeliest_and_the_others_draws_from_the_rest() -> None:
+    drafter = Table(torch.tensor([[0.1, 0.4, 0.3, 0.2], [1.0, 0, 0, 0], [0.25] * 4, [0.25] * 4]))
+    generator, drawn = torch.Generator().manual_seed(0), Counter[int]()
+    for _ in range(300):
+        made = drafter.propose([0], shape_of("1+1-2+1"), generator)
+        assert made.tokens[0] == 1 and made.tokens[2] == 0  # after token 1 token 0 is certain, so it is the only child
+        assert {made.tokens[node] for node in made.fixed if made.parents[node] == -1} == {1}
+        assert [made.parents[node] for node in sorted(made.fixed)] == [-1, 0, 1, 1]
+        drawn[made.tokens[1]] += 1
+    # Binomial deviations of at most 4.5: below 1e-4 for correct draws at this seed.
+    for token, share in ((0, 1 / 6), (2, 1 / 2), (3, 1 / 3)):
+        assert abs(drawn[token] - 300 * share) < 4.5 * (300 * share * (1 - share)) ** 0.5
 
 
 def test_prompt_lookup_continues_the_latest_match() -> None:

@@ -171,7 +171,8 @@ def _parser() -> Parser:
     add = parser.add_argument
     add("--texts", required=True, type=Path, metavar="FILE", help="prompts separated by blank lines, or .jsonl")
     add("--drafts", action="append", metavar="LIST", help=f"of {', '.join(DRAFTS)} [all that there are]")
-    add("--shape", action="append", metavar="LIST", help="4x8: 4 paths of 8 tokens; 4-2-1: siblings differ [1x8]")
+    add("--shape", action="append", metavar="LIST",
+        help="4x8: 4 paths of 8 tokens; 4-2-1: siblings differ; 2+1-1+1: fixed and drawn children [1x8]")  # fmt: skip
     add("--verifier", action="append", metavar="LIST", help=f"of {', '.join(VERIFIERS)} [all that fit the shape]")
     add("--tokens", type=int, default=default.tokens, metavar="N", help="tokens of each text")
     add("--rounds", type=int, default=default.rounds, metavar="R", help="texts that every setting decodes")

@@ -33,12 +33,14 @@ class Proposal:
     tokens, parents: of the nodes, parents first; the text's end is the parent -1.
     rows: the proposal's distribution [V] after each node that has children.
     draws: in the order of the draw, level by level. Independent draws of one token share a node.
+    fixed: the fixed children of the nodes of a hybrid tree. Other children are drawn from the row without these.
     """
 
     tokens: list[int] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
     rows: dict[int, Tensor] = field(default_factory=dict)
     draws: list[Draw] = field(default_factory=list)
+    fixed: set[int] = field(default_factory=set)
 
     def children(self, node: int) -> list[Draw]:
         """Returns the draws after a node, in order, with repetitions."""
@@ -90,11 +92,25 @@ class Drafter(ABC):
             count = max(len(draws) for draws in through.values()) if shape.replaced else width
             if shape.replaced:
                 drawn = draft_iid(rows, count, generator=generator, check=False)
+            elif shape.fixed:
+                drawn = _fixed_and_drawn(rows, shape.fixed[depth], width, generator)
             else:
                 drawn = draft_gumbel_top_k(rows, count, generator=generator, check=False)
             through = _grow(made, level, through, rows, drawn.tolist(), shape.replaced)
+            if shape.fixed:
+                for node in level:
+                    made.fixed.update(draw.node for draw in made.children(node)[: shape.fixed[depth]])
             level = list(through)
         return made
+
+
+def _fixed_and_drawn(rows: Tensor, fixed: int, width: int, generator: torch.Generator) -> Tensor:
+    """Returns the most probable tokens of each row [n, V], then draws from the rest of it: [n, width], with -1 where a
+    row has no more tokens."""
+    likely = rows.topk(min(fixed, rows.shape[1])).indices
+    rest = rows.scatter(1, likely, 0.0)
+    drawn = draft_gumbel_top_k(rest, width - fixed, generator=generator, check=False)
+    return torch.cat([torch.where(rows.gather(1, likely) > 0, likely, -1), drawn], 1)
 
 
 def _grow(

@@ -42,7 +42,7 @@ def decode(
         the target changed by `draft_skip_layers` or `quantise_draft`, or there is none.
     texts: prompts; a list of strings or of lists of ids, or the path of a file.
     drafts: sources of drafts, of `model`, `lookup`, `ngram`; None for all that there are.
-    shapes: as in `1x4`, `4x4` or `4-2-1`; `1x8` if None.
+    shapes: as in `1x4`, `4x4`, `4-2-1` or `2+1-1+1`; `1x8` if None.
     verifiers: functions of draftproof.torch; None for all that fit a shape.
     audit: scores the emitted texts again by a pass without cache and audits them.
     traces: a folder for the recordings of the audit; they are removed if None.

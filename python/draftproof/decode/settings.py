@@ -18,7 +18,8 @@ DRAFTS = ("model", "lookup", "ngram")
 CHAIN = ("single_draft", "block_verification")
 PATHS = ("recursive_rejection", "ladder", "ladder_block", "greedy_multipath_block", "traversal")
 WITHOUT_REPLACEMENT = ("recursive_rejection_without_replacement", "ladder_without_replacement", "traversal")
-VERIFIERS = tuple(dict.fromkeys(CHAIN + PATHS + WITHOUT_REPLACEMENT))
+HYBRID = ("univer",)
+VERIFIERS = tuple(dict.fromkeys(CHAIN + PATHS + WITHOUT_REPLACEMENT + HYBRID))
 """Functions of draftproof.torch that return tokens of the target's distribution."""
 
 CLOCKS = ("wall", "processor")
@@ -32,10 +33,13 @@ class Shape:
     branching: for each level the number of drafts after each node.
     replaced: True for `paths` independent paths, whose branching is (paths, 1, 1, ..) even if some have equal
         prefixes; False for different siblings, drawn without replacement.
+    fixed: for each level the number of children that are the most probable tokens of their row; the others, at most
+        one, are drawn from the rest of the row. Empty if all children are drawn.
     """
 
     branching: tuple[int, ...]
     replaced: bool
+    fixed: tuple[int, ...] = ()
 
     @property
     def paths(self) -> int:
@@ -54,11 +58,15 @@ class Shape:
     @property
     def sampling(self) -> str:
         """The draft sampling of siblings, as a recording names it."""
+        if self.fixed:
+            return "unknown"
         return "iid" if self.replaced else "without_replacement"
 
     def verifiers(self) -> tuple[str, ...]:
         """Returns the verifiers that decide on such drafts. Verifiers of K drafts are left out at K = 1, where each of
         them decides as `single_draft` or `block_verification` does."""
+        if self.fixed:
+            return HYBRID
         if not self.replaced:
             return WITHOUT_REPLACEMENT
         return CHAIN if self.paths == 1 else PATHS
@@ -67,25 +75,46 @@ class Shape:
         return verifier in self.verifiers() or (self.replaced and verifier in PATHS)
 
     def __str__(self) -> str:
+        if self.fixed:
+            return "-".join(f"{n}+{width - n}" for n, width in zip(self.fixed, self.branching, strict=True))
         return f"{self.paths}x{self.length}" if self.replaced else "-".join(map(str, self.branching))
 
 
 def shape_of(text: str) -> Shape:
-    """Returns the shape of `4x8`, 4 independent paths of 8 tokens, or of `4-2-1`, a tree of different siblings.
+    """Returns the shape of `4x8`, 4 independent paths of 8 tokens; of `4-2-1`, a tree of different siblings; or of
+    `2+1-1+1`, a hybrid tree, with fixed children and, after the plus sign, drawn ones at each level.
 
     Raises: CaptureError for any other text, or more than MOST_NODES drafts.
     """
+    if "+" in text:
+        return _hybrid(text)
     first, by, second = text.partition("x")
     words = [first, second] if by else text.split("-")
     good = all(word.isdigit() and int(word) > 0 for word in words) and len(words) > (0 if by else 1)
     if not good:
-        raise CaptureError("shape", repr(text), "PATHSxLENGTH as in 4x8, or siblings at each level as in 4-2-1")
+        raise CaptureError("shape", repr(text), _SHAPES)
     numbers = [int(word) for word in words]
     branching = (numbers[0], *[1] * (numbers[1] - 1)) if by else tuple(numbers)
-    nodes = math.prod(numbers) if by else sum(math.prod(numbers[: i + 1]) for i in range(len(numbers)))
-    if nodes > MOST_NODES:
-        raise CaptureError("shape", f"{text!r}, {nodes:,} drafts", f"at most {MOST_NODES:,} drafts of one call")
-    return Shape(branching, replaced=bool(by))
+    return _bounded(text, Shape(branching, replaced=bool(by)))
+
+
+_SHAPES = "PATHSxLENGTH as in 4x8, siblings at each level as in 4-2-1, or fixed and drawn ones as in 2+1-1+1"
+
+
+def _hybrid(text: str) -> Shape:
+    levels = [word.partition("+") for word in text.split("-")]
+    good = all(fixed.isdigit() and drawn in ("0", "1") and int(fixed + drawn) > 0 for fixed, _, drawn in levels)
+    if not good:
+        raise CaptureError("shape", repr(text), f"{_SHAPES}, with at most one drawn child of a node")
+    fixed = tuple(int(first) for first, _, _ in levels)
+    branching = tuple(int(first) + int(drawn) for first, _, drawn in levels)
+    return _bounded(text, Shape(branching, replaced=False, fixed=fixed))
+
+
+def _bounded(text: str, shape: Shape) -> Shape:
+    if shape.drafts > MOST_NODES:
+        raise CaptureError("shape", f"{text!r}, {shape.drafts:,} drafts", f"at most {MOST_NODES:,} drafts of one call")
+    return shape
 
 
 @dataclass(frozen=True)
@@ -149,7 +178,8 @@ def settings_of(drafts: Sequence[str], shapes: list[Shape], verifiers: Sequence[
     for verifier in verifiers or ():
         if not any(shape.accepts(verifier) for shape in shapes):
             found = f"{verifier!r} with the shapes {', '.join(map(str, shapes))}"
-            raise CaptureError("verifier", found, "a shape that it decides on: 1xL, KxL, or a tree as in 4-2-1")
+            wanted = "a shape that it decides on: 1xL, KxL, or a tree as in 4-2-1 or 2+1-1+1"
+            raise CaptureError("verifier", found, wanted)
     combined: list[Setting] = []
     for name in drafts:
         for shape in shapes:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .. import torch as functions
 from .drafters import ROOT, Proposal
-from .settings import CHAIN
+from .settings import CHAIN, HYBRID
 
 
 def verify(name: str, made: Proposal, p: Tensor, generator: torch.Generator) -> tuple[list[int], list[int]]:
@@ -35,6 +35,8 @@ def verify(name: str, made: Proposal, p: Tensor, generator: torch.Generator) -> 
         return _paths(function, made, p, generator)
     if name == "traversal":
         return _tree(function, made, p, generator)
+    if name in HYBRID:
+        return _tree(function, made, p, generator, torch.tensor([i in made.fixed for i in range(len(made.tokens))]))
     emitted: list[int] = []
     path: list[int] = []
     node = ROOT
@@ -55,10 +57,20 @@ def draw(row: Tensor, generator: torch.Generator) -> list[int]:
     return drawn
 
 
-def _tree(function: Any, made: Proposal, p: Tensor, generator: torch.Generator) -> tuple[list[int], list[int]]:
+def _tree(
+    function: Any, made: Proposal, p: Tensor, generator: torch.Generator, fixed: Tensor | None = None
+) -> tuple[list[int], list[int]]:
     q = torch.stack([made.rows[parent] for parent in made.parents])
     drafts, parents = (torch.tensor(one, device=p.device) for one in (made.tokens, made.parents))
-    tokens, counts, index = function(p[None], q[None], drafts[None], parents, generator=generator, check=False)
+    trees = [parents]
+    if fixed is not None:
+        # The drawn child of a node comes from its row without the fixed ones.
+        beside = (parents[:, None] == parents[None]) & fixed.to(p.device)[None]
+        rows, siblings = beside.nonzero().unbind(1)
+        q[rows, drafts[siblings]] = 0
+        q = q / q.sum(1, keepdim=True).clamp_min(torch.finfo(q.dtype).tiny)
+        trees.append(fixed.to(p.device)[None])
+    tokens, counts, index = function(p[None], q[None], drafts[None], *trees, generator=generator, check=False)
     path, node = list[int](), int(index[0])
     while node != ROOT:
         path.insert(0, node)
