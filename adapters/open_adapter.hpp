@@ -17,7 +17,8 @@
 
 namespace draftproof::adapters {
 
-/// One program, opened for two interfaces: scripted calls (Program) and unchanged batches (Served).
+/// One program behind two interfaces: Program calls it with random numbers chosen by the host, and Served passes it
+/// batches as they are.
 struct OpenAdapter {
   std::string text;
   std::shared_ptr<Program> program;

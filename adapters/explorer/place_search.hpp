@@ -90,13 +90,13 @@ class PlaceSearch {
     bool started = false, suggested = false;
   };
   struct Pair {
-    int fixed, moved;  // entries: `fixed` has this clock, `moved` is tried with several
-    double clock;
+    int fixed, moved;  // two entries of a race: runs vary the clock of `moved` and keep the clock of `fixed`
+    double clock;      // clock of `fixed`
     std::uint32_t scan;  // the scan in which the two entries behave differently
     // Logarithms of (moved clock / `clock`), in steps: `moved` wins at `low` and loses at `high`.
     std::uint64_t low, high;
     bool low_wins = false, low_loses = false, high_loses = false;
-    bool third = false;  // at some value the run behaved as for neither entry
+    bool third = false;  // whether some run behaved neither as if `moved` nor as if `fixed` had won
     bool races() const { return low_wins && high_loses; }
     bool decided() const { return !third && (races() || low_loses); }
   };

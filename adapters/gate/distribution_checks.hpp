@@ -71,8 +71,8 @@ ExploreOptions exploration_of(const Declaration& declaration, ExploreOptions opt
 DistributionChecks check_distributions(Program& program, const Declaration& declaration,
                                        const DistributionCheckOptions& options);
 
-/// Runs the same checks on one instance, given as text. Throws: std::invalid_argument for text that does not parse;
-/// AdapterError.
+/// Runs the checks of check_distributions() on one instance, given as text. Throws: std::invalid_argument for text that
+/// does not parse; AdapterError.
 DistributionChecks check_distributions_on(Program& program, const Declaration& declaration,
                                           const std::string& instance, const DistributionCheckOptions& options);
 

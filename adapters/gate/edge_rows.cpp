@@ -20,12 +20,13 @@ WeightPair equal_rows(InstanceRng& dice, int turn) {
 }
 
 std::optional<WeightPair> short_rows(InstanceRng& dice, int turn, Dtype dtype, bool normalised) {
-  // Of random triples 1 in 30 has a short sum in float, and 1 in 1,500 in double after normalisation.
+  // The running sum ends below 1 for one random triple in 30 in float, and for one in 1,500 in double after
+  // normalisation.
   constexpr int attempts = 20'000, largest = 30;
   for (int i = 0; i < attempts; ++i) {
     const int a = dice.between(1, largest), b = dice.between(1, largest), c = dice.between(1, largest);
     const std::vector<int> weights{a, b, c, 0};
-    // Short sums are tested in float also for 16-bit rows, because programs add these in float.
+    // Rows of 16 bits are tested in float too, because programs add them in float.
     if (!(dtype == Dtype::float64 ? ends_short<double>(weights, normalised) : ends_short<float>(weights, normalised)))
       continue;
     if (turn % 2 == 1) return WeightPair{weights, {a, b, c, a + b + c}};

@@ -36,7 +36,7 @@ inline std::vector<Listed> inventory() {
   for (const auto& one : path_registry().verifiers())
     add("path " + plural(one->kind()), one->info().name, one->info().summary);
   for (const auto& one : path_registry().drafters()) add("tree samplings", one->info().name, one->info().summary);
-  for (const auto& one : path_registry().wrong_drafters())  // these are not wrong, but draft from another row
+  for (const auto& one : path_registry().wrong_drafters())  // without `wrong`: correct, with drafts from another row
     if (!one->info().wrong) add("tree samplings", one->info().name, one->info().summary);
   for (const PathProperty& one : path_registry().properties()) add("path properties", one.name, one.about);
   for (const auto& one : component_registry().components())

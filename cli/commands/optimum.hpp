@@ -63,7 +63,7 @@ struct Optimum {
             decided[d][k] = decided[d][k] && always.has_value();
           }
       }
-      if (stop_requested()) break;  // a mean over some positions would be wrong; earlier sources are kept
+      if (stop_requested()) break;  // omits this source, whose means lack positions; earlier sources are reported
       Section section{
           .title = source.name(),
           .before = {fmt::format("  {}, V = {}; one draft is accepted with probability {:.6f}",

@@ -56,8 +56,8 @@ struct DistinctRows {
                            batch.proposal_row_stride);
   }
 
-  /// Records a fault of this row at every position that has it. All threads of a team call it; `thread` is their
-  /// number.
+  /// Records a fault of `row` at every position that reads this row. All threads of a team make the call; `thread` is
+  /// the index of the calling thread.
   DRAFTPROOF_DEVICE void tell(const DistinctRow& row, const RowFault& fault, int thread, int threads) const {
     if (!row.shared) {
       if (thread == 0) tell_fault(batch.faults + row.position, fault.word());

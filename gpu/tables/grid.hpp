@@ -20,8 +20,8 @@ namespace draftproof::gpu {
 
 template <class G>
 concept Grid = requires(const G& grid, std::uint64_t value) {
-  { grid.index() } -> std::convertible_to<std::uint64_t>;  ///< of this thread
-  { grid.size() } -> std::convertible_to<std::uint64_t>;   ///< threads, a multiple of the lanes
+  { grid.index() } -> std::convertible_to<std::uint64_t>;  ///< index of this thread in the grid
+  { grid.size() } -> std::convertible_to<std::uint64_t>;   ///< number of threads, a multiple of lanes()
   { grid.lanes() } -> std::convertible_to<int>;
   { grid.lane() } -> std::convertible_to<int>;
   { grid.lane_sum(value) } -> std::same_as<std::uint64_t>;

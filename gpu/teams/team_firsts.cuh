@@ -1,8 +1,9 @@
 // The first tokens of an order, found by a whole team: the token of the greatest value, and the k smallest
 // candidates.
 //
-// Cost: one pass and one reduction a token; one call of `scan` and a reduction for each of k candidates.
-// Correctness: a reduction returns the first candidate of all threads, whatever their number.
+// Cost: team_greatest makes one pass and one reduction per call; team_smallest calls `scan` once on each thread and
+// makes one reduction for each of the k candidates.
+// Correctness: a reduction returns the earliest candidate among all threads, whatever the number of threads.
 #pragma once
 
 #include <draftproof/gpu/teams/team.hpp>

@@ -25,7 +25,7 @@
 
 namespace draftproof::gpu {
 
-/// A warp's results for a block, kept between barriers; one for each block of a partition.
+/// The results of one warp for one block of logits, kept across barriers. A partition has one note per block.
 struct SoftmaxNote {
   std::uint64_t sum;
   float greatest;

@@ -22,10 +22,11 @@ namespace draftproof {
 // A copy of this process, forked before the first call of a component. It shows whether a finding occurs
 // without earlier calls, which may have left state in static variables.
 //
-// Cost: a fork at the start, and another for each question; the copies share this process's memory until they write.
+// Cost: a fork at the start, and another for each call of ask(); the copies share this process's memory until they
+// write.
 //
-// Correctness: each question is answered in a new fork of the first copy, so no question affects the answer to
-// another.
+// Correctness: each call of ask() runs `answer` in a new fork of the first copy, so no call changes the state that the
+// next call starts from.
 
 class FreshProcess {
  public:

@@ -49,7 +49,8 @@ inline constexpr int default_groups = 32;
 std::vector<std::uint32_t> mass_groups(std::span<const double> key, std::span<const double> target,
                                        int groups = default_groups);
 
-/// Returns p / q for each token, infinity where q = 0. Most verifier errors follow this key.
+/// Returns p / q for each token, infinity where q = 0: a key for mass_groups(). In most wrong verifiers the error at a
+/// token depends on this ratio.
 std::vector<double> ratio_key(std::span<const double> target, std::span<const double> proposal);
 
 /// Returns the probabilities summed by group (compensated).

@@ -13,20 +13,20 @@
 
 namespace draftproof {
 
-/// Prepares a verifier of one position for these rows.
+/// Prepares a verifier of one position for the rows `distributions`.
 using TimedForm = DeciderPtr<FreshRows<float>, Philox> (*)(const FreshRows<float>& distributions, int drafts);
-/// Prepares a verifier of paths for a model of such rows.
+/// Prepares a verifier of paths for a model whose rows are fresh rows of floats.
 using TimedPathForm = PathDeciderPtr<FreshRows<float>, Philox> (*)(const ConditionalModel<FreshRows<float>>&,
                                                                    const TreeShape&);
 
-/// Returns the registered forms of one of these types, by the verifier's name.
+/// Returns the registered forms of type Form, TimedForm or TimedPathForm, by the verifier's name.
 template <class Form>
 std::map<std::string_view, Form>& timed_forms() {
   static std::map<std::string_view, Form> forms;
   return forms;
 }
 
-/// Returns the form of that name; null for mutants and for verifiers that Info::unsupported rules out.
+/// Returns the form of the verifier `name`; null for mutants and for verifiers that Info::unsupported rules out.
 template <class Form>
 Form timed_form(std::string_view name) {
   const auto found = timed_forms<Form>().find(name);

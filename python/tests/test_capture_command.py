@@ -80,7 +80,8 @@ def test_a_signal_at_any_call_leaves_what_can_go_on(folder: Path, here: Here, nu
         assert "Traceback" not in stopped.stderr
     again = here(*command)
     assert again.returncode == 0
-    # The first call determines V, so call n belongs to unit n - 1; a signal that can be caught loses no unit.
+    # The first call determines V, so call n belongs to unit n - 1 of the capture. After SIGINT or SIGTERM, which can be
+    # caught, all complete units are stored; SIGKILL comes before the first commit.
     assert ("resuming" in again.stderr) == (at > 2 and number != signal.SIGKILL)
     assert (folder / "parts.safetensors").read_bytes() == (folder / "whole.safetensors").read_bytes()
 

@@ -29,7 +29,7 @@ enum class Fallback { never, at_root, always };
 struct RejectionSampling {
   std::function<bool(double u, double p, double q)> accepts = [](double u, double p, double q) { return u * q < p; };
   std::function<Weights(const Weights& p, const Weights& q)> residual = residual_of;
-  /// Draws the last token; `u` is the coin before it.
+  /// Draws the last token; `u` is the uniform that was drawn last before this draw.
   std::function<Token(Draws& draws, const Weights& weights, double u)> last =
       [](Draws& draws, const Weights& weights, double) { return draws.pick(weights); };
   std::function<Weights(const Weights& row)> read = [](const Weights& row) { return row; };

@@ -174,7 +174,7 @@ class WorCoverage {
     }
   }
 
-  /// Whether F is approximate and has no chords yet.
+  /// Whether F is approximate (RoughRace) and chord() has no values; refined() computes chords.
   bool rough() const { return rough_.has_value(); }
   /// Returns F with exact chords between neighbours of these breaks, which range from 0 to the number of bins.
   /// Requires rough().

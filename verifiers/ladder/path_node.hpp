@@ -105,8 +105,8 @@ class LadderNode {
   /// Whether q_chosen is p.
   DRAFTPROOF_DEVICE bool equal() const { return equal_; }
 
-  /// Distribution of the chosen path's next token. Here and below `distributions` is the node's own object or its
-  /// form for passes (seen_by_pass).
+  /// Probability q_chosen(y) of the chosen path's next token y. Here and in the functions below, `distributions` is the
+  /// node's object of type L or the result of seen_by_pass().
   template <class Rows>
   DRAFTPROOF_DEVICE Scalar chosen(const Rows& distributions, Token y) const {
     if (equal_) return distributions.target(y);
@@ -114,7 +114,7 @@ class LadderNode {
     if (plain()) return q;
     return q > distributions.zero() ? chosen(distributions, y, bin(distributions, y)) : distributions.zero();
   }
-  /// Distribution of the chosen path's next token, for a token y that can be drafted and whose bin is known.
+  /// Returns q_chosen(y) for a token y that can be drafted and whose bin is known.
   template <class Rows>
   DRAFTPROOF_DEVICE Scalar chosen(const Rows& distributions, Token y, int bin) const {
     if (equal_) return distributions.target(y);

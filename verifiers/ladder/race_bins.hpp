@@ -264,7 +264,7 @@ class RaceIntegral {
     for (std::size_t i = bins_.size(); i-- > 0;) {
       const double above = bins_.above[i], width = bins_.mass[i];
       ring(i);
-      // Fewer than K tokens from here on: some draft is above with certainty.
+      // If the bins from i on have fewer than K tokens, some draft is in an earlier bin with certainty: F is 1 there.
       if (!bins_.short_from(i))
         chord[i] = integral(above, width) / width;
       else if (i == 0)

@@ -73,7 +73,7 @@ class PlanRecomputer {
   }
   /// The node at `place`, which must be the last one or plain.
   DRAFTPROOF_DEVICE const Node& last(const Place& place) const { return plain(place) ? plain_ : last_; }
-  /// The choice at u, whose ladder is at `place`.
+  /// Chooses a path at u. `place` is the place of u, which must be the last node or plain.
   template <class R>
   [[gnu::noinline]] DRAFTPROOF_DEVICE auto choose(const DraftedTree<L>& at, int u, const Place& place, R& random) {
     return last(place).choose(at.tree(), u, at.distributions(u), group_, random);

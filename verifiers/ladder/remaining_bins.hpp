@@ -81,7 +81,8 @@ class RemainingBins {
   Scalar all_;
 };
 
-/// Buckets of fresh rows: a residual with target factor 0 and slope -1 on the bins from `first` on, which is q there.
+/// The form for buckets of fresh rows. It uses the residual (0 p - slope q)+ with slope -1 on the bins from `first` on
+/// and 0 before them, which equals q on the bins from `first` on.
 template <ShowsRows L, class Bins>
 requires(!Bins::single_tokens) class RemainingBins<L, Bins> {
  public:

@@ -1,5 +1,6 @@
-// Residuals on paths for many factors c, from prefix sums: ChosenTable for any distribution of the chosen token, and
-// SelectedBins, where a ladder on bins of a table's ranking selected it (path_node.hpp).
+// Residuals (c p - q_chosen)+ on paths, computed from prefix sums because the same rows are used with many factors c.
+// q_chosen is the distribution of the chosen path's next token (path_node.hpp): any distribution in ChosenTable, and
+// the distribution of a ladder on bins of a table's ranking in SelectedBins.
 //
 // ChosenTable: the residual (c p - chosen)+, with tokens sorted once by p / chosen.
 //

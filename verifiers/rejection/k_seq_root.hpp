@@ -5,8 +5,8 @@
 //   F, S     distributions.mass_and_slope(rho)    mass of (p - rho q)+ and its slope
 //   beta     (1 - F) / rho                        mass that one draft emits
 //   gamma    served_by(..)                        (1 - (1 - beta)^K) / beta: K drafts emit gamma min(q, p / rho)
-//   loss     (rho - gamma) beta                   (1 - beta)^K - F; >= 0 where rho is valid, then an upper bound
-//                                                 on the acceptance that the root has beyond rho
+//   loss     (rho - gamma) beta                   (1 - beta)^K - F; >= 0 where rho is valid. Then the acceptance at the
+//                                                 root exceeds the acceptance at rho by at most this
 //
 // Search: each factor tried is the root for a model of F. Until a valid factor is known, the model is F / (1 + S d /
 // (n F))^n at distance d beyond the last factor, with the n that best predicts it from the factor before (n < 0 ends

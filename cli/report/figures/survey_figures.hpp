@@ -115,7 +115,7 @@ struct Acceptance {
     const std::string title = survey.source + ", " + what;
     if (!rows.empty() && !several_drafts(rows))
       bars(title, survey, rows, "Thin lines are intervals. A thick stroke is the optimum.", figures);
-    else if (!survey.paths)  // for paths, the plot of block efficiency shows this
+    else if (!survey.paths)  // surveys of paths have a plot of block efficiency instead
       detail::add_against_drafts(figures, caption, {.title = title, .x_label = "", .y_label = unit(survey)}, rows, 0);
   }
 

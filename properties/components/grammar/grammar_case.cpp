@@ -97,7 +97,7 @@ GrammarCase GrammarCase::parse(std::string_view text) {
         "of p without 0, and rows of q of at least K tokens, such as \"{}\"",
         text, most_grammar_states, example));
   };
-  // A regular expression may have bars too; the model begins with L=.
+  // The last bar separates the automaton from the model, because a regular expression may contain bars.
   const auto bar = text.rfind('|');
   if (bar == text.npos) throw wrong();
   GrammarCase one{.model = PathInstance::parse(text.substr(bar + 1))};

@@ -103,7 +103,8 @@ class TargetSource {
   std::vector<Rational> row(const TargetRequest& request, const Token* drafts, int i) const {
     return row_(request, drafts, i);
   }
-  /// Returns the model's weight as this source reads it; settings are checked relative to it.
+  /// Returns the weight of x at position i as this source reads it. The row that a check expects is computed from these
+  /// weights, so a source may read them with an error in the last bits.
   int weight(const TargetRequest& request, int i, Token x) const { return weight_(request, i, x); }
 
  private:

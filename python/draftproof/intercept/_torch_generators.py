@@ -66,10 +66,11 @@ def restore(before: list[torch.Tensor]) -> None:
 
 
 def refuse_unseen(tape: Tape, marks: tuple[int, int]) -> None:
-    """Puts an UnknownRandomness on the tape if a device's generator has a mark as its seed and an offset above 0 after
-    the call: operators leave a new mark after each draw, so other code drew.
+    """Puts an UnknownRandomness on the tape if, after a call, a device's generator has a mark as its seed and an offset
+    above 0. A mark is a unique seed that interception sets after each draw of an operator, which resets the offset to
+    0; so an offset above 0 means that code outside torch's operators drew.
 
-    marks: the first mark, and the end of the seeds that are marks.
+    marks: the first mark, and the end of the range of seeds that are marks.
     """
     for index, generator in enumerate(defaults()[1:]):
         if marks[0] <= generator.initial_seed() < marks[1] and generator.get_offset() != 0 and tape.refused is None:

@@ -128,7 +128,7 @@ def source_at(tape: Tape, generator: torch.Generator | None, device: torch.devic
     seed = generator.initial_seed()
     if is_mark(seed):
         at = tape.seeded.get(("torch", seed))
-        return None if at is None else SeededSource(at.root, at.at)  # a copy: the function may restore the mark
+        return None if at is None else SeededSource(at.root, at.at)  # a copy, as this state may be restored
     return source_of(tape, ("torch seed", seed), generator)
 
 

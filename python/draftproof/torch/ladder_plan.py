@@ -227,7 +227,8 @@ def hull_edge(s: Tensor, y: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
         place = place + start
         above = top > (y_end * run - s_end * rise).amax(1)
         inside = (~sure_a[rows] | (place > left)) & (~sure_b[rows] | (place < right))
-        # An end that is not a corner can tilt the line so much that the highest point lies beyond the other end.
+        # If an end is not a corner yet, the line can be so steep that the highest point above it lies outside the
+        # interval between the ends. Ends that are not corners are then moved to the first or the last point.
         tilted = ~inside & ~(sure_a[rows] & sure_b[rows])
         live = (above & (inside | tilted)).nonzero().squeeze(1)
         rows, place, tilted, before = rows[live], place[live], tilted[live], place[live] <= bin_[live]

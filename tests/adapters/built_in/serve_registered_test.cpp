@@ -118,7 +118,8 @@ TEST(ServeRegistered, LeavesHaveTheProposalOfTheirDraft) {
   EXPECT_EQ(tokens_in(result, 1), (std::vector<Token>{0, 1}));
 }
 
-/// Returns the first random position on which the verifier and the drafter are defined, and the trial of its drafts.
+/// Returns the first random position on which the verifier and the drafter are defined, and the number of the trial
+/// whose random numbers drew its drafts.
 std::pair<Input, std::uint64_t> first_position(const AnyVerifier& verifier, const AnyDrafter& drafter) {
   Engine engine(3);
   for (std::uint64_t trial = 0;; ++trial)

@@ -91,7 +91,7 @@ TEST(ExploreDraws, RacesGiveTheirWeights) {
     const ProgramDistribution distribution = distribution_of(program, drawing_input);
     EXPECT_EQ(distribution.state, DistributionState::settled);
     ASSERT_EQ(distribution.outcomes.size(), 5u);
-    // The rules of deviation_limit: each race's weights are off by at most their relative error.
+    // deviation_limit() allows each race the relative error of its weights, so tokens may deviate by the limit.
     EXPECT_NEAR(distribution.of({0}), .5 * .1 + .5 * .25, distribution.limit);
     EXPECT_NEAR(distribution.of({1}), .5 * .15 + .5 * .45, distribution.limit);
     EXPECT_NEAR(distribution.of({2}), .5 * .45 + .5 * .3, distribution.limit);

@@ -180,7 +180,7 @@ TEST(ExploreLimits, HiddenStateIsReportedWithItsCall) {
   EXPECT_TRUE(distribution.outcomes.empty());
   ASSERT_FALSE(distribution.tape.empty());
   EXPECT_GE(distribution.tape[0], .5);
-  // A program that changes once, for good: only a repeated call shows it.
+  // The program's behaviour changes once, at call 30, and stays changed, so only a repeated call can show the change.
   int made = 0;
   InProcess changes(
       [&](const Input&, TapeDraws& draws) { return std::vector<Token>{draws.coin() < (++made < 30 ? .5 : .25)}; });

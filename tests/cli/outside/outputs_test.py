@@ -122,7 +122,7 @@ def places(command, words, folder, slow):
 
 
 def texts(command, words, folder):
-    """Runs with texts that name nothing, for every option and argument that takes text."""
+    """Yields runs with texts that are neither a file nor a name, for every option and argument that takes text."""
     some = TEXTS[:3]
     for option in command.options:
         if option.kind == "TEXT" and option.name not in ("--output", "--adapter-dump"):

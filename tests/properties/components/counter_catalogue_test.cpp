@@ -9,8 +9,8 @@
 namespace draftproof {
 namespace {
 
-/// Expects that the counter passes with one doubling less and fails with this evidence after `doublings`, and that
-/// the correct counters pass both.
+/// Expects that the counter fails with `evidence` after `doublings` doublings of the counts, that it passes with one
+/// doubling fewer, and that the correct counters pass at both numbers of doublings.
 void expect_from(std::string_view counter, std::string_view check, int doublings, std::string_view evidence) {
   const auto ask = [&](std::string_view name, int count) {
     return *examine_one(name, check, CounterCase{.weights = {1}, .doublings = count}.text());

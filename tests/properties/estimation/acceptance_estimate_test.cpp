@@ -26,7 +26,7 @@ const RatioTable& standard_table() {
   return table;
 }
 
-/// Returns a scheme's acceptance from its closed joint distribution.
+/// Returns a scheme's acceptance probability, computed from the closed form of its joint distribution.
 double closed_acceptance(std::string_view verifier, const RatioTable& table, int drafts) {
   const JointRows rows = known_joint_distributions().of(verifier, "iid")->rows(table, drafts);
   double sum = 0;

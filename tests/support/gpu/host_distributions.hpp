@@ -10,7 +10,8 @@
 
 namespace draftproof::parity {
 
-/// The converted rows of a batch, with the notes that tables and optima need.
+/// The converted rows of a batch with the values that tables and optima need: for each row the RowNote of every run of
+/// entries, and the RowRest of its truncation.
 class HostDistributions {
  public:
   template <class Entry>

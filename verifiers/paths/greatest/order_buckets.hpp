@@ -69,7 +69,7 @@ struct OrderBuckets {
 //   z < y         order            single tokens: lower p / q, or the same and a higher id (ratio_bins.hpp)
 //                                  distributions in buckets: a lower bucket (order_buckets.hpp), or the same and a
 //                                  higher id
-//   q(z < y)      order.below(y)   mass of the tokens below y; order.total() that of all
+//   q(z < y)      order.below(y)   mass of the tokens below y; order.total(): of all tokens
 //
 // Cost: O(1) per call. Masses of distributions in buckets are passes (greatest_row.hpp).
 // Source: Thomas and Pal, arXiv:2602.16961; any strict order will do.
@@ -78,7 +78,7 @@ struct OrderBuckets {
 template <class L>
 using DistributionsRef = std::conditional_t<OnDevice<L>, L, const L&>;
 
-/// The order of distributions in buckets. `distributions` must outlive this.
+/// The order for distributions without a ranking: by buckets of p / q. `distributions` must outlive this.
 template <class L>
 class TokenOrder {
  public:

@@ -97,7 +97,8 @@ class Traversal(PostOrder):
         b = (self.b[rows, nodes] + mass / (weight * self.unseen[rows, nodes])).clamp(max=most)
         p, q = self.at.p_row(rows, nodes), self.at.q.row(rows, children)
         seen = self.tree.draws(rows, nodes) & (self.rank[rows] <= self.tested[rows, nodes, None])
-        # Drafts that were not seen write their zero at the refused child, which was seen.
+        # The scatter writes one zero for each draft: for a tested one at its token, for any other at the token of the
+        # refused child, which is zero in any case.
         token = self.tree.tokens[rows]
         token = torch.where(seen, token, token.gather(1, children[:, None]))
         unseen = q.scatter(1, token, 0.0).sum(1) / q.sum(1)

@@ -110,12 +110,12 @@ struct PathCutLate : ChainSteps {
   }
 };
 
-// Mutant: writes corrected tokens with an index product of rows and columns. Each refusing row also gets its token in
-// the refused columns of all other rows, over tokens that it had accepted.
+// Mutant: writes each corrected token not only at the column at which its row rejected a draft, but also at the columns
+// at which other rows did, as tensor[rows][:, columns] selects all pairs. This overwrites accepted tokens.
 //
 // sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: Dao-AILab/flash-attention#2779.
-// Hidden: while all rows refuse at the same position.
+// Hidden: if all rows reject at the same position.
 struct RejectionWriteToOtherRow : ChainSteps {
   static constexpr ComponentInfo info{.name = "rejection_write_to_other_row",
                                       .summary = "correction tokens are written at the rejected columns of all rows",

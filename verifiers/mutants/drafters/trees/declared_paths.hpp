@@ -31,7 +31,7 @@ struct PathOfFirstRow {
 // Wrong drafter of trees: drafts come from a cache keyed by the last token, and the verifier gets the proposal after
 // the whole prefix.
 //
-// Source: derived here, after caches of engines whose logits are those of a fresh pass.
+// Source: derived here, after engines that draft from a cache but verify with the logits of a new forward pass.
 // Hidden: where the proposal depends on the last token alone, and in paths of one token.
 struct TokenCacheUndeclared : draftproof::tree_drafters::TokenCachePaths {
   static constexpr TreeDrafterInfo info{
