@@ -49,7 +49,7 @@ class PlaceSearch {
   /// `prefix` holds the tape values before this node. The first witness whose run continues here defines the draw.
   PlaceSearch(const SearchContext& context, std::vector<double> prefix, std::vector<Known> known);
 
-  /// True if every run ends before this place: the node is a leaf, with the outcome of the first witness's run.
+  /// True if every run ends before this node's draw: the node is a leaf, with the outcome of the first witness's run.
   bool is_leaf() const { return leaf_; }
   /// False if runs with equal tapes up to here make other draws here, or end: the program is no function of its tape.
   bool is_function() const { return function_; }
@@ -65,7 +65,7 @@ class PlaceSearch {
   void take(const Ask& ask, RunStore::Chain run);
 
   std::uint32_t witness(const Ask& ask) const { return scans_[ask.pair ? pairs_[ask.scan].scan : ask.scan].witness; }
-  /// Appends the tape of this node's places for a run.
+  /// Appends the values that the tape of the run `ask` has at this node's draw.
   void append_tape(const Ask& ask, std::vector<double>& tape) const;
   /// Appends the tape values that lead into a branch.
   void append_choice(const TreeBranch& branch, std::vector<double>& tape) const {
@@ -90,8 +90,8 @@ class PlaceSearch {
     bool started = false, suggested = false;
   };
   struct Pair {
-    int fixed, moved;  // two entries of a race: runs vary the clock of `moved` and keep the clock of `fixed`
-    double clock;      // clock of `fixed`
+    int fixed, moved;    // two entries of a race: runs vary the clock of `moved` and keep the clock of `fixed`
+    double clock;        // clock of `fixed`
     std::uint32_t scan;  // the scan in which the two entries behave differently
     // Logarithms of (moved clock / `clock`), in steps: `moved` wins at `low` and loses at `high`.
     std::uint64_t low, high;
@@ -137,10 +137,10 @@ class PlaceSearch {
   bool leaf_ = false, function_ = true, resolved_ = true, given_up_ = false;
 
   Race race_ = Race::classes;
-  double reference_clock_ = 1;  // early_clock() if no pair races at 1; 1 again after a heavier entry
+  double reference_clock_ = 1;  // early_clock() if no pair races at 1; 1 again once a heavier entry is the reference
   int heavier_ = 0;             // times that a heavier entry became the reference
   int reference_ = 0;           // entry that is paired with all others
-  int other_ = -1;              // entry of another class, which is paired with the entries of the reference's own class
+  int other_ = -1;  // entry of another class, which is paired with the entries of the reference's own class
   std::vector<Pair> pairs_;
 };
 

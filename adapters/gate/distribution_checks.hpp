@@ -62,7 +62,7 @@ struct DistributionChecks {
   std::uint64_t predictions = 0;  ///< predictions of random and edge sequences that were right
 };
 
-/// `options` with the number formats that the program declares.
+/// Returns `options` with the number formats that the program declares.
 ExploreOptions exploration_of(const Declaration& declaration, ExploreOptions options = {});
 
 /// Examines the program on the instances `options.first`, then on generated ones, smallest first.

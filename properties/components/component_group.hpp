@@ -38,7 +38,7 @@ class FreshProcess {
   FreshProcess& operator=(const FreshProcess&) = delete;
   ~FreshProcess();
 
-  /// Returns the answer, true if the fork crashes on the question, or nullopt if fork() or the socket failed.
+  /// Returns the answer to `question`; true if the fork crashes on it; nullopt if fork() or the socket failed.
   std::optional<bool> ask(const std::string& question) const;
 
  private:

@@ -67,7 +67,7 @@ class FixedCoverage {
 template <class Scalar, class List = std::vector<Scalar>>
 class MixedCoverage {
  public:
-  static constexpr bool many_terms = true;  ///< level_sweep.hpp
+  static constexpr bool many_terms = true;  ///< described in level_sweep.hpp
 
   DRAFTPROOF_DEVICE explicit MixedCoverage(const List& distribution) : distribution_{distribution} {}
 
@@ -261,7 +261,7 @@ class WorCoverage {
   }
 
   int drafts_ = 0;
-  bool joined_ = false;  ///< all bins between two breaks have one chord
+  bool joined_ = false;  ///< whether all bins between two neighbouring breaks have the same chord
   std::optional<RaceBins> rough_;
   std::vector<Scalar> covered_, mass_, chord_;
 };

@@ -235,7 +235,7 @@ class RaceIntegral {
     }
   }
 
-  /// Returns (F(bins up to i) - F(bins above i)) / q(bin i) for each bin.
+  /// Returns (F(first i + 1 bins) - F(first i bins)) / q(bin i) for each bin i.
   std::vector<double> chords() {
 #if DRAFTPROOF_WIDE
     if (simd::in_use() == simd::Width::avx512) return chords_avx512();
@@ -264,7 +264,7 @@ class RaceIntegral {
     for (std::size_t i = bins_.size(); i-- > 0;) {
       const double above = bins_.above[i], width = bins_.mass[i];
       ring(i);
-      // If the bins from i on have fewer than K tokens, some draft is in an earlier bin with certainty: F is 1 there.
+      // If the bins from i on have fewer than K tokens, some draft is in an earlier bin with certainty.
       if (!bins_.short_from(i))
         chord[i] = integral(above, width) / width;
       else if (i == 0)

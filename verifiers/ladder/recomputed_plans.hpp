@@ -35,28 +35,28 @@ class PlanRecomputer {
   using Scalar = typename L::Scalar;
   using Node = LadderNode<L>;
 
-  /// The place of a node's ladder.
+  /// Where the distribution of a node's number of paths is kept, and its size.
   struct Place {
     static constexpr int plain = -1, starts = -2, not_kept = -3;  ///< special values of `distribution`
     std::int16_t distribution = plain, paths = 0;
   };
   DRAFTPROOF_DEVICE static bool plain(const Place& place) { return place.distribution == Place::plain; }
 
-  /// Must be called before the first place of an output.
+  /// Must be called before the first call of start() or below() for an output.
   DRAFTPROOF_DEVICE void begin(const DraftedTree<L>& at) {
     distributions_ =
         at.distributions(DraftTree::root).workspace().template retained<Scalar>(most_kept + distributions_worked_on);
   }
 
-  // The calls below are not inlined: inlined they would spill registers of the loop over nodes.
+  // The calls below are not inlined: they would spill registers of the loop over nodes.
 
-  /// The place of u, where all paths that leave it start together.
+  /// Plans u, where all paths that leave it start together, and returns its place.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Place start(const DraftedTree<L>& at, int u) {
     const int paths = at.tree().draw_count(u);
     if (paths > 1) plan(at, u, all_of(at, u, paths));
     return place(paths > 1 ? Place::starts : Place::plain, paths);
   }
-  /// The place of u, which the last node's choice reached through a token of this bin.
+  /// Plans u, which the last node's choice reached through a token of bin `bin`, and returns its place.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Place below(const DraftedTree<L>& at, int u, const Place& before, int bin) {
     const L from = at.distributions(at.tree().parent(u));
     const Token y = at.tree().token(u);
@@ -71,7 +71,7 @@ class PlanRecomputer {
     kept_ += paths;
     return place(kept_ - paths, paths);
   }
-  /// The node at `place`, which must be the last one or plain.
+  /// Returns the node at `place`, which must be the place of the last node or plain.
   DRAFTPROOF_DEVICE const Node& last(const Place& place) const { return plain(place) ? plain_ : last_; }
   /// Chooses a path at u. `place` is the place of u, which must be the last node or plain.
   template <class R>
@@ -79,7 +79,7 @@ class PlanRecomputer {
     return last(place).choose(at.tree(), u, at.distributions(u), group_, random);
   }
 
-  /// The ladder at token i of `steps`. Not for plain nodes.
+  /// Returns the ladder at token i of `steps`. Requires that the node is not plain.
   template <class Steps>
   [[gnu::noinline]] DRAFTPROOF_DEVICE const Node& node(const DraftedTree<L>& at, const Steps& steps, int i) {
     if (last_at_ == steps.node(i)) return last_;
@@ -146,20 +146,20 @@ class DistinctPlans {
   DRAFTPROOF_DEVICE static bool plain(const Place& place) { return place.children < 2; }
 
   DRAFTPROOF_DEVICE void begin(const DraftedTree<L>&) {}
-  // Not inlined: inlined they would spill registers of the loop over nodes.
+  // Not inlined: they would spill registers of the loop over nodes.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Place distinct(const DraftedTree<L>& at, int u) {
     const int children = at.tree().draw_count(u);
     if (children > 1) plan(at, u, children);
     return {children};
   }
-  /// The node at `place`, which must be the last one or plain.
+  /// Returns the node at `place`, which must be the place of the last node or plain.
   DRAFTPROOF_DEVICE const Node& last(const Place& place) const { return plain(place) ? plain_ : last_; }
   template <class R>
   [[gnu::noinline]] DRAFTPROOF_DEVICE auto choose_distinct(const DraftedTree<L>& at, int u, const Place& place,
                                                            R& random) const {
     return last(place).choose_distinct(at.tree(), u, at.distributions(u), random);
   }
-  /// The ladder at token i of `steps`. Not for plain nodes.
+  /// Returns the ladder at token i of `steps`. Requires that the node is not plain.
   template <class Steps>
   [[gnu::noinline]] DRAFTPROOF_DEVICE const Node& node(const DraftedTree<L>& at, const Steps& steps, int i) {
     if (last_at_ != steps.node(i)) plan(at, steps.node(i), steps.place(i).children);

@@ -126,7 +126,7 @@ requires(!Bins::single_tokens) class RemainingBins<L, Bins> {
   LadderLeft<L, Bins> weights_;
 };
 
-/// Ranges of a ranking with exact sums, or its single tokens.
+/// The form for rows with a ranking and exact prefix sums; bins are ranges of the ranking, or single tokens.
 template <RankedBySums L, class Bins>
 class RemainingBins<L, Bins> {
  public:
@@ -139,7 +139,8 @@ class RemainingBins<L, Bins> {
   double mass() const { return static_cast<double>(left()) * unit; }
   Token draw(std::uint64_t word) const {
     if (left() == 0) return no_token;
-    // The place among the integer masses that are left; each token left out before it shifts the place.
+    // Converts a position in the mass that is left to a position in the whole mass: adds the mass of each token left
+    // out before it.
     std::uint64_t place = below(first_) + scale(word, left());
     for (int i = 0; i < n_ && below(rank(i)) <= place; ++i) place += below(rank(i) + 1) - below(rank(i));
     return ranking_.token(first_place(first_ + 1, ranking_.size(), [&](int j) { return below(j) <= place; }) - 1);

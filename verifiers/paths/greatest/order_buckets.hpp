@@ -235,8 +235,8 @@ MassBelow mass_below(const Entry* p, const Entry* q, std::size_t start, std::siz
   return mass;
 }
 
-/// Lists the tokens start .. end - 1 that are in the bucket; `tokens` needs space for 16 entries more than that.
-/// Returns how many.
+/// Lists the tokens start .. end - 1 that are in the bucket, and returns their number. `tokens` needs space for 16
+/// entries more than this number.
 template <class Entry>
 std::size_t tokens_within(const Entry* p, const Entry* q, std::size_t start, std::size_t end, int bucket,
                           Token* tokens, [[maybe_unused]] Width width = in_use()) {
