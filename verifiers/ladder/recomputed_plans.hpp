@@ -48,7 +48,7 @@ class PlanRecomputer {
         at.distributions(DraftTree::root).workspace().template retained<Scalar>(most_kept + distributions_worked_on);
   }
 
-  // The calls below are not inlined: they would spill registers of the loop over nodes.
+  // The functions below are not inlined, because inlining would spill registers of the loop over nodes.
 
   /// Plans u, where all paths that leave it start together, and returns its place.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Place start(const DraftedTree<L>& at, int u) {
@@ -146,7 +146,7 @@ class DistinctPlans {
   DRAFTPROOF_DEVICE static bool plain(const Place& place) { return place.children < 2; }
 
   DRAFTPROOF_DEVICE void begin(const DraftedTree<L>&) {}
-  // Not inlined: they would spill registers of the loop over nodes.
+  // Not inlined, because inlining would spill registers of the loop over nodes.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Place distinct(const DraftedTree<L>& at, int u) {
     const int children = at.tree().draw_count(u);
     if (children > 1) plan(at, u, children);
