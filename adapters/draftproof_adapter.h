@@ -173,8 +173,9 @@ typedef struct dp_selection {
   const dp_drafted* request; /* [b] */
 } dp_selection;
 
-/* When a choice takes effect: the verifier sees the kept drafts alone; or it sees all, and its output ends with its own
-   token after the last kept draft, or with the last kept draft. */
+/* When a selection takes effect. BEFORE_VERIFICATION: the verifier receives the kept drafts only. AFTER_WITH_TOKEN: it
+   receives all drafts, and its output is cut after the token that follows the last kept draft. AFTER: it receives all
+   drafts, and its output is cut after the last kept draft. */
 enum { DP_CUT_BEFORE_VERIFICATION = 0, DP_CUT_AFTER_WITH_TOKEN = 1, DP_CUT_AFTER = 2 };
 
 /* The declaration, and the functions. Texts may be NULL and numbers 0 for the defaults in brackets. */

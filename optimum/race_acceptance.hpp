@@ -12,8 +12,8 @@
 //   list bound   sum_j K p_j / (phi(r_j) + K - 1)
 //   gls          1 - sum_j p_j K integral of (e^-t - e^(-t phi(r_j))) (e^-t - q_j t G(r_j, t))^(K - 1) dt
 //   shared race  sum_j p_j integral of Pr(no i before t under p, fewer than B of them before r_j t under q) dt;
-//                i is ahead of j under q if E_i < r_j q_i t, and E_i > p_i t since j won: probability e^(-p_i t) less
-//                e^(-r_j q_i t) if that is positive
+//                i, with exponential clock E_i, is before j under q if p_i t < E_i < r_j q_i t (the first inequality
+//                holds because j won under p): probability max(0, e^(-p_i t) - e^(-r_j q_i t))
 //
 // Cost: in fractions, the number of terms grows like V^(K - 1) and 2^V. Integrals: O(V M) for gls, O(V^2 B M) for the
 // shared race, M about 300 nodes.

@@ -1,15 +1,15 @@
-// Recursive rejection: tests the drafts in turn; each refusal replaces the residual by the next one of the family (p
-// - b q)+.
+// Recursive rejection: tests the drafts in turn against a residual (p - b q)+. Each refusal replaces b by a larger
+// value, b + F(b).
 //
 //   p        at.target(x)            target probability of token x
-//   q        at.proposal(x)          probability each draft was drawn with
+//   q        at.proposal(x)          probability with which each draft was drawn
 //   b        b                       parameter of the residual (p - b q)+; 0 is the target itself
 //   F(b)     at.residual_mass(b)     sum over the vocabulary of (p - b q)+
 //
 // Cost: K flips, one residual mass per refusal.
 // Acceptance: 1 - F(b_K) with b_0 = 0, b_(k+1) = b_k + F(b_k).
 // Source: multi-step speculative sampling of Miao et al. 2023 (SpecInfer), arXiv:2305.09781, algorithm 2.
-// Correctness: after the drafts up to a refusal at b exactly (p - (b + F(b)) q)+ remains to be emitted.
+// Correctness: after a refusal at b, the mass that remains to be emitted is exactly (p - (b + F(b)) q)+.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

@@ -123,7 +123,8 @@ void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& as
     while (reference_ < node_.draw.size && !wins(reference_)) ++reference_;
     return reference_ < node_.draw.size;
   };
-  if (!next() && reference_clock_ == 1) {  // finite late clocks may win against clock 1 of a light entry
+  // If a program uses finite late clocks, they may win against clock 1 of a light entry. So an earlier clock is tried.
+  if (!next() && reference_clock_ == 1) {
     reference_clock_ = early_clock(node_.draw);
     reference_ = 0;
   }

@@ -224,7 +224,8 @@ bool takes_vocabulary(const Declaration& declaration, int vocabulary) {
   return declaration.most_vocabulary == 0 || vocabulary <= declaration.most_vocabulary;
 }
 
-/// Largest number of inputs that are explored over successive calls, where a call follows each string so far.
+/// Limit on calls_of() for a stateful program. Its successive calls are explored together: each string that a call may
+/// emit is the input of another call.
 constexpr double most_stateful_calls = 100;
 double calls_of(const PathInstance& instance) {
   return std::pow(instance.vocabulary(), instance.shape.length * (instance.shape.drafts + 1));

@@ -283,7 +283,8 @@ OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vect
   const BlockPlan plan{"order_of_schemes", (instances + wave - 1) / wave};
   Seen seen{0, 0, std::vector<OrderTally>(pairs.size())};
   for (const Seen& block : map_blocks(options.checkpoint, plan, options.stop, examine_block)) {
-    if (block.first != seen.instances) break;  // after a stop only the instances before the first gap count
+    // After a stop only the instances before the first unfinished block count.
+    if (block.first != seen.instances) break;
     seen += block;
   }
   OrderSearch search;
@@ -294,7 +295,7 @@ OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vect
   const auto middle = seen.tallies.begin() + static_cast<std::ptrdiff_t>(orders.size());
   search.orders.assign(seen.tallies.begin(), middle);
   search.crossings.assign(middle, seen.tallies.end());
-  if (options.stopped()) search.complete = false;  // possibly while instances were being shrunk
+  if (options.stopped()) search.complete = false;  // the stop may have ended the shrinking of instances early
   return search;
 }
 

@@ -1,5 +1,5 @@
-"""The registered entries, from the program's output: one entry a verifier, mutant, draft sampling, property, component, family
-and study, with the comment that opens its header and what was measured on the captures that come with the tree."""
+"""The registered entries, from the program's output: one entry for each verifier, mutant, draft sampling, property,
+component, family and study, with the comment that opens its header and its results on the captures in data/."""
 import json
 import pathlib
 import re
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-#: The groups of `draftproof list`, the folder of their pages, and whether `describe` shows them.
+#: By group of `draftproof list`: the folder of its pages, and whether `describe` shows its entries.
 GROUPS = {
     "verifiers": ("verifiers", True), "lossy_schemes": ("verifiers", True), "mutants": ("mutants", True),
     "path_verifiers": ("paths", True), "path_lossy_schemes": ("paths", True), "path_mutants": ("path-mutants", True),
@@ -39,9 +39,9 @@ class Entry:
     about: dict = field(default_factory=dict)      # the document of `describe`
     header: pathlib.Path = None                    # path from the root
     comment: str = ""                              # the comment that opens the header
-    rows: list = field(default_factory=list)       # rows of a survey; a draft sampling has rows of its optimum
-    kill: list = field(default_factory=list)       # a mutant's rows of the kill matrix
-    mentions: list = field(default_factory=list)   # (page, title) of the docs, filled by the stage
+    rows: list = field(default_factory=list)       # its rows of a survey; for a draft sampling, of its optimum
+    kill: list = field(default_factory=list)       # for a mutant, its rows of the kill matrix
+    mentions: list = field(default_factory=list)   # (page, title) of the docs pages that name it; set by stage.py
 
     @property
     def folder(self):
@@ -53,7 +53,7 @@ class Entry:
 
 
 def ask(program, *arguments, codes=(0,)):
-    """The JSON of a command. Throws RuntimeError for other exit codes."""
+    """Returns the JSON output of a command. Raises RuntimeError if its exit code is not in `codes`."""
     done = subprocess.run([program, *arguments, "--json", "--quiet"], cwd=ROOT, capture_output=True, text=True,
                           check=False)
     if done.returncode not in codes:
@@ -72,7 +72,7 @@ def headers_of(folder):
 
 
 def comment_on(name, text):
-    """The lines of the comment above the struct with this `name`, or else of the one that opens the file, without
+    """Returns the comment above the struct with this `name`, or else the comment that opens the file, without comment
     marks.
     """
     above = re.search(rf"((?://.*\n)+)\n?(?:namespace detail {{(?:.*\n)*?}}  // namespace detail\n\n|template.*\n)*struct \w+[^;]*?"
@@ -87,7 +87,7 @@ def comment_on(name, text):
 
 
 def entries(program):
-    """All entries by (folder, name), because a property of positions and one of paths may have the same name."""
+    """Returns all entries by (folder, name), because two properties, of positions and of paths, may share a name."""
     found = {}
     headers = {folder: headers_of(folder) for folder in HEADERS}
     for group, items in ask(program, "list").items():

@@ -276,7 +276,7 @@ class TeamRows {
     return total_of(sums_);
   }
 
-  /// Puts the sums of this warp's segments: one token at a time.
+  /// Writes the sums of this warp's segments to the scratch. Each lane reads one token at a time.
   template <bool two, class F, class G>
   DRAFTPROOF_DEVICE void sum_ones(const F& f, const G& g) const {
     const int last = layout_.last_segment(team_.partition());
@@ -296,16 +296,17 @@ class TeamRows {
     }
   }
 
-  /// Puts the sums of this warp's segments for a term of p and q. Each lane issues four 16-byte loads of p and of q
-  /// before it uses one: one of each of four segments, two of each of two segments, or four of one segment, if the
-  /// warp has fewer segments. Requires: at least three lanes, which add the tokens behind the last whole four.
+  /// Writes the sums of this warp's segments to the scratch, for a term of p and q. Each lane issues four 16-byte loads
+  /// of p and four of q before it uses the first result, so that the loads overlap: one load from each of four
+  /// segments; if the warp has fewer segments, two from each of two segments, or four from one segment. Requires: at
+  /// least three lanes, which add the up to three tokens after the last group of four.
   template <bool two, class F, class G>
   DRAFTPROOF_DEVICE void sum_fours(const F& f, const G& g) const {
     constexpr int together = 4;
     const int last = layout_.last_segment(team_.partition()), warps = team_.warps();
     const int begin = layout_.first_segment(team_.partition()) + team_.warp(), step = 4 * team_.lanes();
-    const Token after = vocabulary() / 4 * 4;  // of whole fours
-    // A block alone has many segments for each warp if V is large, and no registers to spare.
+    const Token after = vocabulary() / 4 * 4;  // the first token after the whole groups of four
+    // If the team is one block, each warp has many segments at large V, and the kernel has no registers to spare.
     int shift = 2;
     if constexpr (!block_alone) shift = last - begin > 2 * warps ? 2 : last - begin > warps ? 1 : 0;
     const int segments = 1 << shift;

@@ -23,7 +23,8 @@ std::vector<Rational> stops_on(const TreeSampling& distribution, const std::vect
       throw std::invalid_argument("block optimum: a tree is not a path");
     const std::size_t i = index(path[j]);
     const Rational refused = drafted[i] - accepted[i], sum = own[i] + refused;
-    // If every draft is accepted and no mass stops here, the deeper test succeeded with certainty.
+    // If sum is 0, this prefix is accepted whenever it is drafted, and no block ends at it. Then a deeper test has
+    // succeeded with certainty.
     stops[j] = sum == 0 ? Rational(0) : Rational(left * own[i] / sum);
     left -= stops[j];
   }

@@ -41,12 +41,13 @@ namespace draftproof {
 // Source: derived in docs/optimum.md, "Trees", by Hall's theorem. It is an independent check of the program above;
 // for i.i.d. paths it needs no enumeration of trees.
 
-/// The probability that the tree contains a prefix of an antichain, which is given by the numbers of its prefixes.
+/// The function h: the probability that the tree contains a prefix of an antichain, which is given by the numbers of
+/// its prefixes.
 using Meets = std::function<double(std::span<const int> antichain)>;
 
-/// Returns Meets for the trees of the distribution. Each call sums over all trees.
+/// Returns the function h for trees with this distribution. Each call of h sums over all trees.
 Meets meets_of(const TreeSampling& distribution);
-/// Returns Meets for K independent paths, each with the distribution `path`.
+/// Returns the function h for K independent paths, each with the distribution `path`.
 Meets meets_of_paths(const TreeSampling& path, int drafts);
 
 /// Calls `visit` for every non-empty antichain of non-empty prefixes.

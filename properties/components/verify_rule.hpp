@@ -1,4 +1,4 @@
-// The verifiers that checks of selection policies and grammars run on drafts, and the drafter of their cases.
+// The verifiers and the drafter that are used in the checks of selection policies and of grammars.
 #pragma once
 
 #include <array>

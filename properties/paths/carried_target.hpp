@@ -56,7 +56,7 @@ class CarriedTarget {
     }
   }
 
-  /// Returns the distribution of the next token; all 0 if the layers leave no target.
+  /// Returns the distribution of the next token; all entries are 0 if the residual of a layer is empty.
   const Row& row() const { return rows_.back(); }
   /// Whether row() has mass.
   bool exists() const {

@@ -83,7 +83,8 @@ void GroupBets::add(std::span<const double> mass, std::span<const double> slack,
     if (auto& named = first_[k][inside ? 0 : 1]; named.size() < CellCount::most_first) named.push_back(record);
   }
 
-  // Tilts and learned odds: over the groups with mass, all functions of a group together.
+  // Tilts and learned odds: computes the mean of each function over the groups with mass. The inner loop evaluates all
+  // functions on one group, because bets_ stores these values next to each other.
   const auto groups = static_cast<std::size_t>(design_.groups);
   std::array<double, most_functions> mean{}, moved{};
   for (std::size_t g = 0; g < groups; ++g) {

@@ -70,7 +70,8 @@ bool fails(const PolicyRow& row, const Finding& finding);
 
 struct PolicySurvey {
   std::vector<PolicyRow> rows;
-  std::uint64_t batches = 0, requests = 0;  ///< run; a request whose context is at its limit has no drafts
+  /// Numbers of batches and requests that were run. A request whose context is at its limit has no drafts.
+  std::uint64_t batches = 0, requests = 0;
 
   double per_request(std::uint64_t count) const {
     return requests == 0 ? 0 : static_cast<double>(count) / static_cast<double>(requests);

@@ -23,14 +23,15 @@
 
 namespace draftproof {
 
-/// Drafts of a prefix with their share of the draws and their acceptance probability, by context.
+/// The drafts that may follow each context: the probability that a draft is drawn (`share`), the probability that it is
+/// accepted, and the context after it.
 template <class S>
 struct DraftedContexts {
   struct Draft {
     S share, accepted;
     int context;
   };
-  std::vector<std::vector<Draft>> drafts{};  ///< after each context; the shares of a context sum to 1
+  std::vector<std::vector<Draft>> drafts{};  ///< by context; the shares after a context sum to 1
 };
 
 /// The mean numbers of verified and accepted drafts of a policy.

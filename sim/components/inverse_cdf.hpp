@@ -24,7 +24,7 @@ namespace draftproof {
 // the boundary between two tokens.
 //
 // Cost: 65 calls of the condition.
-// Correctness: exact for conditions that stay true once they are true; nothing else is assumed of them.
+// Correctness: exact for every condition that stays true once it is true.
 
 /// Returns the least integer in low .. high for which the condition is true, nullopt if it is false at `high`.
 template <class Condition>
@@ -41,7 +41,8 @@ std::optional<std::uint64_t> first_word(const Condition& condition, std::uint64_
   return low;
 }
 
-/// The three parts; a mutant replaces one of them.
+/// The correct versions of the three parts: the type of the sums, the uniform, and the token past the end. A mutant
+/// replaces one of them.
 struct InverseCdfSteps {
   using Sum = double;
   static double uniform(std::uint64_t word) { return unit_interval(word); }

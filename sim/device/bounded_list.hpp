@@ -54,7 +54,7 @@ concept OnDevice = requires {
   requires L::on_device;
 };
 
-/// The list type of verifiers on distributions L.
+/// The list type for verifiers on distributions of type L: at most `most` items on a device, a vector on a host.
 template <class L, class T, int most>
 using ListAt = std::conditional_t<OnDevice<L>, FixedList<T, most>, std::vector<T>>;
 

@@ -67,7 +67,8 @@ constexpr double sum_tolerance(std::size_t vocabulary) {
 
 namespace detail {
 
-/// Adds the bits of 2 + x for entries start .. end - 1 to `sum`. Returns false if an entry is not in [0, 2).
+/// Adds the 64 bits of the double 2 + x, as an integer, to `sum` for entries start .. end - 1. Returns false if an
+/// entry is not in [0, 2).
 template <class Entry>
 bool add_stored(const Entry* row, std::size_t start, std::size_t end, std::uint64_t& sum) {
   bool sound = true;

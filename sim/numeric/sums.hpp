@@ -1,4 +1,4 @@
-// Sums in double with compensated rounding errors, and the scale of weights with a small sum.
+// Sums in double with compensated rounding errors, and the power of two that scales weights with a small sum.
 //
 // A running sum in double with Neumaier's compensation.
 //

@@ -27,8 +27,8 @@
 
 namespace draftproof {
 
-// The distribution of a selection by groups and levels where every draft has a proposal of its own: the mean, over
-// the uniform of the levels, of the K slopes of the group that a bin is in.
+// The distribution of a selection by groups and levels where every draft has a different proposal: the mean, over
+// the uniform of the levels, of the K slopes of the group that contains a bin.
 //
 //   below[k][i]   mass of proposal k in bins i .. n - 1; entry n is 0
 //   Z_k, G_k      below[k][b], below[k][a] - below[k][b]     masses below the group a .. b - 1 and in it
@@ -110,8 +110,8 @@ ProposalRows<Scalar> group_slopes(const std::vector<Scalar>& level, const Propos
   ProposalRows<Scalar> slope(rows, std::vector<Scalar>(bins, Scalar{0}));
   const detail::LevelTree tree(level);
   struct Group {
-    std::size_t split, first, end;  ///< break of the greatest level inside, 0 if none; range of bins
-    Scalar until;                   ///< it stands while u is below this
+    std::size_t split, first, end;  ///< break of the greatest level inside, or 0; range of bins
+    Scalar until;                   ///< the group stands while u is below this
   };
   std::vector<Group> open{{tree.root, 0, bins, Scalar{1}}};
   // For each open group the sum of A_k over the groups around it, times their shares of u.
@@ -163,7 +163,7 @@ class Orders {
   std::size_t rank(int j, int bin) const {
     return rank_[static_cast<std::size_t>(j) - 1][static_cast<std::size_t>(bin)];
   }
-  /// Slopes of the mixture for proposals with these masses in the bins; `slope` is the ladder's.
+  /// Slopes of the mixture. `own`: masses of each proposal in the bins; `slope`: slopes of the ladder alone.
   template <class Scalar>
   ProposalRows<Scalar> slopes(const ProposalRows<Scalar>& own, ProposalRows<Scalar> slope, int drafts) const {
     if (weight_.empty()) return slope;
@@ -254,7 +254,8 @@ class OrderSearch {
   }
 
  private:
-  static constexpr int steps = 5;  ///< chosen by measurement: further steps gain less than another order
+  /// Updates of the weights after each order. In measurements, further updates gained less than another order.
+  static constexpr int steps = 5;
 
   double accepted(const std::vector<double>& distribution, double share) const {
     double sum = 0;
@@ -275,7 +276,8 @@ class OrderSearch {
 
 }  // namespace detail
 
-/// Returns at most `most` orders for these masses of target and proposals in the bins; `slope` is the ladder's.
+/// Returns at most `most` orders of the bins with their weights, as OrderSearch finds them. `target`, `own`: masses of
+/// the target and of each proposal in the bins; `slope`: slopes of the ladder without orders.
 template <class Scalar>
 Orders search_orders(const std::vector<Scalar>& target, const ProposalRows<Scalar>& own,
                      const ProposalRows<Scalar>& slope, int drafts, int most) {
@@ -291,7 +293,7 @@ Orders search_orders(const std::vector<Scalar>& target, const ProposalRows<Scala
   for (const Scalar& mass : target) wanted.push_back(static_cast<double>(mass));
   detail::OrderSearch search(std::move(wanted), distribution(slope));
   std::vector<std::vector<std::size_t>> orders;
-  // Above the loss from rounding the weights, 2^-20 for each order.
+  // Exceeds the loss from rounding the weights, 2^-20 for each order.
   constexpr double least_gain = 0x1p-16;
   double best = search.accepted();
   std::vector<int> weight{Orders::unit};

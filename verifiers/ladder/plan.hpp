@@ -143,11 +143,11 @@ constexpr std::size_t ladder_wor_team_bytes() {
   constexpr std::size_t real = sizeof(double), index = sizeof(Index), lists = 48, notes = 2048;
   constexpr std::size_t heavy = 2 * sizeof(std::int32_t) * RaceBounds::most_heavy;
   constexpr std::size_t kept = 2 * (n + 1) * index + n * real;                        // buckets, corners, chords
-  constexpr std::size_t bins = 3 * n * real + 2 * real + n * index + (n + 1) * real;  // and F
+  constexpr std::size_t bins = 3 * n * real + 2 * real + n * index + (n + 1) * real;  // bins, and F
   constexpr std::size_t counting = 2 * 2 * n * real;  // sums of a partition, and of the team
   constexpr std::size_t rough =
       (3 * n + RoughStep::most_counts + 2 * RoughStep::most_times + (2 + 2 * 16) * max_drafts) * real;
-  constexpr std::size_t chords = (2 + 8 + 2 + 4) * m * real + 2 * 512 * real;  // and terms of 512 threads
+  constexpr std::size_t chords = (2 + 8 + 2 + 4) * m * real + 2 * 512 * real;  // and the terms of 512 threads
   constexpr std::size_t pairs = 2 * n * real + counting + n * real + n;
   constexpr auto greater = [](std::size_t a, std::size_t b) { return a < b ? b : a; };
   constexpr std::size_t race =

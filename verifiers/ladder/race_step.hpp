@@ -399,7 +399,7 @@ struct RaceStep {
 // 1)), which is L t (z - 1) - S t^2 / 2 (z^2 - z) but for terms in q^3. The trapezoid rule in log t errs by 1e-5 or
 // less. Plans are lossless for any joined bins, and F is computed again at the breaks that are left (coverage.hpp).
 
-/// The times of the rough integral and its terms at one of them, for hosts and devices.
+/// The times of the approximate integral, and the terms of its integrand at one time. Runs on hosts and devices.
 struct RoughStep {
   /// Later times are omitted to save a device's memory: with K = 32 the times after 2^29.
   static constexpr int most_times = 512, most_counts = 4096;
@@ -450,7 +450,8 @@ struct RoughStep {
       corrections[m * places] = (add ? corrections[m * places] : 0.0) + correction;
     }
   }
-  /// Returns F at a break with mass `above` before it; `light`, `squares`: sums of q and q^2 of light tokens below.
+  /// Returns the approximate F at a break (formula above): c = `above`, L = `light`, S = `squares`; `rough` and
+  /// `corrections` are the lists of A_m and B_m.
   DRAFTPROOF_DEVICE double covered(double above, double light, double squares, const double* rough,
                                    const double* corrections) const {
     const double part = light / (above + light);

@@ -1,4 +1,5 @@
-// The goal of a ladder: the distribution G of the selected draft, and the breaks that stand at time 0.
+// The goal of a ladder: the distribution G that the selected draft is to have, and the breaks between bins with which
+// the sweep (level_sweep.hpp) starts. A break stands until the sweep removes it.
 //
 //   D_i        excess                  P_i - f(s_i): target mass above break i that drafts there cannot provide
 //   M_i        unserved                running maximum of D towards its argmax i*

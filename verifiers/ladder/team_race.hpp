@@ -104,12 +104,13 @@ class TeamClocks {
     return false;
   }
 
-  /// `first_short`: the first place from which on there are fewer tokens than drafts; `place`: the larger of it and
-  /// 1.
+  /// `first_short`: the least j for which the places from j on have fewer tokens than there are drafts. `place`:
+  /// max(first_short, 1).
   struct Decided {
     int first_short, place;
   };
-  /// `bin(j)`: the first bin of place j; `light(j)`: whether it has light tokens, which count as enough.
+  /// `bin(j)`: the first bin of place j; `light(j)`: whether place j has light tokens. Light tokens are not counted: a
+  /// place with light tokens counts as having at least as many tokens as there are drafts.
   template <class FirstBin, class Light>
   DRAFTPROOF_DEVICE Decided decided(int places, const FirstBin& bin, const Light& light) const {
     int tokens = 0, first_short = places;

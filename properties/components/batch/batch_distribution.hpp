@@ -29,12 +29,13 @@ struct BatchDistribution {
   std::optional<std::string> forbidden(const BatchCaseRequest& request) const;
 };
 
-/// Enumerates the decisions of `request` in the case `one` at this turn. Adds the number of branches to `work`.
+/// Enumerates the decisions of `request` in the case `one`, while the other requests use the random bits of `turn`.
+/// Adds the number of branches to `work`.
 BatchDistribution explore_batch_row(const BatchRunner& runner, const BatchCase& one, std::uint32_t turn, int request,
                                     std::uint64_t& work, ExplorerLimits limits = {});
 
-/// Applies `complaint` to every request's distribution in three turns: fails at the first complaint; undecided
-/// if a distribution has unseen probability.
+/// Applies `complaint` to the distribution of every request, for each of three choices of the other requests' random
+/// bits (turns 0 to 2). Fails at the first complaint; undecided if a distribution has unseen probability.
 Answer judge_rows(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work, ExplorerLimits limits,
                   std::optional<std::string> (BatchDistribution::*complaint)(const BatchCaseRequest&) const);
 

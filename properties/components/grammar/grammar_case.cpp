@@ -141,7 +141,7 @@ std::vector<GrammarCase> shrinks(const GrammarCase& one) {
         });
   }
   if (one.state > 0) candidates.add([](GrammarCase& c) { --c.state; });
-  // Only towards lower states, and `forbidden` last, so that shrinking ends.
+  // Transitions are changed only to lower values, the lowest of which is `forbidden`, so that shrinking ends.
   for (std::size_t i = 0; i < one.automaton.next.size(); ++i)
     for (int lower = forbidden; lower < one.automaton.next[i]; ++lower)
       candidates.add([i, lower](GrammarCase& c) { c.automaton.next[i] = lower; });

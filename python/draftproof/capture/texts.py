@@ -78,7 +78,7 @@ def encoded(texts: Sequence[str | Ids], tokenizer: Tokenizer | None, vocabulary:
 
 
 def chosen_pieces(texts: Sequence[Ids], options: Options) -> list[Piece]:
-    """Returns the pieces with the captured positions, in the order of the texts.
+    """Returns the pieces that contain captured positions, in the order of the texts; `at` has only these positions.
 
     The captured positions are spread evenly over all positions of the texts.
 

@@ -50,7 +50,7 @@ part("test_turned_round", SURE, keep=lambda p, q, i, x: not ratio(p, q, i, x))
 part("coin_of_percents", THIRD, keep=lambda p, q, i, x: torch.randint(0, 100, (1,)).item() / 100 < p[i, x] / q[i, x])
 # The coin has half precision, a grid of 2^-11.
 part("coin_in_half", THIRD, keep=lambda p, q, i, x: torch.rand((), dtype=torch.float16).float() * q[i, x] < p[i, x])
-# A draft is accepted with min(1, p / (0.8 q)), more often than its share allows.
+# A draft is accepted with probability min(1, p / (0.8 q)), which is larger than min(1, p / q) if p < q.
 part("lenient", HALF, keep=lambda p, q, i, x: torch.rand(()) * 0.8 * q[i, x] < p[i, x])
 # A draft is kept if it equals a draw from p or passes the ratio test.
 part("match_or_ratio", HALF, keep=lambda p, q, i, x: by_weights(p[i]) == x or ratio(p, q, i, x))

@@ -10,8 +10,7 @@
 
 namespace draftproof::parity {
 
-/// The converted rows of a batch with the values that tables and optima need: for each row the RowNote of every run of
-/// entries, and the RowRest of its truncation.
+/// The converted rows of a batch, with the sums and largest entries (RowNote, RowRest) that tables and optima read.
 class HostDistributions {
  public:
   template <class Entry>

@@ -10,8 +10,8 @@ namespace draftproof::mutants::paths {
 // path, but towards the lower id when it computes the distribution of the choice.
 //
 // Source: reference code of arXiv:2602.16961, whose sort and whose maximum break ties in opposite ways.
-// Error: the choice has another distribution than the one it is verified with.
-// Hidden: without ties; at p = q all tokens are tied.
+// Error: the path is chosen by one tie rule, but verified with the distribution of the choice by the other tie rule.
+// Hidden: on rows without ties. Visible at p = q, where all ratios are equal.
 
 /// Returns the child of greatest p / q. At a tie keeps(x, best) returns whether `best`, the greatest so far, stays.
 template <class L, class Keeps>
@@ -56,8 +56,8 @@ struct GbvTiesOpposed {
 // token id when it computes the distribution of the choice.
 //
 // Source: found by reading the reference code of arXiv:2602.16961.
-// Error: the choice has another distribution than the one it is verified with.
-// Hidden: without ties; at p = q all tokens are tied.
+// Error: the path is chosen by one tie rule, but verified with the distribution of the choice by the other tie rule.
+// Hidden: on rows without ties. Visible at p = q, where all ratios are equal.
 struct GbvTiesDiffer {
   static constexpr Info info{.name = "gbv_ties_differ",
                              .summary = "greedy multi-path block verification with two tie rules",

@@ -69,14 +69,15 @@ DRAFTPROOF_DEVICE void clip_products(const Steps& steps, typename Steps::Scalar*
   for (int i = 0; i < steps.length(); ++i) {
     const auto product = clipped[i] * steps.target(i);
     const auto q = steps.proposal(i);
-    // Where both are 0, q is 0 by rounding: the token was drafted.
+    // If both are 0, q was rounded to 0: the token was drafted, so its exact q is positive.
     clipped[i + 1] = product < q              ? typename Steps::Scalar(product / q)
                      : product > steps.zero() ? steps.one()
                                               : product;
   }
 }
 
-/// Makes the tests of the nodes above the end of the path, from the lowest up; one of them succeeds.
+/// Makes the tests of the nodes above the end of the path, from the lowest up. If all others fail, the root is
+/// accepted, because c_0 = 1.
 template <class Steps, class R>
 DRAFTPROOF_DEVICE StepOutput verify_above_end(const Steps& steps, const typename Steps::Scalar* clipped, R& random) {
   using Scalar = typename Steps::Scalar;

@@ -103,7 +103,7 @@ class HybridRun {
     FixedTokens tokens;
     HybridChildren children;
     int selected = 0;          ///< number of drawn children to test
-    int drawn = 0, fixed = 0;  ///< numbers of those tested so far
+    int drawn = 0, fixed = 0;  ///< numbers of children tested so far
     bool testing_drawn = false;
   };
 
