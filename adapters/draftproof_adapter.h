@@ -159,8 +159,8 @@ typedef struct dp_drafted {
   const int32_t* parents;        /* [n]: the draft before, -1 for the context itself */
   const double* q;               /* [n][V]: the row that each draft was drawn from */
   const int32_t* legal;          /* [n][V]: 1 if the grammar allows the token there */
-  const double* confidence;      /* [n + 1]: before any draft, then after each */
-  const double* past_confidence; /* [L]: of each position in the previous step */
+  const double* confidence;      /* [n + 1]: before any draft, then after each draft */
+  const double* past_confidence; /* [L]: confidence at each position of the previous step */
 } dp_drafted;
 
 typedef struct dp_selection {
@@ -169,7 +169,7 @@ typedef struct dp_selection {
   int32_t requests;          /* b */
   int32_t budget;            /* most drafts that are verified, over all requests */
   int32_t costs;             /* c */
-  const double* cost;        /* [c]: of a verification of 0, 1, .. drafts; the last entry stands for more */
+  const double* cost;        /* [c]: cost of verifying 0, 1, .. drafts; the last entry is used for more */
   const dp_drafted* request; /* [b] */
 } dp_selection;
 

@@ -275,7 +275,7 @@ OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vect
     for_each_position(options, count,
                       [&](std::size_t i) { at[i] = examine(first + i, pairs, orders.size(), options.seed); });
     Seen seen{first, 0, std::vector<OrderTally>(pairs.size())};
-    if (options.stopped()) return seen;  // the finished instances depend on the threads, so the block counts none
+    if (options.stopped()) return seen;  // counts no instance: which of them are finished depends on the threads
     for (const Seen& one : at) seen += one;
     options.tell(searched += count, instances);
     return seen;

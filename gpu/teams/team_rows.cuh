@@ -6,9 +6,10 @@
 //   segments    layout_         runs of consecutive tokens, given to the partitions in order  (team.hpp)
 //   partial     team_.get(i)    sum of a segment's terms in 2^-60                             [segments]
 //
-// Cost: a pass reads its rows once, one warp per segment, with two barriers; with one where rows are on chip, since
-// passes then use the two halves of the scratch in turn. A draw after a pass: each warp scans the partial sums and then
-// one segment, without a barrier. On chip one warp scans the segment, and all read its token after a barrier.
+// Cost: a pass reads its rows once, one warp per segment, with two barriers. If rows are on chip, one barrier suffices,
+// because successive passes alternate between the two halves of the scratch. In a draw after a pass each warp scans the
+// partial sums and then one segment, without a barrier. If rows are on chip, one warp scans the segment, and all
+// threads read the token after a barrier.
 // Correctness: the bits are those of the host. Terms are formed by the same IEEE operations (no contraction except
 // the fused operations of short_float.hpp) and added as integers, so the order of addition does not matter. A drawn
 // token is the first one whose running sum, in token order, exceeds the scaled random bits.
@@ -130,7 +131,7 @@ class TeamRows {
   using Bins = BucketBinsIn<Workspace>;
   /// The memory in which the team makes plans.
   DRAFTPROOF_DEVICE const Workspace& workspace() const { return workspace_; }
-  /// The buckets of the ratio, by one pass. It clears the workspace, so bins come first in a plan.
+  /// The buckets of the ratio, by one pass. Clears the workspace, so the bins must be computed first in a plan.
   DRAFTPROOF_DEVICE Bins bins() const {
     workspace_.clear();
     Bins bins(workspace_, RatioBuckets::count);

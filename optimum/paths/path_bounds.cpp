@@ -10,7 +10,7 @@ namespace draftproof {
 
 namespace {
 
-/// Returns the distribution of the stop of block verification on one path that was drafted. Test i > 0
+/// Returns, for one drafted path, the probability that block verification stops at each of its prefixes. Test i > 0
 /// succeeds with s / (s + q - a) at the i-th prefix, where s is the part of a that stops there. At the end of the
 /// path s = a, so this is a / q.
 std::vector<Rational> stops_on(const TreeSampling& distribution, const std::vector<int>& path,

@@ -8,8 +8,8 @@
 // either result.
 //
 // The confidence after a prefix is computed from the rows, because captures have no confidence head. Some policies use
-// the step before: all of its drafts are verified, whatever the policy. On stored trees it is another stored path of
-// the same context.
+// the step before: all drafts of that step are verified, whatever the policy. On stored trees the step before is
+// another stored path of the same context.
 #pragma once
 
 #include <atomic>

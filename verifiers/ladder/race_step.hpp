@@ -26,7 +26,7 @@ namespace draftproof {
 
 /// Powers of light tokens as integers.
 //
-//   unit      2^-10 of the least power of two that is not below `slowest`: at least q of every light token
+//   unit      2^-10 times the least power of two >= `slowest`; no light token has a larger q
 //   r         q / unit, at most 1; exact
 //   of(r^m)   r^m in steps of 2^-50, rounded to the nearest
 //   value     sum of q^m from the sum of these integers

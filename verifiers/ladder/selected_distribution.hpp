@@ -81,7 +81,7 @@ template <class Bins, class Scalar, class Workspace, class Ratios>
   // Whether break i stands, so that its bin does not join the bins from `a` on.
   const auto stands = [&](int a, int i) {
     if (!(at.s(a) < at.s(i) && at.s(i) < at.s(n))) return false;
-    if constexpr (requires { Bins::open_end; })  // the last bin joins no other here
+    if constexpr (requires { Bins::open_end; })  // the last bin is never joined
       if (i == n - 1) return true;
     if constexpr (requires { bins.highest(0); }) {
       const auto ratio = [&ratios](int j) { return ratios[static_cast<std::size_t>(j)]; };
