@@ -37,7 +37,7 @@ struct Tournament {
       .claims = {.accepts_equal_distributions = true,
                  .one_draft_is_single_draft = true,
                  .more_drafts_never_hurt = true},
-      .unsupported = {.fresh = "K - 1 plans that keep rows, for many trials",
+      .unsupported = {.fresh = "K - 1 plans with copies of the rows, which pay only if many trials use them",
                       .device = "the plan is made on the host"}};
 
   int inside = 40;  ///< most tokens whose pairs a flow decides

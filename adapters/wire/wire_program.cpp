@@ -109,7 +109,8 @@ void WireProgram::run_calls(std::span<const Input> inputs, std::span<const Call>
                             bool together) {
   require("verify");
   if (!declaration().can(Randomness::scripted))
-    throw AdapterError(declaration().name + ": got no scripted randomness in its declaration");
+    throw AdapterError(declaration().name +
+                       ": its declaration does not include scripted randomness, which this call requires");
   std::vector<std::string> refused(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     check_input(inputs[i], i, form_.level, form_.state_size);
@@ -143,8 +144,8 @@ void WireProgram::ask(const ServedBatch& batch, WireFunction ask, ServedResult& 
   require(ask == WireFunction::verify ? "verify" : "draft");
   check_shapes(batch, ask, form_.level, declaration().name);
   if (!declaration().can(batch.randomness))
-    throw AdapterError(
-        fmt::format("{}: got no {} randomness in its declaration", declaration().name, to_text(batch.randomness)));
+    throw AdapterError(fmt::format("{}: its declaration does not include {} randomness, which this call requires",
+                                   declaration().name, to_text(batch.randomness)));
   dialogue_.answer(batch, ask, result);
 }
 

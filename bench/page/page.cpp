@@ -87,7 +87,7 @@ const std::vector<Chapter>& chapters() {
        false,
        {"optimum"}},
       {"Steps", "Time per iteration on a tree: drafted, verified, counted. Columns: V / K / depth.", {"steps"}},
-      {"Proofs", "Exact fractions, one thread; an item is an instance, of the kill matrix a row.", {"prove"}},
+      {"Proofs", "Exact fractions, one thread. An item is an instance; in the kill matrix it is a row.", {"prove"}},
       {"The statistical gate", "One evaluation after 2^n trials. Columns: V / n.", {"gate"}},
   };
   return all;

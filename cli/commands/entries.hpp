@@ -153,8 +153,8 @@ struct Describe {
     claim(info.claims.more_drafts_never_hurt, "acceptance does not fall as K grows");
     claim(info.claims.drafter_invariant, "the token does not depend on the proposal or the drafts");
     if (info.shared_noise) add(document, "reads noise of the drafter", "yes");
-    claim(info.claims.one_path_is_token_path, "one path: token verification, event by event");
-    claim(info.claims.one_path_is_block, "one path: block verification, event by event");
+    claim(info.claims.one_path_is_token_path, "on one path it accepts and emits exactly as token verification does");
+    claim(info.claims.one_path_is_block, "on one path it accepts and emits exactly as block verification does");
     if (info.ranks_tokens) add(document, "breaks ties by token id", "yes");
     add_runs(document, "explored exactly", info.unsupported.explore);
     add_runs(document, "simulated on tables", info.unsupported.simulate);

@@ -80,8 +80,9 @@ Document report_policy_survey(std::span<const SurveyedPolicies> surveyed, const 
            "exact? checks non_anticipation and output_distribution in fractions (docs/selection.md).",
            "verified, accepted: drafts of a request in a step, the extra token not counted; ± one standard error.",
            "best: the most accepted drafts of any policy that passes non_anticipation and verifies as many drafts on",
-           "average; on stored trees, of any such policy on these trees. -: too many prefixes, or another verifier.",
-           "A policy that fails may exceed it: its output does not have the target's distribution."}});
+           "average; on stored trees, of any such policy on these trees. -: there are too many prefixes, or the "
+           "policy needs another verifier.",
+           "A policy that fails may exceed the best: its output does not have the target's distribution."}});
   return document;
 }
 

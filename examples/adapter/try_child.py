@@ -169,7 +169,8 @@ class Trial:
             cells = [cell for cell in range(size) if kind == "integer" or (kind == "pick" and weights[cell] > 0)]
             if not cells:
                 continue
-            print(f"forced: row 0, place {at}, {kind} {stream or ''}, cells {cells}")
+            drawn = f"{kind} {stream}" if stream else kind
+            print(f"forced values: row 0, random number {at} ({drawn}), each of the cells {cells}")
             answers = set()
             for cell in cells:
                 tape = TAPES[0][:at] + [-1.0 - cell] + TAPES[0][at + 1 :]

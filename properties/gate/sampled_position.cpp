@@ -65,7 +65,8 @@ std::string evidence_text(const SampledVerdict& verdict) {
                         verdict.worst->path < 0 ? "" : fmt::format("path {}, ", verdict.worst->path + 1),
                         verdict.worst->token, verdict.worst->observed, verdict.worst->expected);
   if (verdict.optimum)
-    text += fmt::format("; among the drafts {:.6f}, optimum at most {:.6f}", verdict.acceptance, *verdict.optimum);
+    text += fmt::format("; an emitted token is a draft with frequency {:.6f}, the optimum is at most {:.6f}",
+                        verdict.acceptance, *verdict.optimum);
   return text;
 }
 

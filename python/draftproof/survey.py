@@ -107,8 +107,8 @@ def acceptance(
     says_count = subject.declaration.level != "position"
     if at_least is not None and not says_count:
         raise ValueError(
-            "at_least: got a function of level position, expected chain or tree, whose number of tokens states how "
-            "many drafts it accepts; or rows with count="
+            "at_least: got a function of level position, which does not return the number of accepted drafts; "
+            "expected level chain or tree, or rows with count="
         )
     name = subject.declaration.name + "@python"  # differs from the name of a registered verifier
     subject = replace(subject, declaration=replace(subject.declaration, name=name))

@@ -101,7 +101,7 @@ def _ended(coroutine: Any) -> Any:
         coroutine.send(None)
     except StopIteration as end:
         return end.value
-    raise RuntimeError("the engine's step waits, expected a step that ends at once")
+    raise RuntimeError("got a step of the engine that waits, expected one that returns without waiting")
 
 
 def settings(step: Any, setting: str) -> Any:

@@ -72,8 +72,8 @@ def evaluate_posterior(temperature: float) -> Any:
 
 ENGINE = Engine(
     packages=("eagle-llm==1.2.1",),
-    replaces="the draws of its drafter, by drafts of the same distribution; "
-    "its logits processors, by a division by the temperature",
+    replaces="its drafter by draws from the same distribution, "
+    "and its logits processors by a division by the temperature",
     adapters=(
         EngineAdapter("temperature_1", lambda: evaluate_posterior(1.0), models=10, predictions=64, tiers=("proof",)),
         EngineAdapter("temperature_half", lambda: evaluate_posterior(0.5), models=10, predictions=64, tiers=("proof",)),

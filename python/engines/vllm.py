@@ -91,13 +91,14 @@ ENGINE = Engine(
             "among_others_top_k",
             lambda: first_runner_batch(top_k=1),
             OF_THREE,
-            "a ragged batch with a greedy request and temperatures 0.5 and 0.7; its top-k is just enough",
+            "a ragged batch with a greedy request and temperatures 0.5 and 0.7; "
+            "its top-k removes only the added tokens",
         ),
         on_one(
             "among_others_top_p",
             lambda: first_runner_batch(top_p=1 - 2**-16),
             OF_TWO,
-            "the same with a top-p that is just enough",
+            "the same with a top-p that removes only the added tokens",
         ),
         on_one(
             "among_others_penalties",

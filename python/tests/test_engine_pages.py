@@ -78,7 +78,7 @@ def test_a_kept_instance_that_is_violated_is_told_beside_the_verdict(checkout: P
     }
     engine_results.write(result, checkout / "python" / "engines" / "results")
     text = engine_pages.write_page(checkout).read_text()
-    assert "| passed; on a kept instance failed: `zero_support` |" in text
+    assert "| passed; failed on a kept instance: `zero_support` |" in text
     assert "zero_support*, on a kept instance: emits token 1\n\n    p=(1 0)\n" in text
 
 

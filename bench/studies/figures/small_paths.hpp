@@ -364,7 +364,10 @@ struct MultipathInK {
     Records records{
         {.title = fmt::format("random models, V = {}, L = {}", size.vocabulary, size.length),
          .before = {"  " + counted(curves.size(), "model")},
-         .after = {"  optimal: models with the whole optimum at K = 2; the last two: models for some K up to 3"}}};
+         .after = {
+             "  optimal: models in which the scheme accepts as much as the optimum at K = 2",
+             "  loses by a path, below block: models in which a scheme accepts less with one more path, or less",
+             "  than block does, at some K up to 3"}}};
     const auto add = [&](std::string_view scheme, auto&& value) {
       const Summary summary = summarise(curves, value);
       std::vector<Field> row{word("scheme", "scheme", scheme),

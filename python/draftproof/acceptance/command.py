@@ -62,7 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     ):
         one = verb(name, words, run)
         one.add_argument("--loss", type=float, default=0.01, help="share of the mean to find (0.01)")
-        one.add_argument("--false-alarm", type=float, default=1e-5, help="probability that an equal rule fails (1e-5)")
+        one.add_argument("--false-alarm", type=float, default=1e-5,
+                         help="probability that a rule with the expected mean fails (1e-5)")  # fmt: skip
         one.add_argument("--between", type=float, default=0.0, metavar="DEVIATION",
                          help="standard deviation of the prompts' means; 0: always the same prompts (0)")  # fmt: skip
         one.add_argument("--steps-per-prompt", type=int, default=1, metavar="N", help="calls of the target (1)")
@@ -143,8 +144,8 @@ def _convert(given: argparse.Namespace) -> int:
         f"tokens of a step, with bonus  {mean + 1:.6g}",
         f"accepted drafts per draft     {mean / given.drafts:.6g}",
         "A mean does not determine the rates of each draft. Marginal rates with this mean:",
-        f"  of least variance           {'  '.join(f'{rate:.4f}' for rate in least)}",
-        f"  of equal conditional rates  {'  '.join(f'{float(rate):.4f}' for rate in equal.marginal)}",
+        f"  with the least variance     {'  '.join(f'{rate:.4f}' for rate in least)}",
+        f"  with equal conditional rates  {'  '.join(f'{float(rate):.4f}' for rate in equal.marginal)}",
     ]))  # fmt: skip
     return PASSED
 
@@ -184,8 +185,8 @@ def _told(found: Bound) -> list[str]:
         f"expected  {found.expected:.6g} accepted drafts a step",
         f"bound     {found.least:.6g}: a smaller measured mean fails, {100 * (1 - found.least / found.expected):.3g} % "
         "below the expected one",
-        f"errors    an equal rule fails with probability {found.false_alarm:.2g}, a loss of {100 * found.loss:g} % "
-        f"passes with {found.miss:.2g}, {how}",
+        f"errors    a rule with the expected mean fails with probability {found.false_alarm:.2g}, "
+        f"a loss of {100 * found.loss:g} % passes with {found.miss:.2g}, {how}",
     ]
 
 

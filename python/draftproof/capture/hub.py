@@ -167,7 +167,8 @@ def _split_gguf(spec: str) -> tuple[str, dict[str, str]]:
         return spec, {}
     folder, slash, file = spec.rpartition("/")
     if (not slash or Path(folder).is_dir() or Path(folder).is_absolute()) and not Path(spec).is_file():
-        raise CaptureError("model", f"no file {spec!r}", "a .gguf file; parts of one are joined first, as by `cat`")
+        wanted = "a .gguf file; if it comes in parts, join them first, for example with `cat`"
+        raise CaptureError("model", f"no file {spec!r}", wanted)
     return (folder if slash else str(Path(".").absolute())), {"gguf_file": file}
 
 

@@ -125,7 +125,7 @@ def _verdict(adapter: dict[str, Any]) -> str:
     wrong = [one["check"] for tier in adapter["tiers"] for one in tier["findings"] if one["status"] == "failed"]
     told = str(adapter["status"]) + (f": {names_of(wrong)}" if wrong else "")
     behind = [check for check, _, _ in replayed(adapter) if check not in wrong]
-    return told + (f"; on a kept instance failed: {names_of(behind)}" if behind else "")
+    return told + (f"; failed on a kept instance: {names_of(behind)}" if behind else "")
 
 
 def names_of(checks: list[str]) -> str:

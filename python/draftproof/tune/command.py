@@ -168,7 +168,7 @@ def _notes(found: Survey, costs: Costs) -> list[str]:
     if found.truncated:
         notes.append("the capture is truncated: its rest counts as one token, so that tokens per step are too high")
     if not costs.verifiers:
-        notes.append("the table has no verifier: their time counts as 0")
+        notes.append("the table has no times of verifiers: they count as 0")
     return notes
 
 

@@ -26,6 +26,6 @@ def speculative_step() -> Any:
 
 ENGINE = Engine(
     packages=("mini-infer==0.2.5",),
-    replaces="the two models, by tables; the draws of drafts, by the gate's",
+    replaces="the two models by tables of probabilities, and its drafts by drafts that the gate draws",
     adapters=(judged("speculative_step", speculative_step),),
 )

@@ -28,6 +28,6 @@ EMPTY = "L=1 K=1 [] p=(2915 1 0)/2916 q=(5829 2 0)/5831"  # p is at most q after
 CHANGE = "draw from p where the residual is empty, not from all tokens alike"
 ENGINE = Engine(
     packages=("mlx-dspark==0.20.3",),
-    replaces="mlx, by torch; the cuts by top-k and top-p, by nothing",
+    replaces="mlx by torch; top-k and top-p are left out",
     adapters=(judged("spec_sample_accept", spec_sample_accept, shrinks=False, instances=(EMPTY,), change=CHANGE),),
 )

@@ -30,7 +30,7 @@ CORE = "subtract the row q from p, not its entry at the draft; draw the last tok
 EAGLE = "subtract the row q from p, not the number q(x); draw the last token"
 ENGINE = Engine(
     packages=("rotalabs-accel==1.1.1",),
-    replaces="the target model, by a table; the draws of drafts, by the gate's",
+    replaces="the target model by a table of probabilities, and its drafts by drafts that the gate draws",
     adapters=(
         judged("verify_tokens", lambda: decide("core", "verify_tokens"), change=CORE),
         judged("eagle_verify", lambda: decide("eagle", "eagle_verify"), change=EAGLE),

@@ -30,7 +30,7 @@ POSSIBLE = "L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 2)/3 [1] p=(1 1)/2
 EMPTY, COUNTS = "draw from p where the residual is empty", "pass numbers of tokens to the ratios, not indices"
 ENGINE = Engine(
     packages=("sequential-speculative-decoding==0.1.1",),
-    replaces="the two models, by tables; the draws of drafts, by the gate's",
+    replaces="the two models by tables of probabilities, and its drafts by drafts that the gate draws",
     adapters=(
         judged("standard", lambda: step("standard_sd", "standard_speculative_step"), change=EMPTY),
         EngineAdapter("naive_hsd", lambda: step("naive_hsd", "naive_hsd_step", True), tiers=("sampled",)),

@@ -36,5 +36,5 @@ def step() -> Any:
 
 
 LOOP = judged("speculative_decoding", step, change="compare with >=, not >; draw from p where the residual is empty")
-REPLACED = "the two models, by tables; the draws of drafts, by the gate's"
+REPLACED = "the two models by tables of probabilities, and its drafts by drafts that the gate draws"
 ENGINE = Engine(packages=("speculative-decoding==0.2.0",), needs=("einops",), replaces=REPLACED, adapters=(LOOP,))

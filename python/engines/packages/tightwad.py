@@ -33,6 +33,6 @@ def verify_stochastic() -> Any:
 CHANGE = "draw a rejected draft's replacement from (p - q)+, which needs both rows"
 ENGINE = Engine(
     packages=("tightwad==0.5.4",),
-    replaces="the two servers, by rows; its target's rows are the ones after the drafts",
+    replaces="the two servers by rows of probabilities; the target's rows are the rows after the drafts",
     adapters=(judged("verify_stochastic", verify_stochastic, change=CHANGE),),
 )

@@ -195,15 +195,17 @@ def lmdeploy_settings() -> None:
 
     row = [0.0, -1.0, -2.0]
     print("softmax of the row:", [round(x, 3) for x in torch.softmax(torch.tensor(row), 0).tolist()])
-    print("the token at the draft's place, and the one behind an accepted draft:")
+    print("the token at the position of the draft, and the token after an accepted draft:")
     for name, value in (("top_k", 2), ("top_p", 0.7), ("min_p", 0.2)):
         first, second = (shares(row, 0, behind, **{name: value}) for behind in (False, True))
         print(f"{name} = {value}: expected [0.731, 0.269, 0.0], found {first} and {second}")
     seen = shares([0.0, 1.0, 1.0], 2, True, repetition_penalty=2.0)
-    print(f"repetition penalty 2, 1 written, 2 drafted: expected [0.233, 0.384, 0.384] behind the draft, found {seen}")
+    print("repetition penalty 2, token 1 in the text, token 2 drafted:")
+    print(f"  expected [0.233, 0.384, 0.384] after it, found {seen}")
     for least, wanted in ((4, "1 in 3"), (5, "none")):
         seen = shares([0.0, 0.0, 0.0], 2, True, stop_words=[0], min_new_tokens=least)
-        print(f"3 written, min_new_tokens {least}, token 0 stops: expected {wanted} behind the draft, found {seen[0]}")
+        start = f"after 3 tokens, min_new_tokens {least}, stop token 0"
+        print(f"{start}: expected {wanted}, found {seen[0]} after the draft")
 
 
 def openvino_genai() -> None:
