@@ -48,7 +48,7 @@ inline std::vector<std::string> with_new_names(std::vector<std::string> argument
       argument = std::string(to) + argument.substr(from.size());
       if (std::find(seen.begin(), seen.end(), from) != seen.end()) return;
       seen.emplace_back(from);
-      lines << "draftproof: " << from << " is now " << to << "; the old name goes in 0.4\n";
+      lines << "draftproof: " << from << " is now " << to << "; version 0.4 removes the old name\n";
     };
     for (const auto& [from, to] : renamed::options)
       if (option == from) replace(from, to);

@@ -140,7 +140,7 @@ void Session::open_adapters(const std::vector<std::string>& texts, const adapter
     const adapters::Declaration& declaration = external.back().served->declaration();
     if (!declaration.old_names.empty())
       std::cerr << "draftproof: " << declaration.name << ": hello has " << declaration.old_names
-                << "; the old names go in 0.4\n";
+                << "; version 0.4 removes the old names\n";
     if (!declaration.has("verify") ||
         !(declaration.can(adapters::Randomness::seeded) || declaration.can(adapters::Randomness::opaque)))
       continue;

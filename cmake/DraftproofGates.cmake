@@ -108,7 +108,7 @@ endfunction()
 
 # draftproof_add_door_gates(<name> DOOR spec | LIBRARY target ...): the name of draftproof_add_adapter_gates in 0.2.
 function(draftproof_add_door_gates name)
-  message(DEPRECATION "draftproof_add_door_gates is now draftproof_add_adapter_gates, DOOR is now ADAPTER; the old names go in 0.4")
+  message(DEPRECATION "draftproof_add_door_gates is now draftproof_add_adapter_gates, DOOR is now ADAPTER; version 0.4 removes the old names")
   list(TRANSFORM ARGN REPLACE "^DOOR$" "ADAPTER")
   draftproof_add_adapter_gates(${name} ${ARGN})
 endfunction()

@@ -10,7 +10,7 @@ STATUSES = {"held": "passed", "violated": "failed"}
 
 def warn(old: str, new: str) -> None:
     """Warns the caller of the function that calls this one."""
-    warnings.warn(f"{old} is now {new}; the old name goes in 0.4", DeprecationWarning, stacklevel=3)
+    warnings.warn(f"{old} is now {new}; version 0.4 removes the old name", DeprecationWarning, stacklevel=3)
 
 
 class Status(str):

@@ -14,7 +14,8 @@ from draftproof.results import Finding, TierResult, Verdict
 
 @pytest.mark.parametrize(("old", "new"), _renamed.FUNCTIONS.items())
 def test_an_old_function_is_the_new_one(old: str, new: str) -> None:
-    with pytest.warns(DeprecationWarning, match=f"draftproof.{old} is now draftproof.{new}; the old name goes in 0.4"):
+    said = f"draftproof.{old} is now draftproof.{new}; version 0.4 removes the old name"
+    with pytest.warns(DeprecationWarning, match=said):
         assert getattr(draftproof, old) is getattr(draftproof, new)
 
 
