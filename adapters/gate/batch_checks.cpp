@@ -82,9 +82,10 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
         continue;
       const bool open = distribution->state == DistributionState::unsettled;
       shift.kind = open ? Shift::Kind::open : Shift::Kind::beyond;
-      shift.text = fmt::format("{}{} on the tape ({:.9g})", distribution == &alone ? "alone, " : "",
-                               open ? "predictions still fail" : "equal calls have different results",
-                               fmt::join(distribution->tape, " "));
+      shift.text = fmt::format(
+          "{}{} on the tape ({:.9g})", distribution == &alone ? "alone, " : "",
+          open ? "calls still contradict the computed distribution" : "equal calls have different results",
+          fmt::join(distribution->tape, " "));
       return shift;
     }
     const double apart = 1 - overlap_of(alone, among, exact ? 0 : rounding, shift.text);

@@ -58,8 +58,8 @@ void add_distribution(const ProgramDistribution& distribution, const Input& inpu
                        std::find(distribution.remarks.begin(), distribution.remarks.end(), race_undecided) !=
                            distribution.remarks.end();
   if (distribution.state == DistributionState::unsettled)
-    answers.undecided =
-        fmt::format("{}: predictions still fail after {} refinements", drafts, distribution.witnesses);
+    answers.undecided = fmt::format("{}: calls still contradict the computed distribution after {} refinements",
+                                    drafts, distribution.witnesses);
   if (!distribution.overwrote.empty())
     answers.failed[distribution_check::inputs_unchanged] =
         Answer::failed(fmt::format("{}: overwrites {}", drafts, distribution.overwrote));

@@ -185,7 +185,7 @@ class ExternalSteps final : public PathDecider<RatioTable, Philox> {
       node = tree.find(node, result_.tokens[static_cast<std::size_t>(i)]);
       if (node < 0)
         throw AdapterError(
-            fmt::format("{}: got token {} after {} accepted drafts, expected a draft of this place in the tree",
+            fmt::format("{}: got token {} after {} accepted drafts, expected a draft that follows them in the tree",
                         program_->declaration().name, result_.tokens[static_cast<std::size_t>(i)], i));
     }
     return {node, {result_.tokens[static_cast<std::size_t>(result_.counts[0] - 1)], none_accepted}};

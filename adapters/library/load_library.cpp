@@ -169,7 +169,8 @@ std::vector<std::int32_t> LoadedLibrary::generate(const ServedModels& models) {
                      proposal.as<double>()};
   dp_text text{sizeof(dp_text), tokens.data(), words.data(), most_words};
   const std::int32_t status = library_.functions().generate(library_.self(), &in, &text);
-  expect(tokens.intact() && words.intact(), "generate", "a write outside the text", "writes inside them");
+  expect(tokens.intact() && words.intact(), "generate", "a write outside the text or the message",
+         "writes inside them");
   expect(target.unchanged() && proposal.unchanged(), "generate", "inputs changed by the call", "unchanged inputs");
   expect(status == DP_OK, "generate", fmt::format("status {} \"{}\"", status_text(status), words_of(words)), "0");
   return {tokens.entries().begin(), tokens.entries().end()};
@@ -211,7 +212,7 @@ std::vector<std::vector<std::uint8_t>> LoadedLibrary::select(const ServedSelecti
   pattern_ ^= 0xFF;
   GuardedBuffer<std::int32_t> kept(drafts, pattern_);
   const std::int32_t status = library_.functions().select(library_.self(), &in, kept.data());
-  expect(kept.intact(), "select", "a write outside `kept`", "writes inside them");
+  expect(kept.intact(), "select", "a write outside `kept`", "writes inside it");
   expect(status == DP_OK, "select", fmt::format("status {}", status_text(status)), "0");
   std::vector<std::vector<std::uint8_t>> result;
   std::size_t at = 0;

@@ -165,9 +165,8 @@ void MessageReader::scan_line(std::size_t from) {
     complete_ = true;
   }
   if ((feed ? end_ : size_) > most_.line_bytes)
-    throw AdapterError(
-        fmt::format("{}: got a line of more than {} bytes, {}.., expected a reply as large as the request", place_,
-                    most_.line_bytes, in_quotes(characters(buffer_.get(), size_))));
+    throw AdapterError(fmt::format("{}: got a line of more than {} bytes, {}.., expected a shorter one", place_,
+                                   most_.line_bytes, in_quotes(characters(buffer_.get(), size_))));
 }
 
 void MessageReader::filled(std::size_t count) {
