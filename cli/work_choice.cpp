@@ -131,13 +131,14 @@ void WorkChoice::declare(CLI::App& app) {
                  "compute part i of n, such as 3/64, and write it to --output for `draftproof merge`")
       ->check(given)
       ->group(running_group);
-  app.add_option("--balance", plan_,
-                 "file written by `draftproof plan --json`; its times balance the blocks over shards or MPI ranks "
-                 "[blocks in turn]")
+  app.add_option(
+         "--balance", plan_,
+         "file written by `draftproof plan --json`; its times balance the blocks of work over shards or MPI ranks "
+         "[blocks in turn]")
       ->check(given)
       ->group(running_group);
   auto* const checkpoint =
-      app.add_option("--checkpoint", checkpoint_, "save finished blocks in this file while the command runs")
+      app.add_option("--checkpoint", checkpoint_, "save finished blocks of work in this file while the command runs")
           ->check(given)
           ->type_name(written_file)
           ->group(running_group);

@@ -61,13 +61,14 @@ struct Check {
                    "smallest total variation that the sampled tier should detect, with probability about 0.99; sets "
                    "the number of trials instead of the profile")
         ->check(between(1e-6, 0.5));
-    app.add_option("--share", options.share,
-                   "fraction of the build's false-alarm probability (1e-9 in all) that this run may use")
+    app.add_option(
+           "--share", options.share,
+           "fraction that this run may use of the false-alarm probability 1e-9, which all runs of a build share")
         ->check(between(1e-6, 1.0))
         ->capture_default_str();
-    app.add_option(
-           "--gates", sampled_gates,
-           "number of checks by random trials (sampled tier), over all runs, that divide --share [those in this run]")
+    app.add_option("--gates", sampled_gates,
+                   "number of checks by random trials (sampled tier) in all runs together, each with an equal part "
+                   "of --share [the number in this run]")
         ->check(between(1, 1'000'000));
     app.add_option("--models", models, "number of small models in the proof tier of an adapter [set by --profile]")
         ->check(between(0, 1'000'000));
@@ -117,9 +118,10 @@ struct Check {
           {.file = "check", .got = "no gate", .expected = "verifiers and tiers from `draftproof check --list`"});
     options.checkpoint = work.open(session, {options.source});
     if (options.checkpoint && (options.device || !session.external.empty()))
-      throw InputError({.file = "blocks",
-                        .got = options.device ? "--device " + place.name : "--adapter",
-                        .expected = "neither --device nor --adapter with --shard or --checkpoint"});
+      throw InputError(
+          {.file = "work in blocks",
+           .got = options.device ? "--device " + place.name : "--adapter",
+           .expected = "neither --device nor --adapter with --shard, --checkpoint or several MPI ranks"});
     std::vector<GateResult> results;
     {
       constexpr std::uint64_t parts = 1000;  // progress units per gate; trials report steps within it

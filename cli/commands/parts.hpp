@@ -49,7 +49,7 @@ struct Merge {
 struct Plan {
   static constexpr std::string_view name = "plan";
   static constexpr std::string_view about =
-      "estimates time and memory of each block of a command; usage: draftproof plan COMMAND ARGUMENTS";
+      "estimates time and memory of each block of work of a command; usage: draftproof plan COMMAND ARGUMENTS";
   static constexpr std::string_view example = "plan survey data/stories512_positions.npz";
 
   CLI::App* app = nullptr;

@@ -64,7 +64,7 @@ struct Prove {
     for (const auto& sampling : samplings) need_draft_sampling(sampling);
     if (!session.external.empty() || !instance_text.empty()) {
       if (work.asked(session))
-        throw InputError({.file = "blocks",
+        throw InputError({.file = "work in blocks",
                           .got = session.external.empty() ? "--instance" : "--adapter",
                           .expected = "neither --instance nor --adapter with --shard or --checkpoint"});
       if (rank_of_job().first > 0) return exit_passed;  // only rank 0 runs it

@@ -22,7 +22,8 @@ namespace draftproof::commands {
 
 struct Replay {
   static constexpr std::string_view name = "replay";
-  static constexpr std::string_view about = "replays a failure step by step";
+  static constexpr std::string_view about =
+      "replays one instance or trial of a verifier step by step, such as a reported counterexample";
   static constexpr std::string_view example = "replay single_draft --instance 'p=(1 1)/2 q=(0 1)/1 K=1'";
 
   std::string verifier_name, sampling, property, instance_text, spec;

@@ -104,9 +104,10 @@ struct Simulate {
     budget.stop = &stop_requested();
     Checkpoint* const known = work.open(session, {spec});
     if (known && (device || budget.seconds > 0))
-      throw InputError({.file = "blocks",
-                        .got = device ? "--device " + asked.name : "--seconds",
-                        .expected = "neither --device nor --seconds with --shard or --checkpoint"});
+      throw InputError(
+          {.file = "work in blocks",
+           .got = device ? "--device " + asked.name : "--seconds",
+           .expected = "neither --device nor --seconds with --shard, --checkpoint or several MPI ranks"});
     Tally tally;
     const std::clock_t start = std::clock();  // processor time of all threads
     {

@@ -27,8 +27,9 @@ struct Audit {
 
   void declare(CLI::App& app) {
     app.add_option("trace", file, "trace file (.safetensors) written by draftproof.capture.Recorder")->required();
-    app.add_option("--share", options.share,
-                   "fraction of the build's false-alarm probability (1e-9 in all) that this run may use")
+    app.add_option(
+           "--share", options.share,
+           "fraction that this run may use of the false-alarm probability 1e-9, which all runs of a build share")
         ->check(between(1e-6, 1.0))
         ->capture_default_str();
     app.add_option("--draft-sampling", options.draft_sampling, "how drafts are drawn [as stored in the trace]")

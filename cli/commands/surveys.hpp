@@ -42,13 +42,15 @@ struct Survey {
         choice.rows.open_whole(choice.specs, session.seed, !choice.work.partial(session));
     options.checkpoint = choice.work.open(session, choice.specs);
     if (options.checkpoint && options.device)
-      throw InputError({.file = "blocks",
+      throw InputError({.file = "work in blocks",
                         .got = "--device " + place.name,
-                        .expected = "no --device with --shard or --checkpoint"});
+                        .expected = "no --device with --shard, --checkpoint or several MPI ranks"});
     if (options.checkpoint && options.by_position)
-      throw InputError({.file = "--by-position",
-                        .got = "blocks",
-                        .expected = "a run without --shard and --checkpoint: blocks store sums over positions"});
+      throw InputError(
+          {.file = "--by-position",
+           .got = "work in blocks",
+           .expected =
+               "a run without --shard, --checkpoint and several MPI ranks: blocks store sums over positions"});
     std::uint64_t total = 0;
     for (const Source& source : sources) {
       Progress progress("planning", source.positions(), session.quiet);

@@ -75,7 +75,7 @@ Section distribution_section(std::size_t number, const Input& input, const Progr
   if (distribution.unexplored > 0)
     after.push_back(fmt::format("  probability not explored: {:.3g}", distribution.unexplored));
   if (!distribution.idle_places.empty())
-    after.push_back(fmt::format("  places without effect: {}", fmt::join(distribution.idle_places, " ")));
+    after.push_back(fmt::format("  places of the tape without effect: {}", fmt::join(distribution.idle_places, " ")));
   for (const Stretch& edge : distribution.edges)
     after.push_back(fmt::format("  edge: {}, probability {}: {}", stretch_text(edge),
                                 probability_text(edge.probability), outcomes_text(edge.outcomes)));

@@ -276,8 +276,8 @@ def work_proofs(case):
     case.values["prove"] = prove
     case.do("""
       # One instance, an adapter and a study without blocks are not divided.
-      2 prove k_seq --instance "p=(1 1)/2 q=(0 1)/1 K=1" --shard 1/2 --output x.json ~ blocks: got --instance
-      2 reproduce worst_cases --shard 1/2 --output x.json ~ expected a study with blocks: order_of_schemes
+      2 prove k_seq --instance "p=(1 1)/2 q=(0 1)/1 K=1" --shard 1/2 --output x.json ~ work in blocks: got --instance
+      2 reproduce worst_cases --shard 1/2 --output x.json ~ expected a study that is divided into blocks: order_of_schemes
       2 $prove --shard 1/2 --balance gone.json --output x.json ~ gone.json: got no such file
       $ printf '{}' >no_plan.json
       2 $prove {--shard 1/2|} --balance no_plan.json --output x.json ~ no_plan.json: got no plan

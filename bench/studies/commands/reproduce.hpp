@@ -46,7 +46,9 @@ struct Reproduce {
     }
     if (!found->divided) {
       if (work.asked(session))
-        throw InputError({.file = "blocks", .got = study, .expected = "a study with blocks: " + divided()});
+        throw InputError({.file = "work in blocks",
+                          .got = study,
+                          .expected = "a study that is divided into blocks: " + divided()});
       if (rank_of_job().first > 0) return exit_passed;  // only rank 0 runs it
     } else {
       options.checkpoint = work.open(session, options.sources);
