@@ -11,7 +11,8 @@ OptimumMethods& OptimumMethods::instance() {
 }
 
 void OptimumMethods::add(std::string_view distribution, Find find, Certain certain) {
-  if (method(distribution)) throw std::logic_error("two methods for the optimum of " + std::string(distribution));
+  if (method(distribution))
+    throw std::logic_error("registered twice: a method for the optimum of " + std::string(distribution));
   methods_.push_back({distribution, find, certain});
 }
 

@@ -14,7 +14,7 @@ namespace draftproof::verifiers {
 struct OptimalTransportTailDraw : OptimalTransportOf<drafters::TailDraw> {
   static constexpr Info info{
       .name = "optimal_transport_tail_draw",
-      .summary = "a maximum flow from drafted sets to tokens: the optimum for top, tail draw and fill",
+      .summary = "a maximum flow from drafted sets to tokens: the optimum for top tokens and one draw of the tail",
       .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141; sets for tuples derived here",
       .drafts = DraftSamplings{"tail_draw"},
       .fewest_drafts = 2,

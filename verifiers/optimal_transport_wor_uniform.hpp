@@ -15,7 +15,7 @@ struct OptimalTransportWorUniform : OptimalTransportOf<drafters::WithoutReplacem
   static constexpr Info info{
       .name = "optimal_transport_wor_uniform",
       .summary =
-          "a maximum flow from drafted sets to tokens: the optimum for draws without replacement, then uniform",
+          "a maximum flow from drafted sets to tokens: the optimum for draws without replacement, then uniform draws",
       .source = "Sun et al. 2023 (SpecTr), arXiv:2310.15141; sets for tuples derived here",
       .drafts = DraftSamplings{"without_replacement_uniform"},
       .claims = {.accepts_equal_distributions = true,

@@ -51,7 +51,7 @@ std::string reject_prefixes(const TreeSampling& distribution) {
       if (parent < 0 || index(parent) >= i) return which + " does not come after its parent";
       if (depth != distribution.prefixes[index(parent)].depth + 1) return which + " has the wrong depth";
       if (token < 0 || index(token) >= vocabulary) return which + " ends with no token of the vocabulary";
-      if (!seen.emplace(parent, token).second) return which + " stands twice";
+      if (!seen.emplace(parent, token).second) return which + " is listed twice";
     }
     if (target.size() != vocabulary) return which + " has a target of another vocabulary";
     Rational sum = 0;
@@ -80,7 +80,7 @@ std::string reject_trees(const TreeSampling& distribution) {
       if (!members.contains(distribution.prefixes[index(nodes[j])].parent))
         return which + " has a node without its parent";
     }
-    if (!seen.insert(nodes).second) return which + " stands twice";
+    if (!seen.insert(nodes).second) return which + " is listed twice";
   }
   return sum == 1 ? "" : "the trees' probabilities sum to " + to_text(sum);
 }

@@ -24,7 +24,8 @@ namespace draftproof::checks {
 
 struct EdgeRows {
   static constexpr std::string_view name = "edge_rows";
-  static constexpr std::string_view about = "one-hot, equal, tiny and unnormalised rows end in a token with p > 0";
+  static constexpr std::string_view about =
+      "on one-hot, equal, tiny and unnormalised rows the emitted token has p > 0";
   static constexpr int every = 20;
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;

@@ -24,7 +24,7 @@ template <class Level>
 struct NearEqualRows {
   static constexpr std::string_view name = "near_equal_rows";
   static constexpr std::string_view about =
-      "rows with p = q up to a unit in the last place end in a token with p > 0";
+      "on rows with p = q up to a unit in the last place the emitted token has p > 0";
   static constexpr int every = on_level<Level>(10, 4);
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::edge;

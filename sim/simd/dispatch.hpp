@@ -100,7 +100,7 @@ inline Width requested() {
   if (request == nullptr || *request == '\0') return widest();
   for (const Width width : widths)
     if (request == name_of(width)) return checked(width);
-  throw std::invalid_argument("DRAFTPROOF_SIMD=" + std::string(request) + ": scalar, avx2 or avx512");
+  throw std::invalid_argument("DRAFTPROOF_SIMD: got " + std::string(request) + ", expected scalar, avx2 or avx512");
 }
 inline std::atomic<Width>& chosen() {
   static std::atomic<Width> width{requested()};

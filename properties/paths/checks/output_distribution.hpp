@@ -146,7 +146,7 @@ struct DeclaredDistribution {
 struct FixedTreeSampling {
   static constexpr std::string_view name = "fixed_tree_distribution";
   static constexpr std::string_view about =
-      "fixed drafts, or a scheme for any: given the tree, the next token has the target's distribution";
+      "fixed drafts, or a verifier for any drafts: given the tree, the next token has the target's distribution";
   static constexpr int every = 4;
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {

@@ -78,7 +78,7 @@ TEST_F(CertificateOfTwoTrees, NotForSomethingThatIsNoDistributionOfTrees) {
        [](TreeSampling& bad) {
          bad.trees[0].nodes = {0, 3};
        }},
-      {"tree 1 stands twice",
+      {"tree 1 is listed twice",
        [](TreeSampling& bad) {
          bad.trees[0].nodes = {0, 2};
        }},
@@ -90,7 +90,7 @@ TEST_F(CertificateOfTwoTrees, NotForSomethingThatIsNoDistributionOfTrees) {
       {"prefix 2 does not come after its parent", [](TreeSampling& bad) { bad.prefixes[2].parent = 2; }},
       {"prefix 2 does not come after its parent", [](TreeSampling& bad) { bad.prefixes[2].parent = -1; }},
       {"prefix 2 ends with no token of the vocabulary", [](TreeSampling& bad) { bad.prefixes[2].token = 2; }},
-      {"prefix 2 stands twice", [](TreeSampling& bad) { bad.prefixes[2].token = 0; }},
+      {"prefix 2 is listed twice", [](TreeSampling& bad) { bad.prefixes[2].token = 0; }},
       {"prefix 1 has a target that sums to 3/4",
        [](TreeSampling& bad) {
          bad.prefixes[1].target = {{1, 2}, {1, 4}};

@@ -54,7 +54,8 @@ struct Conservation {
 // Correctness: 64 equal pairs have probability 2^-4096 if the bits are random.
 struct TrialsHaveOwnWords {
   static constexpr std::string_view name = "trials_have_own_words";
-  static constexpr std::string_view about = "trials a power of two apart do not repeat";
+  static constexpr std::string_view about =
+      "trials whose numbers differ by a power of two have different random bits";
 
   static Answer check(const TrialCounter& counter, const CounterCase& one, std::uint64_t& work) {
     int equal = 0;
