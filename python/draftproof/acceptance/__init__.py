@@ -1,4 +1,4 @@
-"""accepted lengths: conversions of the numbers that engines print, the number of prompts that shows a loss, flags
+"""converts the accepted lengths that engines print, and computes how many prompts show a loss of acceptance
 
 `draftproof.acceptance(fn, rows, at_least=..)`, a call of the module itself, measures how many drafts a verifier
 accepts; docs/acceptance.md describes it.

@@ -1,4 +1,4 @@
-"""Accepted drafts of a step: conversions, the number of prompts that shows a loss, a bound, settings of engines."""
+"""Converts accepted lengths, plans and judges measurements that show a loss, and prints settings of engines."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
             group.add_argument("--conditional", type=_list(float), metavar="R1,R2,..",
                                help="P(draft i is accepted, given that all before it are)")  # fmt: skip
             group.add_argument("--counts", type=_list(int), metavar="N0,N1,..",
-                               help="steps that accepted 0, 1, .. drafts")  # fmt: skip
+                               help="numbers of steps that accepted 0, 1, .. drafts")  # fmt: skip
         return one
 
     convert = verb("convert", "converts rates and lengths into each other", _convert, lengths=False)
@@ -51,28 +51,31 @@ def _parser() -> argparse.ArgumentParser:
     group.add_argument("--marginal", type=_list(float), metavar="R1,R2,..")
     group.add_argument("--conditional", type=_list(float), metavar="R1,R2,..")
     group.add_argument("--counts", type=_list(int), metavar="N0,N1,..")
-    group.add_argument("--with-bonus", type=float, metavar="MEAN", help="mean length with the bonus; needs --drafts")
-    group.add_argument("--without-bonus", type=float, metavar="MEAN", help="mean without it; needs --drafts")
+    group.add_argument("--with-bonus", type=float, metavar="MEAN",
+                       help="mean tokens of a step, with the bonus; needs --drafts")  # fmt: skip
+    group.add_argument("--without-bonus", type=float, metavar="MEAN",
+                       help="mean accepted drafts of a step; needs --drafts")  # fmt: skip
     group.add_argument("--requests", type=_list(_request), metavar="ACCEPTED:CALLS,..",
                        help="accepted drafts and calls of the target of each request")  # fmt: skip
-    convert.add_argument("--drafts", type=int, metavar="L", help="drafts of a step")
+    convert.add_argument("--drafts", type=int, metavar="L", help="number of drafts of a step")
     for name, words, run in (
-        ("prompts", "the number of prompts that shows a loss, with the bound", _prompts),
-        ("judge", "compares a measured mean with the bound of its number of steps", _judge),
+        ("prompts", "computes how many prompts show a loss of acceptance, and the bound for their mean", _prompts),
+        ("judge", "compares a measured mean with the bound for its number of steps", _judge),
     ):
         one = verb(name, words, run)
-        one.add_argument("--loss", type=float, default=0.01, help="share of the mean to find (0.01)")
+        one.add_argument("--loss", type=float, default=0.01, help="loss to detect, as a share of the mean (0.01)")
         one.add_argument("--false-alarm", type=float, default=1e-5,
-                         help="probability that a rule with the expected mean fails (1e-5)")  # fmt: skip
+                         help="probability that a rule without loss fails (1e-5)")  # fmt: skip
         one.add_argument("--between", type=float, default=0.0, metavar="DEVIATION",
                          help="standard deviation of the prompts' means; 0: always the same prompts (0)")  # fmt: skip
-        one.add_argument("--steps-per-prompt", type=int, default=1, metavar="N", help="calls of the target (1)")
+        one.add_argument("--steps-per-prompt", type=int, default=1, metavar="N",
+                         help="calls of the target for a prompt (1)")  # fmt: skip
         if name == "prompts":
-            one.add_argument("--miss", type=float, default=0.01, help="probability that the loss passes (0.01)")
+            one.add_argument("--miss", type=float, default=0.01, help="probability that such a loss passes (0.01)")
         else:
-            one.add_argument("--steps", type=int, required=True, help="steps that were measured")
-            one.add_argument("--got", type=float, required=True, metavar="MEAN", help="mean without the bonus")
-    verb("flags", "the settings by which engines accept so many drafts without a test", _flags)
+            one.add_argument("--steps", type=int, required=True, help="number of measured steps")
+            one.add_argument("--got", type=float, required=True, metavar="MEAN", help="measured mean accepted drafts")
+    verb("flags", "prints settings with which engines accept this many drafts without a test", _flags)
     return parser
 
 
@@ -185,8 +188,8 @@ def _told(found: Bound) -> list[str]:
         f"expected  {found.expected:.6g} accepted drafts a step",
         f"bound     {found.least:.6g}: a smaller measured mean fails, {100 * (1 - found.least / found.expected):.3g} % "
         "below the expected one",
-        f"errors    a rule with the expected mean fails with probability {found.false_alarm:.2g}, "
-        f"a loss of {100 * found.loss:g} % passes with {found.miss:.2g}, {how}",
+        f"errors    a rule without loss fails with probability {found.false_alarm:.2g}, a loss of "
+        f"{100 * found.loss:g} % passes with {found.miss:.2g}, {how}",
     ]
 
 

@@ -40,8 +40,8 @@ class Lengths(Table):
         for i in range(1, len(rates)):
             if rates[i] > rates[i - 1]:
                 raise ValueError(
-                    f"marginal rate of draft {i + 1}: got {float(rates[i])}, expected at most that of draft {i}, "
-                    f"{float(rates[i - 1])}; rates that are not falling are conditional"
+                    f"marginal rate of draft {i + 1}: got {float(rates[i])}, expected at most the rate of draft {i}, "
+                    f"{float(rates[i - 1])}, because marginal rates never rise; conditional rates may"
                 )
         bounds = [1, *rates, 0]
         return cls(tuple(bounds[i] - bounds[i + 1] for i in range(len(bounds) - 1)))
@@ -213,7 +213,7 @@ def pooled(requests: Sequence[tuple[int, int]]) -> Pooled:
     """Returns both means of requests, given (accepted drafts, calls of the target) of each. The two differ, because a
     short request counts as much as a long request in the mean of means. Raises: ValueError for impossible counts."""
     if not requests:
-        raise ValueError("requests: got none, expected accepted drafts and calls of each")
+        raise ValueError("requests: got none, expected the accepted drafts and the calls of each request")
     for i, (accepted, calls) in enumerate(requests):
         if calls < 1 or accepted < 0:
             raise ValueError(f"request {i}: got {accepted} drafts in {calls} calls, expected 0 or more in 1 or more")

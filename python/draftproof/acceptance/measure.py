@@ -150,13 +150,13 @@ def accepted_lengths(
         raise ValueError("parents: got None for a function of level tree, expected the parent of each draft, -1: root")
     width = {k if level == "position" else len(q) for _, q in pairs}
     if len(width) != 1:
-        raise ValueError(f"rows: got {', '.join(map(str, sorted(width)))} drafts, expected one number of drafts")
+        raise ValueError(f"rows: got {', '.join(map(str, sorted(width)))} drafts, expected the same number in all rows")
     n, vocabulary = width.pop(), max(q.shape[1] for _, q in pairs)
     small = n < vocabulary <= MOST_VOCABULARY and vocabulary**n <= MOST_TUPLES
     if exact and not small:
         raise ValueError(
-            f"exact: got {vocabulary}^{n} draft tuples, expected at most {MOST_TUPLES}, of more tokens than drafts and "
-            f"at most {MOST_VOCABULARY}"
+            f"exact: got {vocabulary}^{n} draft tuples, expected at most {MOST_TUPLES} tuples, from more than {n} and "
+            f"at most {MOST_VOCABULARY} tokens"
         )
     depths = _depths(parents or ()) if level == "tree" else [1] if level == "position" else list(range(1, n + 1))
     if level == "tree" and len(depths) != n:
