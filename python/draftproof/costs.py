@@ -291,10 +291,10 @@ def _parser() -> Any:
     add_models(parser)
     add = parser.add_argument
     add("--texts", type=Path, metavar="FILE", help="texts that fill the caches [random tokens]")
-    add("--tokens", type=_numbers, default=[1, 2, 4, 8, 16, 32], metavar="LIST", help="positions of one pass")
-    add("--batch", type=_numbers, default=[1], metavar="LIST", help="texts of one pass")
-    add("--context", type=_numbers, default=[128], metavar="LIST", help="tokens in the cache")
-    add("--shape", action="append", metavar="LIST", help="drafts that verifiers decide on, as in 1x4,4x4,4-2-1")
-    add("--verifier", action="append", metavar="LIST", help=f"of {', '.join(VERIFIERS)} [all that fit a shape]")
-    add("--rounds", type=int, default=9, metavar="R", help="times that each quantity is measured")
+    add("--tokens", type=_numbers, default=[1, 2, 4, 8, 16, 32], metavar="LIST", help="positions of a text in one pass")
+    add("--batch", type=_numbers, default=[1], metavar="LIST", help="batch sizes")
+    add("--context", type=_numbers, default=[128], metavar="LIST", help="numbers of tokens in the cache")
+    add("--shape", action="append", metavar="LIST", help="shapes of drafted trees, as in 1x4,4x4,4-2-1")
+    add("--verifier", action="append", metavar="LIST", help=f"some of {', '.join(VERIFIERS)} [all that fit a shape]")
+    add("--rounds", type=int, default=9, metavar="R", help="number of times that each quantity is measured")
     return parser

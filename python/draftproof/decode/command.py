@@ -143,7 +143,7 @@ def add_models(parser: Parser) -> None:
     add = parser.add_argument
     model = "name or folder of a transformers model, its .gguf file, or python:MODULE:NAME"
     add("--target", required=True, metavar="MODEL", help=model)
-    add("--draft", metavar="MODEL", help="draft model, named as the target")
+    add("--draft", metavar="MODEL", help="draft model, given like --target")
     add("--draft-skip-layers", metavar="LIST", help="layers that the draft leaves out, as in 20-24,27")
     add("--quantise-draft", nargs="?", const="int8", metavar="BITS", help="quantise the draft: int8, or 2 to 8 bits")
     add("--tokenizer", metavar="NAME", help="name or folder of a tokenizer, or bytes [the target's]")
@@ -152,7 +152,7 @@ def add_models(parser: Parser) -> None:
         add(f"--{who}-top-k", type=int, default=0, metavar="K", help=f"top-k of the {side}")
         add(f"--{who}-top-p", type=float, default=1.0, metavar="P", help=f"top-p of the {side}")
     add("--device", default=default.device, help="device of the models, as in cpu or cuda")
-    add("--threads", type=int, metavar="N", help="processor threads of a pass [torch's number]")
+    add("--threads", type=int, metavar="N", help="processor threads of the models [torch's number]")
     add("--clock", choices=CLOCKS, default="wall", help="wall time, or processor time, which needs one thread")
     add("--seed", type=int, default=default.seed, help="seed of drafts, decisions and the order of rounds")
     add("--json", action="store_true", help="print JSON")
@@ -170,13 +170,17 @@ def _parser() -> Parser:
     add_models(parser)
     add = parser.add_argument
     add("--texts", required=True, type=Path, metavar="FILE", help="prompts separated by blank lines, or .jsonl")
-    add("--drafts", action="append", metavar="LIST", help=f"of {', '.join(DRAFTS)} [all that there are]")
-    add("--shape", action="append", metavar="LIST",
-        help="4x8: 4 paths of 8 tokens; 4-2-1: siblings differ; 2+1-1+1: fixed and drawn children [1x8]")  # fmt: skip
-    add("--verifier", action="append", metavar="LIST", help=f"of {', '.join(VERIFIERS)} [all that fit the shape]")
-    add("--tokens", type=int, default=default.tokens, metavar="N", help="tokens of each text")
-    add("--rounds", type=int, default=default.rounds, metavar="R", help="texts that every setting decodes")
-    add("--prompt", type=int, default=default.prompt, metavar="N", help="most tokens of a prompt, its last ones")
-    add("--audit", action="store_true", help="audit the texts, with rows of passes without cache")
+    add("--drafts", action="append", metavar="LIST", help=f"some of {', '.join(DRAFTS)} [all available]")
+    add(
+        "--shape",
+        action="append",
+        metavar="LIST",
+        help="4x8: 4 paths of 8 tokens; 4-2-1: a tree whose siblings differ [1x8]",
+    )
+    add("--verifier", action="append", metavar="LIST", help=f"some of {', '.join(VERIFIERS)} [all that fit the shape]")
+    add("--tokens", type=int, default=default.tokens, metavar="N", help="number of tokens decoded for each text")
+    add("--rounds", type=int, default=default.rounds, metavar="R", help="number of texts that every setting decodes")
+    add("--prompt", type=int, default=default.prompt, metavar="N", help="use the last N tokens of a longer prompt")
+    add("--audit", action="store_true", help="audit the texts, with target rows computed without a cache")
     add("--traces", type=Path, metavar="FOLDER", help="audit, and keep the recordings in this folder")
     return parser

@@ -52,7 +52,8 @@ class Models:
         self.device = next(self.target.model.parameters()).device
         if settings.clock == "processor" and (self.device.type != "cpu" or torch.get_num_threads() > 1):
             found = f"processor with {torch.get_num_threads()} threads on {self.device.type}"
-            raise CaptureError("clock", found, "one thread (--threads 1) on a CPU, whose time is the time of the work")
+            wanted = "one thread (--threads 1) on a CPU: elsewhere processor time is not the time that a pass takes"
+            raise CaptureError("clock", found, wanted)
 
     @property
     def vocabulary(self) -> int:

@@ -34,28 +34,32 @@ def run_command(arguments: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="draftproof tune", description=__doc__)
-    parser.add_argument("capture", nargs="?", help="captured trees or positions, or a family: docs/captures.md")
+    parser.add_argument(
+        "capture", nargs="?", help="captured trees or positions, or a generated family: docs/captures.md"
+    )
     table = parser.add_mutually_exclusive_group(required=True)
     table.add_argument("--costs", type=Path, metavar="FILE", help="a table of costs in JSON: docs/tune.md")
     table.add_argument("--hardware", metavar="KEY=NUMBER,..",
-                       help=f"a table derived from {', '.join(HARDWARE)}: docs/tune.md")  # fmt: skip
-    parser.add_argument("--write-costs", type=Path, metavar="FILE", help="write the table of --hardware")
-    parser.add_argument("-K", "--paths", type=_counts, metavar="N,..", help="numbers of paths, or drafts of a position")
-    parser.add_argument("-L", "--lengths", type=_counts, metavar="N,..", help="drafted tokens of a path")
-    parser.add_argument("--batch", type=_counts, metavar="N,..", help="batch sizes; all of the table")
-    parser.add_argument("--context", type=int, metavar="N", help="context length of the table; its smallest")
+                       help=f"derive the table from {', '.join(HARDWARE)}: docs/tune.md")  # fmt: skip
+    parser.add_argument("--write-costs", type=Path, metavar="FILE", help="write the table that --hardware gives")
+    parser.add_argument("-K", "--paths", type=_counts, metavar="N,..", help="numbers of paths, or drafts at a position")
+    parser.add_argument("-L", "--lengths", type=_counts, metavar="N,..", help="numbers of drafted tokens of a path")
+    parser.add_argument("--batch", type=_counts, metavar="N,..", help="batch sizes [all of the table]")
+    parser.add_argument("--context", type=int, metavar="N", help="a context length of the table [its smallest]")
     parser.add_argument("--default", metavar="VERIFIER[:K[:L]]",
-                        help="what the engine does now; a chain of single drafts at its fastest length")  # fmt: skip
+                        help="setting of the engine now [a chain of single drafts at its fastest length]")  # fmt: skip
     parser.add_argument("--verifier", metavar="NAME,..", help="only these verifiers")
-    parser.add_argument("--samples", type=int, default=8192, help="steps, or draft tuples, of each setting (8192)")
-    parser.add_argument("--vocabulary", type=int, metavar="V", help="of the timed verifiers; that of the capture")
+    parser.add_argument(
+        "--samples", type=int, default=8192, help="steps, or draft tuples, to simulate for each setting (8192)"
+    )
+    parser.add_argument("--vocabulary", type=int, metavar="V", help="vocabulary of the timed verifiers [the capture's]")
     parser.add_argument("--confidence", type=float, default=0.95, help="confidence level of the intervals (0.95)")
-    parser.add_argument("--best", type=int, default=5, metavar="N", help="settings to print (5)")
+    parser.add_argument("--best", type=int, default=5, metavar="N", help="number of settings to print (5)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--proposal", metavar="NAME", help="draft of the capture")
+    parser.add_argument("--proposal", metavar="NAME", help="name of a proposal in the capture")
     for name in ("target", "proposal"):
         parser.add_argument(f"--{name}-temperature", metavar="T")
-    parser.add_argument("--positions", metavar="A:B", help="contexts of the capture")
+    parser.add_argument("--positions", metavar="A:B", help="use positions A to B - 1 of the capture, from 0")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="write a plot, which needs matplotlib")
     return parser
