@@ -143,7 +143,9 @@ def adapter(
         if arrays == "list":
             raise ValueError("step: got arrays='list', expected 'numpy' or 'torch'")
     if requests and (generate is None or memory != 1):
-        raise ValueError("requests: got no generate, or a memory; expected generate alone, whose models have a state")
+        raise ValueError(
+            "requests: got no generate, or memory; expected generate without memory, whose models have a state"
+        )
     if grammar and generate is not None and not requests:
         raise ValueError("grammar: got generate without requests=True, expected requests=True")
     if greedy not in ("no", "first", "last", "any"):

@@ -167,14 +167,14 @@ def _parser() -> Parser:
         "--draft",
         action="append",
         metavar="MODEL",
-        help="draft model, named as the target; several give draft_1, draft_2, ..",
+        help="draft model, given like --target; several models give draft_1, draft_2, ..",
     )
     add("--texts", required=True, type=Path, metavar="FILE", help="file of texts separated by blank lines, or .jsonl")
     add("--positions", type=int, default=default.positions, metavar="N", help="number of rows, spread over the texts")
     add("-o", "--output", required=True, type=Path, metavar="FILE", help="capture to write, .safetensors or .npz")
     add("--tokenizer", metavar="NAME", help="name or folder of a tokenizer, or bytes [the target's]")
-    add("--context", type=int, default=default.context, metavar="W", help="longest context in tokens")
-    add("--skip", type=int, default=default.skip, metavar="W", help="fewest tokens before a position")
+    add("--context", type=int, default=default.context, metavar="W", help="largest number of tokens before a position")
+    add("--skip", type=int, default=default.skip, metavar="W", help="smallest number of tokens before a position")
     add("--continue-tokens", type=int, default=0, metavar="M", help="texts are prompts; the target draws M tokens")
     add("--dtype", choices=DTYPES, default=default.dtype, help="type of the stored rows; float16 stores logits")
     add("--keep-mass", type=float, metavar="M", help="store only the likeliest tokens, with mass M of each model's row")

@@ -129,7 +129,7 @@ class Options:
         if not 0 < mass <= 1:
             raise CaptureError("keep_mass", str(mass), "0 < mass <= 1")
         if self.dtype == "float16":
-            wanted = "float32 or float64: half precision moves a probability by 2^-11 of itself"
+            wanted = "float32 or float64: half precision changes a probability by up to 2^-11 of its value"
             raise CaptureError("dtype", "float16 with keep_mass", wanted)
 
     def _check_trees(self) -> None:

@@ -1,4 +1,4 @@
-"""engines: the gate on engines that others released, and docs/engines.md and docs/census.md from its results.
+"""runs the gate on released engines, and writes docs/engines.md and docs/census.md from its results.
 
     python -m draftproof engines                     all that are installed
     python -m draftproof engines vllm lmdeploy       these; NAME:ADAPTER for one adapter

@@ -134,7 +134,10 @@ def multinomial(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[s
         )
     cells = weights.shape[-1]
     if samples < 1 or (samples > cells and not given["replacement"]):
-        raise RuntimeError(f"multinomial: got {samples} samples of {cells} cells, expected at least 1, at most all")
+        raise RuntimeError(
+            f"multinomial: got {samples} samples of {cells} cells, expected at least 1, and without replacement at "
+            f"most {cells}"
+        )
     note(tape, "aten::multinomial", dtype_name(weights.dtype), tuple(weights.shape), given["generator"] is not None,
          "pick")  # fmt: skip
     shape = (*weights.shape[:-1], samples)
