@@ -27,7 +27,7 @@ class ExpressionReader {
   ExpressionReader(std::string_view expression, int vocabulary)
       : whole_{expression}, rest_{expression}, vocabulary_{vocabulary}, tokens_{{}}, follow_(1) {
     const Part all = alternatives();
-    if (next() != '\0') fail(whole_, fmt::format("no \"{}\" there", rest_));
+    if (next() != '\0') fail(whole_, fmt::format("the end of the expression before \"{}\"", rest_));
     follow_[0] = all.first;
   }
 
@@ -52,7 +52,7 @@ class ExpressionReader {
   }
 
   Part alternatives() {
-    if (++depth_ > most_depth) fail(whole_, "fewer parentheses in each other");
+    if (++depth_ > most_depth) fail(whole_, "fewer nested parentheses");
     Part all = sequence();
     while (accept('|')) {
       Part other = sequence();

@@ -44,7 +44,7 @@ struct PlainRowRule : LadderOfRest<L> {
 // Hidden: where a node has one fixed child and no drawn one, and on trees without fixed children.
 struct UniverCascade : HybridVerifier<detail::CascadeRule> {
   static constexpr Info info{.name = "univer_cascade",
-                             .summary = "univer that tests each fixed child by w p alone",
+                             .summary = "univer that tests a fixed child as if no other child had been refused",
                              .source = "derived here; rule of arXiv:2605.04543",
                              .drafts = DraftSamplings{"hybrid_tree"},
                              .unsupported = {.device = "not written for kernels"},

@@ -144,7 +144,7 @@ struct RejectionWriteToOtherRow : ChainSteps {
 
 struct StaleBlockSum : ChainSteps {
   static constexpr ComponentInfo info{.name = "stale_block_sum",
-                                      .summary = "the residual's sum is that of the first row that refused",
+                                      .summary = "every row that refuses uses the residual sum of the first such row",
                                       .source = "flashinfer-ai/flashinfer#424"};
 
   template <class F, class Source>
