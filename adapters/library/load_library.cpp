@@ -76,7 +76,7 @@ class LoadedLibrary final : public Served {
 
 void LoadedLibrary::call(std::string_view name, Function function, const ServedBatch& batch,
                          std::span<const std::int32_t> lengths, ServedResult& result) {
-  expect(function != nullptr, name, "no such function in the table", "one");
+  expect(function != nullptr, name, "NULL in the table of functions", "a function");
   const LibraryTable* const device = library_.on_device() ? &library_ : nullptr;
   const LibraryInput p(batch.p, device), q(batch.q, device);
   const LibraryInput drafts(std::as_bytes(batch.drafts)), wanted(std::as_bytes(lengths)),
@@ -155,7 +155,7 @@ void LoadedLibrary::read(const ServedBatch& batch, std::span<const std::int32_t>
 }
 
 std::vector<std::int32_t> LoadedLibrary::generate(const ServedModels& models) {
-  expect(library_.functions().generate != nullptr, "generate", "no such function in the table", "one");
+  expect(library_.functions().generate != nullptr, "generate", "NULL in the table of functions", "a function");
   const LibraryInput target(std::as_bytes(models.target)), proposal(std::as_bytes(models.proposal));
   pattern_ ^= 0xFF;
   GuardedBuffer<std::int32_t> tokens(static_cast<std::size_t>(models.length), pattern_);
@@ -177,7 +177,7 @@ std::vector<std::int32_t> LoadedLibrary::generate(const ServedModels& models) {
 }
 
 std::vector<std::vector<std::uint8_t>> LoadedLibrary::select(const ServedSelection& selection) {
-  expect(library_.functions().select != nullptr, "select", "no such function in the table", "one");
+  expect(library_.functions().select != nullptr, "select", "NULL in the table of functions", "a function");
   // Each field holds the rows of all requests, one after another. They are copies, because a library may write to its
   // input.
   struct Flat {

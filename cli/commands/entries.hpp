@@ -198,9 +198,9 @@ struct Describe {
       add(document, "what it says", std::string(found->about));
       add(document, "tier", std::string(to_text(found->tier)));
     }
-    add(document, "asked of " + level,
+    add(document, "checked on " + level,
         fmt::format("{} generated instances{}", found->every == 1 ? "all" : fmt::format("one in {}", found->every),
-                    found->explores ? "" : ", of verifiers that cannot be explored too"));
+                    found->explores ? "" : ", also of verifiers that cannot be enumerated"));
     return true;
   }
 
@@ -214,11 +214,13 @@ struct Describe {
     add(document, "drafts at a node",
         info.fixed                ? "a function of the context"
         : info.has_fixed_children ? "the most probable tokens, then without replacement from the rest"
+        : info.shared_suffix      ? "the most probable tokens at the root, then one path that they share"
         : info.distinct_siblings  ? "without replacement"
                                   : "independent");
-    add(document, "heeds a stem", info.has_stem ? "yes" : "no");
-    add(document, "heeds branching", info.branches ? "yes" : "no");
-    add(document, "heeds fixed children", info.has_fixed_children ? "yes" : "no");
+    add(document, "takes a stem", info.has_stem ? "yes" : "no");
+    add(document, "takes numbers of children by depth", info.branches ? "yes" : "no");
+    add(document, "takes a number of fixed children", info.has_fixed_children ? "yes" : "no");
+    if (info.prunes) add(document, "takes a number of nodes", "yes");
     add(document, "breaks ties by token id", info.ranks_tokens ? "yes" : "no");
     if (info.row == DraftRow::last_token)
       add(document, "drafts from the row of", "the last token, which it declares");

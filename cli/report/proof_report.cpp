@@ -65,7 +65,7 @@ Cell verdict_cell(const ProofOf<Level>& proof) {
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>* proof, const Info& info) {
   if (proof) return verdict_cell(*proof);
-  return {info.unsupported.explore.empty() ? "not asked" : "cannot be explored", Tone::faint};
+  return {info.unsupported.explore.empty() ? "not proved" : "cannot be enumerated", Tone::faint};
 }
 
 template <class Level>

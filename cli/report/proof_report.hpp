@@ -29,7 +29,7 @@ inline Document report_proofs(std::span<const Proof> proofs, const ProofOptions&
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>& proof);
 
-/// Returns the verdict of the proof of a survey's row; without a proof "not asked" or "cannot be explored".
+/// Returns the verdict of the proof of a survey's row; without a proof "not proved" or "cannot be enumerated".
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>* proof, const Info& info);
 

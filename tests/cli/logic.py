@@ -376,7 +376,7 @@ def work_shards(case):
     _holds(case, "all.json", "64 shards", case.read("whole.json"))
     case.values["survey"] = survey
     case.do("""
-      2 merge survey.json simulate.json ~ simulate.json: got another request: .*command .simulate. instead of .survey.
+      2 merge survey.json simulate.json ~ simulate.json: got other arguments: .*command .simulate. instead of .survey.
       # What is no whole file of this plan is refused.
       $ sed s/k_seq/k_sec/g part-1-of-3.json >edited.json; head -c 200 part-1-of-3.json >cut.json
       2 merge {edited|cut}.json ~ $1.json: got a truncated or edited file

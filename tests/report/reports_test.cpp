@@ -61,7 +61,7 @@ TEST_F(Surveyed, HasItsKeys) {
       "verifier draft_sampling drafts verdict tuples draft_accepted draft_emitted single_draft impossible optimum "
       "gap_closed accepted_by_draft");
   EXPECT_EQ(member_names(row["draft_accepted"]), "rate low high count");
-  EXPECT_EQ(row["verdict"], "not asked");
+  EXPECT_EQ(row["verdict"], "not proved");
   EXPECT_EQ(row["draft_emitted"]["rate"], 0.7);
   EXPECT_NEAR(row["gap_closed"].get<double>(), 0.5, 1e-12);
   EXPECT_LT(row["draft_accepted"]["low"], 0.7);
@@ -102,7 +102,7 @@ TEST(PathSurveyReport, HasItsKeysAndAVerdict) {
                  "verifier draft_sampling drafts length verdict trials steps mean_accepted standard_error "
                  "block_efficiency impossible accepted");
   EXPECT_EQ(data["verdict"], "proved (3)");
-  EXPECT_EQ(without["sources"][0]["rows"][0]["verdict"], "not asked");
+  EXPECT_EQ(without["sources"][0]["rows"][0]["verdict"], "not proved");
 }
 
 Proof proof_with(Status status) {

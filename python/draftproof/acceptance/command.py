@@ -32,25 +32,25 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="draftproof acceptance", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True, parser_class=Parser)
 
+    def add_lengths(group: Any) -> None:
+        group.add_argument("--marginal", type=_list(float), metavar="R1,R2,..",
+                           help="P(at least i drafts are accepted), as vLLM prints it")  # fmt: skip
+        group.add_argument("--conditional", type=_list(float), metavar="R1,R2,..",
+                           help="P(draft i is accepted, given that all before it are)")  # fmt: skip
+        group.add_argument("--counts", type=_list(int), metavar="N0,N1,..",
+                           help="numbers of steps that accepted 0, 1, .. drafts")  # fmt: skip
+
     def verb(name: str, words: str, run: Callable[[argparse.Namespace], int], lengths: bool = True) -> Parser:
         one: Parser = verbs.add_parser(name, help=words, description=words)
         one.set_defaults(run=run)
         one.add_argument("--json", action="store_true", help="print JSON")
         if lengths:
-            group = one.add_mutually_exclusive_group(required=True)
-            group.add_argument("--marginal", type=_list(float), metavar="R1,R2,..",
-                               help="P(at least i drafts are accepted), as vLLM prints it")  # fmt: skip
-            group.add_argument("--conditional", type=_list(float), metavar="R1,R2,..",
-                               help="P(draft i is accepted, given that all before it are)")  # fmt: skip
-            group.add_argument("--counts", type=_list(int), metavar="N0,N1,..",
-                               help="numbers of steps that accepted 0, 1, .. drafts")  # fmt: skip
+            add_lengths(one.add_mutually_exclusive_group(required=True))
         return one
 
     convert = verb("convert", "converts rates and lengths into each other", _convert, lengths=False)
     group = convert.add_mutually_exclusive_group(required=True)
-    group.add_argument("--marginal", type=_list(float), metavar="R1,R2,..")
-    group.add_argument("--conditional", type=_list(float), metavar="R1,R2,..")
-    group.add_argument("--counts", type=_list(int), metavar="N0,N1,..")
+    add_lengths(group)
     group.add_argument("--with-bonus", type=float, metavar="MEAN",
                        help="mean tokens of a step, with the bonus; needs --drafts")  # fmt: skip
     group.add_argument("--without-bonus", type=float, metavar="MEAN",

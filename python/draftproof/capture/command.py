@@ -194,11 +194,11 @@ def _parser() -> Parser:
         help="quantise the draft: int8, or 2 to 8 bits in groups of 32",
     )
     add("--draft-skip-layers", metavar="LIST", help="layers that the draft leaves out, as in 20-24,27")
-    engine = "setting of the engine; stored as metadata, applied to trees of a top-k draft only"
+    stored = "in the engine; stored as metadata, and applied only to trees (--trees) with --proposal-top-k"
     for who in ("target", "proposal"):
-        add(f"--{who}-temperature", type=float, default=1.0, metavar="T", help=engine)
-        add(f"--{who}-top-k", type=int, default=0, metavar="K", help=engine)
-        add(f"--{who}-top-p", type=float, default=1.0, metavar="P", help=engine)
+        add(f"--{who}-temperature", type=float, default=1.0, metavar="T", help=f"temperature of the {who} {stored}")
+        add(f"--{who}-top-k", type=int, default=0, metavar="K", help=f"top-k of the {who} {stored}")
+        add(f"--{who}-top-p", type=float, default=1.0, metavar="P", help=f"top-p of the {who} {stored}")
     add(
         "--values",
         choices=VALUES,

@@ -175,7 +175,7 @@ def _parser() -> Parser:
         "--shape",
         action="append",
         metavar="LIST",
-        help="4x8: 4 paths of 8 tokens; 4-2-1: a tree whose siblings differ [1x8]",
+        help="4x8: 4 paths of 8 tokens; 4-2-1: a tree whose siblings differ; 2+1-1+1: fixed and drawn children [1x8]",
     )
     add("--verifier", action="append", metavar="LIST", help=f"some of {', '.join(VERIFIERS)} [all that fit the shape]")
     add("--tokens", type=int, default=default.tokens, metavar="N", help="number of tokens decoded for each text")

@@ -55,10 +55,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--vocabulary", type=int, metavar="V", help="vocabulary of the timed verifiers [the capture's]")
     parser.add_argument("--confidence", type=float, default=0.95, help="confidence level of the intervals (0.95)")
     parser.add_argument("--best", type=int, default=5, metavar="N", help="number of settings to print (5)")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1, help="seed of all random numbers (1)")
     parser.add_argument("--proposal", metavar="NAME", help="name of a proposal in the capture")
     for name in ("target", "proposal"):
-        parser.add_argument(f"--{name}-temperature", metavar="T")
+        parser.add_argument(f"--{name}-temperature", metavar="T", help=f"temperature that is applied to the {name} [none]")
     parser.add_argument("--positions", metavar="A:B", help="use positions A to B - 1 of the capture, from 0")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="write a plot, which needs matplotlib")
