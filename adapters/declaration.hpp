@@ -26,8 +26,8 @@ enum class RowKind { probabilities, logits };
 /// Whether a program emits the likeliest token of each row instead of a draw, and which of equally likely tokens.
 enum class Greedy { no, first, last, any };
 
-/// A setting of a request. The first four change a row whatever came before it, and are settings of `verify`, too; all
-/// are settings of `generate` for several requests.
+/// A setting of a request. The first four change a row whatever tokens came before it, so `verify` can have them, too;
+/// `generate` for several requests can have all.
 enum class Setting {
   temperature,
   top_k,
@@ -46,7 +46,7 @@ inline constexpr int text_setting_count = 10;
 /// Declarations of a selection policy (sim/components/selection_view.hpp).
 struct DeclaredSelection {
   SelectionCut cut = SelectionCut::before_verification;
-  bool trees = false;           ///< whether the policy chooses from trees; else from chains alone
+  bool trees = false;           ///< whether the policy chooses from trees, not only from chains
   bool matching_alone = false;  ///< whether the policy is for sample-and-match alone
 };
 
@@ -64,14 +64,14 @@ struct Declaration {
   std::vector<Randomness> randomness{Randomness::scripted};
   std::vector<Dtype> dtypes{Dtype::float32};
   std::vector<RowKind> rows{RowKind::probabilities};
-  std::vector<std::string> functions{"verify"};  ///< some of verify, draft, generate, select
+  std::vector<std::string> functions{"verify"};  ///< which of verify, draft, generate and select it has
   int most_rows = 4096;                          ///< most rows of a batch
   int fewest_drafts = 1;
   int most_drafts = 0;      ///< 0: no limit
   int most_vocabulary = 0;  ///< 0: no limit
   DeclaredSelection selection{};
   Greedy greedy = Greedy::no;
-  std::vector<std::int32_t> end_tokens{};  ///< after one of them a text ends
+  std::vector<std::int32_t> end_tokens{};  ///< tokens after which a text ends
   int memory = 1;                          ///< in `generate`: number of last tokens that a row of its tables depends on
   bool requests = false;  ///< `generate` takes several requests with prompts, and models with a state
   /// `verify` gets the mask of the grammar for each row of p, and rows of p without it.
@@ -83,8 +83,8 @@ struct Declaration {
   bool deterministic = true;     ///< equal calls have equal results
   bool batch_invariant = false;  ///< a row's results are the same bits in every batch, not only up to rounding
   double tolerance = 0;     ///< total variation from the target that the program admits, as an approximate rule does
-  int coin_bits = 24;       ///< uniforms are multiples of 2^-coin_bits unless a draw states its bits
-  std::string old_names{};  ///< names of version 0.2 in the hello message, with the new names
+  int coin_bits = 24;       ///< uniforms are multiples of 2^-coin_bits, unless a draw states other bits
+  std::string old_names{};  ///< version 0.2's names in the hello message, and their new names
   int state_size = 0;       ///< numbers that a result passes to the next call on its text; 0: independent calls
 
   bool can(Randomness wanted) const;

@@ -30,8 +30,8 @@ bool alike(const Outcome& a, const Outcome& b, double rounding) {
                     [&](double x, double y) { return std::abs(x - y) <= rounding * std::max(1.0, std::abs(x)); });
 }
 
-/// Returns the probability that both distributions have in common. Sets `text` to the outcome that loses most among
-/// other rows.
+/// Returns the probability that both distributions have in common. Sets `text` to the outcome whose probability among
+/// other rows is smaller by the most than its probability alone.
 double overlap_of(const ProgramDistribution& alone, const ProgramDistribution& among, double rounding,
                   std::string& text) {
   std::vector<OutcomeMass> left = among.outcomes;
@@ -62,9 +62,9 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
   const bool exact = declaration.batch_invariant;
   const double rounding =
       2 * rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), input.vocabulary());
-  // Few predictions suffice at first, because a difference is examined again. Since one tree may have missed a stretch
-  // whose ends the other tree has, both programs are then tested on either side of all ends that were found, with more
-  // predictions.
+  // Few predictions suffice at first, because a difference is examined again. One tree may have missed a stretch
+  // (numbers with equal results) that the other tree has, so both programs are then tested on either side of the ends
+  // of all stretches that were found, with more predictions.
   constexpr int confirming = 512;
   ExploreOptions explore = exploration_of(declaration, {.predictions = fewest_predictions,
                                                         .even_points = 2,
@@ -115,7 +115,7 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
 namespace {
 
 constexpr int coarsest_bits = 23;
-constexpr int most_short_rows = 2;  // judged even without a difference; some 1,300 calls in all
+constexpr int most_short_rows = 2;  // rows judged even without a difference, by some 1,300 calls
 
 /// Rows of one vocabulary, a tape for each row, and the program's answers.
 struct BatchRows {
@@ -307,7 +307,7 @@ class Batches {
     std::stable_sort(suspects.begin(), suspects.end(),
                      [&order](const Suspect& a, const Suspect& b) { return order(a) < order(b); });
     for (const auto& [check, text, place, kind] : suspects) {
-      if (kind == Difference::draws) {  // the answers are equal, and another order of draws is not a fault
+      if (kind == Difference::draws) {  // the answers are equal, and draws may come in any order
         notes_.emplace(check, "draws depend on the batch: " + text);
         continue;
       }
@@ -324,7 +324,8 @@ class Batches {
     }
   }
 
-  /// Returns the row among few others if it differs there too, else the row in its batch.
+  /// Returns a batch of few rows in which the row differs in the same way, else its original batch; and the row's
+  /// index.
   std::pair<BatchRows, std::size_t> with_few(const BatchRows& batch, std::size_t slot, const Run& alone,
                                              Difference kind) {
     for (const std::size_t at : std::array<std::size_t, 7>{1, 0, 2, 3, 4, 5, 6}) {
@@ -409,7 +410,7 @@ class Batches {
         const double v = static_cast<double>(threshold) / grid + side * 0x1p-8;
         if (!(v > 0 && v < 1 - 0x1p-12)) continue;
         const Run among = answer(v, true);
-        if (!among.draws.empty()) return;  // its draws name their rows, so the comparisons above judge it
+        if (!among.draws.empty()) return;  // draws name their rows; examine() compares them
         const Run alone = answer(v, false);
         const bool races = std::ranges::any_of(alone.draws, [](const Draw& d) { return d.kind == DrawKind::clock; });
         const auto near = [&](double at) { return !same_answer(answer(at, false), alone); };
@@ -441,7 +442,7 @@ class Batches {
         fmt::format("among {} rows of up to {} drafts", batch.calls.size(),
                     batch.inputs[batch.calls[shortest_and_longest(batch).second].input].drafts.size());
     if (shift.kind == Shift::Kind::beyond) return fail(check, fmt::format("{}; {} {}", row, place, shift.text));
-    if (kind == Difference::none) return;  // no difference was seen that the note below would explain
+    if (kind == Difference::none) return;  // no difference was seen, so no note is needed
     if (shift.kind == Shift::Kind::open) open_.emplace(check, fmt::format("{}; {} {}", row, place, shift.text));
     notes_.emplace(
         check, fmt::format("{}: {}; the distribution {} equals the distribution alone",
@@ -456,7 +457,7 @@ class Batches {
   const BatchCheckOptions& options_;
   std::map<std::string, std::string> failed_, open_, notes_;  // evidence by check
   std::set<std::string> judged_;                              // checks for which one row's distribution was found
-  std::vector<Suspect> suspects_;                             // of this round
+  std::vector<Suspect> suspects_;                             // the suspects of the current round
   int short_rows_ = 0, one_numbers_ = 0;
   bool small_batch_ = false;  // a row of a small batch differed; later rows are not compared
   std::uint64_t runs_ = 0;

@@ -11,10 +11,10 @@
 //   number_grid     nothing: uniforms are multiples of 2^-23 or finer, as in float32
 //   answers         nothing: every row has an answer, unless its tape was short
 //
-// A row may differ in the first three checks without a bug: its draws may come in another order there, or its sums may
-// be rounded differently. So the same batch is run again, which must repeat the difference, and then the row's
-// distribution in the batch is compared with its distribution alone. The comment before AmongRows below derives how
-// much rounding can explain. A difference beyond this limit fails the check; a smaller one becomes a note in the
+// A row may differ in the first three checks without a bug: its draws may come in another order in the other batch, or
+// its sums may be rounded differently. So the same batch is run again, which must repeat the difference, and then the
+// row's distribution in the batch is compared with its distribution alone. The comment before AmongRows below derives
+// how much rounding can explain. A difference beyond this limit fails the check; a smaller one becomes a note in the
 // evidence of a passed check. With Declaration::batch_invariant, equal draws with other weights or answers fail at
 // once. Each check judges one row in this way, if possible a row whose draws are equal; a row with equal answers and
 // other draws gets a note only.
@@ -40,11 +40,11 @@ namespace draftproof::adapters {
 // the same distribution as alone. Logs are not compared, so a correct program does not fail because its draws come in
 // another order. Each distribution that is found departs from the distribution in exact arithmetic by at most
 // ProgramDistribution::limit + rounding_limit(), in total variation. If two programs have the same exact distribution,
-// their found distributions differ by at most the sum of their two limits. Entries of a state have the errors of rows.
-// If Declaration::batch_invariant promises equal bits, both trees are equal, and the only error is that of compensated
-// sums of products of at most n shares, a relative (n + 1) 2^-53. A program whose distribution is not found within the
-// limits on calls, for example because a loop is cut off, is not judged (`open`). The check cannot exclude an effect of
-// neighbours that were not among the rows, or stretches that no call met (explore.hpp).
+// their found distributions differ by at most the sum of their two limits. Entries of a state are rounded like entries
+// of rows. If Declaration::batch_invariant promises equal bits, both trees are equal, and the only error is that of
+// compensated sums of products of at most n shares, a relative (n + 1) 2^-53. A program whose distribution is not found
+// within the limits on calls, for example because a loop is cut off, is not judged (`open`). The check cannot exclude
+// an effect of neighbours that were not among the rows, or stretches that no call met (explore.hpp).
 
 /// A program that runs its calls one at a time, each as the row `slot` of a batch with `others`, which do not change;
 /// if there are no others, each call runs alone.
@@ -86,10 +86,10 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
                   const std::vector<Call>& calls, std::size_t slot, std::uint64_t seed);
 
 struct BatchCheckOptions {
-  int rows = 64;   ///< rows of a batch
-  int rounds = 3;  ///< batches, of vocabularies 2, 3, 4, ..
+  int rows = 64;   ///< number of rows of a batch
+  int rounds = 3;  ///< number of batches, whose vocabularies are 2, 3, 4, ..
   std::uint64_t seed = 1;
-  std::string adapter{};  ///< as --adapter names it, for replay lines
+  std::string adapter{};  ///< text of --adapter, for replay lines
 };
 
 std::vector<Finding> check_batches(Program& program, const Declaration& declaration,

@@ -20,7 +20,8 @@ std::vector<std::string_view> distribution_checks() {
 
 namespace {
 
-/// Returns as text where the distribution departs most: a token, or mass that emits nothing.
+/// Returns the largest departure of the distribution as text: a token with another probability, or the probability of
+/// emitting nothing.
 std::string text_of(const Judgement& judgement) {
   const double missing = 1 - judgement.mass - judgement.failed;
   const auto& worst = judgement.worst;
@@ -37,7 +38,7 @@ void add_distribution(const ProgramDistribution& distribution, const Input& inpu
   answers.predictions += distribution.predicted;
   answers.unexplored += drawn * distribution.unexplored;
   if (distribution.unexplored > 0 || distribution.outcomes.empty())
-    answers.answered = true;  // the unknown outcome of unexplored branches may be an answer
+    answers.answered = true;  // an unexplored branch may lead to an answer
   for (const OutcomeMass& each : distribution.outcomes)
     if (each.outcome.status != RowStatus::failed)
       answers.answered = true;
@@ -108,7 +109,7 @@ Answers answers_of(Program& program, const SmallModel& model, const Declaration&
     return distributions;
   };
   if (declaration.stateful() && model.drafted) {
-    SmallModel longer = model;  // its last token shows whether the state in the second call is wrong
+    SmallModel longer = model;  // shows whether the state in the second call is wrong
     ++longer.length;
     answers.judgement = judge_calls(longer, declaration, distributions_on);
   } else if (const std::vector<ProgramDistribution> distributions = distributions_on(model.inputs, model.drawn);
@@ -128,7 +129,8 @@ Answers answers_of(Program& program, const SmallModel& model, const Declaration&
   // If any of equally likely tokens may be emitted, the target fixes no distribution; zero_support reports tokens not
   // among them.
   if (model.greedy && declaration.greedy == Greedy::any) judgement.distance = 0;
-  // While predictions still refute the tree, its distribution is not the program's, so no departure is reported.
+  // While predictions made from the tree of explored draws still fail, its distribution is not the program's, so no
+  // departure is reported.
   if (!answers.undecided && answers.departure() > judgement.limit)
     answers.failed[distribution_check::exact_distribution] =
         Answer::failed(fmt::format("{}, TV {}, rounding explains {:.1g}{}", text_of(judgement),

@@ -37,16 +37,16 @@ enum Place : std::size_t {
 struct Answers {
   std::vector<std::optional<Answer>> failed = std::vector<std::optional<Answer>>(distribution_checks().size());
   std::optional<std::string> undecided{};
-  std::optional<std::string> unjudged{};  ///< why rows that fail leave the distribution open
-  bool answered = false;                  ///< whether any run ended in another way than by a failure
+  std::optional<std::string> unjudged{};  ///< why failing rows leave the distribution unjudged
+  bool answered = false;                  ///< whether any run ended without a failure
   std::string failure{};                  ///< message of a row that failed
-  bool unsettled = false;                 ///< predictions still failed, or a race is not decided
+  bool unsettled = false;                 ///< whether predictions still fail, or a race has no known winner
   std::string note{};                     ///< why rows were run one at a time, if they were
   Judgement judgement{};
   double unexplored = 0;  ///< probability of the branches that limits cut
   std::uint64_t calls = 0, predictions = 0;
 
-  /// Returns a lower bound of the distance, whatever the outcomes of unexplored branches and failed rows are: an
+  /// Returns a lower bound of the distance that holds for all outcomes of unexplored branches and failed rows: an
   /// unknown mass m changes a total variation by at most m.
   double departure() const { return judgement.distance - unexplored - judgement.failed; }
 };

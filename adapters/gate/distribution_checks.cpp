@@ -33,7 +33,7 @@ constexpr int most_undecided = 8;
 /// every input.
 constexpr int most_failing = 20;
 
-/// Shrinking divides the number of predictions by this until an instance is to be confirmed.
+/// Shrinking makes this many times fewer predictions; confirmed() then makes more on the smallest instance.
 constexpr int few = 4;
 
 template <class I>
@@ -55,16 +55,18 @@ class Checker {
     return answers_on(program_, small_model(instance), declaration_, explore);
   }
 
-  /// A tree of stretches that is wrong by mass m survives n predictions, half of them uniform, with probability
-  /// (1 - m)^(n / 2). A departure of d may come from a tree that is wrong by d, so it is reported after 42 / d
-  /// predictions (e^-21 < 1e-9), but after at most 2^15 predictions or 128 times the usual number for an input. A
-  /// profile with few predictions therefore reports no departure sooner than one with many. Adds the calls to the
+  /// Repeats the exploration with more predictions while it departs from the target. If the distribution of a tree of
+  /// stretches (ranges of draws with one outcome) is wrong by mass m, n predictions, half of them uniform, all hold
+  /// with probability (1 - m)^(n / 2). A departure of d may come from a tree that is wrong by d, so it is reported
+  /// after 42 / d predictions (e^-21 < 1e-9), but after at most 2^15 predictions or 128 times the usual number for an
+  /// input. So a profile with few predictions does not report a departure on less evidence than a profile with many.
+  /// Adds the calls to the
   /// count in `answers`, which were found with `predictions` predictions.
   Answers confirmed(const I& instance, Answers answers, int predictions) const {
     ExploreOptions explore = exploration();
     const double survives = 42;
     const int most_here = std::max(1 << 15, 128 * explore.predictions);
-    // Raises the number step by step, because the next predictions mend most wrong trees.
+    // Raises the number step by step, because a few more predictions already correct most wrong trees.
     while (answers.failed[distribution_check::exact_distribution] && answers.departure() * predictions < survives &&
            predictions < most_here) {
       const double needed = std::ceil(survives / answers.departure());
@@ -107,7 +109,7 @@ class Checker {
     std::string undecided, undecided_on, unjudged, note;
     int unfinished = 0, unanswered = 0;
     std::uint64_t spent = 0;        // calls on undecided instances
-    bool answered = !shrinks_them;  // a replay shows all results, even if every row fails
+    bool answered = !shrinks_them;  // a replay reports results even if every row fails
     std::optional<Finding> lost;
     std::string silent;
     for (I instance : instances) {
@@ -151,7 +153,7 @@ class Checker {
         }
       if (options_.progress) options_.progress(result.instances);
       if (failing[distribution_check::exact_distribution] || failing[distribution_check::function])
-        break;  // on these instances other checks fail because of the wrong distribution
+        break;  // a wrong distribution makes other checks fail, too
       if (unfinished == most_undecided || spent >= most_undecided * exploration().most_calls) break;
     }
     for (std::size_t i = 0; i < names.size(); ++i) {

@@ -36,10 +36,10 @@ inline constexpr const char* predictions_help =
 
 struct DistributionCheckOptions {
   int instances = 60;                ///< number of generated instances
-  int most_drafts = usual_drafts;    ///< most drafts of a tuple or path in a generated instance
+  int most_drafts = usual_drafts;    ///< largest number of drafts in a generated instance
   std::vector<std::string> first{};  ///< instances, as text, examined before generated ones, in this order
   std::uint64_t seed = 1;
-  std::string adapter{};  ///< as --adapter names it, for replay lines
+  std::string adapter{};  ///< text of --adapter, for replay lines
   std::string again{};    ///< the command line that repeats all calls, for findings that no instance replays
   FreshProgram fresh{};
   ExploreOptions explore{};
@@ -50,16 +50,17 @@ struct DistributionCheckOptions {
 /// The findings from the distributions of all instances.
 struct DistributionChecks {
   std::vector<Finding> findings{};
-  int instances = 0;         ///< instances whose distributions were found
-  std::uint64_t calls = 0;   ///< runs of the program
+  int instances = 0;         ///< number of instances whose distributions were found
+  std::uint64_t calls = 0;   ///< number of runs of the program
   double largest = 0;        ///< largest distance among the distributions within the limit
   double limit = 0;          ///< limit on the instance with the largest distance
   std::string farthest{};    ///< instance with the largest distance
   double largest_limit = 0;  ///< largest limit on any instance
   std::vector<std::string>
-      /// of check_distributions_on: the distribution on each drafted input and its edges, a line each
+      /// only from check_distributions_on(): the distribution on each drafted input, and its stretches of draws, a line
+      /// each
       distributions{};
-  std::uint64_t predictions = 0;  ///< predictions of random and edge sequences that were right
+  std::uint64_t predictions = 0;  ///< number of results on random and edge numbers that were predicted correctly
 };
 
 /// Returns `options` with the number formats that the program declares.

@@ -158,7 +158,8 @@ class DraftChecks {
   }
 
  private:
-  /// A row of draft_noise. With `kept` above 0 only its likeliest tokens are possible, as after a top-k filter.
+  /// A row of the check draft_noise. If `kept` is above 0, only its `kept` likeliest tokens are possible, as after a
+  /// top-k filter.
   struct NoiseRow {
     int vocabulary, kept, log2_draws;
   };

@@ -5,13 +5,13 @@
 //   draft_sampling  whole tuples, on small models           the distribution's tuples, in fractions
 //   draft_noise     the first draft, at large vocabularies  q, if it is the distribution of the first draft
 //
-// Both distributions belong to the row as the program reads it, rounded to its type.
+// Both distributions are computed from the row after rounding to the type in which the program reads it.
 //
 // For a chain the checks draw one token from each row. For a tree they draw the drafts at one node, whose distribution
 // is that of siblings under the tree sampling. Both checks are e-values (properties/statistics/e_table.hpp) on a fixed
-// number of planned draws. Noise in half precision has few values: tokens of little probability then never win, which
-// large vocabularies show. If noise can be 0, impossible tokens can win, so the largest vocabulary is tested again with
-// 64 possible tokens.
+// number of planned draws. Noise in half precision has few values, so tokens of small probability never win a race;
+// large vocabularies reveal this. If noise can be 0, impossible tokens can win, so the largest vocabulary is tested
+// again with 64 possible tokens.
 #pragma once
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ namespace draftproof::adapters {
 /// Drafts from a program's own drafter, in batches of rows with one proposal.
 class DrawBatches {
  public:
-  /// `drafts` tokens a tuple from the row `proposal`, in the form of trials.
+  /// Draws tuples of `drafts` tokens from the row `proposal`, in the number format of trials.
   DrawBatches(Served& program, const std::vector<double>& proposal, int drafts)
       : program_{program},
         drafts_{drafts},
@@ -112,7 +112,7 @@ struct DraftCheckOptions {
   double alpha = 1e-9;  ///< probability of a false alarm of all findings together
   std::uint64_t seed = 1;
   ExplorerLimits limits{};  ///< limits of draft_sampling on each small model
-  std::string adapter{};    ///< as --adapter names it, for replay lines
+  std::string adapter{};    ///< text of --adapter, for replay lines
 };
 
 /// Requires a program that has a drafter and is seeded or opaque. Throws: AdapterError.

@@ -11,7 +11,7 @@ namespace draftproof::adapters {
 namespace {
 
 constexpr int period = 20, equal_at = 3, short_at = 13, short_over_sum_at = 16;
-constexpr std::uint64_t apart = 1 << 30;  // keeps the random addresses distinct from those of generated instances
+constexpr std::uint64_t apart = 1 << 30;  // keeps the random numbers distinct from those of generated instances
 
 WeightPair equal_rows(InstanceRng& dice, int turn) {
   std::vector<int> weights{0, 1};
@@ -94,7 +94,7 @@ std::optional<WeightPair> least_pair(const Line& p, const Line& q, const Differe
   for (int n = 2; n <= last; before = n, n += 1 + n / 1024) {
     const Differences found = at(n);
     if (found == Differences{})
-      last = std::min(last, 16 * std::min(n, last / 16));  // rows rarely differ again at larger n
+      last = std::min(last, 16 * std::min(n, last / 16));  // rows that are equal rarely differ at larger n
     if (found != wanted) continue;
     while (n - before > 1) {
       const int middle = before + (n - before) / 2;
@@ -109,7 +109,7 @@ std::optional<WeightPair> least_pair(const Line& p, const Line& q, const Differe
 std::optional<EdgeRows> near_rows(InstanceRng& dice, int k, Dtype dtype) {
   constexpr int attempts = 64;
   enum Kind { one_hot, beside, balanced } kind = static_cast<Kind>(k % 3);
-  if (dtype == Dtype::float64) kind = balanced;  // other kinds have no short solution: n is 2^54, or rare near 10^8
+  if (dtype == Dtype::float64) kind = balanced;  // the other kinds need an n of 2^54, or a rare n near 10^8
   for (int i = 0; i < attempts; ++i) {
     const auto size = static_cast<std::size_t>(k == 0 ? 2 : dice.between(2, 4));
     std::vector<int> first(size), step(size), start(size);

@@ -1,4 +1,4 @@
-// Rows that random weights rarely give, for bugs at the ends of a coin's grid.
+// Rows that random weights rarely give. They reveal bugs on the smallest and largest uniforms of a number grid.
 //
 //   rows    target             proposal          reason
 //   equal   (0 b ..), p = q    bit for bit       a uniform of 1 rejects a draft, and the residual is zero
@@ -14,8 +14,8 @@
 // .. of a seed; the first of them has two tokens. In every second near instance a path first accepts a draft of equal
 // rows.
 //
-// With the first proposal of a short row every draft is rejected and the residual is p. With the second one draft in
-// two is accepted, and the residual is in proportion to p.
+// With the first proposal of a short row every draft is rejected and the residual is p. With the second proposal half
+// of the drafts are accepted, and the residual is proportional to p.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace draftproof::adapters {
 struct EdgeRows {
   WeightPair rows{};
   bool most_drafts = false;  ///< whether to use the most drafts of generated instances, not the fewest
-  bool below_root = false;   ///< in a path or tree these are the rows after a first draft
+  bool below_root = false;   ///< in a path or tree: whether these are the rows after a first draft
 };
 
 /// Returns the rows of the n-th instance of a seed if it has equal, short or near rows: one instance in four.

@@ -33,9 +33,9 @@ namespace {
 /// Vocabulary of the sampled tier if no source is named: small, because every trial sends its rows through the adapter.
 constexpr int usual_vocabulary = 1024;
 
-/// Returns the limits of an exploration with this many predictions. If there are few, most calls would build the tree,
-/// so fewer points of its grid are tested; values between suggested thresholds are left to the predictions in any case.
-/// A program that draws without end is also given up sooner.
+/// Returns the limits of an exploration with this many predictions. If there are few, most calls would go into building
+/// the tree, so fewer evenly spaced values of each draw are tested; the predictions test other values in any case. A
+/// program that never stops drawing is also given up after fewer draws.
 ExploreOptions exploration_within(int predictions) {
   const ExploreOptions usual;
   return {.predictions = predictions,
@@ -44,7 +44,7 @@ ExploreOptions exploration_within(int predictions) {
           .most_places = std::clamp(8 * predictions, 64, usual.most_places)};
 }
 
-/// Whether the program decides on one position: a chain does on one draft.
+/// Whether the program decides on one position; a program of chains does so on one draft.
 bool decides_positions(const Declaration& declaration) {
   return declaration.has("verify") && (declaration.level == Level::position ||
                                        (declaration.level == Level::chain && declaration.fewest_drafts <= 1));
@@ -65,15 +65,15 @@ void add_note(GateResult& result) {
     }
 }
 
-/// Returns how many drafts the trials at one position have.
+/// Returns the number of drafts in a trial at one position.
 int drafts_of_trials(const Declaration& declaration, int drafts) {
   if (declaration.level == Level::chain) return 1;
   const int most = declaration.most_drafts > 0 ? declaration.most_drafts : drafts;
   return std::max(declaration.fewest_drafts, std::min(drafts, most));
 }
 
-/// Returns a model of near rows (edge_rows.hpp), at one position and with as many drafts as its trials have; nothing if
-/// the model would be large.
+/// Returns a model of near rows (edge_rows.hpp), at one position and with as many drafts as the program's trials have;
+/// nothing if the model would be large.
 std::optional<SmallModel> near_model(const Declaration& declaration, std::uint64_t seed, int n, int drafts) {
   constexpr double most_inputs = 64;
   if (declaration.level != Level::position) {
@@ -135,7 +135,8 @@ std::optional<Finding> fault_of_answer(ServedResult& result, std::size_t row, co
 }
 
 /// Returns the first fault of a program that draws its own numbers on near rows: a row without an answer, or a first
-/// token with p = 0. Trials on rows of a source hardly ever reject there; here the drafts are chosen, not drawn.
+/// token with p = 0. In trials on rows of a source, such rejections hardly ever happen; here every tuple of drafts is
+/// tried.
 std::optional<Finding> near_fault(Served& program, std::uint64_t seed, int drafts) {
   constexpr int calls = 16;
   for (const int n : {near_at, near_at + near_every}) {
@@ -213,7 +214,7 @@ std::string ExternalGate::refusal(Tier tier) const {
     return "the program declares scripted randomness only";
   if (drafts_or_generates) return "";
   if (decides_positions(declaration)) return "";
-  // A draft sampling that no drafter has is a finding.
+  // If no drafter has the draft sampling, the tier runs and reports that as a finding.
   if (path_registry().drafter(path_sampling(declaration)) == nullptr || shape_of_trials(declaration, usual_drafts))
     return "";
   return fmt::format("trials have no paths or trees of {} drafts or more", declaration.fewest_drafts);
@@ -230,7 +231,7 @@ void ExternalGate::examine(GateResult& result, const GateOptions& options) const
     }
     if (result.gate.tier == Tier::edge) examine_batches(result, options);
     if (result.gate.tier == Tier::sampled) examine_trials(result, options);
-  } catch (const ProgramFails&) {  // an error rather than a finding
+  } catch (const ProgramFails&) {  // reported as an error, not as a finding
     throw;
   } catch (const ProgramSilent& silent) {
     result.note = silent.what();
@@ -324,8 +325,8 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
              decides = draws && !declaration.grammar && declaration.settings.empty();
   const bool positions = decides && decides_positions(declaration),
              paths = decides && decides_paths(declaration, options.drafts);
-  // Budget: 1/2 decisions, 1/4 drafts, 1/4 text. A chain's decisions are checked on one draft and on paths, with half
-  // of the trials each.
+  // The false-alarm level is divided: 1/2 for decisions, 1/4 for drafts, 1/4 for text. A chain's decisions are checked
+  // on one draft and on paths, with half of the trials each.
   const double alpha = options.false_alarm * options.share / 4 / options.gates;
   const auto add = [&result](std::vector<Finding> findings) {
     for (Finding& finding : findings) {
@@ -335,7 +336,7 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
   };
   if (positions) {
     GateOptions asked = options;
-    if (paths) asked.share /= 2;  // sample_position() takes half of the share
+    if (paths) asked.share /= 2;  // sample_position() uses share / 2
     add(verified_trials(result, asked));
   }
   if (paths) {

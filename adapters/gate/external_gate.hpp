@@ -39,7 +39,7 @@ class ExternalGate final : public ExternalSubject {
   /// calls.
   void try_replays(std::vector<Finding>& findings, const GateOptions& options) const;
   void examine_trials(GateResult& result, const GateOptions& options) const;
-  /// The line that runs one tier again.
+  /// Returns the command line that runs one tier again.
   std::string replay_check(Tier tier, std::uint64_t seed) const;
   std::vector<Finding> verified_trials(GateResult& result, const GateOptions& options) const;
 

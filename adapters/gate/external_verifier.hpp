@@ -32,9 +32,9 @@ class ExternalInfo {
 
 /// Trials without an answer.
 struct Unanswered {
-  std::uint64_t trials = 0, first = 0;  ///< number of unanswered trials, and the first of them
-  RowStatus status = RowStatus::ok;     ///< status of the first
-  std::string message{};                ///< message of the first
+  std::uint64_t trials = 0, first = 0;  ///< number of unanswered trials, and index of the first
+  RowStatus status = RowStatus::ok;     ///< status of the first unanswered trial
+  std::string message{};                ///< message of the first unanswered trial
 };
 
 class ExternalVerifier final : private ExternalInfo, public AnyVerifier {
@@ -46,8 +46,8 @@ class ExternalVerifier final : private ExternalInfo, public AnyVerifier {
   using AnyVerifier::info;
   using AnyVerifier::simulate_on;
 
-  /// Returns the decider for simulation. There is no other form, because a program that can only be called has no
-  /// branches to enumerate. Its distribution is found by calls (adapters/gate/distribution_checks.hpp).
+  /// Returns the decider for simulation. There is no decider for exact enumeration, because the branches of a program
+  /// that can only be called are unknown. Its distribution is found by calls (adapters/gate/distribution_checks.hpp).
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& distributions, int drafts) const override;
 
   /// Returns the number of unanswered trials of all simulations so far. Requires that no simulation runs.

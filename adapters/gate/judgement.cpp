@@ -96,8 +96,8 @@ std::string_view status_text(RowStatus status) {
 
 namespace {
 
-/// Adds up the probabilities of emitted strings by prefix: of the strings that begin with the prefix, and of those
-/// equal to it.
+/// For each prefix the probability that an emitted string begins with it, and the probability that it is the whole
+/// string.
 class Strings {
  public:
   explicit Strings(const SmallModel& small_model) : small_model_{small_model} {}
@@ -157,7 +157,8 @@ class Strings {
   std::map<Tokens, NeumaierSum, ShorterFirst> begins_, ends_;
 };
 
-/// Returns the first emitted token with p = 0 after `prefix` and the tokens before it, or why the string is invalid.
+/// Describes the first emitted token with p = 0 given `prefix` and the tokens before it, or says why the string is
+/// invalid.
 std::string fault_of(const SmallModel& small_model, Tokens prefix, const Tokens& tokens,
                      const std::vector<std::int32_t>& ends) {
   if (tokens.empty()) return "emits nothing";
@@ -317,7 +318,7 @@ std::string probability_text(double probability) {
   const double small = high ? 1 - probability : probability;  // exact: Sterbenz' lemma
   if (small < 0x1p-12)
     for (const int bits : {24, 32, 53}) {
-      if (high && bits == 53) break;  // the error of a sum of doubles is larger
+      if (high && bits == 53) break;  // rounding of sums of doubles exceeds 2^-53
       double cells = std::ldexp(small, bits);
       if (!(cells >= 1 && cells == std::floor(cells))) continue;
       int power = bits;

@@ -1,7 +1,7 @@
 // The judgement of a distribution that was found by calls: its distance from the target on a small model, compared
-// with the deviation that the program's number formats explain.
+// with the largest deviation that rounding in the program's number formats can cause.
 //
-//   C(x)       probability of the string x of `length` tokens, the emitted ones completed by the target
+//   C(x)       probability of the string x of `length` tokens, of which the target draws those not emitted
 //   distance   1/2 sum |C(x) - p(x)|
 //   limit      rounding_limit()
 //
@@ -48,13 +48,13 @@ struct Judgement {
   bool wrong() const { return distance > limit; }
 };
 
-/// Returns a verb for a row with this status: "fails".
+/// Returns the verb that describes a row with this status, such as "fails".
 std::string_view status_text(RowStatus status);
 
-/// Bits of the significand, the leading one included.
+/// Returns the number of bits of the significand, including the leading 1.
 int significant_bits(Dtype dtype);
 
-/// Returns the total variation that the rounding of numbers before the draws explains, in addition to
+/// Returns the largest total variation that rounding before the draws can cause, in addition to
 /// ProgramDistribution::limit. Each of n + 1 decisions reads a row of p and one of q, whose entries are each off by at
 /// most 2^-bits of their value, and computes with them: a sum of V terms, and a quotient or product.
 double rounding_limit(Dtype dtype, int drafts, int vocabulary);

@@ -93,14 +93,15 @@ std::string PathEvidence::worst() const {
 
 namespace {
 
-constexpr std::size_t most_kept = 64;  ///< contexts whose rows are kept; a live model never returns to one
+constexpr std::size_t most_kept = 64;  ///< contexts whose rows are kept; with a live model no context occurs twice
 
 }  // namespace
 
 void TreeBatch::keep(int context, const ConditionalModel<RatioTable>& conditionals) {
   const auto [found, added] = kept_.try_emplace(context);
   if (!added) return;
-  // A leaf beyond the model has no distributions. It gets those of the root, which no rule reads.
+  // A leaf beyond the model's last position has no distributions. Its rows are copies of the root's, which no rule
+  // reads.
   const RatioTable& distributions = conditionals.distributions(context < 0 ? 0 : context);
   vocabulary_ = distributions.vocabulary();
   std::vector<double> p, q;
@@ -241,7 +242,7 @@ class PathTrials {
   const std::string& fault() const { return fault_; }
 
  private:
-  /// A trial between two calls.
+  /// The state of a trial between two calls.
   struct Trial {
     std::uint64_t trial = 0;
     int context = 0, tokens = 0;  ///< context after the tokens so far, and number of these tokens
@@ -311,14 +312,14 @@ class PathTrials {
   std::unique_ptr<StepContexts> conditionals_;
   int vocabulary_;
   std::uint64_t seed_;
-  int wanted_;  ///< tokens of a trial that count
+  int wanted_;  ///< number of tokens of a trial that are compared
   DraftTree tree_;
   TreeBatch batch_;
   std::vector<Trial> asked_, going_on_;  ///< trials in the batch; trials that need another call
   ServedResult result_;
   PathEvidence evidence_;
   std::uint64_t trials_ = 0;
-  int failed_ = 0;  ///< failed rows, until the first fault ends the trials
+  int failed_ = 0;  ///< number of failed rows; trials end at the first fault
   std::string fault_;
 };
 
@@ -333,8 +334,8 @@ std::uint64_t trials_within(const Declaration& declaration, const TreeShape& sha
   return static_cast<std::uint64_t>(std::max(1.0, std::exp2(log2_trials) * std::min(1.0, usual_bytes / bytes)));
 }
 
-/// Returns the total variation, in the tokens after one context, that the trials detect. Trials start in the contexts
-/// in turn, and each context has a bet of weight 1 / (2 contexts).
+/// Returns the total variation that the trials detect if the tokens after one context have a wrong distribution. Trials
+/// start in the contexts in turn, and each context has a bet of weight 1 / (2 contexts).
 double token_distance(const PathSource& source, std::uint64_t trials, double log_threshold) {
   const auto model = source.open();
   const double contexts = source.starts();

@@ -1,5 +1,5 @@
-// The sampled tier of programs of chains and trees: trees of the declared distribution, drawn on a small model of
-// large rows, whose emitted tokens are compared with the target along each path (PathEvidence).
+// The sampled tier of programs of chains and trees. Trees are drawn as the program declares, from a small model with
+// large rows, and the emitted tokens are compared with the target along each path (PathEvidence).
 //
 //   model   the rows of a source as contexts; after context c a token leads to a context by its hash
 //   trial   one tree and one decision on it; for a program with state, calls until there are L + 2 tokens
@@ -30,7 +30,8 @@
 
 namespace draftproof::adapters {
 
-// The evidence of emitted tokens against the target along each path, from trials of programs of chains or trees.
+// The evidence that emitted tokens do not follow the target along each path, from trials of programs of chains or
+// trees.
 //
 //   c         context   of a small model; a token leads from one context to the next
 //   d         depth     tokens of the trial before this one
@@ -48,7 +49,7 @@ namespace draftproof::adapters {
 
 class PathEvidence {
  public:
-  /// Contexts 0 .. `contexts` - 1 of `conditionals`, and depths 0 .. `depths` - 1.
+  /// Collects tokens in contexts 0 .. `contexts` - 1 of `conditionals`, at depths 0 .. `depths` - 1.
   PathEvidence(const ConditionalModel<RatioTable>& conditionals, int contexts, int depths);
 
   void add(int depth, int context, Token token) {
@@ -57,7 +58,7 @@ class PathEvidence {
       ++groups_[(at(context) * depths_ + at(depth)) * keys + key][context_[at(context)].group[key][at(token)]];
   }
 
-  /// log e, natural. Cost: 11 logarithms of the gamma function for each cell with a count.
+  /// Returns the natural logarithm of e. Cost: 11 logarithms of the gamma function for each cell with a count.
   double log_e() const;
   /// Describes the bet with the most evidence, and the cell of this bet that departs most.
   std::string worst() const;
@@ -117,7 +118,7 @@ class TreeBatch {
  private:
   struct Entry {
     Token token;
-    int parent, from, to;  ///< parent's entry; contexts of q and of the row of p after it
+    int parent, from, to;  ///< parent's entry; context it was drawn in, and context after it
   };
   /// p and q of one context, in the form of the batch.
   struct ContextRows {
@@ -140,14 +141,16 @@ class TreeBatch {
 };
 
 struct PathCheckOptions {
-  /// Planned trials at the usual sizes; up to 16 times as many run while the evidence is suspicious.
+  /// Base-2 logarithm of the planned trials at the usual sizes; up to 16 times as many run while the evidence is
+  /// suspicious.
   double log2_trials = 16;
   int drafts = 4;       ///< drafts of a chain; if 1, trees have one path
   double alpha = 1e-9;  ///< probability of a false alarm
   std::uint64_t seed = 1;
-  /// The rows that trials use; empty: the standard source, four positions of V = 1024, or the program's largest V.
+  /// The rows that trials use; empty: the standard source, four positions of V = 1024, or of the program's largest V if
+  /// that is smaller.
   std::string source{};
-  std::string adapter{};  ///< as --adapter names it, for replay lines
+  std::string adapter{};  ///< text of --adapter, for replay lines
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};
 };

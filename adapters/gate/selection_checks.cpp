@@ -66,8 +66,8 @@ class ExternalPolicy {
       for (int again = asked_again(); again > 0; --again) draws_ |= program_.select(selection) != flags;
       found = known_.emplace(view, std::move(flags)).first;
     }
-    // The checks compare the choice for each view. A policy that draws its own random numbers has no single choice, and
-    // its numbers cannot be scripted.
+    // The checks need one choice for each view. A policy that draws its own random numbers may choose differently each
+    // time, and its numbers cannot be scripted.
     if (draws_)
       throw EnumerationCut("two calls on one view chose differently: a policy must be a function of its view");
     KeptDrafts kept;
@@ -78,8 +78,8 @@ class ExternalPolicy {
     return kept;
   }
 
-  /// Returns how often the next view is asked for again: often for the first views, because the first case has few
-  /// views.
+  /// Returns how many further times the choice for the next view is requested: more times for the first views, because
+  /// the first case has few views.
   int asked_again() {
     constexpr int often = 8, twice = 64;
     ++views_;

@@ -17,9 +17,9 @@ bool is_selection_case(const Declaration& declaration, std::string_view text);
 
 struct SelectionCheckOptions {
   std::uint64_t seed = 1;
-  int cases = 0;                     ///< most cases of a check; 0: all cases of a round
-  std::vector<std::string> first{};  ///< cases to report first if the policy fails on them
-  std::string adapter{};             ///< as --adapter names it, for replay lines
+  int cases = 0;                     ///< largest number of cases of a check; 0: a whole round
+  std::vector<std::string> first{};  ///< cases tried, and reported, before all others
+  std::string adapter{};             ///< text of --adapter, for replay lines
 };
 
 /// Returns one finding for each check. Requires a program that selects. Throws: AdapterError.

@@ -39,7 +39,7 @@ const AnyDrafter& position_draft_sampling(std::string_view sampling) {
       fmt::format("draft_sampling: got \"{}\", expected a draft sampling of `draftproof list`", sampling));
 }
 
-/// The rows of a path instance by prefix; a prefix that is not listed has the row of its longest listed beginning.
+/// The rows of a path instance by prefix; a prefix that is not listed has the row of the longest listed prefix of it.
 struct PrefixRows {
   std::map<Tokens, std::pair<Row, Row>, ShorterFirst> rows;
 
@@ -113,8 +113,9 @@ bool can_keep_by(double min_p, const std::vector<Row>& rows) {
   });
 }
 
-/// Whether there are rows with mass on every token that this setting truncates to these rows. The setting's limits must
-/// be at least 3 % away from all entries, so that neither rounding nor the order of equal tokens decides.
+/// Whether there are rows with positive entries only that this setting truncates to the rows of the input. The
+/// setting's limits must be at least 3 % away from all entries, so that neither rounding nor the order of equal tokens
+/// decides.
 bool can_truncate(const std::vector<Row>& rows, Setting setting) {
   const auto kept = [](const Row& row) {
     return std::count_if(row.begin(), row.end(), [](double x) { return x > 0; });
@@ -141,7 +142,7 @@ void take_settings_from_target(Input& input, const Declaration& declaration) {
   std::vector<Setting> possible;
   for (const Setting setting : {Setting::top_k, Setting::top_p, Setting::min_p})
     if (declaration.takes(setting) && can_truncate(input.p, setting)) possible.push_back(setting);
-  // One choice in four truncates nothing.
+  // One in four of the drawn settings truncates nothing.
   const bool truncates = choice % 4 > 0 && !possible.empty();
   choice /= 4;
   if (truncates) {
@@ -174,14 +175,15 @@ void take_settings_from_target(Input& input, const Declaration& declaration) {
   }
 }
 
-/// Gives an input the mask or the settings that the program applies, and replaces its rows of p by rows before them.
+/// Gives an input the mask or the settings that the program applies, and replaces its rows of p by rows that become the
+/// old rows when these are applied.
 void take_from_target(Input& input, const Declaration& declaration) {
   if (declaration.grammar) take_mask_from_target(input);
   if (!declaration.settings.empty()) take_settings_from_target(input, declaration);
 }
 
-/// Whether all requests of this model have temperature 0. One model in three, chosen by its text; where the first row
-/// has equally likely tokens, two in three.
+/// Whether all requests of this model have temperature 0. This holds for one model in three, chosen by a hash of its
+/// text, and for two in three if the first row has equally likely tokens.
 bool at_zero(const SmallModel& model, const Declaration& declaration) {
   if (!declaration.greedy_at_zero()) return false;
   constexpr std::uint64_t key = 0x7a65726fu;
@@ -231,7 +233,8 @@ double calls_of(const PathInstance& instance) {
   return std::pow(instance.vocabulary(), instance.shape.length * (instance.shape.drafts + 1));
 }
 
-/// Step and range of the instances tried as the n-th; a prime step makes sequences of different n disjoint.
+/// Step and range of the numbers of the instances tried as the n-th; with a prime step the sequences of different n are
+/// disjoint.
 constexpr int next_instance = 1009, attempts = 4096 * next_instance;
 
 AdapterError no_models(const Declaration& declaration) {
@@ -248,7 +251,7 @@ bool coarse(const std::vector<int>& weights) {
   return std::ranges::all_of(weights, [](int weight) { return weight <= 1000; });
 }
 
-// The tree of every_prefix. It is not a registered drafter, because its drafts are the rows of two models.
+// Draws the tree of every_prefix. It is not a registered drafter, because nothing is drawn: every prefix is a node.
 struct EveryPrefix {
   static constexpr TreeDrafterInfo info{.name = every_prefix,
                                         .summary = "every prefix of at most L tokens: the rows of two models"};
@@ -447,8 +450,8 @@ Instance external_instance(const Declaration& declaration, std::uint64_t seed, i
       if (takes(declaration, instance)) return instance;
     }
   }
-  // Chooses among the instances of proofs those that calls can explore: few tokens, and weights so coarse that
-  // predictions detect a difference of one weight.
+  // Chooses instances of proofs that calls can explore: they have few tokens, and weights so coarse that predictions
+  // detect a difference of one weight.
   const int first = number_without_edges(n);
   for (int m = first; m < first + attempts; m += next_instance) {
     const Instance instance = generate_instance(seed, m, most, sampling.several_proposals, fewest);
@@ -475,8 +478,8 @@ PathInstance external_path_instance(const Declaration& declaration, std::uint64_
     const std::vector<int> equal(edge->rows.target.size(), 1);
     const PrefixWeights rows{edge->rows.target, edge->rows.proposal};
     const int shortest = std::max(1, declaration.fewest_drafts);
-    // Returns the first instance that the program takes: rows below the root if meant there, then at the root; more
-    // drafts first.
+    // Returns the first instance that the program takes. If the rows are for nodes below the root, they are tried there
+    // first, then at the root; larger numbers of drafts are tried first.
     for (const bool below : {edge->below_root, false})
       for (const int drafts : {edge->most_drafts ? sizes.most_drafts : 1, 1}) {
         PathInstance instance{.shape = {.drafts = drafts, .length = std::max(shortest, below ? 2 : 1)}, .rows = {}};

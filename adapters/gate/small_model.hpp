@@ -7,7 +7,7 @@
 //   chain      PathInstance   paths of L drafts               L + 1, completed by the target
 //   tree       PathInstance   trees of the tree drafter       L + 1, completed by the target
 //
-// Repeated drafts are separate inputs: a tree has one entry for each draw, in draw order, and a repeated draw has no
+// Repeated draws are separate entries: a tree has one entry for each draw, in draw order, and a repeated draw has no
 // children.
 #pragma once
 
@@ -33,16 +33,16 @@ struct SmallModel {
   std::vector<double> drawn{};  ///< probability of each input; they sum to 1
   /// Largest acceptance of any lossless verifier; at the level of one position only.
   std::optional<double> optimum{};
-  bool greedy = false;  ///< whether the target is the likeliest token of each row
+  bool greedy = false;  ///< whether the target emits the likeliest token of each row
   /// Returns the target after a prefix of fewer than `length` tokens: V probabilities.
   std::function<const std::vector<double>&(const Tokens& prefix)> target{};
   /// For chains and trees: appends the inputs of a call after `prefix` to `inputs` and their probabilities to `drawn`.
-  /// The members `inputs` and `drawn` of this struct hold those of a first call.
+  /// The members `inputs` and `drawn` of this struct are the inputs of a first call and their probabilities.
   std::function<void(const Tokens& prefix, std::vector<Input>& inputs, std::vector<double>& drawn)> drafted{};
 };
 
-/// The small model of an instance. Throws: AdapterError if the sampling has no such drafts, or more than the
-/// limit.
+/// Returns the small model of an instance. Throws: AdapterError if the sampling cannot draw that many drafts, or has
+/// more tuples of drafts than the limit.
 SmallModel small_model_of(const Instance& instance, std::string_view sampling, ExplorerLimits limits = {});
 SmallModel small_model_of(const PathInstance& instance, std::string_view sampling, Level level);
 /// Returns the small model for a program of this declaration. Under a grammar the tokens with p = 0 are forbidden:
@@ -51,15 +51,15 @@ SmallModel small_model_of(const Instance& instance, const Declaration& declarati
 SmallModel small_model_of(const PathInstance& instance, const Declaration& declaration);
 
 /// Replaces the target by the likeliest token of each row, after rounding to the declared type. Of equally likely
-/// tokens the target is the first or the last, as declared; with `any` all of them have equal shares. The inputs keep
-/// their rows.
+/// tokens the target is the first or the last, as declared; with `any` all equally likely tokens have equal
+/// probabilities. The rows of the inputs are not changed.
 void make_greedy(SmallModel& model, const Declaration& declaration);
 
-/// The name of the tree drafter whose drafts a chain has: one path.
+/// The name of the tree drafter that drafts chains: its tree of one path is a chain.
 inline constexpr std::string_view chain_sampling = "iid_paths";
 
-/// The draft sampling of a program that drafts inside its step. Its trees are the rows of two models: every prefix of
-/// at most L tokens is a node, and nothing is drawn.
+/// The draft sampling of a program that drafts inside its step. Its tree gives the program the rows of both models
+/// after every prefix: every prefix of at most L tokens is a node, and nothing is drawn.
 inline constexpr std::string_view every_prefix = "every_prefix";
 
 /// The tree sampling of a program of chains or trees.
@@ -75,7 +75,7 @@ void check_draft_sampling(const Declaration& declaration);
 /// Largest number of entries of a tree of this shape under the sampling.
 int most_entries(const TreeShape& shape, int vocabulary, const TreeDrafterInfo& sampling);
 
-/// Whether a program of this declaration takes as many drafts as the instance has.
+/// Whether a program of this declaration takes the number of drafts of the instance.
 bool takes(const Declaration& declaration, const Instance& instance);
 bool takes(const Declaration& declaration, const PathInstance& instance);
 

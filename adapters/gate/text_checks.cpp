@@ -25,7 +25,7 @@ namespace {
 constexpr int further_contexts = 2, concentrations = 7;
 constexpr int class_bets = 7;                         ///< number of class bets in evidence_of_texts
 constexpr int layers = 7, of_a_layer = 2;             ///< layers of a sparse table, and tokens per layer
-constexpr int dense_states = 11, sparse_states = 13;  ///< states of models for several requests; both are odd
+constexpr int dense_states = 11, sparse_states = 13;  ///< states of models for several requests; both odd
 constexpr int grammar_states = 3;
 constexpr std::size_t requests_at_once = 8, longest_prompt = 40;
 constexpr std::uint32_t purpose = 0x202, purpose_of_texts = 0x203;
@@ -56,18 +56,18 @@ class ContextBets {
   std::array<double, concentrations> log_e_{};
 };
 
-/// How often tokens of a class were emitted in a context, how often that was expected, and a bet that weighs a token's
-/// probability by the ratio of both.
+/// Counts and expected counts of emitted tokens of each class in a context, and a bet that multiplies a token's
+/// probability by the ratio of the two.
 //
 //   n, m     times that a token of the class was emitted in the context, and the sum over steps i of the probability
-//            p_i that a token of the class is emitted
+//            p_i is the probability of a token of the class at step i
 //   bet      p_i(x) (c + n(class of x)) / (c + m(class of x)), normalised over x
 class ClassBets {
  public:
   ClassBets(std::uint64_t contexts, std::size_t classes)
       : classes_{classes}, cells_(contexts * classes), totals_(contexts) {}
 
-  /// `class_of`: the class of each token. `bets`: whether the token also multiplies e; otherwise it is only counted.
+  /// `class_of` returns the class of a token. If `bets` is false, the token is counted, but e is not changed.
   template <class ClassOf>
   void add(std::uint64_t context, std::int32_t token, std::span<const double> p, const ClassOf& class_of, bool bets) {
     Cell* cells = &cells_[context * classes_];
@@ -135,10 +135,10 @@ double weight_at(std::uint64_t seed, std::uint32_t which, std::size_t cell) {
 }
 
 /// Returns a model of weights(cell, state, x) with normalised rows. End tokens have total probability 1/32, or 1/128 if
-/// penalties are declared, because faults of penalties show in longer texts. In a proposal they have four times that in
-/// every second state, and half of it in the others, so that end tokens are drafted and rejected, or replace a draft.
-/// `states` is the number of states of a model whose state is a function of the whole prefix; 0 if the state is the
-/// last tokens.
+/// penalties are declared, because faults of penalties show in longer texts. In a proposal their probability is four
+/// times as large in every second state, and half as large in the others, so that both happen: an end token is drafted
+/// and rejected, and an end token replaces a rejected draft. `states` is the number of states of a model whose state is
+/// a function of the whole prefix; 0 if the state is the last tokens.
 template <class Weight>
 TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal, int states, const Weight& weight) {
   TextTable table{.vocabulary = vocabulary, .memory = declaration.memory, .ends = declaration.end_tokens};
@@ -166,8 +166,8 @@ TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal
       const double spread = truncates ? 1 + 0.01 * static_cast<double>(x) : 1;
       row[x] = end ? 0 : spread * weight(t * size + x, t, static_cast<int>(x));
       total += row[x];
-      // Two different states stay different whatever tokens follow, because doubling is invertible modulo an odd
-      // number.
+      // The tables map different states to different states for each token, because doubling is invertible modulo an
+      // odd number: an engine in a wrong state stays in a wrong state.
       if (states > 0) table.next.push_back(static_cast<std::int32_t>((2 * t + x + 1) % count));
     }
     for (double& share : row) share *= rest / total;
@@ -241,7 +241,7 @@ TablePair two_successors(const Declaration& declaration, const TextCheckOptions&
       group_of[static_cast<std::size_t>(x)] = number++ / of_a_layer;
   const auto follows = [&](std::size_t state, int x) {
     if (declaration.requests) return group_of[static_cast<std::size_t>(x)] == static_cast<int>(state);
-    int from = 0;  // uses all tokens of the state, so that a wrong older token shows, too
+    int from = 0;  // uses all tokens of the state, so a wrong older token is detected, too
     for (int i = 0; i < declaration.memory; ++i, state /= static_cast<std::size_t>(vocabulary))
       from += std::max(group_of[state % static_cast<std::size_t>(vocabulary)], 0);
     return group_of[static_cast<std::size_t>(x)] == (from + 1) % layers;
@@ -298,7 +298,8 @@ Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_
   return requests;
 }
 
-/// Whether `token` is the likeliest of a row, or the declared one of equally likely tokens.
+/// Whether `token` is the likeliest of a row; of equally likely tokens only the declared one (first, last, any) is
+/// accepted.
 bool is_greedy(std::span<const double> row, std::int32_t token, Greedy greedy) {
   const double most = *std::max_element(row.begin(), row.end());
   const auto likeliest = [&](std::size_t x) { return !(row[x] < most); };
@@ -344,7 +345,7 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
     const bool many = several && draws;
     std::string what = start.prompt.empty() ? "" : fmt::format(" after a prompt of {} tokens", start.prompt.size());
     if (settings) what += to_text(of.settings[number]);
-    std::uint64_t state = start.state, history = 0;  // the last tokens as digits, the last one lowest
+    std::uint64_t state = start.state, history = 0;  // the last tokens as digits; the last token is the lowest digit
     std::string ended;
     for (std::size_t i = 0; i < text.size(); ++i) {
       if (!ended.empty()) return impossible(fmt::format("token {} of the text{} follows {}", i, what, ended));
@@ -507,7 +508,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
     if (many && !std::has_single_bit(of.texts.size()) && tokens < planned) continue;
     weigh(at);
   }
-  if (many)  // counts the texts since the last doubling
+  if (many)  // counts the texts generated since the last count
     for (std::size_t at = 0; at < tables.size() && log_e < threshold; ++at) weigh(at);
   if (log_e >= threshold) finding.status = Status::failed;
   if (finding.status == Status::passed) {

@@ -20,29 +20,29 @@
 //
 // A program that serves several requests gets models with a state in place of Markov tables. The state is a function of
 // the whole prefix: if the engine loses or doubles a token or puts it into another request, its state is wrong, and
-// stays wrong whatever follows, unless the token leads from its state to the same one. Eight requests with prompts of 1
-// to 40 tokens, which have tokens in common, arrive at once, for texts of 16 to 288 tokens, so that they end one after
-// another. Prompts are drawn from the target, and the first token of a text follows its prompt. Under a grammar the
-// program gets models without masks, and an automaton of three states that starts after the prompt; the texts are
-// compared with the rows whose forbidden tokens are removed. With settings (text_settings.hpp) each request has
-// different settings, and p is the row under them; a factor then has mean at most 1, because tokens that have p = 0 at
-// one step may have been counted at others.
+// stays wrong whatever follows, unless that token leads from a state to the same state. Eight requests with prompts of
+// 1 to 40 tokens, which have tokens in common, arrive at once, for texts of 16 to 288 tokens, so that the requests end
+// at different times. Prompts are drawn from the target, and the first token of a text follows its prompt. Under a
+// grammar the program gets models without masks, and an automaton of three states that starts after the prompt; the
+// texts are compared with the rows whose forbidden tokens are removed. With settings (text_settings.hpp) each request
+// has different settings, and p is the row under them; a factor then has mean at most 1, because tokens that have p = 0
+// at one step may have been counted at others.
 //
-// Few tokens are the first after a prompt or the last before a limit, belong to one request, or follow a rare state of
-// it. Texts that end, belong to several requests or have settings are therefore also judged by separate bets on these
-// tokens, and by bets on tokens by their occurrences in the text:
+// Some faults change only the first tokens after a prompt, the last before a limit, the tokens of one request, or those
+// after a rare state; these are few among all tokens. Texts that end, belong to several requests or have settings are
+// therefore also judged by separate bets on these tokens, and by bets on tokens by their occurrences in the text:
 //
 //   k          the token, whether it is an end token, or its class by occurrences
 //   bet        each token is predicted by p(x) (c + n(k)) / (c + m(k)), normalised, where n and m are the number of
 //              tokens of class k so far and the sum of their probabilities
 //
-// The engine generates several texts, the first of 1024 tokens. With several requests or end tokens all texts of a call
-// have that many together. Otherwise each further text on the first pair is as long as all texts before it, so that
+// The engine generates several texts, the first of 1024 tokens. With several requests or end tokens the texts of a call
+// have 1024 tokens together. Otherwise each further text on the first pair is as long as all texts before it, so that
 // earlier results remain if a text takes too long; texts on the second pair have 1024 tokens. Each text has a separate
 // seed and starts after n tokens 0; counts continue from one text to the next. A lossless engine draws each text from
-// p regardless of earlier texts, so each factor has mean 1 given all earlier tokens, also of other texts: the product
-// over the texts is one martingale. If a program declares end tokens, they have total probability 1/32 in every row, or
-// 1/128 if penalties are declared, because faults of penalties show in longer texts.
+// p regardless of earlier texts, so each factor has mean 1 given all earlier tokens, including the tokens of earlier
+// texts: the product over the texts is one martingale. If a program declares end tokens, they have total probability
+// 1/32 in every row, or 1/128 if penalties are declared, because faults of penalties show in longer texts.
 #pragma once
 
 #include <algorithm>
@@ -69,7 +69,7 @@ struct TextTable {
   int memory = 1;  ///< without `next`, the state is the last `memory` tokens: their digits in base V
   std::vector<double> rows{};
   std::vector<std::int32_t> ends{};  ///< end tokens
-  std::vector<std::int32_t> next{};  ///< [S, V]: the state after a token; empty: by `memory`
+  std::vector<std::int32_t> next{};  ///< [S, V]: the state after a token; empty: see `memory`
 
   bool is_end(std::int32_t token) const { return std::find(ends.begin(), ends.end(), token) != ends.end(); }
   std::uint64_t states() const { return rows.size() / static_cast<std::size_t>(vocabulary); }
@@ -93,12 +93,12 @@ struct TextStart {
 struct GeneratedTexts {
   std::vector<std::vector<std::int32_t>> texts{};
   std::vector<TextStart> starts{};  ///< empty: all texts start in state 0, without a prompt
-  std::vector<int> lengths{};       ///< required unless a text has an end token; empty: any length is right
+  std::vector<int> lengths{};       ///< required lengths of texts without an end token; empty: any length
   /// The settings of each text; empty: no settings. Texts whose numbers are equal modulo `requests` have equal rows.
   std::vector<TextSettings> settings{};
   std::size_t requests = 1;
-  Greedy greedy = Greedy::no;   ///< otherwise each token must be a likeliest one
-  bool greedy_at_zero = false;  ///< only if the text's temperature is 0
+  Greedy greedy = Greedy::no;   ///< unless `no`, each token must be a likeliest one
+  bool greedy_at_zero = false;  ///< whether `greedy` applies only to texts of temperature 0
 };
 
 /// Returns the evidence of texts against `target`.
@@ -117,8 +117,8 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
 double text_distance(double tokens, double contexts, int vocabulary, double log_threshold);
 
 struct TextCheckOptions {
-  int log2_tokens = 17;  ///< log2 of the tokens of all texts together
-  int vocabulary = 6;    ///< tokens of the table with all transitions, without end tokens
+  int log2_tokens = 17;  ///< base-2 logarithm of the number of tokens of all texts together
+  int vocabulary = 6;    ///< number of tokens of the table with all transitions; end tokens are not counted
   int drafts = 3;
   double alpha = 1e-9;
   std::uint64_t seed = 1;

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::uint32_t purpose_of_settings = 0x204;
 
-/// Whether the filter keeps the same tokens of `row` when its entries or its limits change by up to 1e-3. The changes
-/// of entries once rise and once fall with the index, so that ties break both ways.
+/// Whether the filter keeps the same tokens of `row` when its entries or its limits change by up to 1e-3. The change of
+/// an entry once rises and once falls with its index, so that equal entries are put in both orders.
 bool clear_cut(std::span<const double> row, const Filter& filter) {
   std::array<std::vector<double>, 5> rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -38,8 +38,8 @@ bool clear_cut(std::span<const double> row, const Filter& filter) {
   return true;
 }
 
-/// Returns the first limit of `setting`, of some that are tried, that is clear (clear_cut) in all rows of the table and
-/// truncates at least one of them; the default of the setting if there is no such limit.
+/// Tries some limits of `setting` and returns the first for which clear_cut holds in all rows of the table, and which
+/// truncates at least one of them; if there is none, returns the default of the setting.
 Filter truncation(Setting setting, const TextTable& table, double temperature) {
   const auto limits = setting == Setting::top_k   ? std::vector{2.0, 3.0, 1.0, 4.0}
                       : setting == Setting::top_p ? std::vector{0.75, 0.7, 0.8, 0.65, 0.85, 0.6, 0.9, 0.55}
@@ -133,8 +133,8 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
     TextSettings& settings = drawn[r];
     const auto random = philox_pair(seed, r, 0, purpose_of_settings);
     const std::size_t turn = r + seed % requests;
-    // A setting that is declared alone is given to every other request, so that their rows differ. Each temperature
-    // comes with each setting: a round gives each setting once, and the next round starts with the next temperature.
+    // A setting that is declared alone is given to every other request, so that their rows differ. Each temperature is
+    // combined with each setting: a round gives each setting once, and the next round starts with the next temperature.
     const std::size_t round = std::max<std::size_t>(rows.size(), 2), which = turn % round;
     const auto temperatures =
         declaration.greedy_at_zero() ? std::vector{0.0, 0.5, 1.0, 2.0} : std::vector{0.5, 1.0, 2.0};

@@ -7,9 +7,9 @@
 //   b(x)       bias
 //   w(x)       p(x)^r exp(b(x) - a [n(x) > 0] - f n(x)), and 0 for end tokens among the first `min_tokens` tokens
 //
-// The target is w, normalised, at the request's temperature, truncated by its top-k, top-p or min-p; at temperature 0
-// its likeliest token, as `greedy` declares. Logits are log p and never positive, so that the repetition penalty
-// multiplies them. A text also ends with its stop sequence.
+// The target is w, normalised at the request's temperature and truncated by its top-k, top-p or min-p; at temperature 0
+// it is the likeliest token of w, chosen among equally likely tokens as `greedy` declares. Logits are log p and never
+// positive, so the repetition penalty multiplies (and never divides) them. A text also ends with its stop sequence.
 //
 // Correctness: penalties depend only on emitted tokens. So a count that keeps a rejected draft, or a count of another
 // request, gives a wrong row. A request has at most one of penalties, bias and truncations, since engines differ in the
@@ -39,14 +39,15 @@ struct TextSettings {
   double repetition_penalty = 1, presence_penalty = 0, frequency_penalty = 0;
   std::map<std::int32_t, double> logit_bias{};
   int min_tokens = 0;
-  std::vector<std::int32_t> stop{};  ///< the text ends after the first occurrence of these tokens; empty: none
+  std::vector<std::int32_t> stop{};  ///< tokens after whose first occurrence the text ends; empty: none
   /// Whether the request is greedy in a program that is greedy at temperature 0.
   bool at_zero() const { return filter.temperature == 0; }
 };
 
 /// Returns the declared settings as a JSON object, by name.
 nlohmann::json to_json(const TextSettings& settings, const Declaration& declaration);
-/// Returns the settings that change something as text, " with presence_penalty 1"; empty if there are none.
+/// Returns as text the settings that differ from their defaults, such as " with presence_penalty 1"; empty if there are
+/// none.
 std::string to_text(const TextSettings& settings);
 
 /// Draws settings for each of `requests` requests, from the declared ones, for texts of this table.
@@ -58,7 +59,7 @@ class RowsUnderSettings {
  public:
   RowsUnderSettings(const TextSettings& settings, std::span<const std::int32_t> prompt, const TextTable& table);
 
-  /// Returns the distribution of the next token if the model's row is `p`; for a greedy request w, normalised.
+  /// Returns the distribution of the next token if the model's row is `p`; for a greedy request, returns w normalised.
   std::vector<double> row(std::span<const double> p) const;
   void read(std::int32_t token);
   /// Returns the class of a token by three features: whether it is in the prompt; whether it is the last token, among
