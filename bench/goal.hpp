@@ -1,7 +1,7 @@
 // A goal: a bound on the ratio of the times of two benchmarks of one run, one of which may be a peer or a lower bound.
 //
-// A group in bench/groups/ declares its goals where it registers its benchmarks. The report computes the ratio of both
-// medians and judges the goal. A goal is left out unless both of its benchmarks ran.
+// A group in bench/groups/ declares its goals where it registers its benchmarks. The report computes the ratio of the
+// two medians and compares it with the bound. A goal is left out unless both of its benchmarks ran.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace draftproof {
 struct Goal {
   enum class Sense { at_least, at_most };
 
-  std::string what;    ///< one line: the comparison, and why it matters
+  std::string what;    ///< description of the comparison in one line
   std::string slower;  ///< full names of benchmarks, as `draftproof bench --list` prints them
   std::string faster;
   Sense sense;

@@ -19,7 +19,7 @@ namespace draftproof::benchmarks {
 
 inline constexpr int vocabularies[] = {4096, 32000, 128256};
 
-/// V and K for which linear programs and flows over draft tuples finish.
+/// V and K so small that linear programs and flows over draft tuples finish.
 inline constexpr std::pair<int, int> small_sizes[] = {{6, 2}, {12, 2}, {12, 3}, {24, 2}};
 
 /// One pair in the forms that simulators take.
@@ -47,7 +47,7 @@ inline const Pair& pair_of(int vocabulary) {
   return *pair;
 }
 
-/// Returns this pair with .99 of both rows on one token, which is not the most probable token of pair_of.
+/// Returns this pair with 0.99 of the mass of both rows on one token, which is not the most probable token of pair_of.
 inline const Pair& peaked_pair_of(int vocabulary) {
   static std::map<int, std::unique_ptr<Pair>> pairs;
   auto& pair = pairs[vocabulary];

@@ -60,7 +60,7 @@ class ContextBets {
 /// probability by the ratio of the two.
 //
 //   n, m     times that a token of the class was emitted in the context, and the sum over steps i of the probability
-//            p_i is the probability of a token of the class at step i
+//            p_i that a token of the class is emitted
 //   bet      p_i(x) (c + n(class of x)) / (c + m(class of x)), normalised over x
 class ClassBets {
  public:

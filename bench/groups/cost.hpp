@@ -1,4 +1,4 @@
-// One decision on fresh float32 rows, as in an engine: plan and verdict, with nothing kept from the last decision.
+// Times one decision on fresh float32 rows, as in an engine: plan and verdict are computed anew for each decision.
 //
 //   cost/VERIFIER/DISTRIBUTION/V/K   hot: always the same rows, which stay in a cache that holds 8 V bytes
 //   cold/VERIFIER/DISTRIBUTION/V/K   cold: every decision on another copy of the rows; all copies exceed the caches

@@ -26,8 +26,8 @@
 
 namespace draftproof::benchmarks {
 
-/// A random source for which flips fail whenever they can, so that every draft is rejected if possible, and whose draws
-/// are always the same.
+/// A random source that always returns the same numbers: the largest for flips, so that every draft with acceptance
+/// probability below 1 is rejected, and a constant for other draws.
 struct Refusing : UniformSource<Refusing> {
   std::uint64_t next(Purpose purpose) { return purpose == Purpose::flip ? ~std::uint64_t{0} : 0x9E3779B97F4A7C15; }
 };

@@ -147,7 +147,7 @@ struct Ladder {
             "ladder/additions/128256", 1.2);
     at_most("the ladder, plan and verdict, against its histogram", "ladder/fresh/128256/4", "ladder/histogram/128256",
             1.75);
-    // The bounds for K = 2, 4 and 8 are 0.4, 0.8 and 1.5 ms if a pass takes 16.5 us.
+    // The bounds for K = 2, 4 and 8 correspond to 0.4, 0.8 and 1.5 ms if a pass takes 16.5 us.
     at_most("the ladder without replacement, K = 2, against the pass of one refused draft", "ladder/wor/128256/2",
             "ladder/one_pass/128256", 24);
     at_most("the ladder without replacement, K = 4, against the pass of one refused draft", "ladder/wor/128256/4",

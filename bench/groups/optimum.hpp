@@ -38,7 +38,7 @@ struct Optimum {
           static_cast<std::uint64_t>(std::bit_cast<std::uint32_t>(static_cast<float>(p[x] / q[x]))) << 32 | x);
     spare.resize(unsorted.size());
     for (auto _ : state) {
-      pairs = unsorted;  // takes a fiftieth of the sort's time
+      pairs = unsorted;  // this copy takes 1/50 of the sort's time
       radix_lower_bound(pairs, spare);
       benchmark::DoNotOptimize(pairs.data());
     }

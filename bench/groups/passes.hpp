@@ -12,7 +12,8 @@
 //   rewrite/recursive_rejection/V    the same decision as engines compute it, with a residual in memory in every round
 //   k_seq/factor/V             K-SEQ's factor for K = 4
 //
-// An item is a pass, a decision or a factor. `passes` counts the tokens that a decision or a factor reads, over V.
+// An item is a pass, a decision or a factor. The counter `passes` is the number of tokens read per decision or factor,
+// divided by V.
 #pragma once
 
 #include <benchmark/benchmark.h>

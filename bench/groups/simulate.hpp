@@ -1,6 +1,6 @@
 // simulate/VERIFIER/DISTRIBUTION/V/K: Monte Carlo on prepared tables, one thread, Philox numbers, histogram counted.
 // lazy/VERIFIER/DISTRIBUTION/V/K: the same verdicts, drawing only the drafts that the verifier reads.
-// peaked/VERIFIER/DISTRIBUTION/V/K: the same with .99 of p and q on one token.
+// peaked/VERIFIER/DISTRIBUTION/V/K: the same with 0.99 of the mass of p and of q on one token.
 // threads/1/VERIFIER/DISTRIBUTION/V/K, threads/2/..: on one and two threads, by wall-clock time.
 // naive/VERIFIER/DISTRIBUTION/V/K: the same trials by the same code on plain rows, O(K V) each.
 #pragma once

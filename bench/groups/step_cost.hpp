@@ -1,6 +1,6 @@
-// step_cost/VERIFIER/TREE_DISTRIBUTION/V/K/L: one iteration on fresh float32 rows, as in an engine: plans and step,
-// with nothing kept from the last iteration. step_cost/refused/VERIFIER/V/L: a path whose tokens are all rejected,
-// which is the highest cost of a verifier of one path.
+// step_cost/VERIFIER/TREE_DISTRIBUTION/V/K/L: one iteration on fresh float32 rows, as in an engine: plans are computed
+// anew for each step. step_cost/refused/VERIFIER/V/L: a path whose tokens are all rejected, which is the highest cost
+// of a verifier of one path.
 //
 //   passes     mean tokens that passes read, over V
 //   tokens     mean length of a step, with its correction or bonus
@@ -108,7 +108,8 @@ struct StepCost {
            std::to_string(length);
   }
 
-  /// Adds a path that repeats the token with the least p / q. Its tests succeed with a probability below (p / q)^2.
+  /// Adds a path that repeats the token with the least p / q. A draft of this path is accepted with a probability below
+  /// (p / q)^2.
   static void add_refused(std::string_view verifier, TimedPathForm form, int vocabulary, int length) {
     benchmark::RegisterBenchmark(
         refused_name(verifier, vocabulary, length).c_str(), [form, vocabulary, length](benchmark::State& state) {

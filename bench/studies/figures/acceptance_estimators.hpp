@@ -1,4 +1,4 @@
-// Compares estimators of the emitted distribution and of acceptance by the variance that each saves against counting:
+// Compares estimators of the emitted distribution and of acceptance with counting, by the variance that each saves:
 // conditional distributions given the drafts, control variates, stratified and scrambled Sobol drafts. Then it
 // compares the acceptance of `simulate --estimate` with closed forms.
 //
@@ -76,11 +76,12 @@ struct AcceptanceEstimators {
         .tuples = total, .replicates = count, .seed = options.seed, .threads = options.threads, .stop = options.stop};
   }
 
-  /// Six relative standard deviations, sqrt(2 / 127) each, of a variance estimated from 128 replicates.
+  /// Six relative standard deviations of a variance that is estimated from 128 replicates; the standard deviation is
+  /// sqrt(2 / 127).
   static constexpr double variance_noise = 0.75;
 
-  /// The spread of replicates does not account for an event that none of the n tuples shows. An event of probability
-  /// 37 / n stays unseen once in e^37 = 1e16 times.
+  /// The spread of replicates does not account for an event that occurs in none of the n tuples. An event of
+  /// probability 37 / n occurs in none of them with probability e^-37 = 1e-16.
   static constexpr double unseen = 37;
 
   struct Noise {
@@ -111,7 +112,7 @@ struct AcceptanceEstimators {
     };
     const auto what = [&] { return fmt::format("{}, K = {}", estimator.name, drafts); };
     const auto near = [&](const ReplicatedMean& mean, double exact) {
-      // Student's t with 127 degrees of freedom exceeds ten less often than once in 1e16.
+      // Student's t with 127 degrees of freedom exceeds ten with probability below 1e-16.
       checks.at_most(std::abs(mean.mean - exact), 10 * mean.standard_error, unseen / used, what);
     };
     const std::vector<double> target = folded(distribution.group(), distribution.target());
@@ -124,7 +125,7 @@ struct AcceptanceEstimators {
     near(means[accepted], distribution.acceptance());
     const double tokens = static_cast<double>(
         std::count_if(distribution.target().begin(), distribution.target().end(), [](double p) { return p > 0; }));
-    // If the controls explain all variance, only rounding is left.
+    // If the control variates remove all variance, only rounding is left.
     const double rounding = 0x1p-90;
     const Noise out{
         plain / std::max(estimated, rounding), (tokens - 1) / (means[square].mean - 1),
@@ -138,7 +139,7 @@ struct AcceptanceEstimators {
     // Only the rounding of doubles is left in the estimator's variance, so the ratio has no meaning.
     if (ratio > 1e12) return "exact";
     if (ratio < 100) return fmt::format("{:.1f}", ratio);
-    // Rounds to two digits, because an estimated variance has no more.
+    // Rounds to two digits, because an estimated variance has no more than two accurate digits.
     const double unit = std::pow(10, std::floor(std::log10(ratio)) - 1);
     return grouped(static_cast<std::uint64_t>(std::llround(std::round(ratio / unit) * unit)));
   }
@@ -210,7 +211,7 @@ struct AcceptanceEstimators {
       if (!found) return false;
       const double seconds = since(start) / static_cast<double>(found->tuples);
       const ReplicatedMean& accepted = found->draft_accepted;
-      // Student's t with 15 degrees of freedom exceeds ten about 5 times in 1e8.
+      // Student's t with 15 degrees of freedom exceeds ten with probability about 5e-8.
       const double off = std::abs(accepted.mean - exact);
       checks.at_most(off, 10 * accepted.standard_error, unseen / static_cast<double>(found->tuples),
                      [&] { return scheme; });

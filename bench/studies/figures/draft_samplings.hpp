@@ -12,7 +12,7 @@
 // Source: Hu et al., arXiv:2502.18779, who compare the optima of i.i.d., without-replacement and greedy drafts; the
 // other samplings and the gaps of verifiers are added here.
 // Claimed: no verifier is above the optimum of its sampling; and alpha*(i.i.d.) <= alpha*(without replacement),
-// because distinct drafts all lie in a given set of tokens with a smaller probability.
+// because the probability that all drafts lie in a given set of tokens is smaller for distinct drafts.
 #pragma once
 
 #include <span>
@@ -34,8 +34,8 @@ struct DraftSamplings {
 
   static constexpr std::string_view samplings[] = {"iid", "without_replacement", "greedy",
                                                    "hub", "fixed_top_k",         "tail_draw"};
-  static constexpr int numbers[] = {2, 4, 8, 16, 32};  ///< numbers of drafts for optima
-  static constexpr int for_verifiers[] = {2, 4, 8};    ///< numbers of drafts for verifiers
+  static constexpr int numbers[] = {2, 4, 8, 16, 32};  ///< numbers of drafts at which optima are computed
+  static constexpr int for_verifiers[] = {2, 4, 8};    ///< numbers of drafts at which verifiers are simulated
 
   /// Effort: tuples of each simulated row.
   static StudyResult run(const StudyOptions& options) {

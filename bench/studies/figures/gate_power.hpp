@@ -8,12 +8,12 @@
 //              several runs, on a pair of the same kind (bench/studies/wrong_programs.hpp)
 //   pr, nightly  the budgets of the two profiles of `draftproof check`
 //
-// The correct verifiers are the schemes whose path distribution is known. Each is run at the budget of pr and, with
-// timings, also at the budget of nightly. Times are wall-clock and processor times.
+// The correct verifiers are the schemes for which the distribution of accepted drafts is known. Each is run at the
+// budget of pr and, with timings, also at the budget of nightly. Times are wall-clock and processor times.
 //
 // Claimed: every median is within 4 times its reference; every run detects a deviation of TV 1 % of each shape within
-// the budget of pr, and of 0.1 % within that of nightly; no correct verifier raises an alarm. The first two are claimed
-// only on the standard pair and at full budgets.
+// the budget of pr, and a deviation of 0.1 % within the budget of nightly; no correct verifier raises an alarm. The
+// first two claims hold only on the standard pair and at full budgets.
 #pragma once
 
 #include <chrono>
@@ -100,7 +100,7 @@ struct GatePower {
   }
 
  private:
-  /// Returns the budget, at most the effort; both as log2.
+  /// Returns the smaller of budget and effort, both as log2; effort 0: the budget.
   static double capped(double log2, const StudyOptions& options) {
     return options.effort > 0 ? std::min(log2, static_cast<double>(options.effort)) : log2;
   }

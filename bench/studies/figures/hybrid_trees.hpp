@@ -13,9 +13,9 @@
 
 namespace draftproof::studies {
 
-// Hybrid trees, pruned ones and fixed first tokens with one suffix against independent paths and trees without
-// replacement: accepted tokens of the best shape and verifier of each within a budget of nodes, on the same contexts and
-// random bits.
+// Compares hybrid trees, pruned hybrid trees, and fixed first tokens with one suffix each, with independent paths and
+// trees without replacement: the accepted tokens of the best shape and verifier of each kind within a budget of nodes,
+// on the same contexts and random bits.
 //
 //   a, b          children of the root, and of every node below it at depth 1; deeper nodes have one child
 //   F             number of fixed children of a node, its most probable tokens; a node with at most F children has only
@@ -23,7 +23,7 @@ namespace draftproof::studies {
 //   pruned        the N nodes with the largest scores (sim/drafters/trees/pruned_hybrid_tree.hpp) of trees whose nodes
 //                 all have the same number of children
 //   N             budget: a tree has at most N nodes, and at least three quarters of N
-//   difference    accepted tokens less the accepted tokens of the best independent paths, ± standard error
+//   difference    accepted tokens minus the accepted tokens of the best independent paths, ± standard error
 //
 // Without sources the study reads the model in data/, relative to the repository's root. Effort: contexts per draft
 // model.
@@ -37,7 +37,7 @@ struct HybridTrees {
   static constexpr std::string_view source = "trees of arXiv:2605.04543; the comparison is derived here";
 
   static constexpr int budgets[] = {8, 16, 32, 64}, longest = 8;
-  static constexpr std::uint64_t coins = 8;  ///< verifications of the same drafts
+  static constexpr std::uint64_t coins = 8;  ///< number of verifications of the same drafts
 
   static StudyResult run(const StudyOptions& options) {
     const std::uint64_t contexts = options.effort > 0 ? options.effort : 50;
@@ -124,7 +124,7 @@ struct HybridTrees {
     for (const std::size_t i : order) {
       std::vector<Field> row = shape_fields(all[i], tally, i, base);
       row.insert(row.begin(), word("draft sampling", "draft_sampling", all[i].drafter->info().name));
-      const std::pair kind(all[i].scheme, all[i].drafter);  // a table has the best shape of each kind
+      const std::pair kind(all[i].scheme, all[i].drafter);  // the first row of a kind is its best shape
       if (std::find(shown.begin(), shown.end(), kind) != shown.end())
         for (Field& field : row) field.shown = false;
       else

@@ -1,5 +1,5 @@
 // The study of lossy rules: the gain of each rule over lossless verification, whether its output has a certificate for
-// rollouts, and how much farther from p the output is than by the nearest rule with the same acceptance.
+// rollouts, and how much farther from p its output is than the output of the nearest rule with the same acceptance.
 #pragma once
 
 #include <algorithm>
@@ -27,9 +27,9 @@ namespace draftproof::studies {
 //   least KL     the least KL of any rule with this acceptance, which mentored decoding attains
 //   p / output   largest importance ratio over positions and tokens with p > 2^-40
 //
-// Cost: V^2 branches per rule and position, so rows of more than `whole` tokens are cut to their likeliest, as by an
-// engine's top-k.
-// Source: derived here; the optimum in KL in verifiers/lossy/mentored_decoding.hpp.
+// Cost: V^2 branches per rule and position, so rows of more than `whole` tokens are cut to their `likeliest` most
+// probable tokens, as by an engine's top-k.
+// Source: derived here; for the optimum in KL see verifiers/lossy/mentored_decoding.hpp.
 // Claimed: no rule is nearer to p than the least TV and the least KL at its acceptance; `diversed` attains the least
 // TV and `mentored_decoding` the least KL.
 struct LossyRules {
@@ -132,8 +132,8 @@ struct LossyRules {
   }
 
   static void check(const Outcome& got, const std::string& where, std::string_view rule, Checks& checks) {
-    // Per unit of acceptance KL changes by ln(1 / (b c)), which is below 64, because c >= 2^-90 and b is not smaller
-    // than c.
+    // The derivative of KL in the acceptance is ln(1 / (b c)), which is below 64, because c >= 2^-90 and b is not
+    // smaller than c.
     const double error = rounding(got.vocabulary);
     const auto at_most = [&](double value, double limit, double tolerance, const char* claim) {
       checks.at_most(value, limit, tolerance, [&] { return where + ", " + claim; });

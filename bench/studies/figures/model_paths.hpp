@@ -19,7 +19,7 @@ namespace draftproof::studies {
 // all schemes verify the same drafts, and the differences between schemes have standard errors. Then the one scheme
 // that carries state runs over many iterations.
 //
-//   E[tau]        accepted tokens of a step, the extra token not counted
+//   E[tau]        mean number of accepted tokens of a step, without the extra token
 //   K L           a single path of K L tokens, which needs as many target rows as K paths of L tokens
 //   difference    in E[tau], of two schemes on the same contexts, drafts and random bits
 //                 (bench/studies/paired_paths.hpp), ± standard error
@@ -44,7 +44,7 @@ struct LivePaths {
   static constexpr std::string_view single[] = {"token_path", "block", "greedy_block"};
   static constexpr int numbers[] = {2, 3, 4, 8}, lengths[] = {4, 8};
   static constexpr std::uint64_t coins = 16;  ///< verifications of the same drafts
-  static constexpr int iterations = 32;       ///< iterations of an episode
+  static constexpr int iterations = 32;       ///< number of iterations of an episode
 
   static StudyResult run(const StudyOptions& options) {
     const std::uint64_t conditionals = options.effort > 0 ? options.effort : 100;
@@ -100,10 +100,10 @@ struct LivePaths {
 
     Plan() {
       for (const int length : lengths) {
-        // A single path is the baseline of several paths.
+        // Several paths are compared with a single path.
         add(length, 1, length, {"token_path", "block"});
         for (const int drafts : numbers) {
-          // One path with as many tokens as all K paths, for the same number of target rows.
+          // A single path with as many tokens as all K paths together needs the same number of target rows.
           add(length, 1, drafts * length, {"block"});
           add(length, drafts, length, {std::begin(schemes), std::end(schemes)});
         }
@@ -184,8 +184,8 @@ struct LivePaths {
     return data;
   }
 
-  /// Adds the best scheme against every other scheme, and, if ladder_block is not the best, ladder_block against every
-  /// other.
+  /// Adds comparisons of the best scheme with every other scheme and, if ladder_block is not the best, of ladder_block
+  /// with every other scheme.
   static void add_differences(const Cell& at, const PairedTally& tally, Records& against) {
     const auto begin = tally.accepted.begin() + static_cast<std::ptrdiff_t>(at.first);
     const auto end = begin + static_cast<std::ptrdiff_t>(at.schemes.size());
@@ -238,8 +238,8 @@ struct LivePaths {
   }
 };
 
-// Which tree to draft: the study compares the accepted tokens of every shape (children per depth) within a budget of
-// nodes, for the ladders for drafts with and without replacement, on the same contexts and random bits.
+// The study of tree shapes: compares the accepted tokens of every shape (children per depth) within a budget of nodes,
+// for the ladders for drafts with and without replacement, on the same contexts and random bits.
 //
 //   b_1 b_2 ..    children of every node at depth 0, 1, ..; they never rise with depth
 //   N             nodes of the tree: b_1 + b_1 b_2 + ..; the number of target rows in addition to the root's
@@ -248,7 +248,8 @@ struct LivePaths {
 //   K, L          at equal target cost: K children of the root that go on as single paths to depth L, drawn without
 //                 replacement, against every verifier of K i.i.d. paths of L tokens; K L nodes either way
 //
-// A shape counts if it has at most N nodes and one more level or child would have more. Without sources the study
+// A shape is compared if it has at most N nodes and would exceed N with one more level or child. Without sources the
+// study
 // reads the model in data/, relative to the repository's root. Effort: contexts per draft model.
 // Cost: 0.1 s a context.
 // Source: trees without replacement as in Sequoia, arXiv:2402.12374; the search over shapes is derived here.
@@ -264,7 +265,7 @@ struct TreeShapes {
   static constexpr std::string_view rivals[] = {"ladder_block", "traversal", "branch_reentry",
                                                 "greedy_multipath_block"};
   static constexpr std::uint64_t coins = 8;  ///< verifications of the same drafts
-  static constexpr std::size_t shown = 8;    ///< number of shapes shown in a table
+  static constexpr std::size_t shown = 8;    ///< number of shapes in a table
 
   static StudyResult run(const StudyOptions& options) {
     const std::uint64_t contexts = options.effort > 0 ? options.effort : 100;

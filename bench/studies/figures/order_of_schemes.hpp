@@ -4,7 +4,7 @@
 //   sample_and_match <= naive_tree <= recursive_rejection <= k_seq at its root <= optimum        K i.i.d. drafts
 //   recursive_rejection <= recursive_rejection_wor <= optimum_wor, optimum_iid <= optimum_wor    without replacement
 //
-// It also tests pairs of schemes without an order, with an instance for either direction.
+// For pairs of schemes without an order it tests two instances, one in which each scheme is better.
 //
 // Cost: `effort` instances, 100,000 by default, V 2 to 8 and K 1 to 4 (bench/studies/order_search.hpp).
 // Passes if no instance contradicts an order and every instance of a crossing shows its claim.
@@ -29,7 +29,7 @@ struct OrderOfSchemes {
     const OrderSearch search =
         search_orders(order_claims, crossing_claims, options.effort > 0 ? options.effort : 100'000, options);
     StudyResult result;
-    if (search.orders.empty()) return result;  // only some of the blocks were run
+    if (search.orders.empty()) return result;  // only a part of the search was run
     result.complete = search.complete;
     result.document.data = {
         {"schema", "draftproof.study.order_of_schemes/1"}, {"seed", options.seed}, {"instances", search.instances}};

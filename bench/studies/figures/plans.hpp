@@ -18,8 +18,8 @@
 
 namespace draftproof::studies {
 
-// The acceptance that the ladder loses on fresh rows, where its bins are buckets of p / q; the number of bins; and the
-// number of breaks in its sweep. G, P, M, p_I and the recovery of the loss ("served whole") are defined in
+// Computes the acceptance that the ladder loses on fresh rows, where its bins are buckets of p / q; the number of bins;
+// and the number of breaks in its sweep. G, P, M, p_I and the recovery of the loss ("served whole") are defined in
 // docs/ladder.md.
 //
 //   lost       optimum of K i.i.d. drafts - sum of min(p, p_I), in units of 1e-6, with the recovery
@@ -99,7 +99,8 @@ struct LadderBuckets {
     };
     at_most(-loss.whole, 0, "whole buckets above the optimum");
     at_most(-loss.plain, 0, "own ratios above the optimum");
-    // A bucket is at most 1/64 of its ratio wide, and a bucket of relative width w loses at most w / 4.
+    // The ratios p / q in a bucket differ by at most 1/64 of their value, and a bucket of relative width w loses at
+    // most w / 4.
     at_most(loss.whole, 1.0 / 256, "whole buckets");
   }
 
@@ -129,7 +130,7 @@ struct LadderBuckets {
   }
 };
 
-// Acceptance against time of the schemes that reach the optimum of K i.i.d. drafts: global resolution at three
+// Compares acceptance and time of the schemes that reach the optimum of K i.i.d. drafts: global resolution at three
 // tolerances, a maximum flow, the two-step form of this flow, and the ladder. Recursive rejection is added for
 // comparison.
 //
@@ -141,9 +142,9 @@ struct LadderBuckets {
 // Cost: one exploration of all tuples per scheme, n and K: V^K branches and their continuations.
 // Source: Thomas and Pal, arXiv:2511.15898, who compare acceptance and time on a language model. Their numbers
 // cannot be reproduced here, but the trade-off can.
-// Claimed: the TV is within the promise of each scheme (tau / 2 for global resolution, else 0); acceptance is at most
-// that TV above the optimum and, except for recursive rejection, at most twice the promise below it, because the fits
-// of global resolution miss the rejections by at most tau.
+// Claimed: the TV is at most the bound that each scheme promises (tau / 2 for global resolution, else 0); acceptance is
+// at most that TV above the optimum and, except for recursive rejection, at most twice the promise below it, because
+// the fits of global resolution miss the rejections by at most tau.
 struct ResolutionTrade {
   static constexpr std::string_view name = "resolution_trade";
   static constexpr std::string_view about = "acceptance, exactness and time of the optimal schemes on few tokens";
@@ -152,7 +153,7 @@ struct ResolutionTrade {
   static constexpr std::size_t sizes[] = {6, 8, 10, 12};
   static constexpr int numbers[] = {2, 3};
 
-  /// A verifier in the comparison, with its promise.
+  /// A verifier in the comparison, with the TV that it promises.
   struct Scheme {
     std::string name;
     std::shared_ptr<const AnyVerifier> verifier;
@@ -201,12 +202,12 @@ struct ResolutionTrade {
   struct Point {
     std::size_t tokens;
     int drafts;
-    int vocabulary;  ///< tokens that target or proposal keeps
+    int vocabulary;  ///< number of tokens kept in the target or the proposal
     double optimum;
     std::vector<Outcome> outcomes{};  ///< results by scheme
   };
 
-  /// Returns the processor time of making a plan, the median of five.
+  /// Returns the processor time of making a plan: the median of five runs.
   static double seconds_to_prepare(const Scheme& scheme, const Rows<double>& rows, int drafts) {
     const auto now = [] {
       timespec time{};

@@ -3,7 +3,7 @@
 // stored in short formats.
 //
 //   rows      p over all V tokens, q over a few, so that an enumeration ends: whole_rows()
-//   TV        distance of the output distribution in one form from p, the distribution of the rows: audit()
+//   TV        distance between p and the output distribution in one form of the rows: audit()
 //   stored    rows rounded to a format and read directly; TV to the distribution of the rounded rows, and to p
 //   controls  textbook samplers of p, for comparison: the running sum of p in float32, and exact sums of p with a
 //             uniform of b bits
@@ -11,7 +11,7 @@
 // Cost: an enumeration is a few passes over V; --effort is the number of tokens that can be drafted.
 // Correctness: a draw takes token x when u falls between two adjacent sums. For an ideal u the probability is their
 // difference; for a uniform of b bits it is the number of multiples of 2^-b between them, times 2^-b. The sums are
-// integers here: a row that sums to 2^62 (quantise()).
+// integers here, because rows are converted to integers whose sum is 2^62 (quantise()).
 // Claimed: every form is within 1e-11 of p, and float32 rows within 1e-6 of their own distribution; float32 running
 // sums and 24-bit uniforms are beyond 1e-6.
 #pragma once

@@ -19,9 +19,9 @@
 
 namespace draftproof::studies {
 
-// Four instances with published exact values of the acceptance of recursive rejection and of the optimum. The study
-// computes them again in fractions: recursive rejection by an enumeration of every branch of its program, the optimum
-// by all cuts and by a maximal flow whose certificate is checked without the solver.
+// Four instances for which exact values of the optimum and of the acceptance of recursive rejection are published. The
+// study computes these values again in fractions: recursive rejection by an enumeration of every branch of its program,
+// the optimum by all cuts and by a maximal flow whose certificate is checked without the solver.
 //
 //   p, q       target, proposal   fractions
 //   accepted   recursive          distribution.draft_accepted, equal to distribution.draft_emitted
@@ -117,8 +117,8 @@ struct CertifiedInstances {
   }
 };
 
-// Acceptance by the number of i.i.d. drafts, for four pairs of target and proposal: the optimum, K-SEQ at its root,
-// recursive rejection, the naive tree, and sample and match.
+// Computes the acceptance by the number of i.i.d. drafts, for four pairs of target and proposal: the optimum, K-SEQ at
+// its root, recursive rejection, the naive tree, and sample and match.
 //
 //   K       drafts     1, 2, 4, .. up to `effort`, 8 by default
 //   zipf    -          weight of token i, counted from 1, proportional to i^-s
@@ -153,7 +153,8 @@ struct CurvesInDrafts {
             iid_optimum(RatioTable(pair.p, pair.q), drafts).acceptance, acceptance::k_seq(pair.p, pair.q, drafts),
             acceptance::recursive_rejection(pair.p, pair.q, drafts), acceptance::naive_tree(pair.p, pair.q, drafts),
             acceptance::sample_and_match(pair.p, pair.q, drafts)};
-        // K multiplications and V additions, of numbers at most 1, each round on either side of the comparison.
+        // Either side of the comparison makes K multiplications and V additions of numbers of at most 1; each of them
+        // rounds.
         const double rounding = 2 * (drafts + static_cast<double>(pair.p.size())) * 0x1p-53;
         const bool compared = i < std::size(pair.reference[0]);
         bool ordered = true, agrees = true;
@@ -263,7 +264,7 @@ struct TwoUniformDrafts {
     const std::uint64_t steps = options.effort > 0 ? options.effort : 20;
     StudyResult result;
     auto& data = result.document.data = {{"schema", "draftproof.study.two_uniform_drafts/2"}, {"steps", steps}};
-    // A value has three terms with a few roundings each; K-SEQ's root is found exactly to neighbouring doubles.
+    // A value has three terms with a few roundings each; K-SEQ's root is found up to two neighbouring doubles.
     constexpr double rounding = 1e-14;
     std::uint64_t done = 0, total = 0;
     for (const Curve& curve : curves) total += abscissae(curve, steps).size();
@@ -374,7 +375,7 @@ struct WorstCases {
              {{2, {"0.851852"}}, {3, {"0.81410"}}, {4, {}}, {8, {}}, {64, {}}, {1024, {}}}}};
   }
 
-  /// K-SEQ with a rational factor that equals the root.
+  /// K-SEQ on an instance whose factor, the root of an equation, is rational.
   class KSeqAtRoot final : public Decider<Rows<Rational>, Explorer<Rational>> {
    public:
     KSeqAtRoot(const Rows<Rational>& distributions, const Rational& root)
@@ -460,7 +461,7 @@ struct WorstCases {
         for (const int drafts : {2, 3}) {
           const auto ratio = [&](const Row& p, const Row& q) {
             const double optimum = acceptance::optimum(p, q, drafts);
-            // An optimum of 0 has no ratio. Below 1e-3 the rounding of either side would be visible.
+            // Omits optima near 0: with 0 the ratio is undefined, and below 1e-3 rounding would change it visibly.
             return optimum > 1e-3 ? scheme.accepts(p, q, drafts) / optimum : 1;
           };
           const LeastPair found = least_pair(ratio, vocabulary, resolution, options);
@@ -469,7 +470,8 @@ struct WorstCases {
             return;
           }
           const double family = scheme.minimum(drafts).acceptance;
-          // Acceptance and optimum err by less than 2^-48, some 40 roundings; their ratio by at most 1000 times that.
+          // Acceptance and optimum err by less than 2^-48 after some 40 roundings; the error of their ratio is at most
+          // 1000 times as large.
           const bool lower = found.value < family - 1000 * 0x1p-48;
           // If the search does not reach the known minimum, it shows nothing about smaller values.
           const bool reached = found.value < family + 1e-6;
