@@ -67,7 +67,7 @@ class MappedFile {
 
 enum class DType { F16, BF16, F32, F64, I8, U8, I32, I64 };
 
-/// The names of a type in messages and in the two formats.
+/// The names of a type in messages, in .safetensors and in .npy files.
 struct TypeNames {
   DType dtype;
   std::size_t width;                        ///< bytes of an element

@@ -119,7 +119,7 @@ std::string safetensors_head(std::span<SafetensorsEntry> entries, const json& me
 Safetensors read_safetensors(const std::filesystem::path& path, const WantArray& want) {
   const std::string file = path.string();
   const auto mapped = std::make_shared<const MappedFile>(path);
-  constexpr std::uint64_t most = std::uint64_t{1} << 46;  // of address space, on any 64-bit machine
+  constexpr std::uint64_t most = std::uint64_t{1} << 46;  // bytes that any 64-bit machine can map
   SafetensorsView view = view_safetensors(mapped->bytes(), file, most, "a header inside the file, of at most 100 MB");
   Safetensors result;
   result.metadata = std::move(view.header.metadata);

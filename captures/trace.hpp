@@ -1,4 +1,4 @@
-// A trace: the records of a running engine. It has the rows, drafts and emitted tokens of every call of the verifier,
+// A trace is a recording of a running engine. It has the rows, drafts and emitted tokens of every call of the verifier,
 // in one .safetensors file (docs/captures.md, "Layout"). All arrays but the rows are checked on opening; each row is
 // checked when it is read.
 //
@@ -31,7 +31,8 @@ class Trace {
 
   /// Maps a file. Throws: InputError, with the array, if it is not a trace, or if its arrays contradict each other.
   static Trace open(const std::filesystem::path& path);
-  /// Reads a trace from the bytes of a file, whose name in messages is `name`. Throws: as open().
+  /// Reads a trace from the bytes of a file, whose name in messages is `name`. Throws: InputError, in the cases of
+  /// open().
   static Trace of_bytes(std::vector<std::byte> bytes, std::string name);
 
   const std::string& file() const { return file_; }
@@ -55,7 +56,7 @@ class Trace {
 
   // Fields of record r < R.
   std::int32_t emitted(std::size_t r) const { return emitted_[r]; }
-  /// The proposal row of the same prefix, or -1.
+  /// The number of the proposal row after the same prefix, or -1 if there is none.
   std::int64_t emitted_q(std::size_t r) const { return emitted_q_[r]; }
 
   // Fields of draft d < D. Block b has the drafts draft_start(b) to draft_start(b + 1) - 1.

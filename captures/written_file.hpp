@@ -1,4 +1,4 @@
-// Writes of files: a regular file is replaced whole or not at all, and other kinds of files are never replaced.
+// Writes files: a regular file is replaced as a whole or not at all, and other kinds of files are never replaced.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ class WriteFailure : public std::runtime_error {
 /// The kind of file at a path that is to be written. A symbolic link is kept, and its target is written.
 struct WriteTarget {
   std::filesystem::path file;  ///< the path with all links resolved
-  std::string special{};       ///< "a FIFO", for example; empty if the path is a regular file or does not exist
+  std::string special{};       ///< such as "a FIFO"; empty if the path is a regular file or does not exist
   bool stream = false;  ///< whether text can be written into it: a character device, or a name such as /dev/stdout
 
   /// Whether write_whole() refuses the path.

@@ -28,13 +28,14 @@ inline constexpr const char* running_group = "Running and writing";
 inline CLI::Validator many() { return between(1, 1e15); }
 
 /// Makes every option of a numeric type in `app` and its subcommands accept only decimal numbers: finite,
-/// without spaces, whole where the type is, "1e6" for 1000000. The error for other text names the option, the text and
-/// the expected range. Requires that all options were added before.
+/// without spaces, integers if the type is an integer type; "1e6" means 1000000. The error for other text names the
+/// option, the text and the expected range. Requires that all options were added before.
 void read_numbers_strictly(CLI::App& app);
 
 /// Compares the files of options of type `written_file` with those of all other options and arguments of a parsed
 /// command line, also inside `FILE:NAME`, `exec:PROGRAM FILE` and lists.
-/// Throws: InputError if one is the same file, under whatever name, or one path is to be written twice.
+/// Throws: InputError if a file to be written is also another of these files, even under another name, or if one path
+/// is to be written twice.
 void check_written_files(const CLI::App& app);
 
 }  // namespace draftproof

@@ -41,7 +41,7 @@ std::atomic<std::size_t> stopped_length{0};
 extern "C" void on_signal(int number) {
   stop_flag.store(true, std::memory_order_relaxed);
   const int before = signals.fetch_add(1);
-  if (before > 1) {  // a third signal: the program hangs, perhaps while it writes
+  if (before > 1) {  // at a third signal the default action ends the process
     std::signal(number, SIG_DFL);
     raise(number);
   } else if (before == 1 && !writing.load()) {
@@ -95,7 +95,7 @@ std::size_t terminal_width() {
 /// Throws: InputError if `folder` exists and is not a directory, or if one of its request files is not a regular file.
 void check_dumps(const std::filesystem::path& folder) {
   if (folder.empty()) return;
-  std::error_code ignored;  // if a folder cannot be read, writing a request reports it
+  std::error_code ignored;  // an unreadable folder is reported when a request is written
   std::string found = write_target(folder).special;
   if (std::filesystem::is_regular_file(folder, ignored)) found = "a regular file";
   if (!found.empty() && !std::filesystem::is_directory(folder, ignored))
@@ -126,7 +126,8 @@ void install_stop_handler() {
 }
 
 void keep_standard_streams_apart() {
-  // open() returns the lowest free descriptor, which is the closed one. Its mode makes every use fail with EBADF.
+  // open() returns the lowest free descriptor, which is the closed stream's. The opposite mode makes every use of it
+  // fail with EBADF.
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(number, F_GETFD) < 0 && open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
 }
@@ -184,7 +185,7 @@ std::string Session::last_words() const {
 
 void Session::write(const Document& result) const {
   if (rank_of_job().first > 0) return;  // only rank 0 prints
-  writing = true;                       // never reset: a later signal must not write into the result
+  writing = true;                       // stays true: a later signal must not write into the result
   Document document = result;
   const bool complete = !stop_requested();
   if (!stored && document.data.is_object() && !document.data.contains("complete"))

@@ -18,11 +18,12 @@ class WorkChoice {
  public:
   /// Adds the options to a command.
   void declare(CLI::App& app);
-  /// Returns the checkpoint of this run, with the blocks of its file or of the caller; null if no option requests a
-  /// checkpoint. `sources` are the sources of the command; those that are files become part of the request.
+  /// Returns the checkpoint of this run, with the blocks of the checkpoint file or of the caller; null if no option
+  /// requests blocks. `sources` are the sources of the command; those that are files become part of the request.
   /// Throws: InputError for options that contradict each other and for a checkpoint of another request.
   Checkpoint* open(const Session& session, const std::vector<std::string>& sources);
-  /// Whether an option, `merge` or `plan` requests blocks. Several ranks alone are not such a request.
+  /// Whether an option, `merge` or `plan` requests that the work be divided into blocks. A job of several ranks does
+  /// not request this by itself.
   bool asked(const Session& session) const { return session.checkpoint || !shard_.empty() || !checkpoint_.empty(); }
   /// Whether this process will compute only some of the blocks, or only a plan.
   bool partial(const Session& session) const;
@@ -45,7 +46,7 @@ class WorkChoice {
 /// Runs the command that is stored in `known` with its blocks, with the output, format and threads of `session`.
 int run_request(std::shared_ptr<Checkpoint> known, const Session& session);
 
-/// Runs a command as run_program() does, on blocks that are known. Throws what the command throws.
+/// Runs a command as run_program() does, with blocks that were computed before. Throws what the command throws.
 int run_words(std::vector<std::string> words, std::shared_ptr<Checkpoint> known);
 
 }  // namespace draftproof

@@ -1,12 +1,12 @@
-// The reason why a position is not verified: the first invalid entry of its rows, packed into one word. Threads that
-// find several faults keep the smallest word, by an atomic minimum.
+// The reason why a position is not verified: the first invalid entry of its rows, packed into one integer of 64 bits.
+// If threads find several faults, an atomic minimum keeps the smallest integer.
 //
 //   bits     meaning
 //   63..36   row: 0 is the target, 1 + k is proposal k
 //   35..4    token; all ones if the row as a whole is invalid
 //   3..0     kind
 //
-// A position without a fault has the word no_fault, the largest word.
+// A position without a fault has the value no_fault, the largest integer.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,12 @@ struct RowFault {
   int row;
   Token token = no_token;  ///< no_token if the row as a whole is invalid
 
-  /// The fault as a word of the table above.
+  /// Returns the fault as an integer with the bits of the table above.
   DRAFTPROOF_DEVICE std::uint64_t word() const {
     const auto place = token == no_token ? ~std::uint32_t{0} : static_cast<std::uint32_t>(token);
     return static_cast<std::uint64_t>(row) << 36 | std::uint64_t{place} << 4 | static_cast<std::uint64_t>(kind);
   }
-  /// The fault of a word other than no_fault.
+  /// Returns the fault that is packed in `word`. Requires: `word` is not no_fault.
   static RowFault of_word(std::uint64_t word) {
     const auto place = static_cast<std::uint32_t>(word >> 4);
     return {static_cast<Kind>(word & 15), static_cast<int>(word >> 36),

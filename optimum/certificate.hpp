@@ -1,5 +1,6 @@
-// An optimum with its proof: a token set whose cut no verifier exceeds, and a plan of emissions that reaches it. The
-// checker uses neither the solver nor its network, so trust in a certificate needs trust in the checker only.
+// An optimum with its proof: a token set whose cut is an upper bound of every verifier's acceptance, and a plan of
+// emissions that reaches this bound. The checker uses neither the solver nor its network, so a certificate can be
+// trusted if the checker is correct.
 //
 //   value       acceptance   claimed optimum
 //   S           cut          p(S) + 1 - Pr(all drafts in S) = value: no verifier accepts more
@@ -42,8 +43,8 @@ std::string reject(std::span<const Rational> target, const std::map<TokenSet, Ra
 
 // An interval for the optimum of K drafts of one proposal, at any V, as an independently checkable certificate: an
 // order of the tokens. The least cut is a prefix of that order (docs/optimum.md proves it for i.i.d. drafts and for
-// drafts without replacement). So the cut of any prefix is an upper bound of the optimum, and a number that exceeds the
-// cut of no prefix is a lower bound.
+// drafts without replacement). So the cut of any prefix is an upper bound of the optimum, and a number that is at most
+// the cut of every prefix is a lower bound.
 //
 //   order    order        the tokens with q > 0 by rising p / q
 //   S        cut          the first `cut` tokens of the order

@@ -14,7 +14,7 @@ namespace {
 bool covers(std::uint64_t p, std::uint64_t q, int drafts) {
   if (p >= q) return true;  // q^K <= q
   const double left = probability(p), right = acceptance::power(probability(q), drafts);
-  // The power has a relative error of K - 1 roundings. Where the power underflows, p is 0 or far above the power.
+  // The power has a relative error of K - 1 roundings. If the power underflows, p is 0 or far above the power.
   const double margin = right * (2 * drafts + 4) * 0x1p-53;
   if (left > right + margin) return true;
   if (left < right - margin) return false;

@@ -11,7 +11,8 @@
 namespace draftproof {
 
 double linear_program_optimum(std::span<const double> target, const std::map<TokenSet, double>& drafts) {
-  // Rows: tokens, then sets. Columns: pairs (A, x), each in two rows.
+  // The rows are the tokens, then the sets. A column is a pair (A, x), with an entry in the row of x and in the row of
+  // A.
   const int tokens = static_cast<int>(target.size());
   std::vector<CoinBigIndex> starts{0};
   std::vector<int> rows;
@@ -32,7 +33,7 @@ double linear_program_optimum(std::span<const double> target, const std::map<Tok
   simplex.setOptimizationDirection(-1);  // maximise
   simplex.setPrimalTolerance(1e-11);
   simplex.setDualTolerance(1e-11);
-  // Null arguments: variables range from 0 to infinity, rows are unbounded below.
+  // With null arguments the variables range from 0 to infinity, and rows have no lower bounds.
   simplex.loadProblem(static_cast<int>(objective.size()), static_cast<int>(limits.size()), starts.data(), rows.data(),
                       ones.data(), nullptr, nullptr, objective.data(), nullptr, limits.data());
   simplex.primal();
@@ -43,7 +44,7 @@ double linear_program_optimum(std::span<const double> target, const std::map<Tok
 namespace {
 
 namespace mp = boost::multiprecision;
-/// Push-relabel needs std::numeric_limits<>::max, so the width is bounded. Overflow throws.
+/// Integers of bounded width, because push-relabel needs std::numeric_limits<>::max; overflow throws.
 using Bounded = mp::number<mp::cpp_int_backend<1024, 1024, mp::signed_magnitude, mp::checked>, mp::et_off>;
 
 template <class Integer>
@@ -124,7 +125,7 @@ class Network {
   std::vector<Planned> plan_;
 };
 
-/// Solves in integers. `to_integer` scales a weight, `to_weight` scales it back.
+/// Solves the flow in integers. `to_integer` scales a weight to an integer, `to_weight` scales an integer back.
 template <class Integer, class Weight, class ToInteger, class ToWeight>
 Certificate<Weight> solve(std::span<const Weight> target, const std::map<TokenSet, Weight>& drafts,
                           ToInteger to_integer, ToWeight to_weight) {

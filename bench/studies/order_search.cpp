@@ -16,7 +16,7 @@ namespace {
 struct SchemeInfo {
   std::string_view name;
   Rational (*closed)(const std::vector<Rational>& p, const std::vector<Rational>& q, int drafts) = nullptr;
-  std::string_view distribution{};  ///< draft sampling of the enumeration, without a closed form
+  std::string_view distribution{};  ///< draft sampling that is enumerated, if there is no closed form
   bool enumerated = false;          ///< whether a value needs an enumeration, whose branches grow in number like V^K
 };
 constexpr std::array<SchemeInfo, scheme_count> infos{
@@ -162,7 +162,7 @@ Instance order_instance(std::uint64_t seed, std::uint64_t n) {
   WeightPair pair = family < generators.size()
                         ? generators[family].weights(dice, vocabulary)
                         : family_pair(family - generators.size(), dice, vocabulary, instance.drafts);
-  // A row of zeros is not a distribution.
+  // A row must not be all zeros, since it is normalised.
   for (auto* row : {&pair.target, &pair.proposal})
     if (std::all_of(row->begin(), row->end(), [](int weight) { return weight == 0; }))
       (*row)[static_cast<std::size_t>(dice.between(0, vocabulary - 1))] = 1;
@@ -193,7 +193,7 @@ bool small(const Instance& instance) {
   return tuples <= most_tuples;
 }
 
-/// The tallies of a range of instances: of the orders, then of the crossings.
+/// The tallies of a range of instances; the tallies of orders come before the tallies of crossings.
 struct Seen {
   std::uint64_t first = 0, instances = 0;
   std::vector<OrderTally> tallies{};
@@ -220,7 +220,8 @@ std::vector<std::pair<Scheme, Scheme>> pairs_of(const std::vector<OrderClaim>& o
 Seen examine(std::uint64_t n, const std::vector<std::pair<Scheme, Scheme>>& pairs, std::size_t orders,
              std::uint64_t seed) {
   const Instance instance = order_instance(seed, n);
-  // n / enumerated_every shifts which instances are enumerated, so that instances of every family are among them.
+  // Enumerates one instance in `enumerated_every`. Adding n / enumerated_every shifts the choice, so that instances of
+  // every family are enumerated.
   const bool all = (n + n / enumerated_every) % enumerated_every == 0 && small(instance);
   Acceptances at(instance);
   Seen seen{n, 1, std::vector<OrderTally>(pairs.size())};
@@ -275,7 +276,7 @@ OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vect
     for_each_position(options, count,
                       [&](std::size_t i) { at[i] = examine(first + i, pairs, orders.size(), options.seed); });
     Seen seen{first, 0, std::vector<OrderTally>(pairs.size())};
-    if (options.stopped()) return seen;  // counts no instance: which of them are finished depends on the threads
+    if (options.stopped()) return seen;  // leaves out all: those finished depend on the threads
     for (const Seen& one : at) seen += one;
     options.tell(searched += count, instances);
     return seen;
@@ -283,7 +284,7 @@ OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vect
   const BlockPlan plan{"order_of_schemes", (instances + wave - 1) / wave};
   Seen seen{0, 0, std::vector<OrderTally>(pairs.size())};
   for (const Seen& block : map_blocks(options.checkpoint, plan, options.stop, examine_block)) {
-    // After a stop only the instances before the first unfinished block count.
+    // After a stop only the instances before the first unfinished block are used.
     if (block.first != seen.instances) break;
     seen += block;
   }

@@ -7,7 +7,7 @@
 //                         from the distribution of the drafted set; optimum_wor as the minimum over all cuts
 //   greedy                greedy_drafts: enumeration of its program, which attains the optimum of its draft sampling
 //
-// K-SEQ at its root has an irrational acceptance on most instances; the comparison with it is exact too
+// K-SEQ at its root has an irrational acceptance on most instances; comparisons with this acceptance are exact too
 // (optimum/iid_acceptance.hpp).
 //
 // Cost: 0.2 ms per instance for closed forms; for one instance in twenty, of at most 256 draft tuples, programs are
@@ -110,9 +110,9 @@ inline const std::vector<CrossingClaim> crossing_claims{
     {Scheme::sample_and_match_wor, Scheme::optimum_iid, "p=(2 1)/3 q=(1 2)/3 K=2", "p=(1 1)/2 q=(1 1)/2 K=1"},
 };
 
-/// Returns instance n of a seed, the same on every machine: V is 2 to 8, K is 1 to 4. The families of instances that
-/// proofs use take turns with seven more, where inequalities between schemes become equalities, or where the
-/// differences are largest:
+/// Returns instance n of a seed, which is the same on every machine: V is 2 to 8, K is 1 to 4. The families of
+/// instances that proofs use take turns with seven more, where inequalities between schemes become equalities, or where
+/// the differences are largest:
 ///
 ///   tight       for every n, the first n tokens have the K-th power of their q-mass as p-mass: each such set attains
 ///               the optimum 1
@@ -129,8 +129,8 @@ WeightPair tight_pair(InstanceRng& dice, int vocabulary, int drafts);
 /// second.
 struct OrderTally {
   std::uint64_t less = 0, equal = 0, greater = 0;
-  double ratio = 1;                            ///< least ratio first / second seen below 1, in double; else 1
-  std::uint64_t least_at = 0, greater_at = 0;  ///< first instance with `ratio`, and first that counts in `greater`
+  double ratio = 1;                            ///< least ratio first / second in double; 1 if none is below 1
+  std::uint64_t least_at = 0, greater_at = 0;  ///< first instance with `ratio`, and first instance of `greater`
   std::string least{};                         ///< instance `least_at`, shrunk while the ratio does not rise
   std::string refutation{};                    ///< instance `greater_at`, shrunk; empty if `greater` is 0
 
@@ -141,7 +141,7 @@ struct OrderTally {
 };
 
 struct OrderSearch {
-  std::vector<OrderTally> orders, crossings;  ///< one per claim, in their order; crossings have no instances
+  std::vector<OrderTally> orders, crossings;  ///< one per claim, in the order of claims
   std::uint64_t instances = 0;
   bool complete = true;
 };

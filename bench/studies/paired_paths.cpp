@@ -51,7 +51,7 @@ class Worker {
   }
 
  private:
-  /// Draws the paths of all candidates, token by token, to the greatest length of any candidate.
+  /// Draws the paths that all candidates share, token by token, up to the greatest length of any candidate.
   void draw_paths(std::uint64_t n, int start) {
     paths_.resize(lengths_.size());
     Philox draft(seed_, n, Philox::Role::draft);

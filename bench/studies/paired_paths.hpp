@@ -2,8 +2,8 @@
 // draws its drafts once, and all candidates verify them with the same coins, several times. The error of a difference
 // is then smaller than the errors of the means.
 //
-//   K, L     TreeShape        without a drafter, the first K of the paths drawn for all candidates, cut to their first
-//                             L tokens, which are still K i.i.d. paths
+//   K, L     TreeShape        without a drafter, the first L tokens of the first K of the paths drawn for all
+//                             candidates, which are K i.i.d. paths
 //   tau_s    accepted[s]      accepted tokens of candidate s in one trial, summed over its coins
 //   -        products[s, t]   sum over trials of tau_s tau_t
 //
@@ -34,15 +34,16 @@ struct PathCandidate {
 
 struct PairedTally {
   std::uint64_t trials = 0, coins = 1;    ///< coins: verifications per trial
-  std::vector<std::uint64_t> accepted;    ///< accepted tokens by candidate, summed over trials
+  std::vector<std::uint64_t> accepted;    ///< accepted tokens by candidate, summed over all verifications
   std::vector<std::uint64_t> impossible;  ///< by candidate: steps that reached a branch of probability zero
   std::vector<std::uint64_t> products;    ///< sums of tau_s tau_t by pair of candidates
-  std::vector<std::uint64_t> longer;      ///< by pair: verifications in which s accepted more than t
+  std::vector<std::uint64_t> longer;      ///< by pair (s, t): verifications in which s accepted more than t
 
   PairedTally(std::size_t candidates, std::uint64_t coins_of_a_trial);
   PairedTally& operator+=(const PairedTally& other);
 
-  /// Returns E[tau] of one verification; the standard error comes from the spread between trials.
+  /// Returns the mean number of accepted tokens of a verification; its standard error is computed from the spread
+  /// between trials.
   double mean(std::size_t s) const;
   double standard_error(std::size_t s) const;
   /// Returns the mean difference in E[tau] between s and t.

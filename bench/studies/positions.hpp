@@ -25,7 +25,7 @@ inline int threads_of(const StudyOptions& options) {
 
 /// Opens the sources of the options, or `by_default` if there are none.
 inline std::vector<Source> open_sources(const StudyOptions& options, const std::vector<std::string>& by_default) {
-  registry();  // registers everything, families included
+  registry();  // the first call registers all families of sources
   std::vector<Source> sources;
   for (const std::string& spec : options.sources.empty() ? by_default : options.sources)
     sources.push_back(Source::open(spec, {.seed = options.seed}));
@@ -58,7 +58,7 @@ std::vector<char> for_each_position(const StudyOptions& options, std::size_t cou
   return done;
 }
 
-/// Reports the progress of all threads together.
+/// Counts the finished positions of all threads and reports the progress.
 class Meter {
  public:
   Meter(const StudyOptions& options, std::uint64_t total) : options_{options}, total_{total} {}

@@ -1,5 +1,5 @@
-// The rows of a study, written once: a record is both a row of a printed table and an object of the data. The file also
-// has published numbers (`Reference`) and the counts of a study's comparisons (`Checks`).
+// The results of a study as records: each record is both a row of a printed table and an object of the data. Published
+// numbers are a `Reference`; `Checks` counts the comparisons of a study.
 #pragma once
 
 #include <charconv>
@@ -31,16 +31,16 @@ struct Field {
   }
 };
 
-/// Returns a field with a number, shown at the right of its column.
+/// Returns a field with a number, aligned at the right of its column.
 template <class Number>
 Field number(std::string_view title, std::string_view key, Number value, std::string_view format = "{}") {
   return {{std::string(title), true}, {fmt::format(fmt::runtime(format), value)}, std::string(key), value};
 }
-/// Returns a field with a word, shown at the left.
+/// Returns a field with a word, aligned at the left.
 inline Field word(std::string_view title, std::string_view key, std::string_view text) {
   return {{std::string(title)}, {std::string(text)}, std::string(key), text};
 }
-/// Returns a text that only the table has: cell() shows it at the right of its column, note() at the left.
+/// Returns a field that is in the table only: cell() aligns the text at the right of its column, note() at the left.
 inline Field cell(std::string_view title, std::string_view text) {
   return {.column = {std::string(title), true}, .cell = {std::string(text)}};
 }
@@ -52,7 +52,7 @@ inline Field verdict(std::string_view title, bool passed, std::string_view yes =
                      std::string_view no = "differs") {
   return note(title, passed ? yes : no).marked(passed);
 }
-/// Returns a value that only the data contain.
+/// Returns a field that is in the data only.
 inline Field datum(std::string_view key, nlohmann::ordered_json value) {
   return {.key = std::string(key), .value = std::move(value), .shown = false};
 }
@@ -146,7 +146,7 @@ class Checks {
   std::vector<std::string> violations_;
 };
 
-/// Throws: InputError if the effort is above `most`.
+/// Throws: InputError if the option for effort is above `most`.
 inline void limit_effort(const StudyOptions& options, std::uint64_t most, const std::string& wanted) {
   if (options.effort > most)
     throw InputError({.file = "--effort", .got = std::to_string(options.effort), .expected = wanted});

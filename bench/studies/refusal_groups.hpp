@@ -63,7 +63,7 @@ class RefusalGroups {
     return 1 - rest;
   }
 
-  /// Returns the sum of C(x)^2 / p(x) over all tokens; minus 1 it is the chi-square distance of C from p.
+  /// Returns the sum of C(x)^2 / p(x) over all tokens; the chi-square distance of C from p is this sum minus 1.
   double square(std::span<const Token> tuple) const {
     double rest = 1, share[max_drafts];
     for (std::size_t k = 0; k < tuple.size(); ++k) {

@@ -9,9 +9,10 @@
 //   E[tau] of block   sum over i = 1 .. L of the sum of m_i(s, c) c
 //   E[tau] of token   sum over i of the sum over paths of the product of min(p, q)
 //
-// Cost: states times different values of c per step; ratios that are powers of each other share values.
-// Source: Sun et al. 2025, arXiv:2403.10444, for a(x) = q(x) c(x); grouping by c is derived here and compared with
-// enumerations of all branches by the study that uses it.
+// Cost: per step, the number of states times the number of different values of c; there are few if ratios are powers of
+// each other.
+// Source: Sun et al. 2025, arXiv:2403.10444, for the formula of block's acceptance; grouping by c is derived here and
+// compared with enumerations of all branches by the study that uses it.
 #pragma once
 
 #include <cstdint>
@@ -112,8 +113,8 @@ struct AcceptedByLength {
 };
 
 inline AcceptedByLength accepted_by_length(const ChainModel& model, int most) {
-  std::map<std::pair<std::size_t, Rational>, Rational> clipped{{{0, 1}, 1}};  // (s, c) -> m
-  std::map<std::size_t, Rational> kept{{0, 1}};                               // s -> mass accepted by token
+  std::map<std::pair<std::size_t, Rational>, Rational> clipped{{{0, 1}, 1}};  // m by (s, c)
+  std::map<std::size_t, Rational> kept{{0, 1}};                               // mass accepted by token, by s
   AcceptedByLength accepted;
   Rational token{0}, block{0};
   for (int i = 1; i <= most; ++i) {
@@ -124,7 +125,7 @@ inline AcceptedByLength accepted_by_length(const ChainModel& model, int most) {
         if (q == 0) continue;
         const Rational ratio = at.second * p / q;
         const Rational c = ratio < 1 ? ratio : Rational(1);
-        // The product stays zero after this token, so nothing is added.
+        // c is zero for every continuation, so nothing is added.
         if (c == 0) continue;
         longer[{model.next(y), c}] += mass * q;
       }

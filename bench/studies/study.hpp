@@ -1,9 +1,9 @@
-// Studies: published figures and claims computed again, found by the build in bench/studies/figures/ and run by
-// `draftproof reproduce NAME`.
+// Studies compute published figures and claims again. The build finds them in bench/studies/figures/, and `draftproof
+// reproduce NAME` runs one.
 //
 // A study is a struct with `name`, `about` (what is computed), `source` (who published it) and
-// `static StudyResult run(const StudyOptions&)`. Its document prints as a table and writes as JSON like any other. A
-// study whose work is in blocks (properties/blocks) has `static constexpr bool divided = true`.
+// `static StudyResult run(const StudyOptions&)`. Its document is printed as a table or written as JSON. A study whose
+// work is in blocks (properties/blocks) has `static constexpr bool divided = true`.
 #pragma once
 
 #include <atomic>

@@ -86,7 +86,7 @@ std::vector<Distribution> grid(int vocabulary, int n) {
   return distributions;
 }
 
-/// Random numbers, uniform in -1 .. 1.
+/// Generates random numbers that are uniform in -1 .. 1.
 class Moves {
  public:
   Moves(std::uint64_t seed, std::uint64_t start) : seed_{seed}, start_{start} {}
@@ -120,7 +120,7 @@ constexpr std::size_t starts = 32, starts_of_one_target = 8;
 /// improvement, since on a ridge few directions improve. Returns the number of evaluations of f.
 std::uint64_t refine(Point& at, const PairFunction& f, double step, Moves moves, const StudyOptions& options) {
   constexpr double shrink = 0.7, grow = 1.5, smallest = 1e-12;
-  constexpr double negligible = 1e-11;  // at a flat minimum smaller gains are rounding errors, which never end
+  constexpr double negligible = 1e-11;  // smaller gains are rounding errors, which would go on forever
   std::uint64_t evaluations = 0;
   for (int round = 0; round < rounds && step > smallest && !options.stopped(); ++round) {
     const double before = at.value;

@@ -17,8 +17,8 @@
 // K q^(K-1) = 1 + s + .. + s^(K-1). At K = 2, q = 2/3 and the acceptance is 8/9; at K = 3, q = (3 + 6 sqrt 6) / 23. As
 // K grows, s^K tends to e^-c with e^c = 1 + e c.
 //
-// Recursive rejection accepts 1 - q^K (1 - q^(K-1)), least where q^(K-1) = K / (2 K - 1); as K grows the minimum tends
-// to 3/4.
+// Recursive rejection accepts 1 - q^K (1 - q^(K-1)), which is least where q^(K-1) = K / (2 K - 1); as K grows the
+// minimum tends to 3/4.
 #pragma once
 
 #include <functional>
@@ -38,8 +38,8 @@ double k_seq_limit();
 
 using Accepts = std::function<double(const std::vector<double>& p, const std::vector<double>& q, int drafts)>;
 
-/// Returns the minimum over q of accepts(p, q, K) on the family, by Brent's method on `top`. Brent's method finds the
-/// position of a minimum only to half of a double's digits.
+/// Returns the minimum over q of accepts(p, q, K) on the family, by Brent's method on `top`. Brent's method locates a
+/// minimum only to half of a double's digits.
 Minimum numerically(const Accepts& accepts, int drafts);
 
 }  // namespace draftproof::worst
@@ -55,8 +55,8 @@ struct LeastPair {
 
 using PairFunction = std::function<double(const std::vector<double>& p, const std::vector<double>& q)>;
 
-/// Searches for the least value of f over all pairs of distributions on V tokens: evidence that nothing is smaller,
-/// not a proof. A grid holds all distributions whose masses are multiples of 1 / resolution, zeros included. Its best
+/// Searches for the least value of f over all pairs of distributions on V tokens; the result is no proof that no value
+/// is smaller. A grid holds all distributions whose masses are multiples of 1 / resolution, zeros included. Its best
 /// points, at most 8 of one target, are refined by random moves of both distributions in steps that shrink; moves are
 /// not along axes, because ratios have ridges (where the optimum reaches 1) on which every move of a single
 /// coordinate is worse. The result depends on the seed and not on the number of threads, since every start has its

@@ -1,21 +1,23 @@
-// Wrong verifiers for the power of the statistical gate, made for a study and never registered. They support
+// Wrong verifiers for measuring the power of the statistical gate; they are not registered. They support
 // simulation on prepared tables only: no exploration, no scripted runs, no fresh rows. Their power is measured by
 // trials.
 //
-// Programs imitate a correct scheme, and the gate tests them against that scheme's path distribution. Deviations have
-// output distributions at a given total variation from p in six shapes, and emit them independently of the drafts; the
-// gate detects them without a path distribution.
+// There are two kinds. Programs imitate a correct scheme, and the gate compares their joint distribution of (accepted
+// draft, token) with the distribution of that scheme. Deviations draw tokens, independently of the drafts, from a
+// distribution at a given total variation from p, in six shapes; the gate compares only their tokens with p.
 //
 //   p, q       target and proposal of the pair on which the programs run
 //   reference  log2 of the exposure at which another implementation of the same five e-values raised its alarm in
-//              every one of several runs, on counts that numpy drew from closed distributions for a similar pair
+//              every one of several runs, on counts that numpy drew from distributions in closed form, for a similar
+//              pair
 //   TV         total variation of the output from p in that implementation
 //   shape      two sets of tokens; a mass of d, at most the mass of the second set, moves from the second to the
 //              first, within each set in proportion to p
 //
-// Not included: `<=` for `<` (no affordable sample detects it; edge checks do), and two drafts without replacement
-// whose second is tested against q with the first set to 0 and no renormalisation. A rejected token has no residual, so
-// this program decides exactly like a program that tests against the whole q.
+// Two wrong programs are not included. `<=` in place of `<` is detected by edge checks, but by no sample of affordable
+// size. A program for two drafts without replacement that tests the second against q with the first set to 0 and no
+// renormalisation decides exactly like a program that tests against the whole q, because a rejected token has no
+// residual.
 #pragma once
 
 #include <algorithm>
@@ -100,7 +102,8 @@ inline std::shared_ptr<const AnyVerifier> ruled(Rule rule) {
   });
 }
 
-/// Returns a correct single-draft verifier that reads the given distributions, not the pair on which it is run.
+/// Returns a correct single-draft verifier that decides by the given distributions in place of the pair on which it is
+/// run.
 inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& target,
                                                  const std::vector<double>& proposal) {
   const auto changed_table = std::make_shared<RatioTable>(target, proposal);
@@ -134,7 +137,7 @@ inline Verdict residual_not_normalised(const RatioTable& distributions, std::spa
   return {distributions.vocabulary() - 1, none_accepted};
 }
 
-/// Uses the uniform that rejected the draft again, to draw from the residual by inversion in the order of ids.
+/// Draws from the residual, by inversion in the order of ids, with the same uniform that rejected the draft.
 inline Rule word_reused_for_residual(const RatioTable& pair) {
   std::vector<double> reached;
   for (Token x = 0; x < pair.vocabulary(); ++x)
@@ -181,7 +184,7 @@ inline std::vector<double> at_temperature(std::vector<double> row, double temper
   return to_sum_one(std::move(row));
 }
 
-/// Returns the row without the least likely tokens beyond a mass of `kept`, normalised.
+/// Returns the likeliest tokens of the row with total mass `kept`, normalised.
 inline std::vector<double> without_tail(const std::vector<double>& row, double kept) {
   std::vector<std::size_t> order(row.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -250,7 +253,7 @@ inline std::vector<int> signs_of(Shape shape, const RatioTable& table, std::uint
                    [&](Token a, Token b) { return table.target(a) > table.target(b); });
   std::vector<int> signs(size, 0);
   const auto sign = [&signs](Token x) -> int& { return signs[static_cast<std::size_t>(x)]; };
-  // The first tokens of an order up to half the mass gain, the others lose.
+  // Tokens gain mass from the beginning of the order until they have half of the mass of p; the other tokens lose mass.
   const auto halves = [&](std::span<const Token> order) {
     double reached = 0;
     for (const Token x : order) {

@@ -1,5 +1,5 @@
-// `draftproof check`: the gate. Each verifier gets one verdict per tier. The exit code is that of the worst verdict, so
-// a build needs one call.
+// `draftproof check`: the gate. Each verifier gets one verdict per tier. The exit code is the exit code of the worst
+// verdict, so a build needs only one call for all verifiers.
 #pragma once
 
 #include <algorithm>
@@ -124,7 +124,7 @@ struct Check {
            .expected = "neither --device nor --adapter with --shard, --checkpoint or several MPI ranks"});
     std::vector<GateResult> results;
     {
-      constexpr std::uint64_t parts = 1000;  // progress units per gate; trials report steps within it
+      constexpr std::uint64_t parts = 1000;  // units of progress per gate
       Progress progress("checking", parts * gates.size(), session.quiet);
       const double planned = std::exp2(options.profile.log2_trials);
       options.progress = [&](std::uint64_t trials) {
@@ -159,7 +159,7 @@ struct Check {
         adapters::check_instance(adapter.served->declaration(), text);
   }
 
-  /// Checks the source before the first gate runs.
+  /// Throws: InputError if the source cannot be read or lacks the position.
   void check_source() const {
     if (options.source.empty()) return;
     const Source source = Source::open(options.source, {.seed = options.seed});

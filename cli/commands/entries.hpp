@@ -36,7 +36,7 @@ inline std::vector<Listed> inventory() {
   for (const auto& one : path_registry().verifiers())
     add("path " + plural(one->kind()), one->info().name, one->info().summary);
   for (const auto& one : path_registry().drafters()) add("tree samplings", one->info().name, one->info().summary);
-  for (const auto& one : path_registry().wrong_drafters())  // without `wrong`: correct, with drafts from another row
+  for (const auto& one : path_registry().wrong_drafters())  // those without `wrong` are correct
     if (!one->info().wrong) add("tree samplings", one->info().name, one->info().summary);
   for (const PathProperty& one : path_registry().properties()) add("path properties", one.name, one.about);
   for (const auto& one : component_registry().components())
@@ -110,7 +110,7 @@ struct Describe {
  private:
   static void add(Document& document, const std::string& key, const std::string& value) {
     document.sections.back().table.rows.push_back({{key}, {value}});
-    std::string field = key;  // the table's key as a field name
+    std::string field = key;  // name of the field: spaces become underscores
     std::replace(field.begin(), field.end(), ' ', '_');
     document.data[field] = value;
   }

@@ -35,13 +35,14 @@ struct Optimum {
     document.data = {{"schema", "draftproof.optimum/2"}, {"seed", session.seed}};
     for (const Source& source : choice.open_whole(specs, session.seed)) {
       const auto positions = static_cast<double>(source.positions());
-      std::vector<const AnyDrafter*> drafters;  // for shared noise the optimum is that of its marginal sampling
+      std::vector<const AnyDrafter*> drafters;  // with shared noise, see the same sampling without it
       for (const auto& drafter : registry().drafters())
         if (!drafter->info().shared_noise()) drafters.push_back(drafter.get());
-      // Means over positions, and whether a method is known at every position.
+      // Means of the optimum over positions, and whether a method computes it at every position.
       std::vector<std::vector<double>> mean(drafters.size(), std::vector<double>(drafts.size()));
       std::vector<std::vector<char>> known(drafters.size(), std::vector<char>(drafts.size(), 1));
-      // Number of positions where the optimum is exactly 1, and whether this is decided at every position.
+      // Number of positions where the optimum is exactly 1, and whether it is known at every position whether this is
+      // so.
       std::vector<std::vector<std::size_t>> certain(drafters.size(), std::vector<std::size_t>(drafts.size()));
       auto decided = known;
       double single = 0;
@@ -55,7 +56,7 @@ struct Optimum {
             const auto optimum = defined ? optimum_of(*drafters[d], table, drafts[k]) : std::nullopt;
             known[d][k] = known[d][k] && optimum.has_value();
             mean[d][k] += optimum.value_or(0) / positions;
-            // A value that prints as less than 1 need not be compared with 1 in exact integers.
+            // A value that is clearly below 1 need not be compared with 1 in exact integers.
             const auto always = optimum && *optimum < 1 - 1e-6 ? std::optional(false)
                                 : defined                      ? always_accepts(*drafters[d], table, drafts[k])
                                                                : std::nullopt;
@@ -63,7 +64,7 @@ struct Optimum {
             decided[d][k] = decided[d][k] && always.has_value();
           }
       }
-      if (stop_requested()) break;  // omits this source, whose means lack positions; earlier sources are reported
+      if (stop_requested()) break;  // this source is incomplete; only earlier ones are reported
       Section section{
           .title = source.name(),
           .before = {fmt::format("  {}, V = {}; one draft is accepted with probability {:.6f}",

@@ -1,5 +1,5 @@
-// `draftproof merge` combines the parts of a divided run: it runs their command again on the finished blocks, so the
-// merged result is equal to the result of an undivided run, byte by byte.
+// `draftproof merge` combines the parts of a divided run: it runs the command of the parts again with their finished
+// blocks, so the merged result equals the result of an undivided run, byte by byte.
 // `draftproof plan` lists the blocks of a command, with time and memory estimated from small pieces of them.
 #pragma once
 
@@ -57,7 +57,7 @@ struct Plan {
   void declare(CLI::App& sub) {
     app = &sub;
     sub.prefix_command();
-    sub.fallthrough(false);  // all that follows belongs to the command
+    sub.fallthrough(false);  // later words are options of the planned command
   }
 
   int run(const Session& session) {

@@ -80,7 +80,7 @@ struct Prove {
                         .got = "no verifier for that draft sampling",
                         .expected = "a sampling that `draftproof describe VERIFIER` names"});
     if (!instance_text.empty() && !pairs.empty() && !path_pairs.empty()) {
-      // An instance belongs to one level, which its first letter shows.
+      // Texts of path instances begin with the letter L, texts of instances of one position do not.
       if (instance_text.find_first_not_of(' ') == instance_text.find('L'))
         pairs.clear();
       else

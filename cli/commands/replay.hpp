@@ -1,5 +1,5 @@
-// `draftproof replay`: reproduces a failure step by step: the property on its instance, every course of the decision,
-// the resulting distribution, and single trials of a simulation with the numbers they drew.
+// `draftproof replay`: reproduces a failure step by step: the property on its instance, every branch of the decision,
+// the resulting distribution, and single trials of a simulation with the random numbers that they drew.
 #pragma once
 
 #include <algorithm>
@@ -140,7 +140,7 @@ struct Replay {
           add_distribution(document, at.distribution(), instance, verifier.info().promise == Promise::lossy);
         else
           add_distribution(document, at.distribution());
-      } catch (const std::logic_error& error) {  // the property above has reported this branch of probability zero
+      } catch (const std::logic_error& error) {  // the property above has reported the fault
         add_remark(document, fmt::format("the enumeration stopped: {}", error.what()));
       }
     }
@@ -191,7 +191,7 @@ struct Replay {
            .expected = "a number of drafts that the verifier and the draft sampling support on this source"});
     const RowPair pair = source.pair(position);
     const RatioTable table(pair.target, pair.proposals);
-    // As in a simulation, every position has its own trials.
+    // As in a simulation, trials of different positions have different numbers.
     const std::uint64_t address = first_trial(position) + *trial;
     Document document = start_replay(
         fmt::format("{} with {} drafts at position {} of {}", verifier_name, drafter.info().name, position, spec),
@@ -211,7 +211,7 @@ struct Replay {
     for (const Drafter* drafter : taken)
       if (drafter->info().name == (sampling.empty() ? usual_draft_sampling(info) : sampling)) return *drafter;
     if (sampling.empty() && !taken.empty())
-      return *taken.front();  // an adapter usually names the siblings' sampling, which is no drafter's name
+      return *taken.front();  // an adapter may declare a sampling that is not the name of a drafter
     if constexpr (requires { known.wrong_drafters_of(info); })
       for (const Drafter* drafter : known.wrong_drafters_of(info))
         if (drafter->info().name == sampling) return *drafter;

@@ -1,6 +1,6 @@
 // Verification by clusters: the kernel and its launch, for compute capability 9 and later. The build compiles it
 // apart from the other mappings, which run on every device. One kernel per verifier serves all formats, probabilities
-// and logits, because rows become float probabilities while they are brought on chip.
+// and logits, because rows are converted to float probabilities while they are copied to shared memory.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(cluster_threads, cluster_sharing)
   const ClusterTeam team(&scratch);
   const std::int64_t position = blockIdx.x / static_cast<unsigned>(team.partitions());
   const bool tells = team.partition() == 0 && threadIdx.x == 0;
-  if (batch.refused(position)) {  // the whole cluster returns
+  if (batch.refused(position)) {  // all blocks of the cluster return
     if (tells) batch.verdicts[position] = {};
     return;
   }

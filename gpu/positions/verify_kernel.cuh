@@ -25,8 +25,8 @@ namespace draftproof::gpu {
 
 /// Threads per block: 16 warps keep enough loads in flight for one block per multiprocessor.
 inline constexpr int verify_threads = most_block_threads;
-/// Threads of a block of a cluster, and blocks that share a multiprocessor, so that one reads rows while another
-/// computes.
+/// Number of threads of a cluster's block, and of blocks that share a multiprocessor, so that one block reads rows
+/// while another block computes.
 inline constexpr int cluster_threads = 256, cluster_sharing = 3;
 
 static_assert(Distributions<TeamRows<RowView<float>, BlockTeam>> &&
@@ -47,8 +47,8 @@ DRAFTPROOF_DEVICE Verdict decide(const V& verifier, const B& batch, std::int64_t
   return verify(verifier, at, plan, random);
 }
 
-/// Number of blocks that share a multiprocessor. With two, one reads rows while the other searches for its token. A
-/// verifier's plan leaves room for one block only.
+/// Number of blocks that share a multiprocessor. With two, one block reads rows while the other searches for its token.
+/// If the verifier makes a plan, its shared memory leaves space for one block only.
 template <class V>
 inline constexpr int block_sharing = plan_bytes<V> > 0 ? 1 : 2;
 
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(verify_threads, block_sharing<V>)
   if (threadIdx.x == 0) batch.verdicts[position] = verdict;
 }
 
-/// The launch bounds name one block per multiprocessor: for two, the compiler would spill registers.
+/// The launch bounds state one block per multiprocessor, because the compiler would spill registers for two.
 template <class V, class Entry>
 __global__ void __launch_bounds__(verify_threads, 1)
     verify_by_split(const V verifier, const Batch<Entry> batch, SplitScratch* scratch) {

@@ -12,11 +12,11 @@
 
 namespace draftproof::gpu {
 
-/// Mutants have kernels for the mapping `block` only, which every device runs and which suffices to refute them.
+/// Mutants have kernels for the mapping `block` only, because every device can run it and it suffices to refute them.
 template <class V>
 inline constexpr bool by_block_alone = V::info.is_mutant();
 
-/// Returns the properties of the current device for the mappings of V: whether V makes a plan, and for mutants neither
+/// Returns the properties of the current device by which a mapping of V is chosen. If V is a mutant, they allow neither
 /// clusters nor split teams.
 /// Throws: std::invalid_argument if V is a mutant and `wanted` is cluster or split.
 template <class V>

@@ -5,9 +5,9 @@
 //   slot s     words 2 s and 2 s + 1 of a purpose: one Philox block of each trial
 //
 // The first read of a slot makes its blocks for all trials of the batch.
-// Cost: one array look-up for each word. A batch is so small that all blocks of a slot cost about as much as one
-// block, so little is lost if only one trial reads a slot.
-// Correctness: a word is a function of its address, so it is the same at whatever time it is made.
+// Cost: one array look-up for each word. A batch is so small that all blocks of a slot cost about as much as one block,
+// so little is lost if only one trial reads a slot. Correctness: a word is a function of its address, so it does not
+// depend on the time at which it is made.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace draftproof {
 class PhiloxBatch {
  public:
   static constexpr int most = 32;
-  static constexpr std::uint32_t slots = (max_drafts + 1) / 2;  ///< blocks of later slots are made one by one
+  static constexpr std::uint32_t slots = (max_drafts + 1) / 2;  ///< blocks of later slots are made when they are read
 
   /// Makes the random bits of trials first .. first + count - 1, modulo 2^64; count <= most.
   PhiloxBatch(std::uint64_t seed, std::uint64_t first, int count, Philox::Role role)
@@ -39,7 +39,7 @@ class PhiloxBatch {
 
   int count() const { return count_; }
 
-  /// Returns word n of a purpose for every trial, [count]; n < 2 slots.
+  /// Returns word n of a purpose for each of the count() trials. Requires: n < 2 * slots.
   std::span<const std::uint64_t> words(Purpose purpose, std::uint32_t n) {
     return {block(purpose, n >> 1)[n & 1], static_cast<std::size_t>(count_)};
   }
@@ -105,7 +105,7 @@ class PhiloxBatch {
   simd::Width width_;
   std::uint64_t trials_[most];
   std::uint32_t filled_[purposes] = {};
-  alignas(64) Block words_[purposes][slots];  // not cleared: `filled_` marks the slots that hold words
+  alignas(64) Block words_[purposes][slots];  // valid for the slots that `filled_` marks
 };
 
 }  // namespace draftproof

@@ -24,9 +24,9 @@ namespace draftproof {
 /// One leaf of the tree of branches: a verdict and its probability.
 template <class Weight>
 struct Leaf {
-  Verdict verdict;  ///< if token is every_token, the mass is spread over `spread`
+  Verdict verdict;  ///< if token is every_token, `spread` has the tokens
   const Weight& probability;
-  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: other tokens
+  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: all other tokens
   const Weight& spread_total;
 
   /// Calls `visit(token, probability)` for every token that this leaf may emit.
@@ -46,8 +46,8 @@ struct Branch {
   Token taken;  ///< 0 or 1 for a flip
 };
 
-/// Thrown if a replay draws something else than the run before: a bug of the program, whose output distribution is
-/// not defined.
+/// Thrown if a replay makes other draws than the run before: the program has a bug, and its output distribution is not
+/// defined.
 class NotReproducible : public std::logic_error {
  public:
   explicit NotReproducible(const std::string& what)
@@ -80,7 +80,7 @@ class Explorer {
   bool flip(const Scalar& num, const Scalar& den) {
     if (!(den > Scalar{0})) {
       if (!realised_) throw std::logic_error("explorer: flip with a denominator that is not positive");
-      return certain(num > den);  // a product that underflowed: u den < num has one outcome for every u
+      return certain(num > den);  // den underflowed: u den < num has one outcome for every u
     }
     if (!(num > Scalar{0})) return certain(false);
     if (!(num < den)) return certain(true);
@@ -163,7 +163,7 @@ class Explorer {
   /// sums realise (tape.hpp), a flip whose denominator underflowed compares num > den, and draws from weights that
   /// are all zero give no_token.
   void with_rounding() requires std::floating_point<Weight> { realised_ = true; }
-  /// From now on emit spreads over these distinct tokens and puts the weight of all other tokens on no_token, for
+  /// From now on emit lists only these distinct tokens and gives the weight of all other tokens to no_token, for
   /// weights that model WeighsTokens. This saves a pass over the vocabulary. The span must outlive the explorations.
   void track_only(std::span<const Token> tokens) {
     tracked_ = true;
@@ -182,7 +182,8 @@ class Explorer {
  private:
   using Branches = std::vector<std::pair<Token, Weight>>;  ///< outcomes and their probabilities, all positive
 
-  /// Appends the tokens of positive weight. The code that uses the list does not depend on W and is compiled once.
+  /// Appends the tokens of positive weight to a list. The code that uses the list does not depend on W and is compiled
+  /// once.
   template <class W>
   void list(const W& weights, Branches& branches) const {
     const auto append = [&](Token x, const auto& weight) { branches.emplace_back(x, Weight(weight)); };
@@ -199,7 +200,8 @@ class Explorer {
     Purpose purpose;
   };
 
-  /// Spreads over the tracked tokens. Returns false if rounding left the weights without a positive total.
+  /// Spreads the leaf over the tracked tokens. Returns false if the total of the weights is not positive, after
+  /// rounding.
   template <class W>
   bool spread_attended(const W& weights) {
     const Weight total(weights.total());
@@ -230,7 +232,7 @@ class Explorer {
     normalise(branches);
     if (branches != stack_[depth_].branches) throw NotReproducible("a draw has other weights");
   }
-  /// Whether this run is the first that takes the last branch of the current draw, which is replayed.
+  /// Whether this run is the first that takes the last branch of the current draw. Requires a replayed draw.
   bool last_begins(Purpose purpose) const {
     const Choice& choice = stack_[depth_];
     if (choice.purpose != purpose) throw NotReproducible("a draw is of another kind");

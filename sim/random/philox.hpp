@@ -15,7 +15,7 @@ namespace draftproof {
 /// any trial can be recomputed alone.
 class Philox : public UniformSource<Philox> {
  public:
-  /// Separates the programs of a trial: drafting and verifying never read the same counter.
+  /// The program that reads the numbers: drafting and verifying never read the same counter.
   enum class Role : std::uint32_t { draft = 0, verify = 1 };
 
   DRAFTPROOF_DEVICE constexpr Philox(std::uint64_t seed, std::uint64_t trial, Role role)
@@ -34,7 +34,7 @@ class Philox : public UniformSource<Philox> {
     return (index & 1) ? cached_.second : cached_.first;
   }
 
-  /// Returns block `block` of a stream of noise, the same for both roles; changes no state. `stream` < 2^24.
+  /// Returns block `block` of a stream of noise, which is the same for both roles. Requires: `stream` < 2^24.
   DRAFTPROOF_DEVICE constexpr NoiseBlock noise(std::uint32_t stream, std::uint32_t block) const {
     const PhiloxPair words = philox_pair(seed_, trial_, block, noise_purpose | stream);
     return {words.first, words.second};
@@ -56,9 +56,9 @@ class Philox : public UniformSource<Philox> {
   PhiloxPair cached_{};
 };
 
-// Numbering of the trials of a seed by position: no two positions share a trial.
+// The trials of a seed are numbered so that no two positions share a trial.
 
-/// Number of trial 0 of a position; a position has 2^40 trials, a seed 2^24 positions.
+/// Returns the number of the first trial of a position. A position has 2^40 trials, and a seed 2^24 positions.
 constexpr std::uint64_t first_trial(std::size_t position) { return std::uint64_t{position} << 40; }
 
 }  // namespace draftproof

@@ -31,7 +31,7 @@ DRAFTPROOF_PART PhiloxLanes philox_slots(const PhiloxRun& run, std::size_t from)
   return {none + run.trial, none + (run.trial >> 32), load<Longs>(ordinals) + (run.slot + from), none + run.purpose};
 }
 
-/// Writes as many blocks as fill pairs of registers; returns their number.
+/// Writes the blocks that fill whole pairs of registers; returns their number, at most `count`.
 DRAFTPROOF_LOOP inline std::size_t philox_words(const PhiloxRun& run, std::size_t count, std::uint32_t* words) {
   std::size_t done = 0;
   for (; done + 2 * doubles <= count; done += 2 * doubles) {
@@ -43,7 +43,7 @@ DRAFTPROOF_LOOP inline std::size_t philox_words(const PhiloxRun& run, std::size_
   return done;
 }
 
-/// Writes the blocks of sizeof...(place) registers of trials at a time, while trials fill them; returns their number.
+/// Writes the blocks of trials, sizeof...(place) full registers at a time; returns the number of trials done.
 template <int... place>
 DRAFTPROOF_PART int philox_runs(std::integer_sequence<int, place...>, std::uint64_t seed, const std::uint64_t* trials,
                                 int count, std::uint32_t slot, std::uint32_t purpose, std::uint64_t* first,
@@ -61,7 +61,7 @@ DRAFTPROOF_PART int philox_runs(std::integer_sequence<int, place...>, std::uint6
   return t;
 }
 
-/// Writes the blocks of as many trials as fill whole registers; returns their number.
+/// Writes the blocks of the trials that fill whole registers; returns the number of these trials.
 DRAFTPROOF_LOOP inline int philox_fill(std::uint64_t seed, const std::uint64_t* trials, int count, std::uint32_t slot,
                                        std::uint32_t purpose, std::uint64_t* first, std::uint64_t* second) {
   // AVX2 has 16 registers, enough for two runs with their keys and multipliers; AVX-512 has 32, enough for four.

@@ -5,7 +5,7 @@
 //   lane             64 bits, with one word of one block in the lower half; the multiplication reads lower halves
 //                    only, and joined() drops the upper halves
 //   first()          words 0 and 1 of each block as one 64-bit integer; second(): words 2 and 3
-//   rounds           all ten, on several registers in turn, so that their multiplications overlap
+//   rounds           ten, each on several registers, so that the multiplications of different registers overlap
 //
 // Cost: a round is two multiplications, two shifts and the exclusive ors; 0.5 ns for each word with 8 lanes on a
 // Sapphire Rapids Xeon, where the scalar form takes 4 ns.
@@ -51,7 +51,7 @@ namespace avx2 {
 DRAFTPROOF_AVX2_PART Longs lower_product(Longs a, Longs b) {
   return as<Longs>(_mm256_mul_epu32(as<__m256i>(a), as<__m256i>(b)));
 }
-/// Returns the lower half of each lane of `high` above the lower half of `low`.
+/// Returns lanes whose upper half is the lower half of `high`, and whose lower half is the lower half of `low`.
 DRAFTPROOF_AVX2_PART Longs joined(Longs low, Longs high) {
   return as<Longs>(_mm256_blend_epi32(as<__m256i>(low), as<__m256i>(high << 32), 0xAA));
 }

@@ -1,4 +1,5 @@
-// Random sources for tests, one type for all sources of random bits, and the distribution that a draw realises.
+// Random sources for tests, one type that stands for all sources of random bits, and the distribution that a draw has
+// with rounded sums.
 //
 // A tape returns given random bits in order; a recorder logs the draws of another source and their outcomes. Tests of
 // edge cases, of replays and of draw counts use both.
@@ -16,8 +17,8 @@
 
 namespace draftproof {
 
-// The distribution that a draw from weights realises. A draw compares a uniform with running sums of its weights, and
-// the probabilities are the differences of these sums, which may be rounded.
+// The distribution that a draw from weights realises, that is, has in floating point. A draw compares a uniform with
+// running sums of its weights, and the probabilities are the differences of these sums, which may be rounded.
 //
 //   for_each(visit)           visits the weights
 //   for_each_realised(visit)  visits the distribution of `draw` for an ideal uniform; optional if sums are exact
@@ -34,9 +35,9 @@ void visit_realised(const W& weights, const Visit& visit) {
     weights.for_each(visit);
 }
 
-/// Calls visit(j, share) for low <= j <= high: `share` is the length of the thresholds in [from, to) for which the
-/// bisection for the first j with bound(j) > threshold ends at j. Bounds may fall with j by rounding; the result then
-/// depends on the bounds that the bisection reads, so this function reads the same bounds.
+/// Calls visit(j, share) for low <= j <= high: `share` is the length of the set of thresholds in [from, to) for which
+/// the bisection for the first j with bound(j) > threshold ends at j. Bounds may fall with j by rounding; the result
+/// then depends on the bounds that the bisection reads, so this function reads the same bounds.
 template <class Bound, class Visit>
 void realise_bisection(std::size_t low, std::size_t high, double from, double to, const Bound& bound,
                        const Visit& visit) {

@@ -1,7 +1,7 @@
 // Random sources: the base class of sources that decide by 64 random bits, a wrapper whose emit draws at once, and a
 // wrapper that chooses the noise of a node of a tree.
 //
-// Decisions by 64 uniform random bits serve all sources except the sources that enumerate branches.
+// All sources decide by 64 uniform random bits, except the sources that enumerate branches.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ class UniformSource {
   DRAFTPROOF_DEVICE Derived& self() { return static_cast<Derived&>(*this); }
 };
 
-// A random source for programs that continue after an emit.
+// A wrapper of a random source, for programs that continue after an emit.
 
 /// Its `emit` draws the token at once, under an explorer too, because a path verifier continues at that token.
 template <class R>

@@ -8,7 +8,7 @@ inline constexpr std::size_t step = in_floats<Term> ? 16 : 8;
 template <class Term>
 using SumOf = std::conditional_t<in_floats<Term>, Levels, DoubleSum>;
 
-/// Returns a register of entries from i on, of a term or of one of its rows.
+/// Returns a register of entries i, i + 1, .. of a term or of one of its rows.
 template <class Term, class Row>
 DRAFTPROOF_PART auto entries(const Row& row, std::size_t i) {
   if constexpr (in_floats<Term>)
@@ -17,7 +17,7 @@ DRAFTPROOF_PART auto entries(const Row& row, std::size_t i) {
     return doubles_at(row, i);
 }
 
-/// Prefetches entries some way ahead of entries i .. i + stride - 1, 32 in each call of fetch().
+/// Prefetches entries that later iterations read after entries i .. i + stride - 1; each call of fetch() covers 32.
 template <std::size_t stride, class Term>
 DRAFTPROOF_PART void fetch_stride(const Term& term, std::size_t start, std::size_t i) {
   if (stride >= 32 || (i - start) % 32 == 0) term.fetch(i);

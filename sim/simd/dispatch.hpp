@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 
-// Code for wider registers than the compiler's flags allow: functions have the instruction set that they use as an
-// attribute, so that no compiler flag is needed and the program runs on every x86-64 processor.
+// Code for wider registers than the compiler's flags allow: each function has an attribute that names the instruction
+// set that it uses, so no compiler flag is needed and the program runs on every x86-64 processor.
 //
 //   DRAFTPROOF_WIDE        1 where such functions exist: x86-64 hosts, but not in CUDA sources
 //   DRAFTPROOF_AVX2        a function of 256-bit registers; called only at that width
@@ -70,7 +70,7 @@ inline Width widest() {
 #if DRAFTPROOF_WIDE
   static const Width found = [] {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Width::scalar;
-#if !defined(__clang__)  // clang 14 has no name for this extension, which every processor with the other two has
+#if !defined(__clang__)  // clang 14 cannot test for it; processors with the other two have it
     if (!__builtin_cpu_supports("f16c")) return Width::scalar;
 #endif
     const bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&

@@ -59,7 +59,7 @@ struct Levels {
   }
 };
 
-/// The gain of each level so far, in its units, as a signed number modulo 2^32.
+/// The sum that each level has gained so far, in units of the level, as a signed number modulo 2^32.
 struct FloatSum {
   Words high, middle, low;
 
@@ -90,7 +90,7 @@ struct DoubleSum {
 
   DRAFTPROOF_AVX2_PART static DoubleSum zero() { return {Doubles{}, Doubles{}}; }
   DRAFTPROOF_AVX2_PART void add(Doubles scaled) {
-    const Doubles shift = all(0x1.8p84);  // the last bit of a sum with it is worth 2^32
+    const Doubles shift = all(0x1.8p84);  // the last bit of a sum with this number is 2^32
     const Doubles top = scaled + shift - shift;
     high += top;
     low += _mm256_floor_pd(scaled - top);
@@ -151,7 +151,7 @@ struct Levels {
   }
 };
 
-/// The gains of four Levels so far, in units of 2^-60.
+/// The sums that four Levels have gained so far, in units of 2^-60.
 struct FloatSum {
   Longs units;
 
@@ -164,7 +164,8 @@ struct FloatSum {
   }
   DRAFTPROOF_AVX512_PART Fixed total() const { return _mm512_reduce_add_epi64(as<__m512i>(units)); }
 
-  /// Returns the units that four accumulators of one level gained, in eight 64-bit lanes; each gain is below 2^23.
+  /// Returns the sums that four accumulators of one level gained, in units of the level, in eight 64-bit lanes; each is
+  /// below 2^23.
   DRAFTPROOF_AVX512_PART static Longs gained(Floats a, Floats b, Floats c, Floats d, Floats start) {
     const Words units = as<Words>(a) + as<Words>(b) + (as<Words>(c) + as<Words>(d)) - 4 * as<Words>(start);
     const auto bits = as<__m512i>(units);

@@ -1,7 +1,7 @@
 // Loops of ratio_histogram.hpp, which each_width.hpp includes for AVX2 and for AVX-512.
 
-/// Writes the masses of `floats` tokens, in the order in which lanes are unpacked, and the byte offsets of their sums
-/// in the table. A bucket has two sums, 32 bytes, between which tokens alternate.
+/// Writes the masses of `floats` tokens, in the order in which lanes are unpacked, and the byte offsets in the table of
+/// the sums to which they are added. A bucket has two sums of 16 bytes; successive tokens are added to them in turn.
 template <class Buckets>
 DRAFTPROOF_PART void find_buckets(const float* p, const float* q, RatioMass* mass, std::uint32_t* bytes) {
   constexpr int byte_shift = Buckets::shift - 5;

@@ -60,7 +60,8 @@ DRAFTPROOF_AVX2_PART __m256i fixed_of(__m256i bits) {
   const __m256i one = _mm256_set1_epi64x(1 << 23), unit_exponent = _mm256_set1_epi64x(127 + 23 - 60);
   const __m256i significand = _mm256_or_si256(_mm256_and_si256(bits, _mm256_set1_epi64x((1 << 23) - 1)), one);
   const __m256i exponent = _mm256_srli_epi64(bits, 23);
-  // One shift count is negative and, as an unsigned number, above 63, so its result is 0; or both counts are 0.
+  // Either both shift counts are 0, or one of them is negative; as an unsigned number it is above 63, so its result is
+  // 0.
   return _mm256_or_si256(_mm256_sllv_epi64(significand, _mm256_sub_epi64(exponent, unit_exponent)),
                          _mm256_srlv_epi64(significand, _mm256_sub_epi64(unit_exponent, exponent)));
 }
@@ -95,8 +96,8 @@ DRAFTPROOF_AVX512_PART void store_masses(RatioMass* mass, Floats a, Floats b) {
 
 namespace draftproof::simd {
 
-/// The masses of all buckets: 32 bytes for each, in the object. `Buckets` are equal steps of the ratio's bits
-/// (ratio_buckets.hpp).
+/// The masses of all buckets, stored in the object: 32 bytes for each bucket. `Buckets` are equal steps of the ratio's
+/// bits (ratio_buckets.hpp).
 template <class Buckets>
 class MassesByRatio {
  public:

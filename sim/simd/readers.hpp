@@ -20,7 +20,7 @@ namespace draftproof::simd {
 template <class Entry>
 struct Reader;
 
-/// Prefetches the cache lines of this number of bytes; never faults.
+/// Prefetches the cache lines of `bytes` bytes; an invalid address causes no fault.
 template <std::size_t bytes>
 DRAFTPROOF_INLINE void fetch(const void* from) {
   __builtin_prefetch(from);

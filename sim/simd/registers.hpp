@@ -12,7 +12,7 @@
 //   floats_at(row, i)          a register of entries from i on: row.load8(i) or row.load16(i)
 //   doubles_at(row, i)         a register of entries from i on: row.load4(i) or row.load8(i)
 //
-// a * b + c is rounded twice only with -ffp-contract=off, which draftproof's CMake targets pass to their users.
+// Without -ffp-contract=off, which draftproof's CMake targets pass to their users, compilers may round a * b + c once.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Loops of softmax_loops.hpp, which each_width.hpp includes for AVX2 and for AVX-512.
 
-/// The maximum, and whether every entry is below +infinity.
+/// The maximum of the entries, and whether all of them are below +infinity.
 struct Greatest {
   Floats greatest;
   Words sound;
@@ -22,7 +22,7 @@ struct Greatest {
   }
 };
 
-/// The powers of e for (x - greatest) t, and the sums of the bits of their coarse and fine parts (PowerUnits).
+/// Computes e^((x - greatest) t), and the sums of the bits of the coarse and fine parts of these powers (PowerUnits).
 struct Powers {
   Floats greatest, inverse;
   Words coarse, fine;

@@ -1,5 +1,5 @@
-// A pass over a function of the token: terms are computed for a strip of tokens into a small array and added from
-// there. The function is compiled again for wider registers; the compiler vectorises it if it is simple enough.
+// A pass over a function of the token: the terms of a strip of tokens are computed into a small array, and the array is
+// added. The function is compiled again for wider registers; the compiler vectorises it if it is simple enough.
 //
 //   f(x)      f             a double for x = 0 .. n - 1; 0 <= f and a total below 8
 //   strip     strip         number of tokens computed together; constant, so that the compiler knows the loop count

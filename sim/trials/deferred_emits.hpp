@@ -32,7 +32,7 @@ class DeferredEmits {
   bool full() const { return count_ == most; }
   /// Number of deferred draws.
   int count() const { return count_; }
-  /// Defers a draw of `trial`. Not inlined, so that the caller's source stays in registers.
+  /// Defers a draw of `trial`. This function is not inlined, so that the caller's random source stays in registers.
   [[gnu::noinline]] void add(int trial, std::uint64_t word, const Residual& residual) {
     if (count_ == 0) kinds_ = 0;
     if (kinds_ == 0 || !residuals_[kinds_ - 1].is(residual)) residuals_[kinds_++] = residual;
@@ -125,16 +125,16 @@ class DeferredEmitSource : public PhiloxBatch::Source {
   DeferredEmits& deferred_;
 };
 
-// Runs trials on the guess that the first flip is true, so that the program takes the same branch in every trial.
-// Trials with a wrong guess are run again, together, with their first flip known to be false.
+// Runs trials with the first flip guessed to be true, so that the program takes the same branch in every trial. Trials
+// with a wrong guess are run again, together, with their first flip known to be false.
 //
 //   guess            the first flip returns true; mispredicted() is whether its random bits give false
 //   no guess         the first `known_rejections` flips return false without reading their random bits
 //   all other flips  by their random bits
 //
-// Cost: one flip more in the trials with a wrong guess. In return the processor does not mispredict a branch on the
-// first flip in every other trial; later flips are mostly false, which it predicts. The second run makes random bits
-// for its trials only.
+// Cost: one flip more in the trials with a wrong guess. In return the processor avoids the mispredictions of the branch
+// on the first flip, about one in two trials; later flips are mostly false, which it predicts. The second run makes
+// random bits for its trials only.
 // Correctness: a trial with a right guess has read the same random bits as without the guess. Results of a wrong guess
 // are discarded: the deferred draw is dropped and the verdict overwritten. The verifier must accept a flip that
 // contradicts its random bits, as sequential schemes (Info::sequential) do: they accept the draft and end.
@@ -165,7 +165,7 @@ class SpeculativeFlips : public DeferredEmitSource {
 
   /// Whether the guess was wrong.
   bool mispredicted() const { return wrong_; }
-  /// Number of leading flips now known to be false.
+  /// Number of first flips of the program that are known to be false.
   int known_rejections() const { return lost_; }
 
  private:

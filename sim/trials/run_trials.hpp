@@ -32,7 +32,7 @@ namespace draftproof {
 // comparison, so it continues with the cached mass before b itself has been computed.
 // Correctness: a result is reused only for the same b, so the tokens are the same as without the cache.
 
-/// The guide that all batches of a run share. Only a ratio table has a guide.
+/// The guide (an index that speeds up draws) that all batches of a run share. Only a ratio table has a guide.
 template <class L>
 struct SharedGuide {};
 

@@ -8,8 +8,9 @@
 //              several runs, on a pair of the same kind (bench/studies/wrong_programs.hpp)
 //   pr, nightly  the budgets of the two profiles of `draftproof check`
 //
-// The correct verifiers are the schemes for which the distribution of accepted drafts is known. Each is run at the
-// budget of pr and, with timings, also at the budget of nightly. Times are wall-clock and processor times.
+// The correct verifiers are the schemes whose joint distribution of (accepted draft, token), the "path distribution",
+// is known. Each is run at the budget of pr and, with timings, also at the budget of nightly. Times are wall-clock and
+// processor times.
 //
 // Claimed: every median is within 4 times its reference; every run detects a deviation of TV 1 % of each shape within
 // the budget of pr, and a deviation of 0.1 % within the budget of nightly; no correct verifier raises an alarm. The
@@ -120,7 +121,7 @@ struct GatePower {
                         .runs = times});
   }
 
-  /// Returns the rows of the schemes whose path distribution is known.
+  /// Returns the rows of the schemes whose joint distribution of (accepted draft, token) is known.
   static std::vector<PowerRow> right_rows(const StudyOptions& options) {
     std::vector<PowerRow> rows;
     for (const JointDistribution& distribution : known_joint_distributions().all()) {

@@ -20,12 +20,12 @@ namespace draftproof::studies {
 // and by means over drafts of the given sources, live models or captured trees.
 //
 //   L            drafted tokens        1 .. 16; for captured trees at most their depth
-//   gain         block / token - 1     of E[tau], the extra token not counted
-//   c_i          clipped product       probability that block accepts a path's first i tokens if the path ends there;
+//   gain         block / token - 1     of E[tau], accepted tokens
+//   c_i          clipped product       probability that block accepts a path's first i tokens if the path has i tokens;
 //                                      for token verification the product of min(1, p/q)
 //
-// On drafts E[tau] is a mean over sampled paths; the verification of a path is not sampled. Effort: contexts of each
-// live model; each captured path is used once.
+// On drafts E[tau] is a mean over sampled paths; the expected number of accepted tokens of each path is computed
+// exactly. Effort: contexts of each live model; each captured path is used once.
 // Cost: seconds for the fractions, 20 ms a context.
 // Source: Sun et al., arXiv:2403.10444, who report that the gain grows with L.
 // Passes if the recursions equal an enumeration of every branch (L = 1, 2, 3, with ==), if block accepts no
@@ -67,7 +67,7 @@ struct BlockAgainstToken {
  private:
   struct Exact {
     std::string_view title;
-    std::vector<WeightPair> states;  ///< one state: no context; V states: by the last token
+    std::vector<WeightPair> states;  ///< one state: no context; V states: the state is the last token
 
     ChainModel chain() const {
       ChainModel chain;
@@ -95,7 +95,7 @@ struct BlockAgainstToken {
     Records gains{{.title = "gain of block over token verification: E[tau] of block / E[tau] of token - 1"}};
     Records means{{.title = "E[tau]"}};
 
-    /// Adds a row of gains and two rows of means; at[i] is for L = i + 1.
+    /// Adds a row of gains and two rows of means; at[i] has the values for L = i + 1.
     void add(std::string_view title, std::string_view model, const std::vector<Ratio>& at, bool exact) {
       std::vector<Field> gain{note("model", title)};
       std::vector<Field> token{note("model", model), note("scheme", "token_path")};
@@ -233,9 +233,10 @@ struct BlockAgainstToken {
   }
 };
 
-// Accepted tokens by the number of i.i.d. paths. On a small instance more paths make greedy multi-path block
-// verification accept less. On random models the study counts how often each scheme accepts less with one more path,
-// and how often less than with one path, and computes the scheme's share of the optimum of all lossless verifiers.
+// Computes the accepted tokens by the number of i.i.d. paths. A small instance shows that greedy multi-path block
+// verification can accept less with more paths. On random models the study counts how often each scheme accepts less
+// with one more path, and how often less than with one path, and computes the scheme's share of the optimum of all
+// lossless verifiers.
 //
 //   K            paths           1 .. 4 on the instance, 1 .. 3 on random models; block at K = 1
 //   one shot     LP              certified bounds of the optimum, properties/paths/tree_optimum.hpp
@@ -256,7 +257,7 @@ struct MultipathInK {
   static constexpr std::string_view schemes[] = {
       "sample_and_match_tree",  "recursive_rejection_tree", "k_seq_tree",  "ladder_tree", "traversal",
       "greedy_multipath_block", "branch_reentry",           "ladder_block"};
-  static constexpr int most = 3;  ///< most paths on random models
+  static constexpr int most = 3;  ///< largest number of paths on random models
   struct Size {
     int vocabulary, length;
   };
@@ -309,7 +310,8 @@ struct MultipathInK {
 
   static void add_instance(Checks& checks, Document& document) {
     constexpr int length = 3, paths = 4;
-    // All ratios are 1, so the result depends on the rule for ties. Here the rarer token has the lower id.
+    // All ratios p / q are 1, so the result depends on how the scheme orders equal ratios. Here the rarer token has the
+    // lower id.
     const std::vector<WeightPair> model{{{3, 7}, {3, 7}}};
     constexpr Reference references[paths] = {{"3.0"}, {"2.114"}, {"1.642"}, {"1.373"}};
     Records equal{
@@ -422,9 +424,9 @@ struct MultipathInK {
   }
 };
 
-// The published two-token example of block verification, with one path and several. Every scheme is computed by an
-// enumeration of all drafts and all branches in fractions, the optimum by a linear program with a certificate. A scheme
-// that carries state runs over several iterations.
+// The published two-token example of block verification, with one path and with several. E[tau] of every scheme is
+// computed by an enumeration of all drafts and all branches in fractions, the optimum by a linear program with a
+// certificate. A scheme that carries state runs over several iterations.
 //
 //   p, q       (1/3 2/3), (2/3 1/3)   after every prefix; V = 2, L = 2
 //   E[tau]     accepted tokens of one iteration, the extra token not counted
@@ -528,7 +530,7 @@ struct PublishedPathExample {
       const TreeSampling distribution =
           enumerate_tree_sampling(*path_registry().drafter("iid_paths"), model, shape).value();
       const TreeCertificate certificate = tree_optimum(distribution, sight);
-      // A rejected certificate, or one with a gap, gives -1, which equals no reference.
+      // For a certificate that is rejected, or whose bounds differ, returns -1, which equals no reference.
       const bool proved = reject(distribution, sight, certificate).empty() && certificate.lower == certificate.upper;
       return proved ? certificate.lower : Rational(-1);
     }

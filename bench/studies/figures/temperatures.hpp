@@ -1,4 +1,4 @@
-// Studies of drafts at other temperatures than the target's.
+// Studies of drafts whose temperature differs from the target's.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ namespace draftproof::studies {
 //   c(q)        feature           q-mass of the K likeliest tokens
 //   adaptive    T by c(q)         positions in four groups of equal size by c(q); each group takes the T that is best
 //                                 on average in that group of the other half of the positions
-//   oracle      T by position     the best T of each position, which depends on p: an upper bound of such rules
+//   oracle      T by position     the best T of each position, which depends on p: an upper bound of all rules
 //
 // Cost: an optimum without replacement for each position, K and T: O(V K M), M nodes.
 // Source: derived here; the optimum is that of Hu et al., arXiv:2502.18779.
@@ -40,7 +40,7 @@ struct AdaptiveDrafts {
       "a draft temperature chosen by the row of q, for drafts without replacement";
   static constexpr std::string_view source = "derived here, docs/findings/adaptive-drafts.md";
 
-  static constexpr std::array temperatures{1.0, 0.7, 0.85, 1.2, 1.5, 2.0};  ///< the first is the plain distribution
+  static constexpr std::array temperatures{1.0, 0.7, 0.85, 1.2, 1.5, 2.0};  ///< at the first, drafts are from q itself
   static constexpr int numbers[] = {2, 4, 8};
   static constexpr std::size_t groups = 4;
 
@@ -160,8 +160,9 @@ struct AdaptiveDrafts {
   }
 };
 
-// Drafts at temperatures from 1.0 to 2.4 with a target at temperature 1: the optimum, two-step selection, K-SEQ and
-// recursive rejection, for K drafts of one temperature and for K drafts of temperatures spread over the range.
+// Computes acceptance for drafts at temperatures from 1.0 to 2.4 with a target at temperature 1: the optimum, two-step
+// selection, K-SEQ and recursive rejection, for K drafts of one temperature and for K drafts of temperatures spread
+// over the range.
 //
 //   T            1.0 .. 2.4       temperature of a proposal: q_T = softmax(log q / T)
 //   spread       T_1 .. T_K       evenly from 1.0 to 2.4, one draft of each; the optimum is bounded from both sides
@@ -177,9 +178,10 @@ struct AdaptiveDrafts {
 // selected draft; another draft that the residual emits by chance is not counted.
 // Source: the tables of Khisti et al., arXiv:2410.18234 (optimal, importance weighted, SpecTr, SpecInfer at
 // temperatures 1.0 to 2.4). The sources here differ from theirs, so only the shape of the tables is the same. `two
-// step` stands for their importance-weighted scheme: a reconstruction (docs/plans.md).
-// Claimed: nothing is above the optimum. For one proposal rejection <= K-SEQ <= two step at every position, and more
-// drafts accept no less. For several proposals the means of two step are at least those of rejection in both orders
+// step` is a reconstruction of their importance-weighted scheme (docs/plans.md).
+// Claimed: nothing is above the optimum. For one proposal rejection <= K-SEQ <= two step at every position, and
+// acceptance does not fall as K grows. For several proposals the means of two step are at least those of rejection in
+// both orders
 // and do not fall as K grows; exceptions at single positions are reported and are not failures. A tournament of two
 // drafts whose tokens are all inside its flow reaches the optimum.
 struct DraftTemperatures {
@@ -282,7 +284,7 @@ struct DraftTemperatures {
       return acceptance.at(static_cast<std::size_t>(std::find(names.begin(), names.end(), scheme) - names.begin()));
     }
   };
-  using Settings = std::vector<Setting>;  ///< all settings of one position
+  using Settings = std::vector<Setting>;  ///< results of all settings at one position
 
   static Setting setting(double temperature, int drafts, const Distribution& target,
                          const std::vector<Distribution>& proposals, const std::vector<Scheme>& schemes) {
@@ -343,9 +345,9 @@ struct DraftTemperatures {
     return mean_over(at, [&](const Settings& all) { return all[s].of(scheme); });
   }
 
-  /// Positions of a setting where two step accepts less than rejection in the better order.
+  /// The positions where, in one setting, two step accepts less than rejection in the better of the two orders.
   struct Below {
-    std::size_t positions = 0, worst = 0;  ///< number of positions; position of the greatest difference
+    std::size_t positions = 0, worst = 0;  ///< number of these positions; position of the greatest difference
     double by = 0, optimum = 0;            ///< the greatest difference, and the optimum there
   };
   static Below below_rejection(const std::vector<Settings>& at, std::size_t s) {
@@ -391,7 +393,7 @@ struct DraftTemperatures {
       const Setting& first = at.front()[s];
       const double lower = mean_over(at, [s](const Settings& all) { return all[s].optimum.lower; });
       const double upper = mean_over(at, [s](const Settings& all) { return all[s].optimum.upper; });
-      // Bounds within half a unit of the last printed digit are shown as one value.
+      // If the bounds differ by at most half a unit of the last printed digit, only the upper bound is shown.
       const auto optimum =
           upper - lower <= 5e-5 ? fmt::format("{:.4f}", upper) : fmt::format("{:.4f} .. {:.4f}", lower, upper);
       std::vector<Field> row{word("T", "temperature", first.label()), number("K", "drafts", first.drafts),
