@@ -18,8 +18,8 @@
 namespace draftproof::verifiers {
 
 /// The distribution of the last draft: q outside a fixed set of most probable tokens. Fresh rows compare a token with
-/// the last fixed one in the order of q, without a branch, because passes over V tokens call this. A table has q
-/// rounded, which could change that order, so there every fixed token is compared.
+/// the last fixed one in the order of q, without a branch, because passes over V tokens call this. A table stores q
+/// rounded, which could change this order, so the token is compared with every fixed token.
 template <class L>
 struct TailDistribution {
   using Scalar = typename L::Scalar;

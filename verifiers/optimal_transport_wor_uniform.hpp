@@ -1,9 +1,10 @@
-// Optimal transport for draws of q without replacement that continue uniformly when q has no mass left. With K = V
-// every token is drafted and accepted.
+// Optimal transport for drafts from q without replacement; when q has no mass left, further drafts are uniform over the
+// remaining tokens. With K = V every token is drafted and accepted.
 //
 // optimal_transport.hpp describes the plan, its cost and its correctness.
 // Acceptance: the optimum of this draft sampling, for which no closed form is known here.
-// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, for the transport problem; the form with sets in place of tuples
+// is derived here.
 #pragma once
 
 #include <draftproof/sim/drafters/sampled.hpp>

@@ -1,5 +1,5 @@
 // Two-step verification of K i.i.d. drafts, with a selection that is optimised on few tokens: an optimal flow decides
-// tuples inside the n likeliest tokens of p, the ladder decides all others.
+// tuples whose tokens are all among the n likeliest tokens of p, the ladder decides all other tuples.
 //
 //   n      inside         most tokens whose tuples are optimised; fewer if these have more than 1024 sets
 //   beta   sets           shares of the sets inside (verifiers/transport/alphabet_plan.hpp)
@@ -9,8 +9,8 @@
 // fresh rows the plan is made on buckets of p / q.
 // Acceptance: sum min(p_I, p), the optimum for any n, because the ladder outside is optimal already. On buckets the
 // ladder loses a little, and so does this scheme.
-// Source: Khisti et al., arXiv:2410.18234, the truncated program; a reconstruction: the tokens inside and the rule
-// outside are derived here, and losslessness is proved here by enumeration.
+// Source: Khisti et al., arXiv:2410.18234, for the truncated program. This is a reconstruction: the choice of the n
+// tokens and the rule for other tuples are derived here, and losslessness is proved here by enumeration.
 // Correctness: p_I is the distribution of the selected draft for every n, every flow and any levels.
 #pragma once
 

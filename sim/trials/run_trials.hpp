@@ -164,7 +164,7 @@ struct TrialBudget {
   int threads = 0;                                ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;        ///< if the caller sets it, the run ends after the current shards
   std::function<void(std::uint64_t)> progress{};  ///< called between rounds with the number of trials done
-  std::uint64_t shard = 4096;                     ///< trials that a worker runs in one call
+  std::uint64_t shard = 4096;                     ///< number of trials of one call of a worker
 };
 
 /// Returns the sum of all workers' tallies. `run(first, count, tally)` or `run(worker, first, count, tally)` adds
@@ -203,7 +203,7 @@ Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
       }
     }
     first = end;
-    if (budget.progress && !stopped() && !failure) budget.progress(first);  // a stopped round has not reached `end`
+    if (budget.progress && !stopped() && !failure) budget.progress(first);  // a round that was stopped is incomplete
     if (budget.seconds > 0 && std::chrono::duration<double>(Clock::now() - start).count() >= budget.seconds) break;
     // Keeps rounds short, because a run exceeds its time by up to one round.
     if (budget.seconds > 0) round = std::min<std::uint64_t>(round, budget.shard * 256);

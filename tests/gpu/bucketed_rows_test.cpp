@@ -1,6 +1,6 @@
 // Compares BucketedRow on a team of fibers, in place of a device's threads, with the host: the distribution of the
 // greatest path's next token, masses below tokens, the target's residual and draws from it. The rows are of rare kinds:
-// with more crossing buckets than a list holds, or with a single ratio.
+// with more buckets at crossings than the list for them holds, or with a single ratio.
 #include <cmath>
 #include <cstdio>
 #include <iterator>
@@ -32,7 +32,7 @@ std::vector<float> rows_of(Shape shape, int vocabulary, const MaxOfKPaths<double
     q_sum += q.emplace_back(x % 13 == 5 ? 0 : std::exp(logit));
     p_sum += p.emplace_back(shape == Shape::equal ? q.back() : x % 11 == 3 ? 0 : std::exp(logit + shift));
   }
-  if (shape == Shape::tangent) {  // p / q rises with the id, as the greatest's distribution over q does
+  if (shape == Shape::tangent) {  // p is the distribution of the greatest of K draws of q
     double below = 0;
     p_sum = 0;
     for (int x = 0; x < vocabulary; ++x) {

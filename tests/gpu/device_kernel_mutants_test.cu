@@ -17,7 +17,7 @@ namespace {
 using namespace draftproof;
 using namespace draftproof::kernel_mutants;
 
-/// A block that delays one of three warps after each barrier, another warp each time.
+/// A block that delays one of three warps after each barrier; the delayed warps change from barrier to barrier.
 class UnevenBlock : public gpu::BlockTeam {
  public:
   using gpu::BlockTeam::BlockTeam;

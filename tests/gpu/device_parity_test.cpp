@@ -1,5 +1,5 @@
-// Compares every kernel of positions and of drafts with the host. Exit code 77, which CTest reads as skipped, without
-// a device.
+// Compares every kernel of positions and of drafts with the host. Without a device the exit code is 77, which CTest
+// reads as skipped.
 //
 //   draftproof_device_parity_test                a minute or so: every mapping, many shapes of rows
 //   draftproof_device_parity_test TRIALS V...    TRIALS trials of every scheme on each of its draft samplings, for

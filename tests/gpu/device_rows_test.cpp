@@ -68,7 +68,7 @@ void compare_verdicts(int vocabulary, int positions) {
     try {
       options.workspace_bytes = gpu::workspace_bytes<V>(batch, options);
     } catch (const std::invalid_argument&) {
-      continue;  // this device lacks the mapping
+      continue;  // the device does not support this mapping
     }
     const Own own(options.workspace_bytes);
     options.workspace = own.memory();

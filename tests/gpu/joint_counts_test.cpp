@@ -21,7 +21,7 @@ struct Wanted {
   int paths, drafts, groups;
   std::uint64_t pairs;
 
-  /// Returns the counting, with groups that are not in the order of tokens.
+  /// Returns what is counted, with groups that are not in the order of tokens.
   gpu::JointCounting counting(int vocabulary, std::vector<std::uint32_t>& group) const {
     for (Token x = 0; groups > 0 && x < vocabulary; ++x) group.push_back(static_cast<std::uint32_t>(x * 3 % groups));
     return {.paths = paths, .drafts = drafts, .groups = groups, .group = group, .pairs = pairs};
@@ -92,7 +92,7 @@ void compare(int vocabulary, const gpu::TrialRange& range, const Wanted& wanted,
 }
 
 void everything() {
-  const std::uint64_t far = (std::uint64_t{1} << 40) + 12345;  // odd, so even trials of the range have odd numbers
+  const std::uint64_t far = (std::uint64_t{1} << 40) + 12345;  // odd: trial i of the range has another parity than i
   for (const parity::Grid grid : {parity::Grid{1, 1, 4}, parity::Grid{3, 2, 4}, parity::Grid{2, 1, 32}})
     for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{37}, std::uint64_t{1001}})
       for (const Wanted wanted : {Wanted{1, 0, 0, 0}, Wanted{4, 3, 8, ~std::uint64_t{0}}, Wanted{2, 2, 5, 11}}) {

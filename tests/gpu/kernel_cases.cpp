@@ -80,7 +80,7 @@ std::vector<std::unique_ptr<KernelCase>> kernel_cases(int positions) {
   std::vector<std::unique_ptr<KernelCase>> cases;
   const auto add_adjacent = [&](const char* name, int vocabulary) {
     const std::int64_t pitch = std::int64_t{2} * vocabulary;
-    constexpr std::int64_t behind = 64;  // for reads past the last row
+    constexpr std::int64_t behind = 64;  // entries that a mutant may read past the last row
     cases.push_back(std::make_unique<KernelCase>(name, vocabulary, positions, pitch, 0,
                                                  static_cast<std::size_t>(positions * pitch + behind)));
   };

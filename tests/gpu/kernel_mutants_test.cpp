@@ -29,7 +29,7 @@ int wrong_verdicts(const KernelCase& one) {
         verdicts[static_cast<std::size_t>(thread.index())] = decide_with<M, Verifier>(one.batch(), i, thread);
       });
     } catch (const std::logic_error&) {
-      ++wrong;  // a deadlock: threads wait for others that have ended
+      ++wrong;  // a deadlock: threads wait for threads that have ended
       continue;
     }
     bool differs = false;

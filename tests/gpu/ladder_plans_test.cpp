@@ -59,7 +59,8 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-/// Returns the outcome of trials that read `drafts` tokens of `tuples` each; the first `lengths[t]` are drafts.
+/// Returns the outcome of trials. Trial t reads the next `drafts` tokens of `tuples`, of which the first `lengths[t]`
+/// are drafts.
 template <class V, class L>
 Outcome outcome_on(const L& distributions, int drafts, const std::vector<Token>& tuples,
                    const std::vector<int>& lengths) {
@@ -88,7 +89,7 @@ Outcome outcome_on(const L& distributions, int drafts, const std::vector<Token>&
   return outcome;
 }
 
-/// Bins that limit a plan to 6 stretches, because no rows here exceed the usual limit of 512.
+/// Bins that limit a plan to 6 stretches, to test plans beyond the limit: no rows here exceed the usual limit of 512.
 template <class Workspace>
 struct FewStretches : BucketBinsIn<Workspace> {
   static constexpr int most_stretches = 6;
@@ -166,7 +167,8 @@ void compare_joined(Tally& tally) {
       }
 }
 
-/// Compares rows in which one token has nearly all of q, so that the other tokens' mass is summed in another way.
+/// Compares rows in which one token has nearly all of q, because the mass of the other tokens is then computed in
+/// another way.
 void compare_peaked(Tally& tally) {
   int mapping = 0;
   for (const float rest : {1e-3f, 1e-9f, 1e-15f})

@@ -12,7 +12,7 @@ void lockstep_parity_everything();
 int main() {
   return draftproof::parity::outcome([] {
     draftproof::found::lockstep_parity_everything();
-    // 1100 entries are more than 256 segments of four lanes, so a lane reads two entries of a segment.
+    // 1100 entries exceed 256 segments of one entry for each of four lanes, so a lane reads two entries of a segment.
     int mismatches = draftproof::parity::run({.vocabularies = {1, 2, 7, 33, 100}, .drafts = 8, .positions = 6});
     mismatches += draftproof::parity::run({.vocabularies = {1100}, .drafts = 4, .positions = 6});
     return mismatches == 0 ? 0 : 1;

@@ -55,7 +55,7 @@ int refused_trees() {
 int main() {
   return draftproof::parity::outcome([] {
     draftproof::found::lockstep_steps_everything();
-    // 2000 entries are more than 256 segments of four lanes, so a lane reads two entries of a segment.
+    // 2000 entries exceed 256 segments of one entry for each of four lanes, so a lane reads two entries of a segment.
     int mismatches = draftproof::step_parity::run({.vocabularies = {2, 7, 33}, .requests = 12, .iterations = 5});
     mismatches += draftproof::step_parity::run({.vocabularies = {2000}, .requests = 6, .iterations = 3});
     return mismatches + refused_trees() == 0 ? 0 : 1;

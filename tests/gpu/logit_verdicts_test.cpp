@@ -52,7 +52,7 @@ void expect(bool held, const std::string& what) {
   std::printf("expected %s\n", what.c_str());
 }
 
-/// Tests that the conversion of probabilities returns the entries, also if rows are shared.
+/// Tests that the conversion of probabilities returns the entries unchanged, also if positions share rows.
 template <class Entry>
 void compare_probabilities() {
   constexpr int vocabulary = 1500, positions = 3, proposals = 2;

@@ -72,7 +72,7 @@ int main() {
   expect(automatic(ampere, 1, 128256), {Mapping::split, 16}, "no clusters");
   expect(automatic(ampere, 27, 128256), {Mapping::split, 4}, "a quarter of the multiprocessors");
   expect(automatic(ampere, 28, 128256), {Mapping::block, 1}, "more than that");
-  // Four times as many positions, or twice as many blocks, overflow an int.
+  // Four times these numbers of positions, or twice these numbers of blocks, overflow an int.
   expect(automatic(hopper, 1 << 30, 1 << 20), {Mapping::block, 1}, "positions without end");
   expect(automatic(hopper, (1 << 30) + 1, 128256), {Mapping::cluster, 16}, "the same in clusters");
   expect(mapped(Mapping::split, ampere, 1 << 30, 128256, 1, 4), {Mapping::split, 1}, "the same by the whole device");
@@ -89,8 +89,8 @@ int main() {
   expect_refused(Mapping::cluster, planning, 128256, 1, 4, "the verifier makes a plan");
   expect(automatic(beside_plans(plain, 85088), 1, 128256), {Mapping::block, 1},
          "a plan that the device has no room for");
-  // Each warp of a team has a slot for its first arrival and a slot for a sum. With 32 blocks of 16 warps there were
-  // too few slots, and arrivals overwrote the counter of the barrier.
+  // Each warp of a team has a slot for its first arrival and a slot for a sum. With 32 blocks of 16 warps there would
+  // be too few slots, and arrivals would overwrite the counter of the barrier.
   for (const DeviceTraits& device : {hopper, ampere, planning})
     for (const int positions : {1, 2, 3, 8, 100})
       if (const Mapped split = mapped(Mapping::split, device, positions, 128256, 1, 4);

@@ -12,7 +12,7 @@ namespace draftproof::parity {
 namespace {
 
 constexpr std::uint64_t seed = 20240229;
-constexpr int most_printed = 10;  ///< mismatches per comparison; all are counted
+constexpr int most_printed = 10;  ///< mismatches printed per comparison; all are counted
 
 std::vector<Scheme>& schemes() {
   static std::vector<Scheme> all;
@@ -23,7 +23,7 @@ std::vector<DraftSampling>& distributions() {
   return all;
 }
 
-/// A batch with drafts drawn on the host; has the memory that `batch` points to.
+/// A batch with drafts drawn on the host, and the memory to which `batch` points.
 struct Drafted {
   Drafted(const DraftSampling& distribution, int vocabulary, int most, const Sizes& sizes, std::uint64_t first_trial)
       : one_pair{sizes.one_pair},
@@ -62,7 +62,8 @@ struct Drafted {
     for (std::thread& thread : running) thread.join();
   }
 
-  /// Returns the number of drafts at position i; positions take all numbers that the distribution supports in turn.
+  /// Returns the number of drafts at position i: successive positions have all numbers of drafts that the sampling
+  /// supports, in turn.
   int asked(int i, int most) const { return fewest + i % (most - fewest + 1); }
   std::uint64_t trial(int i) const { return batch.first_trial + static_cast<std::uint64_t>(i); }
   Philox drafting(int i) const { return {seed, trial(i), Philox::Role::draft}; }
@@ -140,8 +141,8 @@ void add(DraftSampling distribution) { distributions().push_back(std::move(distr
 int run(const Sizes& sizes) {
   long long decisions = 0, tuples = 0, mismatches = 0;
   std::uint64_t trial = sizes.first_trial;
-  // The shape of a row is the trial number modulo 6. As the step is 1 modulo 6, batches of one pair use the shapes in
-  // turn.
+  // The shape of a row is the trial number modulo 6. The step between batches is 1 modulo 6, so successive batches of
+  // one pair have different shapes.
   const auto apart = static_cast<std::uint64_t>(std::max(1000, sizes.positions) / 6 * 6 + 7);
   for (const int vocabulary : sizes.vocabularies)
     for (const DraftSampling& distribution : distributions()) {

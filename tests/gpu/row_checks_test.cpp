@@ -86,7 +86,7 @@ void compare_format(const std::string& format) {
     if (vocabulary == 3000) compare_with_host(signs, no_token, what + " with a negative zero");
     compare_with_host(std::vector<Entry>(row.size(), Entry(1.875)), no_token, what + " of entries below 2");
     compare_with_host(std::vector<Entry>(row.size(), Entry(0.0)), no_token, what + " of nothing");
-    // In units of 2^-51 an overflow of 64 bits subtracts 2^13, so the sum of 8193 would be reported as 1.
+    // In units of 2^-51 an overflow of 64 bits subtracts 2^13, so a sum of 8193 that overflows would be reported as 1.
     if (vocabulary == 1) compare_with_host(std::vector<Entry>(8193, Entry(1.0)), no_token, what + ", sum 8193");
     // Tests sums on both sides of the largest deviation that the format allows.
     gpu::StoredBatch batch{.format = gpu::format_of<Entry>, .positions = 1};

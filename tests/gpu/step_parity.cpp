@@ -64,7 +64,8 @@ class Requests {
     std::vector<DraftTree> drafted;
     for (std::size_t i = 0; i < conditionals_.size(); ++i) {
       drafted.push_back(draw(i, trial));
-      // Half the requests index rows by context, the others as an engine does: one row per drafted token.
+      // In half of the requests rows are indexed by context; in the others there is one row per drafted token, as in an
+      // engine.
       if (i % 2 == 0)
         trees.add(drafted.back(), 0);
       else
@@ -90,13 +91,13 @@ class Requests {
   std::int64_t stride() const { return vocabulary_ + 5; }
 
   DraftTree draw(std::size_t i, std::uint64_t trial) const {
-    // Schemes that rank tokens raise masses to the power of the number of paths, so they get up to 8 paths instead of
-    // 6.
+    // Schemes that rank tokens raise masses to the power of the number of paths; they are tested with up to 8 paths
+    // instead of 6.
     const int wanted = scheme_.info.ranks_tokens ? 8 : 6;
     const int most = scheme_.info.most_drafts > 0 ? std::min(scheme_.info.most_drafts, wanted) : wanted;
     TreeShape shape{.drafts = 1 + static_cast<int>(i) % most, .length = static_cast<int>((i + trial) % 7)};
     if (distribution_.info.has_stem && shape.length > 2) shape.stem = static_cast<int>(i % 3);
-    // Few children per level, because 6^5 nodes would add no coverage.
+    // Levels below the root have few children, because 6^5 nodes would take long and test nothing more.
     if (distribution_.info.branches)
       for (int depth = 0; depth < shape.length; ++depth)
         shape.branching.push_back(depth == 0 ? shape.drafts : 1 + depth % 2);

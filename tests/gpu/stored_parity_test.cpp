@@ -91,7 +91,7 @@ void compare(const char* format, Compared& compared) {
 }
 
 /// Compares masses, slopes and draws of residuals to the last bit, because equal verdicts could hide a differently
-/// rounded term. Around b = 2^100 terms change from float to double.
+/// rounded term. Above b = 2^100 terms are computed in double instead of float.
 template <class Entry>
 void compare_residuals(const char* format, Compared& compared) {
   const StoredBatch<Entry, drafters::Iid> drafted(1100, 9000);

@@ -1,5 +1,5 @@
 // Compares a complete simulation kernel on fibers with the host's Tally of the same trials: the trials, sums within a
-// warp, hot and cold tokens, and sums at a block's end.
+// warp, tokens with and without a counter in shared memory, and sums at the end of a block.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

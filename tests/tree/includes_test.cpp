@@ -17,7 +17,7 @@ namespace draftproof::tree {
 namespace {
 
 struct Source {
-  std::string path;  ///< relative to the source tree
+  std::string path;  ///< path relative to the source tree
   std::string room;
   std::string text;
 
@@ -74,7 +74,7 @@ TEST(Files, HaveAtMost600Lines) {
 TEST(Files, HeadersAreGuarded) {
   for (const Source& source : all_sources()) {
     if (!source.is_header()) continue;
-    // The body of a loop is included once per SIMD width (sim/simd/each_width.hpp).
+    // Files *_body.hpp have no guard, because they are included once per SIMD width (sim/simd/each_width.hpp).
     const bool once = !source.path.ends_with("_body.hpp") && !source.path.ends_with("/each_width.hpp");
     EXPECT_EQ(source.text.find("\n#pragma once\n") != std::string::npos, once) << source.path;
   }

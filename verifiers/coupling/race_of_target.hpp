@@ -1,5 +1,5 @@
-// The verdict that couplings by races share: the winner of a race of p is the token, accepted if it was drafted.
-// Schemes differ in the drafter that reads the noise and in the number of streams that race.
+// The verdict that couplings by races share: the winner of a race of p is emitted, and counts as accepted if it was
+// drafted. Schemes differ in the drafter that reads the noise and in the number of streams that race.
 //
 //   E^(k)_x   noise of stream k, token x               exponential of rate 1, read by drafter and verifier
 //   Y         argmin over x and k of E^(k)_x / p(x)    ties go to the lower id; q is not read
@@ -15,7 +15,7 @@
 
 namespace draftproof {
 
-/// The claims of all schemes whose token depends on p and the noise alone.
+/// The claims (Info) that all schemes have whose token depends on p and the noise alone.
 inline constexpr Claims race_of_target_claims{
     .accepts_equal_distributions = true, .emitted_drafts_are_accepted = true, .drafter_invariant = true};
 inline constexpr Unsupported race_of_target_cannot{

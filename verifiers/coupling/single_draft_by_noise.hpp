@@ -5,8 +5,8 @@
 //   Y      argmin of E_x / (p(x) - q(x))+       after a refusal; ties go to the lower id
 //
 // Cost: one flip; one pass over the vocabulary after a refusal.
-// Correctness: exact if the draft was not drawn by the noise of this stream. The race then has independent clocks, so Y
-// has the distribution of the residual.
+// Correctness: lossless if the draft was not drawn by the noise of this stream, because the clocks of the race are then
+// independent of the draft and Y has the distribution of the residual.
 #pragma once
 
 #include <draftproof/sim/position.hpp>
@@ -26,7 +26,7 @@ DRAFTPROOF_DEVICE Verdict single_draft_by_noise(const P& at, int stream, R& rand
   };
   const Token won = race<1>(at.distributions(), stream, 1, 1, left, random)[0].token;
   if (won != no_token) return {won, none_accepted};
-  return last_draw(at, random, at.residual(at.one()));  // rounding has left no residual
+  return last_draw(at, random, at.residual(at.one()));  // the residual is zero because of rounding
 }
 
 }  // namespace draftproof

@@ -1,5 +1,5 @@
 // Bug: no barrier before a pass, so a fast warp overwrites sums that a slower warp still reads; stale_block_sum omits
-// the other barrier. Without effect in a team of one warp, and if a position takes one pass.
+// the other barrier. Without effect in a team of one warp, or if verifying a position takes one pass only.
 #pragma once
 
 #include <draftproof/tests/support/gpu/kernel_mutant.hpp>

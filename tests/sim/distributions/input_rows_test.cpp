@@ -24,7 +24,7 @@ std::vector<Entry> random_logits(std::uint64_t seed, std::size_t size, double sp
     const bool out = (masked > 0 && x % masked == seed % masked) || x / 1024 == 2;
     logits[x] = static_cast<Entry>(out ? -HUGE_VAL : centre + spread * std::log(1 - examples::uniform(seed, x)));
   }
-  logits[seed % std::min<std::size_t>(size, 1000)] = static_cast<Entry>(centre);  // at least one is not masked
+  logits[seed % std::min<std::size_t>(size, 1000)] = static_cast<Entry>(centre);  // at least one logit is finite
   return logits;
 }
 
@@ -302,7 +302,7 @@ TYPED_TEST(StoredRowOf, IsReadAsItIsConverted) {
 
 TEST(SumTolerance, CoversWhatDenormalsOfFp16LoseTogether) {
   // 1 / V is 16.49 steps of 2^-24, the distance of denormal fp16 numbers, so rounding decreases every entry by nearly
-  // half a step, 3 %.
+  // half a step, which is 3 % of it.
   const std::size_t size = 1'017'417;
   const std::vector<Half> flat(size, Half(1.0 / static_cast<double>(size)));
   EXPECT_LT(checked_sum(std::span<const Half>(flat)), 0.971);

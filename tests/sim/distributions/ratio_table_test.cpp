@@ -54,7 +54,7 @@ TEST(Rows, TopRanksByProposalThenId) {
   for (int j = 0; j < 3; ++j) EXPECT_EQ(ties.kth_most_probable(j), j);
 }
 
-// Tests of the sorted table against its definition, computed token by token in long double.
+// Tests of the sorted table: its values equal their definition, computed token by token in long double.
 
 struct Pair {
   std::vector<double> p, q;
@@ -124,7 +124,7 @@ void expect_draws(const RatioTable& table, const W& weights, double b, double cl
   const double total = static_cast<double>(running.back());
   for (const std::uint64_t word : examples::some_words(3, 300)) {
     const Token drawn = weights.draw(word);
-    // Such a residual is a rounding error, and so is the probability of a draw from it.
+    // Such a small residual consists of rounding errors, so its draws are not compared.
     if (total <= tolerance(b)) continue;
     ASSERT_NE(drawn, no_token);
     const auto j = static_cast<std::size_t>(std::find(table.order().begin(), table.order().end(), drawn) -
@@ -311,7 +311,7 @@ TEST(ResidualGuide, LeadsToTheTokenOfTheBisection) {
 }
 
 // A bisection of 1000 tokens takes ten comparisons. With a guide, uniform random bits need fewer than two on average.
-// The bits of `parting_words` are not uniform, because they lie at the ends of cells.
+// The bits of `parting_words` are not uniform: they lie at the ends of cells, where more comparisons are needed.
 TEST(ResidualGuide, LeavesFewSteps) {
   const RatioTable table(examples::random_row(1, 1000, 2), examples::random_row(2, 1000, 2));
   RatioTable::Residual residual = table.residual(1);

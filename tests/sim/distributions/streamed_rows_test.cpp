@@ -217,8 +217,8 @@ TEST(FreshRows, EmptyResidualGivesNoToken) {
   EXPECT_EQ(rows.residual(1).draw(123), no_token);
 }
 
-// The mass outside the seen tokens is precise however small it is, because scaling by a power of two is exact for
-// weights above 2^-1022.
+// Even a tiny mass outside the seen tokens is precise, because scaling by a power of two is exact for weights above
+// 2^-1022.
 TEST(FreshRows, LittleMassIsMeasuredAgainstItself) {
   for (const double rest : {1e-3, 1e-9, 1e-15, 1e-30, 1e-300}) {
     const std::vector<double> q{1 - rest, rest / 4, 0, 3 * (rest / 4)};

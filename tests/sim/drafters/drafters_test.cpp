@@ -39,7 +39,7 @@ TupleDistribution explored(std::string_view name, const Instance& instance) {
 }
 
 Instance with_proposals(Instance instance) {
-  // Each draft gets the row of the draft before it, rotated by one token.
+  // The proposal of each draft is the proposal of the draft before it, rotated by one token.
   while (std::ssize(instance.proposals) < instance.drafts) {
     auto row = instance.proposals.back();
     std::rotate(row.begin(), row.begin() + 1, row.end());

@@ -63,7 +63,7 @@ void run_trials_of(std::uint64_t trials, std::uint64_t seed, Draw draw, Decide d
 /// Counts emitted tokens by the prefix before them, and steps by the number of accepted tokens.
 struct Emitted {
   std::map<Tokens, std::map<Token, std::uint64_t>> after;
-  std::vector<std::uint64_t> beyond = std::vector<std::uint64_t>(8);  ///< [n]: steps that accept n tokens or more
+  std::vector<std::uint64_t> beyond = std::vector<std::uint64_t>(8);  ///< [n]: number of steps that accept at least n
 
   void operator()(const DraftTree& tree, const StepOutput& step) {
     Tokens tokens = path_to(tree, step.node);
@@ -235,7 +235,7 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
 }
 
 TEST(NoiseTrees, EqualDistributionsAcceptWholePaths) {
-  // With four paths, the paths that agree need not be the first, so their streams need not be consecutive.
+  // With four paths, the paths that agree need not be the first paths, so their streams need not be consecutive.
   for (const auto& [scheme, drafts] : {std::pair("gls_tree", 4),
                                        {"gumbel_coupling_tree", 1},
                                        {"gumbel_top_k_coupling_tree", 3},

@@ -65,7 +65,8 @@ TEST(PowerOfE, HasItsEnds) {
 }
 
 TEST(PowerOfE, HasTheBitsItHad) {
-  // Recorded bits: a compiler, flag or formula that changes one of them changes the tokens drawn at a given seed.
+  // Results are compared with recorded bits, because a compiler, option or formula that changes a bit changes the
+  // tokens drawn at a given seed.
   const std::pair<float, std::uint32_t> known[] = {
       {-0.1f, 1063756653}, {-1.0f, 1052531378}, {-2.5f, 1034427438}, {-17.25f, 856324687}, {-86.9f, 12980105}};
   for (const auto& [x, bits] : known) EXPECT_EQ(bit_cast<std::uint32_t>(exp_nonpositive(x)), bits) << x;
@@ -167,7 +168,7 @@ TEST(KeyedToken, AreSortedLikeByComparison) {
     expect_sorted(keys(count, random, [](double u) { return 1 + 0x1p-40 * u; }));  // equal floats, different doubles
     expect_sorted(keys(count, random, [](double u) {
       return u < 0.2 ? 0 : u < 0.4 ? std::numeric_limits<double>::infinity() : u < 0.6 ? 1e300 * u : 1e-300 * u;
-    }));  // beyond the range of floats on both sides
+    }));  // beyond the range of floats at both ends
   }
 }
 
@@ -221,7 +222,7 @@ TYPED_TEST(ShortFloatOf, NarrowsToTheNearestAndTiesToEven) {
     const double low = by_definition<TypeParam>(below);
     const double high =
         below + 1 < infinity ? by_definition<TypeParam>(below + 1) : 2 * low - by_definition<TypeParam>(below - 1);
-    const double middle = low + (high - low) / 2;  // exact: one bit more than the format has
+    const double middle = low + (high - low) / 2;  // the midpoint is exact: it has one bit more than the format
     const int even = below % 2 == 0 ? below : below + 1;
     for (const int sign : {0, 0x8000}) {
       const auto narrow = [sign](double value) { return int{TypeParam(sign == 0 ? value : -value).bits()}; };

@@ -50,7 +50,7 @@ TEST(Explorer, LeavesCarryTheProductOfTheirBranches) {
     const bool taken = random.flip(Rational(1, 4), Rational(1, 2 + first));
     return taken ? Verdict{first, 0} : Verdict{10 + random.pick(weights({1, 1})), 0};
   });
-  // Token 1: 1/3 times 3/4; token 2: 1/2 times 1 (a certain flip); the rest 1/12, split in two.
+  // Token 1 has probability 1/3 times 3/4, token 2 has 1/2 times 1 (a certain flip); tokens 10 and 11 share 1/12.
   EXPECT_EQ(tokens, (std::map<Token, Rational>{{0, {1, 6}}, {1, {1, 4}}, {2, {1, 2}}, {10, {1, 24}}, {11, {1, 24}}}));
 }
 
@@ -158,7 +158,7 @@ TEST(Explorer, NoticesReplaysThatDiffer) {
   EXPECT_NE(complaint_about(draw).find("other weights"), std::string::npos);
 }
 
-/// The error of a sum of up to 40 terms below 1, or of a difference of prefix sums, which rounds twice.
+/// Bounds the error of a sum of up to 40 terms below 1, and of a difference of prefix sums, which rounds twice.
 constexpr double rounding = 40 * 0x1p-52;
 
 template <WeighsTokens W>
@@ -244,7 +244,7 @@ TEST(Explorer, DrawsWhatHasManyBranchesIfDealtWords) {
 Verdict on_largest_words(const AnyVerifier& verifier, const std::vector<double>& p, const std::vector<double>& q,
                          std::vector<Token> drafts) {
   while (!verifier.takes(static_cast<int>(drafts.size()))) drafts.pop_back();
-  WordsOf<Tape> words(Tape(std::vector<std::uint64_t>(64, ~std::uint64_t{0})));  // more than any scheme draws
+  WordsOf<Tape> words(Tape(std::vector<std::uint64_t>(64, ~std::uint64_t{0})));  // more numbers than any scheme draws
   Scripted random(words);
   const Rows<double> rows(p, q);
   return verifier.scripted_on(rows, static_cast<int>(drafts.size()))->decide(drafts, random);
@@ -255,7 +255,7 @@ Verdict on_largest_words(const AnyVerifier& verifier, const std::vector<double>&
 // 2^-52 and may leave up to one unit of it, and couplings, whose drafts depend on the same random bits.
 TEST(BoundaryUniforms, LargestOnesAcceptADraftThatTheTargetLikesMoreAndOneOfEqualDistributions) {
   const double third = 1.0 / 3;
-  // For token 0, p >= q, with equality in some pairs. The doubles have no short binary form.
+  // For token 0, p >= q, with equality in some pairs. The entries have no short binary form, so their sums round.
   const std::vector<std::pair<std::vector<double>, std::vector<double>>> pairs{
       {{0.1, 0.9}, {0.1, 0.9}},
       {{third, 1 - third}, {third, 1 - third}},

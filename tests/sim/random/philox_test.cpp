@@ -37,7 +37,7 @@ static_assert(equal(philox4x32(ones_in, ones, ones), ones_out));
 static_assert(equal(philox4x32(pi_in, 0xa4093822, 0x299f31d0), pi_out));
 
 TEST(Philox, GivesTheKnownAnswersAtRunTime) {
-  // Inputs are volatile, so that the compiled rounds run and not the compiler's evaluation of constants.
+  // Inputs are volatile, so that the rounds run in the compiled program and are not evaluated by the compiler.
   const auto run = [](const PhiloxBlock& in, std::uint32_t key0, std::uint32_t key1) {
     volatile std::uint32_t word[4] = {in.word[0], in.word[1], in.word[2], in.word[3]};
     return philox4x32({{word[0], word[1], word[2], word[3]}}, key0, key1);
@@ -189,11 +189,11 @@ TEST(PhiloxWords, EveryWidthGivesTheBlockFunction) {
         ASSERT_EQ(std::uint64_t{words[4 * i + 1]} << 32 | words[4 * i], pair.first) << count << " " << i;
         ASSERT_EQ(std::uint64_t{words[4 * i + 3]} << 32 | words[4 * i + 2], pair.second) << count << " " << i;
       }
-      EXPECT_EQ(words.back(), 0xABCDEF01u);  // nothing is written past the end
+      EXPECT_EQ(words.back(), 0xABCDEF01u);  // words past the end must stay unchanged
     }
 }
 
-/// A source that gives its noise one block at a time.
+/// A source without noise_quarters(), so that its noise is read one block at a time.
 struct BlockByBlock {
   Philox source;
   template <class Scalar>

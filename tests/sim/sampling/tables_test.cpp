@@ -59,7 +59,7 @@ TEST(QuantisedRow, SumsToItsTotalKeepsZerosAndIsWithinTheStatedBound) {
 
 /// A cell: an interval of 64-bit integers in which the drawn token changes at most once. Bisection finds the change.
 struct AliasCell {
-  Wide first, end, change;  ///< before `change`, `own` is drawn
+  Wide first, end, change;  ///< `own` is drawn for integers below `change`
   Token own;
   AliasCell(const AliasTable& table, std::size_t size, std::size_t cell)
       : first{((static_cast<Wide>(cell) << 64) + size - 1) / size},
@@ -274,8 +274,8 @@ TEST(DrawsWithout, AreThoseOneByOneOnEveryEdge) {
         for (std::size_t k = 0; k < drafts; ++k) {
           batch.prescribed[k][t] = philox_pair(seed, t, static_cast<std::uint32_t>(k), 1).first;
           if (k == 0 || t % 4 == 3) continue;
-          // Prescribes random bits at which an earlier token would begin in the remaining mass. The draw must skip this
-          // token.
+          // Prescribes random bits at the point where a removed token would begin among the remaining tokens. The draw
+          // must skip this token.
           const auto before = prefix_consistent(
               whole, rest, {{batch.prescribed.begin(), batch.prescribed.begin() + static_cast<std::ptrdiff_t>(k)}},
               t);
@@ -286,7 +286,7 @@ TEST(DrawsWithout, AreThoseOneByOneOnEveryEdge) {
           std::uint64_t at = edge.at;
           for (const Token x : before.tokens)
             if (rest.interval(x).at < edge.at) at -= rest.interval(x).mass;
-          at += static_cast<std::uint64_t>(t % 4) - 1;  // or one unit below or above
+          at += static_cast<std::uint64_t>(t % 4) - 1;  // also one unit below and above
           if (at < left) batch.prescribed[k][t] = word_at(at, left);
         }
       Token out[trials * drafts];

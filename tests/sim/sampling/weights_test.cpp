@@ -34,7 +34,7 @@ TEST(PlainPass, NeverDrawsAZeroToken) {
 }
 
 TEST(PlainPass, ThresholdOnABoundaryBelongsToTheUpperToken) {
-  // All running sums of these weights are exact.
+  // The running sums of these weights are exact in floating point.
   const std::vector<double> row{0.25, 0.0, 0.25, 0.5};
   const FunctionWeights weights(4, [&](Token x) { return row[static_cast<std::size_t>(x)]; });
   EXPECT_EQ(weights.draw(0), 0);
@@ -50,7 +50,7 @@ TEST(PlainPass, ThresholdOnABoundaryBelongsToTheUpperToken) {
 TEST(FixedPoint, SumLiesBelowTheTrueSumByLessThanItsBound) {
   for (const auto& row : examples::awkward_rows()) {
     const auto size = static_cast<int>(row.size());
-    long double exact = 0;  // has an error below V 2^-64
+    long double exact = 0;  // its error is below V 2^-64
     for (const double weight : row) exact += weight;
     const double sum = fixed_sum(size, [&row](Token x) { return row[static_cast<std::size_t>(x)]; });
     // from_fixed rounds the sum, which is near 1, once more.
@@ -87,7 +87,7 @@ TEST(FixedPoint, DrawIsTheLinearWalkOverIntegers) {
 }
 
 TEST(FixedPoint, DrawFindsItsPartWhereTheyAreLongerThanABlock) {
-  constexpr int size = 300001;  // more than 256 blocks, so each part has two blocks
+  constexpr int size = 300001;  // more than 256 blocks, so each part has two
   const auto weight = [](Token x) { return x % 3 == 0 ? 0x1p-20 : 0x1p-21 * (x % 5); };
   Fixed total = 0;
   for (Token x = 0; x < size; ++x) total += to_fixed(weight(x));
@@ -228,7 +228,7 @@ TEST(RealisedWeights, ExplorerTakesThemWhenAsked) {
 TEST(RealisedWeights, NothingToServeGivesNoToken) {
   const FixedWeights nothing(2, [](Token) { return 0x1p-61; });
   const auto program = [&nothing](Explorer<double>& random) {
-    if (!random.flip(1.0, 0.0)) return accepted(1, 0);  // succeeds, because u * 0 < 1 for every u
+    if (!random.flip(1.0, 0.0)) return accepted(1, 0);  // the flip succeeds: u * 0 < 1 for every u
     const Verdict verdict = random.emit(nothing);
     EXPECT_EQ(verdict.token, no_token);
     return verdict;

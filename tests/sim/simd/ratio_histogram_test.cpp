@@ -71,7 +71,7 @@ TEST(RatioMasses, AreThoseOfAPlainLoopAtEveryWidth) {
       const auto [p, q] = uneven_pair(vocabulary, seed);
       std::vector<simd::RatioMass> plain(RatioBuckets::count + 1);
       for (std::size_t x = 0; x < vocabulary; ++x) {
-        // Divides in double and rounds to float, where the code under test divides in float.
+        // The expected ratio is divided in double and rounded to float; the code under test divides in float.
         const auto ratio = static_cast<float>(double{p[x]} / double{q[x]});
         auto& mass = plain[q[x] > 0 ? RatioBuckets::of(ratio) : RatioBuckets::outside];
         mass.target += to_fixed(p[x]);
@@ -121,11 +121,11 @@ TEST(BucketBins, HoldTheIntegersOfTheirTokens) {
       }
       if (bins.size() == 0) continue;
       for (std::size_t bucket = 0; bucket < RatioBuckets::count; ++bucket) {
-        int bin = bins.size() - 1;  // the last bin not below `bucket`, or the first
+        int bin = bins.size() - 1;  // the last bin that is not below `bucket`, else the first bin
         while (bin > 0 && RatioBuckets::of(static_cast<float>(bins.lowest(bin))) < bucket) --bin;
         ASSERT_EQ(bins.of_bucket(bucket), bin) << vocabulary << " " << bucket;
       }
-      EXPECT_EQ(bins.target_below(bins.size()), 1);  // even if the row does not sum to exactly 1
+      EXPECT_EQ(bins.target_below(bins.size()), 1);  // also if the row does not sum to exactly 1
       EXPECT_EQ(bins.proposal_below(bins.size()), 1);
     }
   EXPECT_GT(bins_seen, 1000);

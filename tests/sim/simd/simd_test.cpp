@@ -124,7 +124,7 @@ TYPED_TEST(WidePasses, GiveTheSameBitsInEveryWidth) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
       const auto p = entries<TypeParam>(seed, size);
       auto q = entries<TypeParam>(seed + 100, size);
-      for (std::size_t i = 0; i < size; i += 5) q[i] = p[i];  // ratio 1, where the residual at b = 1 is 0
+      for (std::size_t i = 0; i < size; i += 5) q[i] = p[i];  // p / q = 1: the residual at b = 1 is 0
       const auto row = plain_sums(size, [&](std::size_t i) { return double{q[i]}; });
       for (const Width width : widths_here())
         EXPECT_EQ(sums_of(RowTerm<Row>{{q.data()}}, size, width), row) << name_of(width) << " V " << size;
@@ -223,7 +223,7 @@ TEST(WideFunctions, GiveTheSameBitsInEveryWidth) {
   check("residual", [&](Token x) { return std::max(p[i(x)] - 0.3 * q[i(x)], 0.0); });
   check("square less product", [&](Token x) {
     const double s = 1 + p[i(x)] + q[i(x)],
-                 left = s * s - 0.999 * s;  // rounds at 2^-53, far above the integers' unit
+                 left = s * s - 0.999 * s;  // its rounding error of 2^-53 is far above 2^-60
     return left > 0 ? left : 0.0;
   });
   check("quotient", [&](Token x) { return q[i(x)] > 0 ? q[i(x)] / (1 + p[i(x)] / 3) : 0.0; });
@@ -251,8 +251,9 @@ TEST(Width, IsChosenOnceAndCanBeSaidToBeLess) {
   EXPECT_EQ(name_of(Width::avx2), "avx2");
 }
 
-// Every `lanes`-th term is as large as possible, for 16 so that one SIMD lane has all of them. The other terms use the
-// bits of every level down to its unit. No level may leave its binade, because its unit would change (exact_sums.hpp).
+// Every `lanes`-th term is as large as possible; if `lanes` is 16, one SIMD lane has all large terms. The other terms
+// use the bits of every level down to its unit. No level may leave its binade, because its unit would change
+// (exact_sums.hpp).
 TEST(WideFloats, KeepEveryBitOfAFullBlock) {
   for (const float large : {0x1.fffffep-4f, 0x1.fffffep-5f, 0x1.fffffep-23f, 0x1.fffffep-42f, 0x1.8p-60f})
     for (const std::size_t lanes : {std::size_t{1}, std::size_t{16}, std::size_t{64}}) {
@@ -299,7 +300,7 @@ TEST(WideFloats, FindEveryTokenOfTheLastStrips) {
   EXPECT_GT(found, 200);
 }
 
-// Entries of 16 bits are widened first, so their sums equal the sums of the same numbers as floats.
+// Entries of 16 bits are first widened to floats, so their sums equal the sums of the same numbers stored as floats.
 template <class Entry>
 void expect_sums_of_floats() {
   for (const std::size_t size : sizes) {

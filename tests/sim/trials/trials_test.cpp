@@ -102,7 +102,7 @@ TEST(Tally, CountsFlagsMembershipAndImpossibleTrials) {
   Tally tally = empty();
   const Token drafts[] = {3, 4, 3};
   tally.add({3, 2}, drafts, 3);
-  tally.add({4, none_accepted}, drafts, 3);  // emits a draft that the verifier did not count as accepted
+  tally.add({4, none_accepted}, drafts, 3);  // the emitted token is a draft that was not accepted
   tally.add({0, none_accepted}, drafts, 3);
   tally.add({no_token, none_accepted}, drafts, 3);
   EXPECT_EQ(tally.trials, 4u);
