@@ -60,8 +60,7 @@ class Checker {
   /// with probability (1 - m)^(n / 2). A departure of d may come from a tree that is wrong by d, so it is reported
   /// after 42 / d predictions (e^-21 < 1e-9), but after at most 2^15 predictions or 128 times the usual number for an
   /// input. So a profile with few predictions does not report a departure on less evidence than a profile with many.
-  /// Adds the calls to the
-  /// count in `answers`, which were found with `predictions` predictions.
+  /// Adds the calls to the count in `answers`, which were found with `predictions` predictions.
   Answers confirmed(const I& instance, Answers answers, int predictions) const {
     ExploreOptions explore = exploration();
     const double survives = 42;

@@ -1,6 +1,5 @@
-// Wrong verifiers for measuring the power of the statistical gate; they are not registered. They support
-// simulation on prepared tables only: no exploration, no scripted runs, no fresh rows. Their power is measured by
-// trials.
+// Wrong verifiers for measuring the power of the statistical gate; they are not registered. They support simulation on
+// prepared tables only: no exploration, no scripted runs, no fresh rows. Their power is measured by trials.
 //
 // There are two kinds. Programs imitate a correct scheme, and the gate compares their joint distribution of (accepted
 // draft, token) with the distribution of that scheme. Deviations draw tokens, independently of the drafts, from a

@@ -249,8 +249,7 @@ struct LivePaths {
 //                 replacement, against every verifier of K i.i.d. paths of L tokens; K L nodes either way
 //
 // A shape is compared if it has at most N nodes and would exceed N with one more level or child. Without sources the
-// study
-// reads the model in data/, relative to the repository's root. Effort: contexts per draft model.
+// study reads the model in data/, relative to the repository's root. Effort: contexts per draft model.
 // Cost: 0.1 s a context.
 // Source: trees without replacement as in Sequoia, arXiv:2402.12374; the search over shapes is derived here.
 // Passes if no step reached a branch of probability zero.

@@ -181,9 +181,8 @@ struct AdaptiveDrafts {
 // step` is a reconstruction of their importance-weighted scheme (docs/plans.md).
 // Claimed: nothing is above the optimum. For one proposal rejection <= K-SEQ <= two step at every position, and
 // acceptance does not fall as K grows. For several proposals the means of two step are at least those of rejection in
-// both orders
-// and do not fall as K grows; exceptions at single positions are reported and are not failures. A tournament of two
-// drafts whose tokens are all inside its flow reaches the optimum.
+// both orders and do not fall as K grows; exceptions at single positions are reported and are not failures. A
+// tournament of two drafts whose tokens are all inside its flow reaches the optimum.
 struct DraftTemperatures {
   static constexpr std::string_view name = "draft_temperatures";
   static constexpr std::string_view about = "drafts hotter than the target: optimum, two step, K-SEQ and rejection";
