@@ -36,7 +36,7 @@ inline constexpr const char* predictions_help =
 
 struct DistributionCheckOptions {
   int instances = 60;                ///< number of generated instances
-  int most_drafts = usual_drafts;    ///< largest number of drafts in a generated instance
+  int most_drafts = usual_drafts;    ///< largest number of drafts of a generated tuple or path
   std::vector<std::string> first{};  ///< instances, as text, examined before generated ones, in this order
   std::uint64_t seed = 1;
   std::string adapter{};  ///< text of --adapter, for replay lines
@@ -57,8 +57,8 @@ struct DistributionChecks {
   std::string farthest{};    ///< instance with the largest distance
   double largest_limit = 0;  ///< largest limit on any instance
   std::vector<std::string>
-      /// only from check_distributions_on(): the distribution on each drafted input, and its stretches of draws, a line
-      /// each
+      /// only from check_distributions_on(): the distribution on each drafted input, and the stretches of draws that
+      /// decide, a line each
       distributions{};
   std::uint64_t predictions = 0;  ///< number of results on random and edge numbers that were predicted correctly
 };
