@@ -1,5 +1,5 @@
-// The lower bound of optima: one least-significant-digit radix sort of (key, index) pairs. It is separate from the
-// library's sort, so that a change there does not change the lower bound.
+// The lower bound of the time of computing optima: one least-significant-digit radix sort of (key, index) pairs. It is
+// separate from the library's sort, so that a change there does not change the lower bound.
 //
 //   pair     float key in the upper 32 bits, index in the lower
 //   passes   three, of 11 bits each, which cover a float without its sign

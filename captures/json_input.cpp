@@ -12,7 +12,7 @@ namespace draftproof {
 
 nlohmann::json parse_json_object(std::string_view text, const std::string& file) {
   using json = nlohmann::json;
-  std::vector<std::set<std::string>> keys;  // of the open objects, outermost first
+  std::vector<std::set<std::string>> keys;  // the keys read so far in each open object, outermost first
   const auto guard = [&](int depth, json::parse_event_t event, json& parsed) {
     const bool opens = event == json::parse_event_t::object_start || event == json::parse_event_t::array_start;
     if (opens && depth >= deepest_json)

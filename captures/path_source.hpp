@@ -19,7 +19,7 @@
 
 namespace draftproof {
 
-/// One thread's view of target and proposal during its trials.
+/// The distributions of target and proposal after prefixes, as used by the trials of one thread.
 class StepContexts : public ConditionalModel<RatioTable> {
  public:
   /// Returns the context in which trial `trial` >= 0 starts. Contexts of earlier trials may become invalid.

@@ -33,7 +33,7 @@ struct SafetensorsEntry {
 };
 
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> entries;  // in the order of their data, which they tile
+  std::vector<SafetensorsEntry> entries;  // in the order of their ranges, which tile the data
   nlohmann::json metadata = nlohmann::json::object();
 };
 

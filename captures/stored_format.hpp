@@ -6,8 +6,8 @@
 //
 // Cost: O(1) per entry.
 //
-// Correctness: a format's numbers are the multiples of 2^max(e - digits + 1, lowest) below 2^(e + 1), and a scaled
-// double rounds to the nearest multiple, ties to even, without another error.
+// Correctness: a format's numbers in [2^e, 2^(e + 1)) are multiples of 2^max(e - digits + 1, lowest). round() gives the
+// nearest multiple, ties to even, without another error.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,8 @@ struct StoredFormat {
   double round(double value) const {
     constexpr int of_double = 53;
     if (digits == of_double || !(value > 0)) return value;
-    // Because doubles from 2^52 quanta on are multiples of the quantum, the addition rounds, and the rest is exact.
+    // The sum is at least 2^52 quanta, where all doubles are multiples of the quantum. So the addition rounds to the
+    // nearest multiple, and the subtraction is exact.
     const double multiples = power_of_two(quantum_of(value) + of_double - 1);
     return (value + multiples) - multiples;
   }

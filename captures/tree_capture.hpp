@@ -43,7 +43,7 @@ class TreeCapture {
     return symbols_[(context * paths_ + path) * length_ + depth];
   }
 
-  /// The distributions at the nodes; positions are rows.
+  /// The distributions at the nodes: a node's row is a position of this capture.
   const Capture& rows() const { return rows_; }
 
  private:

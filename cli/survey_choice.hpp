@@ -113,7 +113,8 @@ template <class Level>
 ExitCode exit_code_of(const std::vector<ProofOf<Level>>& proofs) {
   const Status status = status_of(proofs);
   if (status != Status::failed && stop_requested()) return exit_undecided;
-  return status == Status::skipped ? exit_passed : exit_code_of(status);  // skipped: no row could be proved
+  // Proofs are skipped if no row could be proved, which is no failure of the survey.
+  return status == Status::skipped ? exit_passed : exit_code_of(status);
 }
 
 }  // namespace draftproof

@@ -57,7 +57,7 @@ std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const 
     StoredBatch fewer = batch;
     fewer.positions = positions;
     std::size_t most = 0;
-    for (const int drafts : {1, 4, many_drafts}) {  // a mapping's choice changes between them (mapping.cpp)
+    for (const int drafts : {1, 4, many_drafts}) {  // mapped() may choose differently for each of them (mapping.cpp)
       fewer.draft_stride = drafts;
       const auto entry = static_cast<std::size_t>(bytes_of(batch.format));
       const Mapped found =
@@ -67,8 +67,8 @@ std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const 
     return most;
   };
   if (batch.positions == 0) return 0;
-  // With at least as many positions as multiprocessors, each position has at most one block, so more positions need
-  // more memory.
+  // From as many positions as multiprocessors on, a position has at most one block, and the workspace grows with the
+  // number of positions. Smaller batches may need more memory, so each of their sizes is computed.
   std::size_t most = bytes(batch.positions);
   for (int i = 1; i < std::min(batch.positions, device.multiprocessors); ++i) most = std::max(most, bytes(i));
   return most;

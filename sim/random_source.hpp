@@ -37,7 +37,7 @@ enum class Purpose : std::uint32_t {
   noise = 8
 };
 
-/// The random bits of block b of a stream of the shared noise: its 64-bit integers 2 b and 2 b + 1.
+/// The random bits of block b of a stream of the shared noise: the 64-bit integers 2 b and 2 b + 1 of the stream.
 struct NoiseBlock {
   std::uint64_t first, second;
 };
@@ -104,7 +104,7 @@ concept NoiseSource = RandomSource<R> && requires(R& random, std::uint32_t strea
 };
 
 /// A source of noise that writes the quarters of `count` blocks of a stream in one call, faster than block by block.
-/// A source that logs its draws does not offer it.
+/// A source that logs its draws does not offer this call.
 template <class R>
 concept BulkNoiseSource = NoiseSource<R> &&
     requires(const R& random, std::uint32_t stream, std::size_t count, std::uint32_t* out) {

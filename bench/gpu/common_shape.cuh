@@ -1,13 +1,13 @@
 // The kernel shape in which engines commonly verify one position: a block of 1024 threads per request, and float sums.
-// The residual is summed tile by tile with one reduction each, then read again until its running sum exceeds the
-// uniform number times its sum. The kernel is the baseline of the comparison. It is written after public descriptions
-// of such kernels, not copied from their source.
+// The residual is summed tile by tile, with one block-wide reduction per tile, and then read again until its running
+// sum exceeds the uniform number times the whole sum. draftproof's kernels are compared with this kernel. It is written
+// after public descriptions of such kernels, not copied from their source.
 //
 //   request    p [V], q [V] floats, one refused draft: the cost of a refusal
 //   tile       1024 threads x 4 entries
 //
 // Cost: two reads of p and q, with a block-wide reduction per tile in each.
-// Correctness: the sums are floats, so the tokens depend on their order; only the times are used.
+// Correctness: the sums are floats, so the chosen token depends on the order of summation. Only the times are used.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -39,8 +39,8 @@ __device__ inline float4 residual_of(const float* p, const float* q, int i, int 
   return {fmaxf(a.x - b.x, 0.0f), fmaxf(a.y - b.y, 0.0f), fmaxf(a.z - b.z, 0.0f), fmaxf(a.w - b.w, 0.0f)};
 }
 
-/// Rows are `stride` entries apart; row q of a request follows its row p. Loads have 4 entries, except at the end of a
-/// row.
+/// Rows are `stride` entries apart; row q of a request follows its row p. A thread loads 4 entries at once, except at
+/// the end of a row.
 __global__ void __launch_bounds__(common_threads, 1)
     common_shape_kernel(const float* rows, std::int64_t stride, int vocabulary, const float* uniform, int* tokens) {
   __shared__ float warps[32];

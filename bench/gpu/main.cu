@@ -3,7 +3,8 @@
 //
 //   draftproof_gpu_bench [--output FILE] [--quick]
 //
-// Prints a table with times and ratios, and the goals; writes the same as JSON. The exit code is 77 without a device.
+// Prints a table of times and ratios, and whether each goal is met. --output writes the same to FILE as JSON. The exit
+// code is 77 if there is no device.
 #include <cstdio>
 #include <exception>
 #include <string>

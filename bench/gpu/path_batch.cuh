@@ -5,9 +5,10 @@
 //   path        tokens 0 .. L - 1, whose target is 0.3 of their proposal: after i tokens the product of ratios is
 //               0.3^i, and the test after them succeeds with probability sum (0.3^i p - q)+, a few percent at i = 1 and
 //               about 0 at larger i
-//   passes      L per request, seldom one less; one draw
+//   passes      L per request, seldom L - 1; one draw
 //
-// The tokens of the path, at most 16, add less than 2^-10 to the sum of a target row; the rows are used for times only.
+// Setting the targets of the path's tokens, at most 16, adds less than 2^-10 to the sum of a target row. The sum is
+// then not 1, which does not matter because only the times are used.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +58,7 @@ class PathBatches {
   }
 
   int sets() const { return rows_.sets(); }
-  /// Returns the bytes of p and q of all nodes but the path's end.
+  /// Returns the bytes of rows p and q of all nodes except the end of the path.
   double bytes() const { return rows_.bytes() * length_ / (length_ + 1); }
   gpu::StepBatch<float> batch(int set) const {
     gpu::StepBatch<float> view = batch_;

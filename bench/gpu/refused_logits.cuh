@@ -1,5 +1,5 @@
-// The batches of refused_batch.cuh as logits, in an engine's format. The device computes their softmax; a cluster
-// that holds both rows writes no row of probabilities.
+// The batches of refused_batch.cuh as logits, in an engine's format. The verifier computes their softmax on the device;
+// if a cluster's shared memory holds both rows, the probabilities are not written to device memory.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,7 @@ struct Result {
 /// A bound on a ratio of two times, two bandwidths or two rates of trials, or on one rate if `second` is empty.
 struct DeviceGoal {
   std::string what, first, second;
-  bool bandwidth;  ///< whether the ratio is of bandwidths, first over second; else of times
+  bool bandwidth;  ///< whether the ratio is the bandwidth of `first` over `second`; else it is a ratio of times
   bool at_least;
   double bound;
   bool rate = false;

@@ -1,7 +1,7 @@
 // One run of the benchmarks: the device, the stopwatch and the results.
 //
-// A group of benchmarks is a file of bench/gpu/groups/ with a type of its name and a function run(Run&); the build
-// finds it.
+// A group of benchmarks is a file of bench/gpu/groups/ that defines a type with the name of the file and a function
+// run(Run&). The build finds these files.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -48,7 +48,7 @@ class Run {
     }
   }
 
-  /// Times queue(set, stream) over all sets of `batches`, and adds a set's time with the bytes of its rows.
+  /// Times queue(set, stream) over all sets of `batches`. Adds a result with the mean time and the bytes of one set.
   template <class Batches, class Queue>
   void add_sets(const std::string& name, const Batches& batches, const Queue& queue) {
     const double all = microseconds([&](cudaStream_t stream) {

@@ -1,4 +1,4 @@
-// Trials of recursive rejection on four independent drafts of a large vocabulary, for times of simulation.
+// Trials of recursive rejection on four independent drafts of a large vocabulary, to time simulation on the device.
 //
 //   flat     random entries of similar size in p and q: two lanes of a warp seldom emit the same token
 //   peaked   one token has .9 of p and half of that in q: nine of ten trials add to one counter
@@ -30,7 +30,7 @@ class SimulatedTrials {
     gpu::count_trials(verifiers::RecursiveRejection{}, "iid", table_,
                       {.seed = 1, .first = 0, .count = trials, .drafts = drafts}, counts_, stream);
   }
-  /// Throws: std::runtime_error unless every queued trial was counted and none was impossible.
+  /// Throws: std::runtime_error unless every queued trial was counted and no trial reached a branch of probability 0.
   void check(gpu::Stream stream) const {
     const Tally tally = counts_.tally(trials, stream);
     const std::uint64_t counted = std::accumulate(tally.histogram.begin(), tally.histogram.end(), std::uint64_t{0});

@@ -1,6 +1,6 @@
 // The kernel shape in which engines commonly compute softmax: a block of 1024 threads per row, one pass for the
-// greatest logit and the sum of powers, a second pass that writes. It is the lower bound of verdicts from
-// logits, which need that softmax in any case.
+// greatest logit and the sum of powers, a second pass that writes. Its time is a lower bound for verification from
+// logits, which computes the same softmax.
 //
 //   rows       [n, V] of any format, `stride` entries apart
 //   out        [n, V] floats, `stride` apart
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(common_threads, 1)
   __shared__ float warps[32];
   const auto* const chunks = reinterpret_cast<const Chunk*>(rows + stride * blockIdx.x);
   const int count = vocabulary / Chunk::count;
-  float greatest = -3e38f, sum = 0;  // of this thread; the sum is relative to its greatest logit
+  float greatest = -3e38f, sum = 0;  // over this thread's logits: the maximum, and the sum of exp(logit - maximum)
 #pragma unroll 4
   for (int c = static_cast<int>(threadIdx.x); c < count; c += common_threads) {
     const Chunk chunk = chunks[c];

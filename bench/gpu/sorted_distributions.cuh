@@ -1,8 +1,8 @@
 // Times of sorting tokens by p / q and of the computations on that order: one stable sort of the ratios of many
 // positions together, their i.i.d. optima, and a whole ratio table.
 //
-//   sort       keys from the rows, and the CUDA toolkit's radix sort of (key, token); keys are made again each time,
-//              because a sort of sorted keys takes another time
+//   sort       keys from the rows, and the CUDA toolkit's radix sort of (key, token); the keys are made again in each
+//              repetition, because sorting keys that are sorted already takes a different time
 //   optimum    gpu::iid_optima of four drafts, with the checks of the rows
 //   table      gpu::ratio_table, by the host's clock, because the function waits for the device and allocates memory
 #pragma once

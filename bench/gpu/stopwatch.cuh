@@ -2,7 +2,8 @@
 // cost of the host's calls.
 //
 // Each repetition is one event, `plays` replays and another event. The result is the median over repetitions of the
-// time per replay. To vary the inputs, a graph captures the work on several inputs, and the caller divides.
+// time per replay. To vary the inputs, a graph captures the work on several inputs, and the caller divides the time by
+// their number.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -33,7 +34,7 @@ class Stopwatch {
 
   cudaStream_t stream() const { return stream_; }
 
-  /// Returns the median microseconds of one call of queue(stream), which must be capturable.
+  /// Returns the median microseconds of one call of queue(stream), which must be capturable as a CUDA graph.
   template <class Queue>
   double microseconds(const Queue& queue, int repetitions = 9) {
     cudaGraph_t graph = nullptr;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The time of checking a Python function, compared with its bare calls; for the benchmarks `python/`.
+"""Measures the time of checking a Python function, and of only calling it, for the benchmarks `python/`.
 
   check_peer.py --pq FILE --function right|wrong|draft --measure check|bare
 

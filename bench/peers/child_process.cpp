@@ -37,7 +37,8 @@ std::vector<std::string> joined_environment(const std::vector<std::string>& adde
   return all;
 }
 
-/// Reads both streams to their ends together; if one were read first, a child that fills the other could block.
+/// Reads the child's two output streams together to their ends. If one were read first, the child would block once the
+/// pipe of the other is full.
 void read_all(std::array<int, 2> descriptors, std::array<std::string*, 2> texts) {
   std::array<pollfd, 2> wanted{pollfd{descriptors[0], POLLIN, 0}, pollfd{descriptors[1], POLLIN, 0}};
   while (wanted[0].fd >= 0 || wanted[1].fd >= 0) {

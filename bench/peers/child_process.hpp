@@ -1,4 +1,4 @@
-// Runs a program to its end and captures its output; peers are measured this way. No shell parses the words.
+// Runs a program to its end and captures its output; peers are measured this way. The arguments pass through no shell.
 //
 // Cost: one process. A call is not safe while another thread changes the environment.
 #pragma once

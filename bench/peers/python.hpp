@@ -1,4 +1,4 @@
-// Peers in Python: the choice of an interpreter, and one run of a script on the pair of the benchmarks.
+// Peers in Python: chooses an interpreter, and runs a script on the rows p and q of the benchmarks.
 //
 // The scripts are in this folder and are compiled in, so installed programs and programs that use the library have them
 // too. On a machine without an interpreter that has the modules, the benchmarks of peers are skipped with a reason.

@@ -92,8 +92,8 @@ def mkdocs(folder, staged, menu):
 
 
 def rank(site):
-    """Makes searches show guides before single mutants, and writes the index as a script, because a page from disk may
-    not fetch it. The theme of Debian 12 does not pass the boost of a page to lunr; later ones do."""
+    """Makes searches show guides before pages of single mutants. Writes the index as a script, because a page opened
+    from a file may not fetch it. The theme of Debian 12 does not pass the boost of a page to lunr; later themes do."""
     index = json.loads((site / "search/search_index.json").read_text())
     for page in index["docs"]:
         if page["location"].startswith("reference/"):

@@ -1,5 +1,5 @@
-"""The page of a registry's entry: what it is, its rule as its header states it, what was measured, what it is linked
-with."""
+"""The page of a registry's entry: its description, its rule as its header states it, its measurements and its links to
+other entries and pages."""
 from registry import SURVEYED, WALKED
 
 TITLES = {
@@ -24,8 +24,8 @@ def link(entry):
 
 
 def relations(entry, found):
-    """Returns [(relation, entries)] with the draft samplings, bugs and verifiers that belong to an entry, or it to
-    them."""
+    """Returns [(relation, entries)]: the draft samplings, bugs and verifiers that belong to an entry or to which the
+    entry belongs."""
     def named(names, *folders):
         return [found[folder, name] for name in names for folder in folders if (folder, name) in found]
 

@@ -100,7 +100,8 @@ def entries(program):
                 del entry.about["schema"]
             short = entry.name.rpartition("/")[2]
             entry.header = headers[entry.folder].get(short) or headers[entry.folder].get(short.removesuffix("_tree"))
-            if entry.header is None and entry.name.endswith("_tree"):   # it is made from the verifier of one position
+            # A verifier of trees that is made from the verifier of one position has no header of its own.
+            if entry.header is None and entry.name.endswith("_tree"):
                 other = "verifiers" if entry.folder == "paths" else "mutants"
                 entry.header = headers[other].get(short.removesuffix("_tree"))
             if entry.header:
@@ -110,7 +111,7 @@ def entries(program):
 
 
 def measure(program, found):
-    """Adds the rows of both surveys, of the optimum of each draft sampling and of the kill matrix."""
+    """Adds to the entries their rows of both surveys, of the optimum of each draft sampling and of the kill matrix."""
     asked = ("--instances", "0", "--timings", "-K", "2,4")
     for row in ask(program, "survey", SURVEYED, *asked)["sources"][0]["rows"]:
         found["verifiers", row["verifier"]].rows.append(row)

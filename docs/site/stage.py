@@ -1,5 +1,5 @@
-"""The pages of the repository as pages of the site: links changed to what the site has, names of the registry linked
-with their pages, files that pages link to shown as pages of their own."""
+"""Makes pages of the site from the pages of the repository: changes links to pages of the site, links names of the
+registry with their pages, and makes pages that show the files to which pages link."""
 import os
 import pathlib
 import re
@@ -11,7 +11,7 @@ from registry import ROOT
 sys.path.insert(0, str(ROOT / "tests" / "docs"))
 import markdown as reader
 
-#: Pages outside docs/, by their place in the site.
+#: Pages outside docs/, with their paths in the site.
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md",
          "data/README.md": "data.md", "tests/golden/README.md": "golden.md"}
 LANGUAGES = {".py": "python", ".json": "json", ".cpp": "cpp", ".hpp": "cpp", ".h": "c", ".c": "c", ".cmake": "cmake"}
@@ -42,7 +42,7 @@ def show_file(path, folder):
 
 
 def with_links(line, origin, folder):
-    """Returns a line of the page `origin`, with its links changed to those of the site."""
+    """Returns a line of the page `origin`, with its links changed to links to pages of the site."""
     def changed(match):
         target, _, anchor = match[1].partition("#")
         if re.match(r"[a-z]+:", match[1]) or not target:
@@ -86,7 +86,7 @@ def stage_page(origin, found, folder):
         if not line.startswith("#") and origin != "CHANGELOG.md":
             line = re.sub(r"(?<![\[`])`([a-z_0-9/]+)`(?![\]`])", linked, line)
         lines[number - 1] = line
-    # Names of blocks, as in "python sampler", are for the tests; mkdocs shows a block with a name as prose.
+    # The tests read the names of blocks, as in "python sampler"; mkdocs would show a block with a name as prose.
     for block in reader.split(text)[0]:
         if " " in block.language:
             lines[block.line - 2] = lines[block.line - 2].replace(block.language, block.language.split()[0])
@@ -97,7 +97,7 @@ def stage_page(origin, found, folder):
 
 
 def stage(found, folder):
-    """Copies and changes all pages. Returns [(place, title)]."""
+    """Copies and changes all pages. Returns [(path in the site, title)]."""
     staged = [stage_page(str(page.relative_to(ROOT)), found, folder) for page in reader.pages()]
     for file in (ROOT / "docs").rglob("*"):
         if file.is_file() and file.suffix != ".md" and ROOT / "docs" / "site" not in file.parents:

@@ -131,8 +131,8 @@ void Checkpoint::measure(const BlockPlan& plan, const Compute& compute) {
     double then = once;
     std::uint64_t more = few;
     while (more < all && then < once + enough) {
-      // A trial takes from 100 ns to 20 ms (a pass over a large vocabulary). The first step multiplies the
-      // trials by 4; a later one by 64 if the last step added less than enough / 64 to `once`, else by 4.
+      // A trial takes from 100 ns to 20 ms (a pass over a large vocabulary). The first step multiplies the trials
+      // by 4; a later step by 64 if the last step's time exceeds `once` by less than enough / 64, else by 4.
       const std::uint64_t wider = more > few && then < once + enough / 64 ? 64 : 4;
       then = seconds(0, more = std::min(all, wider * more));
     }

@@ -5,8 +5,8 @@
 //   sums      counters of a block, integers; added over the blocks of a group in any order
 //   record    bytes of one block (stored_value.hpp), kept as they are, for results that cannot be added
 //
-// One file holds all computed blocks. Because the counters of a group are added, a gate at V = 262,144 needs
-// one megabyte rather than one for each of its thousands of blocks.
+// One file holds all computed blocks. Because the counters of a group are added, a run of `draftproof gate` at
+// V = 262,144 needs one megabyte rather than one for each of its thousands of blocks.
 //
 // Correctness: each block is added once. Sums of integers do not depend on the order of additions, and records
 // are read in the order of block numbers.
@@ -34,7 +34,7 @@ struct BlockPlan {
   std::string name;
   std::uint64_t blocks = 0;
   double trials = 0;      ///< mean number of trials of a scheme at one position in a block, for `draftproof plan`
-  int threads = 1;        ///< compute different blocks, or one block together if there are fewer than two a thread
+  int threads = 1;        ///< compute different blocks; with fewer than two blocks per thread, one block together
   bool divisible = true;  ///< whether threads can divide the work of a block
 };
 
@@ -81,8 +81,8 @@ class BlockAssignment {
  public:
   BlockAssignment() = default;
   /// `plan` is the output of `draftproof plan`, read from `file`; `parts` > 0. Throws:
-  /// nlohmann::json::exception if it is another document; InputError if the plan was stopped early or a number
-  /// of blocks is not an integer >= 0.
+  /// nlohmann::json::exception if `plan` is any other document; InputError if the plan was stopped early or a
+  /// number of blocks is not an integer >= 0.
   BlockAssignment(const nlohmann::json& plan, std::uint64_t parts, const std::string& file);
 
   /// Returns the shard that computes this block, or nullopt if the plan lacks the block.
@@ -101,7 +101,7 @@ class Checkpoint {
   using Compute = std::function<std::optional<BlockResult>(const BlockTask& task)>;
   /// `whole` computes all blocks and reports, `shard` computes its blocks only, `plan` lists and measures blocks.
   enum class Kind { whole, shard, plan };
-  /// The planned blocks of a group, with the processor seconds of the measured ones; for `plan`.
+  /// The planned blocks of a group, with the processor seconds of the blocks that were measured; for `plan`.
   struct Planned {
     std::string group;
     std::uint64_t blocks;
@@ -115,7 +115,7 @@ class Checkpoint {
 
   /// `request` identifies the blocks: two checkpoints with equal requests have the same blocks.
   explicit Checkpoint(nlohmann::json request = nullptr, BlockShard shard = {}, Kind kind = Kind::whole)
-      : request_(std::move(request)), shard_{shard}, kind_{kind} {}  // braces would make a JSON array
+      : request_(std::move(request)), shard_{shard}, kind_{kind} {}  // request_{..} would make a JSON array
 
   const nlohmann::json& request() const { return request_; }
   /// Whether this run only computes or lists blocks, without a report.
@@ -159,7 +159,8 @@ class Checkpoint {
   BlockShard shard_;
   Kind kind_;
   bool finished_ = false;
-  std::uint64_t planned_blocks_ = 0;  ///< number in the groups run so far: numbering goes through all groups
+  /// Number of blocks in the groups run so far; block numbers continue from group to group.
+  std::uint64_t planned_blocks_ = 0;
   std::map<std::string, BlockGroup> groups_{};
   std::vector<std::pair<BlockShard, bool>> parts_{};  ///< the shards that were added
   std::vector<Planned> planned_{};

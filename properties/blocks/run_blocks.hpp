@@ -1,5 +1,5 @@
 // Runs work in blocks: of trials, whose counts are added, and of records, which are listed. The checkpoint
-// supplies blocks from this process, from a file or from other processes; without one (null), all are computed here.
+// supplies blocks from this process, from a file or from other processes. If it is null, all are computed here.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ inline std::uint64_t block_size(const Checkpoint* known, std::uint64_t all, std:
 
 /// Returns the largest number of trials of a block: `usual`, or fewer if each trial reads rows of V =
 /// `vocabulary` tokens (Info::shared_noise). The block then reads at most 2^32 tokens, which takes about two
-/// minutes, or has two trials. Even if `usual` is even, so that pairs of trials stay in one block.
+/// minutes, but has at least two trials. The result is even if `usual` is, so that pairs of trials stay in one block.
 inline std::uint64_t most_trials_of_block(std::uint64_t usual, bool reads_rows, std::size_t vocabulary) {
   constexpr std::uint64_t tokens = std::uint64_t{1} << 32;
   if (!reads_rows) return usual;
@@ -67,7 +67,7 @@ Counts count_trials(Checkpoint* known, const std::string& name, std::uint64_t tr
 }
 
 /// Makes one record for each block, until the stop flag is set. Returns the computed records in the order of
-/// blocks, including records that an interrupt cut short. Returns none in a process that computes one shard.
+/// blocks, including records that an interrupt cut short. In a process that computes one shard, returns no records.
 template <class Make>
 auto map_blocks(Checkpoint* known, const BlockPlan& plan, const std::atomic<bool>* stop, const Make& make) {
   using Record = std::invoke_result_t<Make, const BlockTask&>;

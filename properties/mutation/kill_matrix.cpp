@@ -116,7 +116,7 @@ KillRow drafter_row(const AnyDrafter& drafter, const KillOptions& options) {
 KillRow tree_drafter_row(const AnyTreeDrafter& drafter, const KillOptions& options) {
   const AnyPathVerifier* verifier = path_registry().verifier(options.path_verifier);
   if (!verifier) throw std::invalid_argument("kill matrix: no verifier " + options.path_verifier);
-  // The verifier must be exact on the declared trees, or it is refuted for another reason.
+  // Chooses a verifier that is exact on the declared trees; any other would fail even if the drafter were correct.
   for (const auto& other : path_registry().verifiers()) {
     if (takes_trees(verifier->info(), drafter.info())) break;
     verifier = other.get();
@@ -171,7 +171,7 @@ std::vector<Finding> examined(const AnyComponent& component, const KillOptions& 
   return component.examine({.seed = options.proof.seed});
 }
 
-/// Returns the share of the check that the component fails on the largest share of cases.
+/// Returns, of the shares of cases on which the component fails a check, the largest; nullopt if no check has cases.
 std::optional<ShownShare> largest_share(const AnyComponent& component, const KillOptions& options) {
   std::optional<ShownShare> largest;
   for (const ShownShare& share : component.shares({.seed = options.proof.seed}))
@@ -225,7 +225,7 @@ KillMatrix kill_matrix(const KillOptions& options) {
   for (const auto& drafter : path_registry().wrong_drafters()) {
     if (drafter->info().wrong)
       searches.push_back([&drafter, &options] { return tree_drafter_row(*drafter, options); });
-    else if (options.controls > 0)  // correct: the drafter declares its other row
+    else if (options.controls > 0)  // a correct drafter, which declares the distribution that it has
       for (const auto& verifier : path_registry().verifiers())
         if (verifier->kind() == Kind::verifier && takes_trees(verifier->info(), drafter->info()))
           controls.push_back(

@@ -40,26 +40,26 @@ struct KillRow {
   std::string level;                  ///< "position", "paths", "drafters", "tree drafters", or a group of components
   std::string name;                   ///< name of the mutant
   std::string mutant_of;              ///< the correct scheme that the mutant is derived from
-  std::string partner;                ///< draft sampling with which it was caught; for a drafter the verifier
-  bool lossy = false;                 ///< whether it is lossy by design; its distance is then the result
+  std::string partner;                ///< draft sampling with which the mutant was caught; for a drafter, the verifier
+  bool lossy = false;                 ///< whether the mutant is lossy by design; the result is then its distance
   std::vector<Finding> findings{};    ///< one per check that was run
-  int first = -1;                     ///< index of the finding that caught it, or -1
+  int first = -1;                     ///< index of the finding that caught the mutant, or -1
   int decided = -1;                   ///< index of the failed finding that decides losslessness, or -1
   int instances = 0;                  ///< number of instances examined
   std::uint64_t work = 0;             ///< number of branches enumerated, or trials run
   std::optional<double> distance{};   ///< largest total variation to the target, if the distribution is known
   std::string farthest{};             ///< the instance with that distance
-  std::optional<ShownShare> share{};  ///< measured with the draft sampling that caught it; set if requested
+  std::optional<ShownShare> share{};  ///< measured with the draft sampling that caught the mutant; set if requested
   double seconds = 0;
 
   bool caught() const { return first >= 0; }
-  /// Whether at least one instance in ten reveals it, if shares were counted.
+  /// Whether at least one instance in ten reveals the mutant; true if shares were not counted.
   bool common() const { return !share || share->enough(); }
   static auto fields(auto& r) {
     return std::tie(r.level, r.name, r.mutant_of, r.partner, r.lossy, r.findings, r.first, r.decided, r.instances,
                     r.work, r.distance, r.farthest, r.share, r.seconds);
   }
-  /// Returns the finding that caught it; null if none did.
+  /// Returns the finding that caught the mutant; null if no finding did.
   const Finding* catcher() const { return caught() ? &findings[static_cast<std::size_t>(first)] : nullptr; }
   /// Returns the finding whose counterexample is shown: the decisive one if it failed, else catcher().
   const Finding* shown() const { return decided >= 0 ? &findings[static_cast<std::size_t>(decided)] : catcher(); }
@@ -86,7 +86,7 @@ struct KillMatrix {
   bool clean() const;
 };
 
-/// Returns the row of a subject from the findings of another examination, such as of a component around a verifier.
+/// Returns a row from findings of another kind of examination, such as the checks of a component around a verifier.
 KillRow kill_row(std::string level, std::string name, std::vector<Finding> findings);
 
 /// Returns the matrix of everything registered, in the registries' order: position, paths, drafters,

@@ -1,6 +1,6 @@
 // The search for a mutant's smallest counterexample, for positions or paths. It examines instances from small
-// to large, checks every property until the property fails, and shrinks the first failure of each. Unlike a
-// proof it stops early.
+// to large, checks each property on them until that property fails, and shrinks each property's first failure. Unlike
+// a proof it stops early.
 //
 // Order within an instance: the properties that decide losslessness, the other proofs, edge checks, trials. A
 // property that varies its instance may fail before the distribution is wrong on the instance itself, so the
@@ -32,8 +32,8 @@ struct SearchResult {
   double seconds = 0;
 };
 
-/// The search for one mutant. Requires instances sorted from small to large for a search, and in generated order for a
-/// share.
+/// The search for one mutant. search_mutants() requires instances sorted from small to large, share() requires
+/// instances in the order in which they were generated.
 template <class Level>
 class MutantSearch : private Prover<Level> {
   using Base = Prover<Level>;
@@ -65,7 +65,8 @@ class MutantSearch : private Prover<Level> {
     return found;
   }
 
-  /// Returns how many of `instances` reveal the mutant: a property other than a trial fails on the instance itself.
+  /// Returns on how many of `instances` a property other than a trial fails, which reveals the mutant. Only failures on
+  /// the instance itself count, not failures on varied instances.
   ShownShare share(const std::vector<Instance>& instances) const {
     const std::vector<const Property*> properties = in_order();
     ShownShare share;

@@ -92,8 +92,8 @@ class TrialWords final : public AddressedWords {
   std::vector<AddressedWord> replaced_;
 };
 
-/// Random bits with one value for all flips and picks, and one for draws that end a step. Single flips may be given
-/// other values.
+/// Random bits with one value for all flips and picks, and another value for all other draws, such as the last draw of
+/// a step. Single flips may be given other values.
 class BoundaryWords final : public AddressedWords {
  public:
   BoundaryWords(std::uint64_t inner, std::uint64_t last) : inner_{inner}, last_{last} {}
@@ -130,13 +130,13 @@ class RecordedWords final : public AddressedWords {
 };
 
 namespace edge {
-/// The change of a 64-bit value that changes its uniform by 2^-53.
+/// The difference of two 64-bit values whose uniform numbers differ by 2^-53.
 inline constexpr std::uint64_t step = std::uint64_t{1} << 11;
 inline constexpr std::uint64_t zero = 0, smallest = step, largest = ~std::uint64_t{0};
 }  // namespace edge
 
-// A record of random bits and the names under which they were read. The same bits under two names reveal reuse,
-// sharing between rows or trials, or a role that reads another role's counters.
+// A record of random bits and the names under which they were read. The same bits under two names reveal a bug: bits
+// that are used twice, rows or trials that share bits, or a drafter and a verifier that read the same bits.
 //
 //   stream   "draft pick", "verify flip", "row 1 verify emit", ..       owner and purpose
 //   address  stream, trial, index                                       entered once per read
@@ -183,8 +183,8 @@ RatioTable table_of(const Rows<double>& rows);
 
 using Tuple = std::vector<Token>;
 
-/// Returns draft tuples of positive probability, in the explorer's order; if there are more than `most`, that
-/// many, evenly spaced.
+/// Returns draft tuples of positive probability, in the explorer's order; if there are more than `most`, returns
+/// `most` of them, evenly spaced.
 std::vector<Tuple> possible_tuples(const AnyDrafter& drafter, const Rows<double>& rows, int drafts, std::size_t most);
 
 /// The result of one decision with all its draws.
@@ -230,8 +230,8 @@ inline bool same(const Verdict& a, const Verdict& b) { return a.token == b.token
 /// Whether the first `first` draws are equal, outcomes included.
 bool same_draws(const std::vector<Draw>& a, const std::vector<Draw>& b, std::size_t first);
 
-/// Returns how a second run of `trial`, a ScriptedTrial or an Iteration, differs from the first: "A by
-/// N`between`B by M", with numbers of draws N and M. nullopt if both give the same output by the same draws.
+/// Returns how a second run of `trial`, a ScriptedTrial or an Iteration, differs from the first: the text "A by N",
+/// `between`, "B by M", for outputs A and B and numbers of draws N and M. nullopt if output and draws are equal.
 template <class Trial, class Played>
 std::optional<std::string> difference(const Trial& trial, const Played& again, std::string_view between) {
   const Played& first = trial.played;

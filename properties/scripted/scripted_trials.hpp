@@ -64,8 +64,8 @@ inline std::string place_of(std::uint64_t t, const ScriptedTrial& trial) {
   return "trial " + std::to_string(t) + ", drafts " + tuple_text(trial.drafts);
 }
 
-// A source of flips that rejects every draft, which no p and q do with certainty. It measures the reads and the
-// cost of a scheme when nothing is accepted.
+// A source of flips that rejects every draft, although no p and q reject every draft with certainty. It measures the
+// reads and the cost of a scheme when nothing is accepted.
 
 struct RefusesAll {
   std::uint64_t word;  ///< random bits for drawing tokens

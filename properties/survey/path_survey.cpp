@@ -64,8 +64,8 @@ int iterations_of(const PathSource& source, const PathSurveyOptions& options, co
   return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
 }
 
-/// Returns the number of steps of a row. With shared noise, drafter and verifier read V K random numbers per
-/// drafted level: 16,384 steps at V = 512, K = L = 4.
+/// Returns the number of steps of a row. The number is limited for shared noise, because drafter and verifier then read
+/// V K random numbers per drafted level: to 16,384 steps at V = 512, K = L = 4.
 std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& options, const StepRow& row) {
   const auto words = static_cast<std::uint64_t>(source.vocabulary()) * static_cast<std::uint64_t>(row.drafts) *
                      static_cast<std::uint64_t>(options.length);
@@ -73,7 +73,7 @@ std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& o
                            words);
 }
 
-/// Largest number of trees for which every start has its linear program, milliseconds each.
+/// Largest number of trees of a start for which linear programs are solved; a program takes milliseconds.
 constexpr double affordable_trees = 1024;
 constexpr int affordable_starts = 64;
 
@@ -172,7 +172,7 @@ TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length) {
   }
   if (drafter.info().has_stem) shape.stem = length / 2;
   if (drafter.info().has_fixed_children) {
-    // At each depth one child more than the fixed ones, which is drawn.
+    // A node has drafts - 1 fixed children and one child that is drawn.
     shape.fixed = drafts - 1;
     shape.branching.assign(static_cast<std::size_t>(length), drafts);
     if (drafter.info().prunes) shape.nodes = drafts * length;

@@ -18,9 +18,9 @@ namespace draftproof {
 class Checkpoint;
 
 struct PathSurveyOptions {
-  std::vector<int> drafts{1, 2, 4};  ///< numbers of paths; other trees have as many nodes
+  std::vector<int> drafts{1, 2, 4};  ///< numbers of paths; trees of other shapes get the same numbers of nodes
   int length = 4;                    ///< drafted tokens per path
-  int iterations = 0;                ///< per trial; 0: 1 with a list of starts, 8 with state and on live models
+  int iterations = 0;                ///< per trial; 0: 1 for stateless verifiers if starts are fixed, else 8
   std::uint64_t steps = 1 << 16;     ///< number for each row of the result; fewer for couplings at large V
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors

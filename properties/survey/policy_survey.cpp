@@ -45,7 +45,7 @@ struct Tallies {
   }
 };
 
-/// The drafts of one request, with copies of its rows: contexts of a running model are valid until the next trial.
+/// The drafts of one request, with copies of its rows, because contexts of a live model end with the trial.
 struct Drafted {
   int start = StepContexts::no_context;
   std::vector<Token> tokens{};
@@ -80,7 +80,7 @@ class BatchWorker {
       drafted_.push_back(std::move(now));
       view.requests.push_back(view_of(drafted_.back(), accepted, std::move(past.confidence)));
     }
-    // Requests refer to the rows of drafted_, which no longer changes.
+    // Called after all requests are drafted, because requests point to rows in drafted_, which must not change then.
     for (std::size_t r = 0; r < drafted_.size(); ++r) point_at_rows(drafted_[r], view.requests[r]);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       Philox random(options_.seed ^ policy_stream, n, Philox::Role::draft);
@@ -94,7 +94,7 @@ class BatchWorker {
   static constexpr std::uint64_t policy_stream = 0x73656c656374ull;  ///< not used for drafts or verification
   static constexpr std::uint64_t coin_stream = 0x636f696e73ull;
 
-  /// Drafts and verifies the step before, and drafts the surveyed step.
+  /// Drafts and verifies the previous step, and drafts the surveyed step.
   void two_steps(std::uint64_t request, Drafted& past, Drafted& now, int& accepted) {
     int context = contexts_->start(request);
     if (contexts_->room(context) < 2 * options_.length + 1) return;
@@ -113,7 +113,8 @@ class BatchWorker {
     read(*tree, 2 * request + 1, now);
   }
 
-  /// Returns the distance to a trial with another stored path, of the same context if the context has several.
+  /// Returns how much to add to a trial's number for a trial with another stored path. The path is of the same context
+  /// if the context has several.
   std::uint64_t to_other_path() const {
     return source_.most_paths() == 1 ? 1 : source_.stored_paths() / static_cast<std::uint64_t>(source_.most_paths());
   }

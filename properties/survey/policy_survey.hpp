@@ -27,7 +27,7 @@ namespace draftproof {
 /// The confidence after a prefix.
 enum class ConfidenceHead {
   overlap,  ///< sum of min(p, q): the probability that token verification accepts the next draft
-  largest,  ///< the largest entry of q, which a drafter has without a head
+  largest,  ///< the largest entry of q, which is known without a confidence head
 };
 
 struct PolicySurveyOptions {
@@ -65,7 +65,7 @@ struct PolicyRow {
 };
 
 /// Whether the finding on the row's policy is a failure. A policy for sample-and-match alone may use the drafts'
-/// tokens, so its output alone decides.
+/// tokens, so a failure of its property "non_anticipation" does not count.
 bool fails(const PolicyRow& row, const Finding& finding);
 
 struct PolicySurvey {

@@ -12,9 +12,9 @@
 //
 // Cost: every prefix once for each price; about ten prices.
 // Correctness: Lagrangian duality. A policy with k verified drafts has at most t k + U(t) accepted drafts, for every t.
-// The certificate has the price of the smallest bound, and two best policies for it, with fewer and with more verified
-// drafts than k: a random choice between the two verifies k and attains the bound. If k is at least the number of the
-// best policy at price 0, that policy attains it, and `fewer` is empty.
+// The certificate consists of the price with the smallest bound, and of two best policies for this price, with fewer
+// and with more verified drafts than k: a random choice between the two verifies k and attains the bound. If the best
+// policy at price 0 verifies at most k drafts, it attains the bound alone, and `fewer` is empty.
 #pragma once
 
 #include <cstddef>

@@ -41,8 +41,8 @@ bool distribution_wanted(const SurveyOptions& options, const Info& info, const D
   return info.drafts.any() ? sampling.shared_proposal_iid || sampling.fixed : info.drafts.names[0] == sampling.name;
 }
 
-/// Returns the number of tuples of a row. With shared noise, drafter and verifier read V K random numbers per
-/// tuple: 65,536 tuples at V = 512, K = 4 and 1,048 at V = 32,000.
+/// Returns the number of tuples of a row. The number is limited for shared noise, because drafter and verifier then read
+/// V K random numbers per tuple: to 65,536 tuples at V = 512, K = 4 and 1,048 at V = 32,000.
 std::uint64_t planned_tuples(const SurveyOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter,
                              int drafts, const Source& source) {
   return affordable_trials(options.tuples, verifier, drafter, source.positions(),
@@ -77,9 +77,9 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
   return rows;
 }
 
-/// Marks the rows whose scheme would enumerate too many tuples at some position. Ends once all rows in question
-/// are marked: supports only grow from position to position, and tuples of the whole vocabulary are an upper
-/// bound. Calls `report(positions_done)`.
+/// Marks the rows whose scheme would enumerate too many tuples at some position. Examines only rows with too many
+/// tuples of the whole vocabulary, and no row after it is marked, because supports only grow from position to position.
+/// Calls `report(positions_done)`.
 void mark_unaffordable(const Source& source, const SurveyOptions& options, std::vector<SurveyRow>& rows,
                        const std::function<void(std::uint64_t)>& report = {}) {
   std::vector<SurveyRow*> open;
@@ -124,7 +124,7 @@ void check_memory(const Source& source, const SurveyOptions& options, const std:
 // Correctness: values are summed in the order of blocks, inside a block in the order of positions.
 
 constexpr std::uint64_t most_ranges = std::uint64_t{1} << 14;
-/// Largest number of trials of a row in a block: hundreds of times the cost of the tables of a position.
+/// Largest number of trials of a row in a block. They cost hundreds of times as much as the tables of a position.
 constexpr std::uint64_t usual_part = std::uint64_t{1} << 20;
 
 double cpu_clock(clockid_t clock) {
@@ -133,11 +133,11 @@ double cpu_clock(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Returns share i of `whole` in `parts`.
+/// Returns the size of part i if `whole` is divided evenly into `parts`; the first parts get the remainder.
 std::uint64_t share(std::uint64_t whole, std::uint64_t i, std::uint64_t parts) {
   return whole / parts + (i < whole % parts);
 }
-/// Returns the sum of the shares before i.
+/// Returns the sum of the sizes of the parts before i.
 std::uint64_t before(std::uint64_t whole, std::uint64_t i, std::uint64_t parts) {
   return whole / parts * i + std::min(i, whole % parts);
 }
@@ -271,7 +271,7 @@ class SurveyBlocks {
   struct Measure {
     const AnyDrafter* drafter = nullptr;
     int drafts = 0;
-    bool runs = false;  ///< rows that do not run count all positions, others the positions with trials
+    bool runs = false;  ///< whether the rows run: then positions with trials are counted, else all positions
     double used = 0, single = 0, optimum = 0;
 
     static auto fields(auto& m) { return std::tie(m.used, m.single, m.optimum); }

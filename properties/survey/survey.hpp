@@ -40,8 +40,8 @@ class Checkpoint;
 
 struct SurveyOptions {
   std::vector<int> drafts{2, 4};  ///< a verifier that supports fewer runs with the largest number it supports
-  /// Draft tuples for each row of the result, divided among the positions. Schemes whose tuples pass over the
-  /// vocabulary get fewer, by a rule that depends on V, K and the number of positions only.
+  /// Draft tuples for each row of the result, divided among the positions. Schemes that read the whole vocabulary
+  /// for each tuple get fewer, by a rule that depends on V, K and the number of positions only.
   std::uint64_t tuples = 1 << 20;
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors
@@ -53,7 +53,7 @@ struct SurveyOptions {
   bool by_position = false;  ///< whether rows have the results of each position too
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t tuples)> progress{};
-  const TrialDevice* device = nullptr;  ///< runs all rows that it supports, with equal counts; null: the CPU
+  const TrialDevice* device = nullptr;  ///< runs the rows that it supports, with the CPU's counts; null: all on the CPU
   Checkpoint* checkpoint = nullptr;     ///< stores the blocks of trials and proofs; not for by_position
 };
 
@@ -77,9 +77,9 @@ struct SurveyRow {
   Backend place{};                  ///< where the tuples ran
   double cpu_seconds = 0;           ///< time for drawing, deciding and counting on the CPU; not reproducible
 
-  /// Returns accepted (verifier's count), as a share of tuples.
+  /// Returns the share of tuples of which the verifier reported an accepted draft.
   double draft_accepted() const { return rate(tally.draft_accepted); }
-  /// Returns accepted (any draft emitted): share of tuples whose emitted token is among the drafts.
+  /// Returns the share of tuples whose emitted token is among the drafts.
   double draft_emitted() const { return rate(tally.draft_emitted); }
   /// Returns processor time per tuple; 0 on a device.
   double nanoseconds_per_tuple() const {

@@ -49,8 +49,8 @@ class SmallestK {
   /// Returns false only if the weight of a token and the upper half of its random bits exclude the token from the
   /// earliest arrivals. A token for which it returns true need not be among them.
   DRAFTPROOF_DEVICE bool can_enter(double weight, std::uint32_t upper) const {
-    // E >= t >= upper 2^-32. The limit is increased by a relative 2^-40, far more than the errors of E, products and
-    // quotient. For weight 0 the product is 0 or NaN, and the comparison false.
+    // The arrival time is E / weight, and E >= upper 2^-32. The limit is increased by a relative 2^-40, far more than
+    // the errors of E, products and quotient. For weight 0 the product is 0 or NaN, and the comparison false.
     return upper * 0x1p-32 < limit_ * weight;
   }
 

@@ -5,7 +5,7 @@
 //   S_i      parts[i]      sum over a part of the vocabulary: 1024 tokens, or more where V would give over 256 parts
 //   draw                   the first token whose running sum, in token order, exceeds u S, for u = word / 2^64
 //
-// Cost: a sum is a pass; a draw is a pass, and a second pass over at most one part.
+// Cost: a sum reads the vocabulary once; a draw reads it once, and at most one part a second time.
 // Correctness: all sums are integers, so the token depends on the integers of f and the random bits only.
 #pragma once
 

@@ -121,7 +121,7 @@ RC_GTEST_PROP(RationalNumber, IsTheValueOfADouble, (double value)) {
   RC_ASSERT(static_cast<double>(Rational(value)) == value);
 }
 
-/// Expects that neither neighbour of the double that the value becomes is nearer to it.
+/// Expects that the conversion to double rounds to nearest: neither neighbour of the result is nearer to `value`.
 void expect_nearest(const Rational& value) {
   const double nearest = static_cast<double>(value);
   RC_ASSERT(std::isfinite(nearest));

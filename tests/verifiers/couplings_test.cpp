@@ -65,7 +65,7 @@ TEST(Couplings, EmitTheTargetAndAcceptTheirClosedForm) {
   EXPECT_LT(intervals_asked, 900);
 }
 
-// The draft under key A is a draw from q, and the correction under key B a draw from the residual.
+// With two keys, the draft is a draw from q by key A and the correction a draw from the residual by key B.
 TEST(Couplings, TwoKeysGiveTheTargetAndOneKeyItsClosedForm) {
   const std::vector<double> p{0, 2 / 3., 1 / 3.}, q{2 / 3., 1 / 3., 0};
   const RatioTable table(p, q);
@@ -140,7 +140,7 @@ TEST(Couplings, AWrongUseOfTheNoiseIsSeenByItsAcceptance) {
   }
 }
 
-/// Returns the tokens of 100 trials of V with drafts of token 0.
+/// Returns the tokens of 100 trials of the verifier V, whose drafts are all token 0.
 template <class V, class L>
 std::vector<Token> tokens(const L& distributions, int drafts) {
   std::vector<Token> found;

@@ -234,8 +234,8 @@ TEST(ReducedPlans, RunAtALargeVocabulary) {
   expect_trials(tournament, [&](Token x) { return bracket.selected.of(x); });
 }
 
-// The tournament is optimal for two drafts. With one more draft, a round may always keep its winner, so acceptance
-// never falls.
+// The tournament is optimal for two drafts. With one more draft, each round can keep its winner, so acceptance never
+// falls.
 TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
   int below = 0;
   for_instances(Tournament{}, "independent", 240, [&](InstanceAnalysis& at, const Instance& instance) {

@@ -15,7 +15,7 @@ namespace draftproof::gpu_bench {
 
 __global__ void empty_kernel() {}
 
-/// Passes two cluster barriers, as a position does that accepts its first draft.
+/// Synchronizes a cluster twice, as often as verification of a position whose first draft is accepted.
 __global__ void meeting_kernel() {
 #if DRAFTPROOF_CLUSTERS
   cooperative_groups::this_cluster().sync();
@@ -58,7 +58,7 @@ struct LowerBounds {
         [&](cudaStream_t stream) { copy_kernel<<<blocks, 512, 0, stream>>>(from.data(), to.data(), count); });
     const double read = run.microseconds(
         [&](cudaStream_t stream) { read_kernel<<<blocks, 512, 0, stream>>>(from.data(), nullptr, count); });
-    // A copy reads and writes its bytes.
+    // A copy transfers twice the bytes, because each byte is read and written.
     run.add({.name = "lower_bound/copy", .microseconds = copy, .bytes = 2.0 * bytes});
     run.add({.name = "lower_bound/read", .microseconds = read, .bytes = 1.0 * bytes});
   }

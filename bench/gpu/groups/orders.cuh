@@ -1,5 +1,5 @@
-// Times the sort of tokens by p / q and the i.i.d. optimum, of one and of 16 positions, and the ratio table of one
-// position.
+// Times sorting the tokens by p / q and computing the i.i.d. optimum, each for one and for 16 positions, and building
+// the ratio table of one position.
 #pragma once
 
 #include <vector>
