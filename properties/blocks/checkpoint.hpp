@@ -5,8 +5,8 @@
 //   sums      counters of a block, integers; added over the blocks of a group in any order
 //   record    bytes of one block (stored_value.hpp), kept as they are, for results that cannot be added
 //
-// One file holds all computed blocks. Because the counters of a group are added, a run of `draftproof gate` at
-// V = 262,144 needs one megabyte rather than one for each of its thousands of blocks.
+// One file holds all computed blocks. Because the counters of a group are added, `draftproof check` at V = 262,144
+// needs one megabyte rather than one for each of its thousands of blocks.
 //
 // Correctness: each block is added once. Sums of integers do not depend on the order of additions, and records
 // are read in the order of block numbers.

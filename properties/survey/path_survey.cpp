@@ -64,7 +64,7 @@ int iterations_of(const PathSource& source, const PathSurveyOptions& options, co
   return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
 }
 
-/// Returns the number of steps of a row. The number is limited for shared noise, because drafter and verifier then read
+/// Returns the number of steps of a row. With shared noise the number is limited, because drafter and verifier read
 /// V K random numbers per drafted level: to 16,384 steps at V = 512, K = L = 4.
 std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& options, const StepRow& row) {
   const auto words = static_cast<std::uint64_t>(source.vocabulary()) * static_cast<std::uint64_t>(row.drafts) *

@@ -41,7 +41,7 @@ bool distribution_wanted(const SurveyOptions& options, const Info& info, const D
   return info.drafts.any() ? sampling.shared_proposal_iid || sampling.fixed : info.drafts.names[0] == sampling.name;
 }
 
-/// Returns the number of tuples of a row. The number is limited for shared noise, because drafter and verifier then read
+/// Returns the number of tuples of a row. With shared noise the number is limited, because drafter and verifier read
 /// V K random numbers per tuple: to 65,536 tuples at V = 512, K = 4 and 1,048 at V = 32,000.
 std::uint64_t planned_tuples(const SurveyOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter,
                              int drafts, const Source& source) {
@@ -154,7 +154,7 @@ class PreparedPosition {
 
   std::size_t position() const { return position_; }
   const RatioTable& table() const { return table_; }
-  /// Runs trials `first` .. of row r of the survey, from the address `what.first` on.
+  /// Runs trials of row r of the survey from number `first` on. Trial t reads the random bits of what.first + t.
   Tally simulate(std::size_t r, const Simulation& what, std::uint64_t first, const TrialBudget& budget) {
     if (what.verifier.info().unsupported.simulate.empty())
       return run(made(on_table_[r], what, table_), first, budget);

@@ -195,7 +195,7 @@ TEST(Golden, SingleDraftIsRecursiveRejectionOfOneDraft) {
   EXPECT_EQ(compared, 23);
 }
 
-/// A planned verifier, and the scheme and draft sampling of the cases whose acceptance and output it must have.
+/// A verifier with a plan, and the scheme and draft sampling of the reference cases that it must reproduce.
 struct Plan {
   std::string_view scheme, draft_sampling;
   std::shared_ptr<const AnyVerifier> verifier;

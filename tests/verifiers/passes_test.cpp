@@ -44,7 +44,7 @@
 namespace draftproof {
 namespace {
 
-/// Fresh rows that also count reads of single entries outside passes, which loops over the vocabulary in a plan make.
+/// Fresh rows that also count reads of single entries outside passes, such as by a plan's loops over the vocabulary.
 class ReadRows : public FreshRows<float> {
  public:
   using FreshRows<float>::FreshRows;

@@ -88,7 +88,7 @@ TYPED_TEST(StoredVerdicts, AreThoseOfTheSameFloats) {
   }
 }
 
-/// Returns the distribution of V's tokens on `rows` with the drafts of `D`.
+/// Returns the output distribution of the verifier V on `rows` with drafts of the drafter D.
 template <class V, class D, class L>
 std::vector<double> emitted_distribution(const L& rows, int drafts) {
   return enumerated<D>(V{}, rows, drafts).output;
@@ -160,7 +160,7 @@ void expect_bound(double amplified) {
       largest = std::max(largest, found);
       EXPECT_LE(found, pair.apart + amplified * (drafts - 1) * pair.defect + rounding_of_terms(drafts))
           << V::info.name << " K " << drafts << " pair " << seed;
-      // In the same rows normalised, the rounding to float remains: 2^-24 in each sum, and as much in the entries.
+      // If the same rows are normalised, only rounding to float remains: 2^-24 in each sum, and as much in the entries.
       NormalisedRows normalised(5);
       const FreshRows<float> rows =
           normalised.of(std::span<const Bfloat16>(pair.stored_p), std::span<const Bfloat16>(pair.stored_q));
@@ -208,7 +208,7 @@ std::vector<double> stepped_row(std::uint64_t seed, std::size_t size) {
 }
 
 TEST(FreshDecisions, DifferentProposalsAreRefusedAsByTheRowsAPlanKeeps) {
-  constexpr int drafts = 6;  // more than the terms that passes unroll
+  constexpr int drafts = 6;  // more than the number of terms for which the loops of passes are unrolled
   const std::size_t size = 300;
   const auto p = stepped_row(7, size);
   std::vector<std::vector<double>> q;

@@ -111,7 +111,7 @@ class RankedBins {
     const double ratio = ranking_.ratio_of(x);
     const std::size_t bin = guide_.prefix_length(lowest_, ratio);
     if (bin + 1 == lowest_.size() || stretches_[bin + 1].highest < ratio) return static_cast<int>(bin);
-    // Equal ratios on both sides of a break: the rank of the token decides.
+    // If ratios on both sides of a break are equal, the rank of the token determines its bin.
     const auto after = std::upper_bound(first_.begin(), first_.end(), ranking_.of(x));
     return static_cast<int>(after - first_.begin()) - 1;
   }
@@ -125,7 +125,7 @@ class RankedBins {
       low += step;
       step *= 2;
     }
-    return first_place(low + 1, std::min(low + step, n), joins);  // the last bound is known not to join, or the end
+    return first_place(low + 1, std::min(low + step, n), joins);  // joins(low + step) is false, or the ranking ends
   }
 
   decltype(std::declval<const L&>().ranking()) ranking_;
@@ -145,7 +145,7 @@ class OrderedBins {
   OrderedBins(std::size_t vocabulary, Scalar undraftable)
       : bin_(vocabulary, -1), target_{undraftable}, proposal_{Scalar{0}} {}
 
-  /// Adds the next token: to the last bin while that has less than `least` of both masses, otherwise to a new bin.
+  /// Adds the next token: to the last bin while that bin has less than `least` of both masses, otherwise to a new bin.
   void add(Token x, const Scalar& p, const Scalar& r, double least) {
     const std::size_t n = ratio_.size();
     const bool joins = least > 0 && n > 0 && target_[n] - target_[n - 1] < Scalar(least) &&
@@ -190,7 +190,8 @@ class RestBuckets {
   static constexpr bool open_end = true;
   static constexpr double least_spread = 0x1p-14;
 
-  /// `support` has the n tokens of S. A team makes it together, before the other lists of its plan.
+  /// `support` has the n tokens of S. All threads of a team construct the object together, before the other lists of
+  /// their plan.
   template <class L>
   [[gnu::noinline]] DRAFTPROOF_DEVICE RestBuckets(const Workspace& workspace, const L& distributions,
                                                   const Token* support, int n)
@@ -239,12 +240,12 @@ class RestBuckets {
     const int pair = static_cast<int>(bucket_[at(i)]);
     return (pair == 1 ? 0 : RatioBuckets::begin(2 * pair)) / scale_;
   }
-  /// The bin of a token of R with this p.
+  /// The bin of a token outside S with this p.
   DRAFTPROOF_DEVICE int of(double target) const { return static_cast<int>(bin_[at(place(target))]); }
 
  private:
-  static constexpr int count =
-      RatioBuckets::count / 2;  ///< number of places: pairs of buckets, the highest first, then S
+  /// Number of slots that may become bins: pairs of buckets, the highest first, then S.
+  static constexpr int count = RatioBuckets::count / 2;
   struct Term {
     int place;
     Fixed first, second;
@@ -256,7 +257,7 @@ class RestBuckets {
     return count - 1 - (pair < 1 ? 1 : pair);
   }
 
-  /// Places without tokens get no bin.
+  /// Makes a bin of each slot that has tokens.
   template <class Sums>
   DRAFTPROOF_DEVICE void fill(const Workspace& workspace, const Sums& sums) {
     workspace.once([&] {
@@ -277,9 +278,9 @@ class RestBuckets {
       target_[at(bins)] = 1;
       below_[at(bins)] = static_cast<double>(tokens);
     });
-    // The bin of the last place is the last bin, S.
+    // The last slot is S, whose bin is the last bin.
     const int bins = static_cast<int>(bin_[at(count - 1)]) + 1;
-    if constexpr (requires { workspace.meet(); }) workspace.meet();  // before the lists' lengths change
+    if constexpr (requires { workspace.meet(); }) workspace.meet();  // all threads have read bin_ before the resizes
     target_.resize(at(bins + 1));
     below_.resize(at(bins + 1));
     ratio_.resize(at(bins));

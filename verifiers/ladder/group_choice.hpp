@@ -29,11 +29,11 @@
 
 namespace draftproof {
 
-/// Drafts of the group taken, in draw order.
+/// The group that is taken, with its drafts in draw order.
 struct TakenGroup {
   int drafts[max_drafts], size = 0;  ///< indices among all drafts
   int top = 0;                       ///< bin of the best-ranked draft
-  std::uint32_t u = 0;               ///< interval of the uniform that decides which breaks are up
+  std::uint32_t u = 0;               ///< index of the interval of levels that contains u, which decides the breaks
 };
 
 /// Returns the group of the best-ranked draft; `bin(k)` is the bin of draft k, `levels` has the levels of the breaks.
@@ -57,9 +57,9 @@ DRAFTPROOF_DEVICE int choose_in_top_group(const P& at, const Core& core, R& rand
   return group.drafts[group.size == 1 ? 0 : random.pick(UniformIndex{group.size})];
 }
 
-/// Returns the q-mass of the first i bins. A team stores it at the corners of its plan only, which include every
-/// break that is ever up; for another i it returns the mass above the nearest corner at or before i. Group ends are
-/// corners.
+/// Returns the q-mass of the first i bins. A team stores this mass at the corners of its plan only, which include every
+/// break that is ever up, and so all ends of groups. For i between two corners, a team gets the mass at the lower
+/// corner.
 template <class Bins, class Plan>
 DRAFTPROOF_DEVICE auto mass_above(const Bins& bins, const Plan& plan, int i) {
   if constexpr (requires { plan.corner; }) {
@@ -79,7 +79,7 @@ struct DistinctChoice {
     const auto [first, end] = core.levels.group(group.top, group.u);
     const auto above = mass_above(core.bins, core.plan, first);
     if (first == 0 || !(above > at.zero())) return 0;
-    // Draws v from q on G: its index in the group; the last index also stands for an undrafted v.
+    // Draws a token v from q on G. `wanted` is its index in the group; the last index also stands for an undrafted v.
     auto rest = mass_above(core.bins, core.plan, end) - above;
     int wanted = 0;
     for (; wanted + 1 < group.size; ++wanted) {
@@ -103,7 +103,7 @@ struct DistinctChoice {
       if (!(left > at.zero()) || random.flip(above, decltype(rest)(above + left))) break;
       if (--k == 1) break;
       const Token next = random.pick(remaining);
-      if (next == no_token) break;  // only by rounding: the mass left is below the unit of the sums
+      if (next == no_token) break;  // possible by rounding, if the mass left is below the unit of the sums
       below[seen++] = next;
     }
     return wanted < k - 1 ? wanted : k - 1;

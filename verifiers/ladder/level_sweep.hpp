@@ -1,5 +1,6 @@
-// The sweep that computes the levels of a concave G: every standing break reduces its kink of G at the rate of the
-// kink of f there, and leaves when its kink is 0. A departure changes the rates of its two neighbours only.
+// The sweep that computes the levels of a concave G. Time runs from 0 to 1. While a break stands, its kink of G (the
+// change of the slope there) falls at the rate of the kink of f, and the break leaves when its kink is 0; this time is
+// its level. A departure changes the rates of its two neighbours only.
 //
 //   A_j       break.missed        1 - s, the q-mass below standing break j; 1 at the first corner, 0 at the last
 //   kink_j    break.kink          left minus right slope of the remaining G at j
@@ -40,7 +41,7 @@ template <class Scalar, class Workspace = HostWorkspace>
 struct LadderPlan : PlanCorners<Scalar, Workspace> {
   /// Level of the break with i bins above it, i = 1 .. n - 1; index 0 is unused. In scratch memory.
   ListIn<Workspace, Scalar> level;
-  ListIn<Workspace, Scalar> slope;                       ///< selected distribution over q, for each of the n bins
+  ListIn<Workspace, Scalar> slope;                       ///< probability of being selected over q, for each of n bins
   ListIn<Workspace, typename Workspace::Index> leaving;  ///< breaks of level above 0 and below 1, by ascending level
   Scalar acceptance{0};                                  ///< largest acceptance with these bins
 };
@@ -159,7 +160,7 @@ class LadderSweep {
       b.rate = kink(b);
       const bool spent_with_f = goal_.on_f[at(j - 1)] && goal_.on_f[at(j)];
       b.kink = spent_with_f ? b.rate : Scalar(slope(j - 1) - slope(j));
-      if (b.kink < Scalar{0}) b.kink = Scalar{0};  // only by rounding: G is concave
+      if (b.kink < Scalar{0}) b.kink = Scalar{0};  // negative by rounding only, because G is concave
       schedule(b);
     });
   }

@@ -98,7 +98,7 @@ struct UniformIndex {
   }
 };
 
-/// Intervals of u as weights: interval j is [distinct[j], distinct[j + 1]), its weight its length.
+/// Intervals of u as weights: interval j is [distinct[j], distinct[j + 1]), and its weight is its length.
 template <class Scalar, class List>
 struct LevelIntervals {
   static constexpr bool many_branches = true;

@@ -52,7 +52,8 @@ class ActivePaths {
   DRAFTPROOF_DEVICE void begin() {
     for (std::size_t i = 0; i < mean_.size(); ++i) mean_[i] = Scalar{0};
   }
-  /// Adds a group of the token: q-mass x besides the token, `beta` below the group, for this share of u.
+  /// Adds the group of the token for this share of u: x is the q-mass of the group's other tokens, `beta` the q-mass
+  /// below the group.
   DRAFTPROOF_DEVICE void add_group(const Scalar& x, const Scalar& beta, const Scalar& share) {
     const std::size_t paths = distribution_.size();
     auto& h = h_;  // H(j, r) at j - 1

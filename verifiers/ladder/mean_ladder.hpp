@@ -14,9 +14,9 @@
 // Selection: as in ladder.hpp. The group that holds the highest drafted p / r is taken, and one of the drafts in it
 // is chosen uniformly; or, with some probability, the draft of the best rank in an order of the bins.
 // Cost: O(V log V) and 2 n groups of K slopes once per (p, q, K); O(K) per trial.
-// Acceptance: the optimum for one proposal and single tokens. It can be lower for different proposals: no order need
-// contain the least cut, F need not be concave along this one, and the distribution of a group's drafts need not be
-// proportional to r.
+// Acceptance: the optimum for one proposal and single tokens. It can be lower for different proposals: the least cut
+// may not be a prefix of any order, F may not be concave along the order by p / r, and the distribution of a group's
+// drafts may not be proportional to r.
 // Correctness: p_I is computed from the levels, so the scheme is lossless for any levels (level_sweep.hpp).
 #pragma once
 
@@ -95,7 +95,7 @@ class MeanLadder {
       Scalar sum{0};
       for (int k = 0; k < rows; ++k) sum += distributions.proposal(x, k);
       const Scalar mean = sum / Scalar(rows);
-      r.push_back(mean > Scalar{0} ? mean : sum);  // half of the least double is 0, but its token can be drafted
+      r.push_back(mean > Scalar{0} ? mean : sum);  // the mean of denormals can be 0 although the token can be drafted
     }
     const Bins bins = binned(distributions, rows, p, r);
     const std::vector<Scalar> none(static_cast<std::size_t>(bins.size()), Scalar{0});
@@ -175,7 +175,8 @@ class MeanLadder {
     return true;
   }
 
-  /// Rounds down to a multiple of 2^-20: fractions stay short, and different proposals miss the optimum anyway.
+  /// Rounds down to a multiple of 2^-20, which keeps fractions short. The loss is accepted, because with different
+  /// proposals the ladder does not attain the optimum in any case.
   static Scalar on_coarse_grid(const Scalar& level) {
     return Scalar(static_cast<int>(static_cast<double>(level) * Orders::unit)) / Scalar(int{Orders::unit});
   }
@@ -201,8 +202,8 @@ class MeanLadder {
             return distributions.proposal(a.second, k) > distributions.proposal(b.second, k);
         return a.second < b.second;
       });
-      // With one proposal single tokens reach the optimum. With several proposals no bins do, and fewer bins make
-      // faster plans.
+      // With one proposal, bins of single tokens reach the optimum. With several proposals no bins reach it, and fewer
+      // bins make faster plans.
       const double least = rows == 1 ? 0 : 0x1p-12;
       OrderedBins<Scalar> bins(p.size(), undraftable);
       for (const auto& [ratio, x] : order)

@@ -7,9 +7,10 @@
 //   slope     slopes(..)[k][i]: sum over j of w_j Pr(draft k is x and selected by j) / q_k(x), x in bin i
 //
 // For any draft sampling every distribution of a selected draft is a mixture of distributions of orders, so the best
-// distribution is such a mixture. The search adds the order of p_I / p ascending, in which bins that got least come
-// first, and then moves the weights: the step w_j *= sum of p v_j / p_I never lowers the sum of p log p_I, whose
-// greatest value also has the greatest acceptance (docs/ladder.md). It keeps the mixture with the highest acceptance.
+// distribution is such a mixture. The search adds the order of p_I / p ascending, so that the bins with the least mass
+// relative to p come first, and then moves the weights: the step w_j *= sum of p v_j / p_I never lowers the sum of
+// p log p_I, whose greatest value also has the greatest acceptance (docs/ladder.md). It keeps the mixture with the
+// highest acceptance.
 // Cost: for each order a sort of n bins, K slopes per bin, and some 15 passes over the bins for each distribution so
 // far. Acceptance: never below the ladder's.
 // Correctness: the slopes are computed from the weights and orders in use, so the scheme is lossless for any of them.
@@ -36,7 +37,7 @@ namespace draftproof {
 //   slope[k][i]   mean of A_k over the groups that hold bin i: Pr(draft k is x and is selected) / q_k(x)
 //
 // Draft k is selected if it is in the group, no other draft is above the group, and the uniform choice among the
-// drafts in the group takes it. With n others in the group that has probability 1 / (n + 1), the integral of t^n.
+// drafts in the group takes it: with probability 1 / (n + 1), the integral of t^n, if n other drafts are in the group.
 // With fewer rows than drafts the last row stands for all further drafts.
 // Cost: n groups at least and 2 n at most, K^2 per row and group.
 // Correctness: docs/ladder.md, "Different proposals". A group stands while u is at least every level inside it and
@@ -58,7 +59,7 @@ ProposalRows<Scalar> sums_below(const ProposalRows<Scalar>& own) {
 
 namespace detail {
 
-/// Adds share A_k to sum[k] for the group a .. b - 1; `power` is scratch memory.
+/// Adds share * A_k to sum[k] for the group a .. b - 1; `power` is scratch memory.
 template <class Scalar>
 void add_group_slopes(const ProposalRows<Scalar>& below, int drafts, std::size_t a, std::size_t b,
                       const Scalar& share, Scalar* sum, std::vector<Scalar>& power) {
@@ -114,7 +115,7 @@ ProposalRows<Scalar> group_slopes(const std::vector<Scalar>& level, const Propos
     Scalar until;                   ///< the group stands while u is below this
   };
   std::vector<Group> open{{tree.root, 0, bins, Scalar{1}}};
-  // For each open group the sum of A_k over the groups around it, times their shares of u.
+  // For each open group the sum of A_k over the groups that contain it, weighted with their shares of u.
   std::vector<Scalar> sums(rows, Scalar{0}), sum, power;
   while (!open.empty()) {
     const Group group = std::move(open.back());

@@ -70,7 +70,7 @@ class LadderNode {
     active_ = std::move(active);
     if (no_choice(distributions, active_)) return;
     bins_ = make_bins(distributions.one() - active_[0] < Scalar(seldom_two));
-    // Tables for many trials: only for nodes where paths start.
+    // Makes tables for many trials only at nodes where paths start.
     finish(distributions, MixedCoverage<Scalar, Active>(active_),
            !ShowsRows<L> && active_[active_.size() - 1] == distributions.one());
   }
@@ -257,8 +257,9 @@ class LadderNode {
       mass_ = {};
     }
     equal_ = false;
-    // The residual of p has mass at least 1 - acceptance, so it can be empty only near 1. Then q_chosen equals p up
-    // to rounding and is set to p, because a refusal could not emit anything. V roundings of 2^-53 stay below 2^-20.
+    // The residual of p has mass at least 1 - acceptance, so it can be empty only if the acceptance is near 1. In that
+    // case q_chosen equals p up to rounding and is set to p, because a refusal could not emit anything. V roundings of
+    // 2^-53 stay below 2^-20.
     if (!(plan_.acceptance < Scalar(1 - 0x1p-20)))
       equal_ = !(distributions.sum([this, rows = &seen_by_pass(distributions)](Token x) {
         return above(*rows, x, rows->one());
@@ -284,7 +285,7 @@ class LadderNode {
   LadderLevels<Scalar, Workspace> levels_;
   bool equal_ = false;
   int reach_ = 0;
-  mutable MassAtFactor mass_;  ///< residual mass at the last factor, along the ranking
+  mutable MassAtFactor mass_;  ///< cached residual mass for the last factor c, used with a ranking
   mutable std::conditional_t<by_team, Nothing, std::optional<ChosenTable<Scalar>>> left_over_;
 };
 

@@ -35,16 +35,16 @@ class LadderPaths {
     forgotten_ = at.conditionals().forgotten();
     if (bins_ > most_bins) clear();
   }
-  /// The place of u, where all paths that leave it start together.
+  /// Returns the ladder at node u, where all paths that leave u start together.
   Place start(const DraftedTree<L>& at, int u) {
     return &root(at.conditionals(), at.tree().context(u), at.tree().draw_count(u));
   }
-  /// The place of u, which the choice at `before` reached through a token of this bin.
+  /// Returns the ladder at node u, which the choice at `before` reached through a token of this bin.
   Place below(const DraftedTree<L>& at, int u, Place before, int bin) {
     const auto& tree = at.tree();
     return &after(at.conditionals(), *before, at.distributions(tree.parent(u)), tree.token(u), bin, tree.context(u));
   }
-  /// The place of u, whose children were drawn without replacement.
+  /// Returns the ladder at node u, whose children were drawn without replacement.
   Place distinct(const DraftedTree<L>& at, int u) {
     const L& here = at.conditionals().distributions(at.tree().context(u));
     const int children = at.tree().draw_count(u);
@@ -90,7 +90,7 @@ class LadderPaths {
   /// given.
   const Entry& after(const ConditionalModel<L>& conditionals, const Entry& before, const L& distributions, Token y,
                      int bin, int context) {
-    if (before.node.plain()) return before;  // paths only part, so all nodes below a plain one are plain
+    if (before.node.plain()) return before;  // the active paths only become fewer, so nodes below are plain too
     if (before.node.plain_after(distributions, y, bin)) return plain_;
     const L& here = conditionals.distributions(context);
     return at({&here, Start::node, before.number, y},

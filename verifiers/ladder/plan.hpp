@@ -43,7 +43,7 @@ namespace draftproof {
 //   levels     distinct levels, and the range maxima of ranks               [m], [n log n]
 //   residual   alias table of (p - p_I)+                                    [V]
 //
-// Cost: O(K) look-ups per trial.
+// Correctness: the view refers to the arrays of the plan, and the same code reads them (verifiers/ladder.hpp).
 // Correctness: the arrays are those of the plan, and the same code reads them (verifiers/ladder.hpp).
 
 /// The levels of a ladder by the addresses of their arrays.
@@ -91,7 +91,7 @@ struct LadderView {
   }
 };
 
-/// A view of a table with the calls that plans need. Host only, where plans are made.
+/// A view of a table with the calls that plans need. Used on the host only, because plans are made there.
 struct PlanningView : TableView {
   explicit PlanningView(const TableView& view) : TableView{view} {}
 
@@ -147,7 +147,7 @@ constexpr std::size_t ladder_wor_team_bytes() {
   constexpr std::size_t counting = 2 * 2 * n * real;  // sums of a partition, and of the team
   constexpr std::size_t rough =
       (3 * n + RoughStep::most_counts + 2 * RoughStep::most_times + (2 + 2 * 16) * max_drafts) * real;
-  constexpr std::size_t chords = (2 + 8 + 2 + 4) * m * real + 2 * 512 * real;  // and the terms of 512 threads
+  constexpr std::size_t chords = (2 + 8 + 2 + 4) * m * real + 2 * 512 * real;  // includes the terms of 512 threads
   constexpr std::size_t pairs = 2 * n * real + counting + n * real + n;
   constexpr auto greater = [](std::size_t a, std::size_t b) { return a < b ? b : a; };
   constexpr std::size_t race =

@@ -51,8 +51,8 @@ ProposalRows<Rational> enumerated(const ProposalRows<Rational>& own, int drafts,
   return distribution;
 }
 
-/// Expects that own * slope is the distribution. The last row may stand for several drafts, whose probabilities are
-/// summed.
+/// Expects Pr(draft k is in bin i and selected) = own[k][i] * slope[k][i]. The last row may stand for several drafts,
+/// whose probabilities are summed.
 void expect_distribution(const ProposalRows<Rational>& own, const ProposalRows<Rational>& slope, int drafts,
                          const ProposalRows<Rational>& distribution) {
   for (std::size_t k = 0; k < own.size(); ++k)
@@ -71,7 +71,7 @@ TEST(GroupSlopes, AreTheDistributionOfTheSelectionForAnyLevels) {
     std::vector<Rational> level(bins);
     for (auto& c : level) c = Rational(static_cast<int>(words() % 5), 4);
     ProposalRows<Rational> distribution(own.size(), std::vector<Rational>(bins));
-    for (int quarter = 0; quarter < 4; ++quarter) {  // levels are quarters: u stands for its interval
+    for (int quarter = 0; quarter < 4; ++quarter) {  // levels are multiples of 1/4, so one u stands for its quarter
       const Rational u(quarter, 4);
       const auto part = enumerated(own, drafts, [&](const auto& tuple, std::size_t bin) {
         for (std::size_t i = *std::min_element(tuple.begin(), tuple.end()) + 1; i <= bin; ++i)

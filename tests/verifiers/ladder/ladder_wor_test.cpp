@@ -137,7 +137,7 @@ RC_GTEST_PROP(DistinctChoice, HasTheDistributionOfTheProposalOnItsGroup, (const 
   RC_ASSERT(has_the_distribution<DistinctChoice>(split(instance, bins), instance.drafts));
 }
 
-// This is the smallest instance: V = 3, K = 2, one token above the group.
+// On this smallest instance, V = 3 and K = 2, the first and the last draft of the group do not have the distribution.
 TEST(DistinctChoice, FirstAndLastDraftDoNotHaveIt) {
   const Instance instance = Instance::parse("p=(1 1 1) q=(3 2 1) K=2");
   const InThreeBins distributions = split(instance, {0, 1, 1});
@@ -153,7 +153,7 @@ TEST(DistinctChoice, FirstAndLastDraftDoNotHaveIt) {
 // Tests of buckets of fresh rows: their coverage equals a race over single tokens, and draws come from the remaining
 // bins.
 
-/// Returns F at these breaks, as a plan uses it.
+/// Returns F as a plan uses it: if the coverage is approximate, refined at these breaks.
 WorCoverage<double> at_breaks(const WorCoverage<double>& coverage, const std::vector<int>& breaks) {
   return coverage.rough() ? coverage.refined(breaks) : coverage;
 }
@@ -181,7 +181,8 @@ TEST(LadderWor, BucketsHaveTheCoverageOfTheirTokens) {
       few.push_back(bins.size());
       const WorCoverage<double> joined = at_breaks(rough, few);
       const auto missed = missed_without_replacement(table, drafts);
-      std::vector<std::size_t> end(static_cast<std::size_t>(bins.size()) + 1, 0);  // of bin i in the table's order
+      // end[i + 1]: rank in the table's order after the last token of bin i.
+      std::vector<std::size_t> end(static_cast<std::size_t>(bins.size()) + 1, 0);
       for (std::size_t j = 0; j < table.order().size(); ++j)
         if (const Token x = table.order()[j]; rows.proposal(x) > 0)
           end[static_cast<std::size_t>(rows.bin(bins, x)) + 1] = j + 1;
@@ -319,7 +320,7 @@ TEST(LadderUniformRest, TheDistributionIsExactAndTheOptimumAttained) {
     ASSERT_EQ(overlap, at.optimum()) << instance.text();
     between += at.optimum() < 1;
   }
-  EXPECT_GT(between, 200);  // where everything is accepted, no choice can be wrong
+  EXPECT_GT(between, 200);  // instances with an optimum below 1: at 1 every draft is accepted, whatever the choice
 }
 
 // While K is at most the size of q's support, both draft samplings draw the same drafts.

@@ -49,7 +49,7 @@ struct OfDistinctDrafts {
   }
 };
 
-/// Returns p_I, the distribution of the selected draft, by token, as the plan of V states it.
+/// Returns p_I, the distribution of the selected draft, by token, as the plan of the verifier V states it.
 template <class V, class L>
 std::vector<typename L::Scalar> planned_distribution(const L& distributions, int drafts) {
   std::vector<typename L::Scalar> distribution;

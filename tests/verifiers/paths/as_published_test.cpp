@@ -113,7 +113,8 @@ TEST(Hsd, PublishedRatios) {
     EXPECT_NEAR(std::min(ratios[i], 1.0), printed[i], 5e-5);
 }
 
-// Finds the instances with the smallest sum of weights, of two tokens with the same rows at every prefix.
+// Finds the instances with the smallest sum of weights on which hsd_repository is lossy, among models of two tokens
+// with the same rows at every prefix.
 TEST(Hsd, SmallestInstanceThatRefutesTheRepository) {
   const TreeShape shape{.drafts = 1, .length = 2};
   std::vector<std::vector<int>> refuted;
@@ -139,7 +140,7 @@ TEST(Hsd, TheInstanceByHandAndByEnumeration) {
   for (const auto& [tokens, probability] : distribution.emitted)
     if (tokens.size() > 1 && tokens[0] == 0) beyond[static_cast<std::size_t>(tokens[1])] += probability;
   EXPECT_EQ(beyond, (std::vector<Rational>{{1, 9}, {2, 9}}));
-  // This is above the optimum of lossless rules, which block verification attains.
+  // The mean is above the optimum of lossless rules, which block verification attains.
   EXPECT_EQ(distribution.mean_accepted(), Rational(59, 36));
   EXPECT_EQ(small::distribution("block", "iid_paths", model, {.drafts = 1, .length = 2}).mean_accepted(),
             Rational(57, 36));
@@ -149,7 +150,7 @@ TEST(Hsd, TheInstanceByHandAndByEnumeration) {
   EXPECT_EQ(first, Rational(1, 2));
 }
 
-// Compares the expected lengths of the variants, which have these names in tests/golden/path.json.
+// Compares mean accepted lengths with the variants in tests/golden/path.json; `ours` gives the scheme of each variant.
 TEST(Hsd, ReferenceVariants) {
   const std::map<std::string, std::string_view> ours{{"argmax/capped", "block"},
                                                      {"argmax/uncapped", "hsd_repository"},

@@ -73,7 +73,7 @@ const AnyPathVerifier* verifier_of(std::string_view scheme, std::string_view nam
     const verifiers::lossy::paths::TypicalAcceptancePath path{{.epsilon = 0.4, .delta = 2}};
     return PathVerifierOf<verifiers::lossy::paths::TypicalAcceptancePath>(Kind::mutant, path);
   }();
-  // Lifted mutants are not compiled for exploration in double.
+  // Mutants of one position, lifted to trees, are compiled for exploration in double only if they are audited.
   static const PathVerifierOf<LiftedToTrees<Audited<mutants::WorVerifiedAsIid>>> as_iid(Kind::mutant);
   static const PathVerifierOf<LiftedToTrees<Audited<mutants::FixedVerifiedAsSampled>>> as_sampled(Kind::mutant);
   if (name == as_iid.info().name) return &as_iid;

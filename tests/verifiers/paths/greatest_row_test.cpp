@@ -250,7 +250,8 @@ RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, do
   return {std::vector<Entry>(p.begin(), p.end()), std::vector<Entry>(q.begin(), q.end()), max_of_k};
 }
 
-/// Returns rows whose target is the distribution of the greatest path's token, so that all buckets cross at c = 1.
+/// Returns rows whose target is the distribution of the greatest path's token, so that c p - d changes its sign in
+/// every bucket at c = 1.
 RankedByHand<double> tangent(int vocabulary, const MaxOfKPaths<double>& max_of_k) {
   std::mt19937 words(3);
   std::exponential_distribution<double> weight;
@@ -267,7 +268,7 @@ template <class Entry>
 void expect_definition(const RankedByHand<Entry>& wanted, double c) {
   using L = FreshRows<Entry>;
   const L distributions = wanted.rows();
-  const double close = 1e-13;  // sums of V terms of 2^-60 and of a few roundings each; powers of some more
+  const double close = 1e-13;  // V truncations of 2^-60 and a few roundings per term; powers add some more roundings
   double sum = 0;
   for (Token x = 0; x < distributions.vocabulary(); ++x) {
     if (!(distributions.proposal(x) > 0)) continue;

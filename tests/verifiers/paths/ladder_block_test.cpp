@@ -67,12 +67,13 @@ TEST(LadderBlock, ChosenDistributionAndMeansAreTheReferenceOnes) {
   }
   std::cout << "largest deviation " << largest << "; against greedy multi-path: " << above << " above, " << below
             << " below\n";
-  EXPECT_EQ(below, 0);  // an observation on these models
+  EXPECT_EQ(below, 0);  // observed on these models, not proved
   EXPECT_GT(above, 40);
 }
 
-// The mean follows from the plans alone, as in block verification with the distribution of the chosen path. The prover
-// checks that the step is exact and bounded, and that with one path it is block verification.
+// The mean number of accepted tokens follows from the plans alone, as in block verification whose proposal is the
+// distribution of the chosen path. The prover checks that the step is exact and bounded, and that with one path it is
+// block verification.
 TEST(LadderBlock, AcceptsWhatItsPlansSay) {
   for (const LadderSize& size : ladder_sizes)
     for (std::uint32_t seed = 0; seed < 12; ++seed) {

@@ -19,8 +19,8 @@ TEST(PublishedPaths, TheTwoTokenExample) {
   EXPECT_EQ(distribution.accepted, (std::vector<Rational>{{1, 3}, {1, 9}, {5, 9}}));
 }
 
-// The published probabilities that both tokens are accepted, and that exactly one is, path by path: aa 1/4, ab 1, ba
-// 1/2 and 1/2, bb 1.
+// The published probabilities of two accepted tokens, by drafted path: aa 1/4, ab 1, ba 1/2, bb 1. For ba, exactly one
+// token is accepted with probability 1/2.
 TEST(PublishedPaths, TheTableOfTheExample) {
   const auto small_model = small::constant({1, 2}, {2, 1});
   const TreeShape shape{.drafts = 1, .length = 2};
