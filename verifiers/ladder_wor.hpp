@@ -83,8 +83,8 @@ struct LadderWorBy {
   }
 
  private:
-  /// Returns the number of tokens after which q has run out, n if it has not. `tokens` are n distinct tokens; tokens
-  /// in q's support precede all others. Drafters decide it by the same masses.
+  /// Returns the number of tokens after which q has run out, or n if q has not run out. `tokens` are n distinct tokens;
+  /// tokens in q's support precede all others. Drafters use the same masses to determine when q has run out.
   template <class L>
   DRAFTPROOF_DEVICE static int support_among(const L& distributions, const Token* tokens, int n) {
     // A token with a mass far above any rounding was drawn from q, and so were the tokens before it.

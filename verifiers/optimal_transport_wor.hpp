@@ -1,8 +1,9 @@
-// Optimal transport for draws of q without replacement. It reads the set of the drafts, not their order.
+// Optimal transport for draws of q without replacement. The scheme reads the set of the drafts, not their order.
 //
 // optimal_transport.hpp describes the plan, its cost and its correctness.
 // Acceptance: the optimum of this draft sampling, for which no closed form is known here.
-// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; its form for sets instead of tuples is
+// derived here.
 #pragma once
 
 #include <draftproof/sim/drafters/sampled.hpp>

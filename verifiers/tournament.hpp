@@ -40,7 +40,7 @@ struct Tournament {
       .unsupported = {.fresh = "K - 1 plans with copies of the rows, which pay only if many trials use them",
                       .device = "the plan is made on the host"}};
 
-  int inside = 40;  ///< most tokens whose pairs a flow decides
+  int inside = 40;  ///< largest number of tokens whose pairs a flow decides
 
   /// The distributions of a round: of the winner so far, and the next proposal.
   template <class Number>

@@ -7,8 +7,8 @@
 //
 // Wide registers write bucket and r of each token to a buffer in the first-level cache; one 256-bit addition then
 // adds the four powers of a token to its bucket. Cost: one such addition per token; large_entries only reads.
-// Correctness: integers, so every width and order gives the same bits. The tokens of a bucket alternate between two
-// sums by the parity of their places, so that neighbours in one bucket need not wait for each other.
+// Correctness: the sums are of integers, so every width and order gives the same bits. The tokens of a bucket alternate
+// between two sums by the parity of their indices, so that neighbours in one bucket need not wait for each other.
 #pragma once
 
 #include <array>
@@ -62,7 +62,7 @@ DRAFTPROOF_AVX512_PART std::uint32_t greater(Floats a, Floats b) { return _mm512
 
 namespace draftproof::simd {
 
-/// Places of the entries of a row above `most`.
+/// Returns the indices of the entries of a row above `most`, ascending.
 template <class Entry>
 std::vector<std::uint32_t> large_entries(std::span<const Entry> row, double most, Width width = in_use()) {
   std::vector<std::uint32_t> found;
@@ -82,7 +82,7 @@ std::vector<std::uint32_t> large_entries(std::span<const Entry> row, double most
   return found;
 }
 
-/// 64 bytes per bucket, on the stack of the caller. `most` must be exact in the rows' format.
+/// Takes 64 bytes per bucket, on the stack of the caller. `most` must be exact in the rows' format.
 template <class Buckets>
 class PowersByRatio {
  public:

@@ -1,6 +1,6 @@
 // Loops of power_sums.hpp; each_width.hpp includes them twice.
 
-/// Appends the places of the entries above `most`; `count` is a multiple of 16.
+/// Appends the indices of the entries above `most`; `count` is a multiple of 16.
 DRAFTPROOF_LOOP inline void find_large(const float* row, std::size_t count, float most,
                                        std::vector<std::uint32_t>& found) {
   const Floats bound = all(most);

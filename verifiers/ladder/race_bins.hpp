@@ -198,9 +198,9 @@ struct RaceBins {
 //                                                - c sum over k + j < K, j > 0, of Pr(N' = k) Pr(own = j)]
 //   Cell         four times t, in equal ratios 2^(1/4) or, for K > 8, every other one of ratios 2^(1/8)
 //
-// A bin's light tokens enter by their power sums: Pr(own = k) = e^(-Wt) e_k, e_k the elementary symmetric functions
-// of e^(qt) - 1, by Newton from the sums of its powers. Heavier tokens multiply in one by one (race_bins.hpp,
-// race_step.hpp).
+// A bin's light tokens enter by their power sums: Pr(own = k) = e^(-Wt) e_k, where e_k, the elementary symmetric
+// functions of e^(qt) - 1, follow from the sums of its powers by Newton's identities. Heavier tokens multiply in one by
+// one (race_bins.hpp, race_step.hpp).
 // Cost: O(K) operations on all times for a heavy token, O(K^2) for a bin; 12 to 60 octaves of times.
 // Correctness: Pr(all drafts below a set) is the integral of c e^(-ct) Pr(N' < K) (docs/optimum.md); differences of
 // two of them, term by term, give the chord. All terms have the bin's own size, so narrow bins keep their precision.

@@ -5,10 +5,10 @@
 //   RaceTimes    the times: groups of four, in equal ratios 2^(1/4) or, for K > 8, every other one of ratios 2^(1/8)
 //   RaceStep     the distribution of the number of clocks that have rung, at one time
 //   RoughStep    the approximate F: its times, the terms of its integrals at one time, and F from the integrals
-//   LightPowers  powers of light tokens as integers, so that sums over tokens have no order
+//   LightPowers  powers of light tokens as integers, so that sums do not depend on the order of tokens
 //   ChordSums    F at every break, and chords of joined bins, from the chords of single bins
 //
-// Correctness: uses no library function, so hosts and devices compute the same bits.
+// Correctness: no library function is used, so hosts and devices compute the same bits.
 #pragma once
 
 #include <array>
@@ -114,15 +114,15 @@ struct RaceBounds {
   DRAFTPROOF_DEVICE static double light(double slowest) { return static_cast<float>(slowest * light_share); }
   DRAFTPROOF_DEVICE static double tiny(double slowest) { return static_cast<float>(slowest * tiny_share); }
 
-  /// Returns a lower bound of the mass beside the K - 1 largest tokens, or 0 if it could be below half of that mass.
-  /// `rest` is the mass without the tokens among these that are above `large`; each of the `lacking` others counts as
-  /// `large`.
+  /// Returns a lower bound of the mass of all tokens but the K - 1 largest, or 0 if the bound could be below half of
+  /// this mass. `rest` is the mass without those of the K - 1 tokens that are above `large`. `lacking` is the number of
+  /// the others, each of which counts as `large`.
   DRAFTPROOF_DEVICE static double slowest(Fixed rest, int lacking) {
     const double missed = lacking * large, bound = from_fixed(rest) - missed;
     return bound > (missed > 0x1p-30 ? missed : 0x1p-30) ? bound : 0;
   }
-  /// Returns a power of two, times which the K-th largest entry is about 2^-20: V entries up to that size then sum to
-  /// less than 8 in fixed point.
+  /// Returns a power of two whose product with the K-th largest entry is about 2^-20, so that V entries up to this size
+  /// sum to less than 8 in fixed point.
   DRAFTPROOF_DEVICE static double scale_of_rest(double next) {
     double scale = 1;
     while (next * scale < 0x1p-20 && scale < 0x1p1000) scale *= 2;
@@ -148,8 +148,8 @@ struct RaceBounds {
 
 /// F from the chords of bins, for lists of a host or of a team. One thread calls it.
 struct ChordSums {
-  /// Sets F at every break. From bin `decided` on fewer than K tokens are left: some draft is above with certainty,
-  /// and F is set to 1 whatever rounding gives.
+  /// Sets F at every break. From bin `decided` on fewer than K tokens are left, so some draft is above with certainty,
+  /// and F is set to 1 even if the rounded sum differs.
   template <class Mass, class Chord, class Covered>
   DRAFTPROOF_DEVICE static void add_up(const Mass& mass, Chord& chord, Covered& covered, std::size_t decided) {
     using Scalar = std::remove_cvref_t<decltype(mass[0])>;
@@ -199,7 +199,7 @@ struct ChordSums {
   }
 };
 
-/// One time, or four in a register: template arguments lose the alignment of a vector type, members keep it.
+/// One time, or four in a register. A struct, because a vector type loses its alignment as a template argument.
 template <int lanes>
 struct RaceCell;
 template <>
@@ -297,8 +297,8 @@ struct RaceStep {
     DRAFTPROOF_DEVICE DRAFTPROOF_INLINE Times& operator[](std::size_t k) const { return cells[k].at; }
   };
 
-  /// Sets y to 1 - e^(-x) for 0 <= x <= 1/4, the first octave of a rate of at most 1. Twelve terms err by 1e-17 of
-  /// it, x^12 / 13!.
+  /// Sets y to 1 - e^(-x) for 0 <= x <= 1/4, the first octave of a rate of at most 1. Twelve terms have a relative
+  /// error of x^12 / 13!, about 1e-17.
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void rung_by(const Times& x, Times& y) {
     Times value = Times{} + 1.0;
     for (std::size_t degree = 12; degree > 1; --degree) value = 1.0 - value * (x * inverse(degree));

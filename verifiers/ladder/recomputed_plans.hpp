@@ -50,13 +50,14 @@ class PlanRecomputer {
 
   // The functions below are not inlined, because inlining would spill registers of the loop over nodes.
 
-  /// Plans u, where all paths that leave it start together, and returns its place.
+  /// Plans node u, where all paths that leave u start together. Returns where the node's distribution is kept.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Place start(const DraftedTree<L>& at, int u) {
     const int paths = at.tree().draw_count(u);
     if (paths > 1) plan(at, u, all_of(at, u, paths));
     return place(paths > 1 ? Place::starts : Place::plain, paths);
   }
-  /// Plans u, which the last node's choice reached through a token of bin `bin`, and returns its place.
+  /// Plans node u, which the last node's choice reached through a token of bin `bin`. Returns where the node's
+  /// distribution is kept.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Place below(const DraftedTree<L>& at, int u, const Place& before, int bin) {
     const L from = at.distributions(at.tree().parent(u));
     const Token y = at.tree().token(u);
@@ -71,9 +72,9 @@ class PlanRecomputer {
     kept_ += paths;
     return place(kept_ - paths, paths);
   }
-  /// Returns the node at `place`, which must be the place of the last node or plain.
+  /// Returns the ladder for `place`, which must belong to the node that was planned last or to a plain node.
   DRAFTPROOF_DEVICE const Node& last(const Place& place) const { return plain(place) ? plain_ : last_; }
-  /// Chooses a path at u. `place` is the place of u, which must be the last node or plain.
+  /// Chooses a path at u. `place` is u's, which must be the node that was planned last or plain.
   template <class R>
   [[gnu::noinline]] DRAFTPROOF_DEVICE auto choose(const DraftedTree<L>& at, int u, const Place& place, R& random) {
     return last(place).choose(at.tree(), u, at.distributions(u), group_, random);
@@ -135,7 +136,7 @@ class PlanRecomputer {
 };
 
 /// The plans if children were drawn without replacement: a plan is a function of the rows and the number of children,
-/// so no distribution is kept. It has the functions of LadderPaths.
+/// so no distribution is kept. The functions are those of LadderPaths.
 template <class L>
 class DistinctPlans {
  public:
@@ -152,7 +153,7 @@ class DistinctPlans {
     if (children > 1) plan(at, u, children);
     return {children};
   }
-  /// Returns the node at `place`, which must be the place of the last node or plain.
+  /// Returns the ladder for `place`, which must belong to the node that was planned last or to a plain node.
   DRAFTPROOF_DEVICE const Node& last(const Place& place) const { return plain(place) ? plain_ : last_; }
   template <class R>
   [[gnu::noinline]] DRAFTPROOF_DEVICE auto choose_distinct(const DraftedTree<L>& at, int u, const Place& place,

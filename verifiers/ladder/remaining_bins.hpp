@@ -5,10 +5,10 @@
 //   draw(word)    a token, proportional to q
 //
 // Cost: for n tokens left out O(n), and O(n + log V) per draw, if the distributions keep sums along their ranking. On
-// fresh rows a draw is a pass in wide registers, and the mass is O(n) while a sixteenth of the bins' mass is left.
-// Otherwise O(V).
-// Correctness: where every token is left out the mass is exactly 0: sums are integers, or terms that are left out are
-// not added in the first place.
+// fresh rows a draw is a pass in wide registers; the mass is computed in O(n) if at least a sixteenth of the bins' mass
+// is left. In all other cases O(V).
+// Correctness: if all tokens are left out, the mass is exactly 0, because sums are of integers, or because terms of
+// tokens that are left out are never added.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@
 namespace draftproof {
 
 /// Makes passes over the tokens; on a device all threads of the team make them together and add the same integers as
-/// FreshRows. Its arguments must outlive it.
+/// FreshRows. The constructor's arguments must outlive the object.
 /// `seen`: n distinct tokens of bins from `first` on; `all`, which only a team reads: the mass of these bins.
 template <class L, class Bins>
 class RemainingBins {
@@ -100,7 +100,7 @@ requires(!Bins::single_tokens) class RemainingBins<L, Bins> {
   RemainingBins(const RemainingBins&) = delete;
   RemainingBins& operator=(const RemainingBins&) = delete;
 
-  double mass() const {  // by subtraction while that loses at most four bits
+  double mass() const {  // by subtraction, unless the difference loses more than four bits
     const double all = bins_.proposal_below(bins_.size()) - bins_.proposal_below(first_);
     double left = all;
     for (int i = 0; i < n_; ++i) left -= distributions_.proposal(seen_[i]);

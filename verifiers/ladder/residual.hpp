@@ -100,8 +100,8 @@ struct LeftTerm {
 //   nothing   [from, to)         ratios p / q with residual 0; may be empty
 //   partial   partial[i]         sum of to_fixed(term) over block i; the total is returned
 //
-// Cost: two comparisons per token, and a look-up for the tokens that pass.
-// Correctness: skipped terms are 0, so the sums are those of simd::sums, bit by bit. The test is made in float and
+// Correctness: skipped terms are 0, so all sums equal the results of simd::sums, bit by bit. The test is made in float
+// and keeps every token that rounding could affect; where products underflow, the term is far below 2^-60.
 // keeps every token that rounding could affect; where products underflow, the term is far below 2^-60.
 
 /// Ratios [from, to) that leave no residual.
@@ -111,7 +111,8 @@ struct RatioSpan {
 
 #if DRAFTPROOF_WIDE
 namespace detail {
-/// Copies the pairs of a block that pass; returns how many. The lists need space for 16 entries more than `count`.
+/// Copies the pairs (p, q) of a block whose ratio is outside `nothing`, and returns their number. The lists need space
+/// for 16 entries more than `count`.
 DRAFTPROOF_AVX512 inline std::size_t keep_ratios(const float* p, const float* q, std::size_t count, RatioSpan nothing,
                                                  float* kept_p, float* kept_q) {
   const __m512 from = _mm512_set1_ps(nothing.from), to = _mm512_set1_ps(nothing.to);
@@ -177,7 +178,7 @@ class LadderLeft {
         slope_{&slope},
         scale_{scale} {}
 
-  /// n distinct tokens at `seen`, which must outlive this, count 0. To be called before the pass.
+  /// Sets the weights of the n distinct tokens at `seen`, which must outlive this, to 0. To be called before the pass.
   void leave_out(const Token* seen, int n) { seen_ = seen, n_ = n; }
 
   /// Residual mass; makes the pass.

@@ -6,13 +6,13 @@
 //   G          P - M                   follows f where M moves, P where M is constant
 //   h_i, l_i   highest(i), lowest(i)   bounds of p / q in bin i, where bins are buckets
 //
-// Buckets. p_I / q is constant in a bucket and p / q is not, so where G follows P drafts on one side of the mean
-// ratio are refused and drafts on the other side have surplus. Below i* there is further surplus where G follows f
-// and p_I > p. It allows p_I / q to be h_i in every bucket, so that no token below i* is ever refused. The P that G
-// follows is then P' = 1 - sum of h_j q_j from the end, as long as P' still meets f below i*; otherwise h_i moves
-// towards the bucket's own ratio until P' does. Above i* the mirror image holds, with l_i. The remaining loss is that
-// i* lies between buckets. The surplus also pays for joining buckets beforehand, in proportion to it, so that the
-// sweep has few bins.
+// Buckets: p_I / q is constant in a bucket, but p / q is not. So where G follows P, drafts on one side of the mean
+// ratio are refused, and drafts on the other side have surplus. Below i*, where G follows f and p_I > p, there is
+// further surplus. It allows p_I / q to be h_i in every bucket, so that no token below i* is ever refused. The P that G
+// follows is then P' = 1 - sum of h_j q_j from the end, if P' still meets f below i*; otherwise h_i is moved towards
+// the bucket's mean ratio until P' meets f. Above i* the mirror image holds, with l_i. The loss that remains is due to
+// i*, which lies between buckets. The surplus also pays for joining buckets beforehand, in proportion to the surplus,
+// so that the sweep has few bins.
 //
 // Cost: O(n) values of f.
 // Correctness: any goal is lossless, because p_I is computed from the levels. Derived in docs/ladder.md.
@@ -66,8 +66,8 @@ struct LadderBounds {
   int peak;
 };
 
-/// Finds the corners that stand at time 0: all, except those of bins too narrow for their prefix sums to differ.
-/// Buckets are joined as well. If G follows f and p stays on its side of the chord, this loses nothing, because the
+/// Finds the corners that stand at time 0: all, except the corners of bins too narrow for their prefix sums to differ.
+/// Buckets are joined as well. If G follows f and p stays on one side of the chord, joining loses nothing, because the
 /// smaller of p and p_I stays the same; if M is constant, the spread must be small compared with the surplus.
 template <class Bins, class Scalar, class Workspace, class Ratios>
 [[gnu::noinline]] DRAFTPROOF_DEVICE void find_standing_corners(const Workspace& workspace,
@@ -134,14 +134,14 @@ template <class Bins, class Workspace>
   const auto width = [&](int j) { return goal.s[index(j + 1)] - goal.s[index(j)]; };
   const auto more = [&](int j) { return bins.highest(corner(j)) - slope[index(j)]; };
 
-  // Below the peak: the mean ratio of the joined buckets, moved towards the highest.
+  // Below the peak the slope is the mean ratio of the joined buckets, moved towards their highest ratio.
   workspace.each(n, [&](int j) {
     slope[index(j)] = (at.target(corner(j + 1)) - at.target(corner(j))) / width(j);
     excess[index(j)] = goal.on_f[index(j)] ? 0 : more(j) * width(j);
   });
   const double part = workspace.once([&] {
     double spread = 0;
-    for (int j = peak; j < n; ++j)  // where G follows f, p stays on its side of it
+    for (int j = peak; j < n; ++j)  // where G follows f, slopes are not moved
       if (!goal.on_f[index(j)]) spread += excess[index(j)];
     return spread > surplus * 0.875 ? surplus * 0.875 / spread : 1.0;
   });
@@ -174,7 +174,7 @@ template <class Bins, class Workspace>
   const int far = hold(n - peak + 1, 0, [n](int i) { return n - i; });
   if (at.touches_all(workspace, at.peak, corner(far))) aim(far, n);
 
-  // Above the peak, mirrored: the lowest ratio.
+  // Above the peak the same holds, mirrored: the slope is the lowest ratio.
   workspace.once([&] {
     double served = excess[0] = at.target(0);
     for (int j = 0; j < peak; ++j) excess[index(j + 1)] = served += held[index(j)];

@@ -240,8 +240,8 @@ class SelectedBins {
     return sum;
   }
 
-  /// Calls `visit(g, end, mass)` for each bin g with a positive residual: it has this mass, on the ranks up to `end`.
-  /// Stops when a call returns false.
+  /// Calls `visit(g, end, mass)` for each bin g with a positive residual, where `mass` is the residual of its ranks
+  /// before `end`. Stops when a call returns false.
   template <class Visit>
   void for_each_run(double c, Visit visit) const {
     for (int g = 0; g < reach_; ++g) {
@@ -251,7 +251,7 @@ class SelectedBins {
         if (!visit(g, bins_->first(g + 1), above(g, bin.target, bin.proposal, c))) return;
         continue;
       }
-      // The first rank is above, the last one is not.
+      // c p / q exceeds the slope at the first rank of the bin, and not at the last.
       const int first = bins_->first(g), end = first_place(first + 1, bins_->first(g + 1) - 1,
                                                            [&](int j) { return c * ranking().ratio(j) > slope(g); });
       if (!visit(g, end, above(g, ranking().target(first, end), ranking().proposal(first, end), c))) return;

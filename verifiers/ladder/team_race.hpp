@@ -9,10 +9,11 @@
 //             are left, where a thread has one time and takes the bins from the last to the first
 //
 // Cost: 2 + 4 passes over the rows for K > 2; two reductions per draft; V / threads look-ups per thread for the list
-// of heavy tokens, and n^2 / threads comparisons to sort n of them; the operations of the host's plan, over threads,
-// O(K^2) per bin and O(K) per heavy token on every time, in turn where there are more times than threads.
-// Correctness: sums over tokens are integers; the operations are those of race_step.hpp, and every other sum goes in
-// the host's order, by one thread each or by four threads per bin.
+// of heavy tokens, and n^2 / threads comparisons to sort n of them. The operations of the host's plan, O(K^2) per bin
+// and O(K) per heavy token on every time, are divided among the threads; a thread takes several times in turn if there
+// are more times than threads.
+// Correctness: sums over tokens are integers; the operations are those of race_step.hpp, and every other sum is added
+// in the host's order, by one thread each or by four threads per bin.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,8 @@
 
 namespace draftproof {
 
-/// The team's RaceBins. One object per thread, made together; its lists are scratch of the workspace.
+/// The team's RaceBins. Each thread has one object, and all threads construct theirs together; the lists are scratch
+/// memory of the workspace.
 template <PlannedByTeam L, class Bins>
 class TeamClocks {
  public:
@@ -171,7 +173,7 @@ template <PlannedByTeam L, class Bins>
   distributions.workspace().each(n, [&](int i) {
     light[at(i)] = clocks.unit().value(sums[2 * at(i)], 1);
     squares[at(i)] = clocks.unit().value(sums[2 * at(i) + 1], 2);
-    covered[at(i)] = light[at(i)];  // until the end: the mass of the bin
+    covered[at(i)] = light[at(i)];  // the mass of the bin, until F overwrites it below
     clocks.for_heavy(i, i + 1, [&](double q) { covered[at(i)] += q; });
   });
   distributions.workspace().end_brief_after(mark);

@@ -136,7 +136,7 @@ template <class P, class R, class Levels, class Bin, class Selected, class Refus
     const auto target = [&at](Token k) { return at.target(at.draft(k)); };
     auto inside = at.zero();
     for (int k = 0; k < used; ++k) inside += target(k);
-    if (!(inside > at.zero())) return refuse();  // only by rounding: S is never selected then
+    if (!(inside > at.zero())) return refuse();  // reached by rounding only, because S with p(S) = 0 is never selected
     const int chosen = random.pick(FunctionWeights(used, target));
     return accepted(at.draft(chosen), chosen);
   }

@@ -43,7 +43,7 @@ struct GreedyBlock {
       const Scalar excess = path.excess(i);
       if (random.flip(excess, Scalar(excess + (distributions.one() - ratio)))) break;
     }
-    // Where rounding left no residual, the present target ends the step.
+    // If rounding left no residual, the extra token is drawn from the present target.
     const Verdict corrected = random.emit(path.correction(i));
     return {path.node(i), corrected.token != no_token ? corrected : random.emit(path.weights(i))};
   }

@@ -1,6 +1,6 @@
 // Layerwise verification: every node has a score that depends on the layers down to its own, and the tree is swept
-// from its deepest layer up. The sweep is lossless for any admissible scores; these share the layer above by
-// recursive rejection.
+// from its deepest layer up. The sweep is lossless for any admissible scores; the scores here divide the layer above
+// by recursive rejection.
 //
 //   S(u)         node.score      probability to stop at u or below it, given the layers down to u; S(root) = 1
 //   c            total           sum of S over a layer, at most 1
@@ -81,7 +81,7 @@ struct LayerwiseRejection {
   }
 
   /// Computes the scores of the layer below `depth`; `total` is the sum of the scores at `depth`. Returns the sum of
-  /// the new ones.
+  /// the computed scores.
   template <class L, class Scalar>
   static Scalar score_layer(const DraftedTree<L>& at, int depth, const Scalar& total,
                             std::vector<Node<Scalar>>& nodes) {

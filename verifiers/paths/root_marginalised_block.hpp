@@ -7,14 +7,14 @@
 //   M_i          mixture of p(.|a z_1 .. z_i) with weights alpha_i
 //   correction   b from (c M - q)+, or the bonus from M; then a with weights alpha_i(a) p(b | a z_1 .. z_i)
 //
-// With probability 1 - p(S) no first token is accepted, and the token is drawn from p off S. Otherwise one is accepted,
-// and a prefix of z by the rule of block verification (block_rule.hpp) for M and q.
+// With probability 1 - p(S) no first token is accepted, and the token is drawn from p off S. Otherwise a first token is
+// accepted, with the prefix of z that block verification (block_rule.hpp) accepts for M and q.
 //
 // Cost: K rows for each entry of a mixture; one pass for each residual mass, one draw.
 // Source: an unreviewed note; proved here by enumeration (tests/properties/paths/hybrid_test.cpp).
-// Correctness: z and the first token of the target's text, given that it is in S, have under the target the joint
-// probability p(a) / p(S) times that of z after a. Its marginal is the chain with rows M, for which the block rule is
-// exact; the conditional of a given the emitted tokens after it is alpha.
+// Correctness: given that the target's text starts with a token a of S, the joint probability of a and of z after it is
+// p(a) / p(S) times the target's probability of z after a. The marginal of z is the chain with rows M, for which the
+// block rule is exact; the conditional distribution of a given the emitted tokens after it is alpha.
 #pragma once
 
 #include <draftproof/sim/info.hpp>
@@ -93,7 +93,8 @@ class MarginalSteps {
   Scalar alpha_[max_drafts][max_path_length + 1], total_[max_path_length + 1];
 };
 
-/// The rule. `by_correction`: the first token is drawn given the token after the accepted ones, as it must be.
+/// The rule. `by_correction`: whether the first token is drawn given the token after the accepted tokens of z, which
+/// losslessness requires; false in a mutant.
 template <bool by_correction>
 struct RootMarginalised {
   template <class L, class R>
@@ -114,7 +115,8 @@ struct RootMarginalised {
     const auto mixture = [&steps, i](Token x) { return steps.mixture(i, x); };
     Token b = no_token;
     if (i < steps.length()) b = random.pick(steps.distributions(i).weights(steps.left(i, clipped[i])));
-    if (b == no_token) b = random.pick(steps.distributions(i).weights(mixture));  // or rounding left no residual
+    // All tokens of z are accepted, or rounding left no residual.
+    if (b == no_token) b = random.pick(steps.distributions(i).weights(mixture));
     return {steps.node(chosen(steps, i, b, random), i), {b, none_accepted}};
   }
 

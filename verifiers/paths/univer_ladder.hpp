@@ -8,8 +8,9 @@
 // ladder for more), kept until the model discards a context or the rows have 2^24 entries; then as UniVer.
 // Source: derived here (docs/ladder.md); the rule of arXiv:2605.04543.
 // Correctness: UniVer's rule is exact for any m that is the distribution of the tested child. At a node of weight w one
-// of its children is accepted with probability w p(F) + sum of min(w p, m). The ladder's m maximises this for every w:
-// F has q' = 0, like any token that is never drafted, and scaling p changes neither the order of bins nor the levels.
+// of its children is accepted with probability w p(F) + sum of min(w p, m), where F are the fixed tokens. The ladder's
+// m maximises this for every w: q' is 0 on F, as on any token that is never drafted, and scaling p changes neither the
+// order of bins nor the levels.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 //   A       sets[i]          distinct tokens of a tuple, ascending; sets in lexicographic order
 //   Q(A)    probability[i]   positive probability that the drafts are exactly these tokens, in any order and number
 //
-// Cost: one branch per tuple, V^K for independent draws. For small V.
+// Cost: one branch per tuple, V^K for independent draws, so it is used for small V only.
 #pragma once
 
 #include <algorithm>

@@ -117,13 +117,13 @@ class MaxFlow {
   std::vector<std::size_t> next_;
 };
 
-/// The scalar in which a flow of probabilities is computed: integers for floating-point numbers, so that rounding
-/// cannot leave a path partly used.
+/// The scalar in which a flow of probabilities is computed: integers for floating-point numbers, because with rounding
+/// a path could seem to have capacity left after it was filled.
 template <class Scalar>
 using FlowCapacity = std::conditional_t<std::is_floating_point_v<Scalar>, std::int64_t, Scalar>;
 
-/// Multiples of 2^-52, rounded down: flows convert back without rounding, sums of them up to 2 are exact, and none
-/// exceeds its probability. The loss of a plan is below 2^-52 for each capacity.
+/// Returns the probability in units of 2^-52, rounded down: flows convert back without rounding, sums of them up to 2
+/// are exact, and no capacity exceeds its probability. The loss of a plan is below 2^-52 for each capacity.
 template <class Scalar>
 FlowCapacity<Scalar> to_capacity(const Scalar& probability) {
   if constexpr (std::is_floating_point_v<Scalar>)
@@ -151,7 +151,7 @@ class ResolutionPlan {
 
   static constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 
-  /// T holds the `truncation` tokens outside H with most q, and those equal to the last of them.
+  /// T holds the `truncation` tokens outside H with the largest q, and all tokens equal to the last of them.
   ResolutionPlan(const std::vector<double>& target, const std::vector<double>& proposal, int count, double tolerance,
                  std::size_t truncation = everything)
       : rank(target.size(), -1) {

@@ -31,7 +31,7 @@ namespace draftproof {
 //
 // The method is Newton's with backtracking. If the wanted marginals lie on a face of the feasible set, levels go to
 // infinity; Newton's steps then reduce the gradient by a constant factor, where first-order steps would be slow.
-// Cost: a few dozen steps of O(choices c^2 + tokens^3). In double; error() measures the remaining error.
+// Cost: a few dozen steps of O(choices c^2 + tokens^3). The fit is computed in double; error() measures its error.
 
 /// Tokens are numbers from 0, ascending.
 struct SoftmaxChoice {
@@ -151,7 +151,7 @@ class SoftmaxFit {
     return false;
   }
 
-  /// Cholesky; `matrix` is symmetric and positive definite, pivots below 1e-11 are raised to it.
+  /// Solves by Cholesky decomposition. `matrix` is symmetric and positive definite; pivots below 1e-11 become 1e-11.
   static std::vector<double> solve(std::vector<double> matrix, std::vector<double> right) {
     const std::size_t n = right.size();
     for (std::size_t j = 0; j < n; ++j)

@@ -28,7 +28,7 @@
 
 namespace draftproof {
 
-/// The token of a path at one node and its place in the order. Trivial type, for arrays of them.
+/// The token of a path at one node, with the q-mass below it in the order. A trivial type, for arrays on a device.
 struct PlacedToken {
   MaxOfKPaths<double> max_of_k;
   double q, below, total;  ///< q of the token, q-mass of the tokens below it, and of all tokens
@@ -44,16 +44,16 @@ class BucketedRow {
         norm_{placed.total * max_of_k_.divided_difference(max_of_k_.under(placed.total), max_of_k_.below)},
         distribution_{placed.q > 0 ? max_of_k_.skewed(placed.q, placed.below) / norm_ : 0.0} {}
 
-  /// The place of token x; one pass.
+  /// Returns token x with the q-mass below it in the order. Cost: one pass.
   DRAFTPROOF_DEVICE static PlacedToken placed(const L& distributions, const MaxOfKPaths<double>& max_of_k, Token x) {
     const auto [below, total] = OrderPasses<L>(distributions).place(x);
     return {max_of_k, distributions.proposal(x), from_fixed(below), from_fixed(total)};
   }
 
-  /// Distribution of the placed token.
+  /// Probability of the placed token.
   DRAFTPROOF_DEVICE double distribution() const { return distribution_; }
 
-  /// The residual of a run of buckets with at most as many crossing buckets as a list holds.
+  /// The residual of a run of buckets, which ends before the first crossing bucket that does not fit into the list.
   struct Stretch {
     Fixed certain;  ///< sum over all certain buckets
     BucketList crossing;
@@ -66,7 +66,7 @@ class BucketedRow {
       return all;
     }
   };
-  /// The residual of the vocabulary, and the stretch of the lowest buckets, the only one for most draws.
+  /// The residual of the vocabulary, and the stretch that begins at the lowest bucket. Most draws read no other stretch.
   struct Excess {
     Fixed total;
     Stretch lowest;
@@ -194,8 +194,8 @@ class BucketedRow {
     passes_.along_all(stretch.crossing, left_over(c), stretch.tokens);
   }
 
-  /// The token of the stretch that begins at bucket `from` at running sum `left`, which is below the sum of the
-  /// stretch.
+  /// Returns the token at running sum `left` of the stretch that begins at bucket `from`. Requires that `left` is below
+  /// the sum of the stretch.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw_within(int from, const Stretch& stretch, double c,
                                                         Fixed left) const {
     for (int i = 0; i < stretch.crossing.size; ++i) {

@@ -32,8 +32,8 @@
 
 namespace draftproof {
 
-// Passes over a pair of rows for the order of tokens in buckets (order_buckets.hpp). The host counterpart of a team
-// of a device's threads, which has as many lanes as its warps (gpu/teams/team_order.cuh); here there is one lane.
+// Passes over a pair of rows for the order of tokens in buckets (order_buckets.hpp), on the host, where there is one
+// lane. The form for a team of a device's threads (gpu/teams/team_order.cuh) has the same functions.
 //
 //   place(x)                    q-mass of the tokens below x, and of all
 //   weigh_buckets()             a pass, after which mass(i) has p- and q-mass of bucket i; tokens with q = 0 count to
@@ -45,8 +45,8 @@ namespace draftproof {
 //                               after along(i, upto, term)
 //   lanes(), ..                 as in gpu/teams/warp_lanes.cuh, for one lane
 //
-// Cost: a pass per call, for several buckets one each. `term` has fill(p, q, below, terms) for a strip of tokens,
-// which is compiled for wide registers and gives the terms of single calls.
+// Cost: one pass per call; along_all makes one pass per bucket. `term` has fill(p, q, below, terms) for a strip of
+// tokens, which is compiled for wide registers and gives the same terms as single calls.
 // Correctness: masses and terms are added as integers, so results are the same at every width and number of threads.
 
 using OrderMass = simd::RatioMass;
@@ -285,7 +285,7 @@ class GreatestRow {
 
  private:
   const auto& ranking() const { return order_.ranking(); }
-  /// The divided_difference of ranks a .. b - 1 as if they were one token.
+  /// Returns w of ranks a .. b - 1 as if they were one token.
   Scalar skew_of(int a, int b) const {
     const int n = ranking().size();
     return max_of_k_.divided_difference(max_of_k_.under(ranking().proposal(a, n)),
@@ -302,7 +302,7 @@ class GreatestRow {
   void for_each_run(const Scalar& c, Visit visit) const {
     if (const int n = ranking().size(); n > 0) search(0, n, skew_at(0), skew_at(n - 1), Scalar(c * norm_), visit);
   }
-  /// Searches ranks a .. b - 1, whose skews range from `first` down to `last`.
+  /// Searches ranks a .. b - 1, along which w falls from `first` to `last`.
   template <class Visit>
   bool search(int a, int b, const Scalar& first, const Scalar& last, const Scalar& scale, Visit& visit) const {
     if (scale * ranking().ratio(b - 1) > first) return visit(a, b);

@@ -5,11 +5,12 @@
 //   of       of(r)                0 .. count - 1, rising with r; the top one also has r = inf and tokens with q = 0
 //   [b, e)   begin(i), end(i)     floats r of bucket i; the outer buckets extend to 0 and to inf
 //
-// Sixteen buckets an octave: with coarser ones more tokens would be ordered by id instead of p / q; finer ones would
-// cover fewer octaves. Compared with the order of p / q itself, two or four drafts are accepted less often by at most
-// 0.0016 if p and q are 0.1 nats apart, by less than 0.001 if 0.3 nats or more (V = 1,000 and 32,000, exact).
+// Sixteen buckets an octave: with coarser buckets more tokens would be ordered by id instead of p / q; finer buckets
+// would cover fewer octaves. Compared with the order of p / q itself, the acceptance of two or four drafts is lower by
+// at most 0.0016 if p and q are 0.1 nats apart, and by less than 0.001 if they are 0.3 nats or more apart (V = 1,000
+// and 32,000, exact).
 //
-// Correctness: both divisions give the same bucket, see ratio_buckets.hpp.
+// Correctness: for float entries, divisions in float and in double give the same bucket (ratio_buckets.hpp).
 #pragma once
 
 #include <bit>

@@ -1,8 +1,8 @@
 // Verification of hybrid trees, whose nodes have fixed and drawn children: the drawn children of a node are tested,
 // then its fixed children, then the node itself; each child after the subtree below it.
 //
-//   m           rule.row(..)    distribution of the tested drawn child: the row that the drawn children come from, or
-//                               that of the chosen one; 0 on the fixed tokens
+//   m           rule.row(..)    distribution of the tested drawn child: the row from which the children were drawn, or
+//                               the distribution of a child that was chosen among them; 0 on the fixed tokens
 //   b, S        node.b, mass    the target after u is (p - b m)+ / S, where S is the sum; b = 0, S = 1 at first
 //   E           node.excess     sum of (p - b m)+ over the tokens other than the fixed children of u
 //   n           node.unseen     m-mass outside the refused drawn children
@@ -52,7 +52,7 @@ struct HybridChildren {
 ///   rule.select(at, u, tokens, children, random)   moves the drawn children to test to the front of children.drawn
 ///                                                  and returns their number; called if there are any
 ///   rule.row(at, u, tokens, children)              m, as a function of a token that is not fixed
-///   rule.unseen(at, u, tokens, children, refused)  m-mass outside the first `refused` drawn children; if `several`
+///   rule.unseen(at, u, tokens, children, refused)  m-mass outside the first `refused` drawn children, if `several`
 struct HybridTests {
   static constexpr bool several = false;      ///< more than one drawn child of a node can be tested
   static constexpr bool drawn_first = true;   ///< the drawn children are tested before the fixed ones
