@@ -1,5 +1,5 @@
-// The options shared by the commands that survey schemes: sources, schemes, samplings and numbers of drafts. Also the
-// proofs of the schemes in the rows.
+// The options shared by the commands that survey schemes: sources, schemes, samplings and numbers of drafts. The file
+// also runs the proofs of the schemes in the rows.
 #pragma once
 
 #include <algorithm>

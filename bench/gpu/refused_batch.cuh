@@ -4,8 +4,8 @@
 //
 //   target logits    N(0, 2.5^2)           p = softmax, but 0 for tokens below most_refused
 //   draft logits     target's + N(0, 1)    q = softmax
-//   sets             copies of the batch with different rows, together far larger than the second-level cache. One
-//                    replay visits all sets, so the rows of a set are no longer in the cache at its next visit.
+//   sets             copies of the batch with different rows, together far larger than the second-level cache, unless a
+//                    set is small (sets_beyond). One replay visits all sets, so no row is in the cache when it is read.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -56,7 +56,7 @@ def relations(entry, found):
 
 
 def measured(entry):
-    """The rows of a survey as a table."""
+    """Returns the rows of a survey as a table."""
     if not entry.rows:
         return ""
     rows = []
@@ -103,7 +103,7 @@ def caught(entry, found):
 
 
 def page(entry, found, headers):
-    """The Markdown of an entry's page; `headers` has the pages of Doxygen by header."""
+    """Returns the Markdown of an entry's page; `headers` has the pages of Doxygen by header."""
     about = entry.about
     text = [f"# {entry.name}\n", entry.summary[0].upper() + entry.summary[1:] + ".\n"]
     if about.get("source"):
@@ -133,7 +133,7 @@ def page(entry, found, headers):
 
 
 def index(folder, entries):
-    """The page that lists a folder."""
+    """Returns the page that lists the entries of a folder."""
     rows = [[f"[`{entry.name}`]({entry.name.replace('/', '-')}.md)", entry.summary,
              entry.group.replace("_", " ").removesuffix("s") if entry.group != folder.replace("-", "_") else ""]
             for entry in entries]

@@ -62,7 +62,7 @@ def ask(program, *arguments, codes=(0,)):
 
 
 def headers_of(folder):
-    """{name: header} of the structs with a `name` in the folders of a group."""
+    """Returns {name: header} of the structs with a `name` in the folders of a group."""
     found = {}
     for place in HEADERS[folder]:
         for header in sorted((ROOT / place).glob("*.hpp")):

@@ -71,7 +71,8 @@ TEST(FlowPlans, ReachTheOptimumOfEveryDraftSampling) {
 
 TEST(FlowPlans, AreLosslessForAnySubset) {
   for (const int inside : {0, 2}) expect_lossless(TruncatedAlphabet{.inside = inside}, "independent", false, 40);
-  expect_lossless(Tournament{.inside = 1}, "independent", false, 12);  // fractions grow with every round
+  // Runs few instances, because the fractions become longer with every round.
+  expect_lossless(Tournament{.inside = 1}, "independent", false, 12);
 }
 
 // V = 80 and K = 2 in double, a size beyond proofs. The flow falls short of the scan's optimum by less than 2^-52 for
@@ -264,7 +265,7 @@ TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
       << "no instance showed that more than two drafts are not optimal: the distribution is not exercised";
 }
 
-/// The error of a marginal, which sums fewer than 256 sets with a few roundings of 2^-53 of its mass each.
+/// The error of a marginal: a sum over fewer than 256 sets, each with a few roundings of 2^-53 of its mass.
 constexpr double marginal_rounding = 256 * 0x1p-53;
 
 // The set {0, 1} has probability 1/2, {0} and {1} have 1/4 each. For the output (2/5, 3/5), the set {0, 1} must yield
@@ -278,8 +279,8 @@ TEST(SoftmaxFit, WorkedByHand) {
   EXPECT_NEAR(odds[0] / (odds[0] + odds[1]), 0.3, 1e-11);
 }
 
-// The solution is on the boundary: token 0 must come only from the set {0}, so its level falls without limit. The error
-// still becomes small.
+// The solution is on the boundary: token 0 must come only from the set {0}, so its level falls without limit during the
+// fit. The error still becomes small.
 TEST(SoftmaxFit, ReachesFaces) {
   const std::vector<SoftmaxChoice> choices{{{0}, 0.25}, {{1}, 0.25}, {{0, 1}, 0.5}};
   const std::vector<double> wanted{0.25, 0.75};

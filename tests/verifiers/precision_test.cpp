@@ -211,7 +211,7 @@ std::vector<double> extreme_row(Dice& dice, int vocabulary) {
                               : static_cast<double>(dice() >> 11));
     sum += row.back();
   }
-  row[dice() % row.size()] += 1;  // a distribution has a token that is not small
+  row[dice() % row.size()] += 1;  // at least one entry is not tiny, as in every distribution
   sum += 1;
   for (double& entry : row)
     if (entry > least) entry /= sum;

@@ -19,7 +19,7 @@
 
 namespace draftproof {
 
-/// `Plans` (path_plans.hpp, recomputed_plans.hpp) returns the LadderNode<L> at a place.
+/// `Plans` (path_plans.hpp, recomputed_plans.hpp) returns the LadderNode<L> of a Place.
 template <class L, class Plans>
 class ChosenSteps {
  public:
@@ -137,7 +137,7 @@ class ChosenSteps {
     return [rows = &seen_by_pass(distributions), ladder = &ladder, c](Token y) { return ladder->above(*rows, y, c); };
   }
   // The draw of a correction reuses the sums of the pass for the excess, because its position was tested just before.
-  // Not inlined: inlined they would spill registers of verify_block.
+  // The two passes are not inlined, because inlined passes would spill registers of verify_block.
   DRAFTPROOF_DEVICE Scalar team_excess(int i, const Scalar& c) const {
     const LadderNode<L>& node = ladder(i);
     passed_at_ = i;

@@ -60,7 +60,7 @@ template <class Coverage>
 concept CoveredByPlace = requires {
   Coverage::by_place;
 };
-/// Coverage by place whose last bin has unbounded width: any bin that joins it gets the chord 0.
+/// A CoveredByPlace whose last bin has unbounded width, so that a chord over this bin is 0.
 template <class Coverage>
 concept OpenEnded = CoveredByPlace<Coverage> && requires {
   Coverage::open_end;

@@ -25,7 +25,7 @@
 
 namespace draftproof {
 
-// Range maxima of small integers: O(1) a range after O(n log n), or by a linear scan if few ranges are looked up.
+// Range maxima of small integers: O(1) per range after O(n log n) once, or a linear scan if few ranges are looked up.
 //
 //   row k     places(k) ..    maximum of the 2^k values from i on, for i = 0 .. n - 2^k; row 0 is the values
 //

@@ -1,6 +1,6 @@
-// Distributions of the selected draft where drafts have different proposals: group_slopes for groups and levels, and
-// Orders for a mixture of the ladder and orders of the bins: with probability w_j the draft of the best rank in order
-// j is selected, with the remaining probability the ladder decides.
+// The distribution of the selected draft if drafts have different proposals. group_slopes computes it for a selection
+// by groups and levels. Orders is a mixture of the ladder and of orders of the bins: with probability w_j the draft of
+// the best rank in order j is selected, and with the remaining probability the ladder selects.
 //
 //   w_j       weight of alternative j, a multiple of 2^-20; alternative 0 is the ladder
 //   v_j       mass that alternative j gives each bin

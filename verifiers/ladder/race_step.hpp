@@ -348,7 +348,8 @@ struct RaceStep {
       rung = rung + own[j];
       both = both + counts[drafts - 1 - j] * rung;
     }
-    // If a rate times t exceeds `longest`, 1 - e^(-x) has rounded to about 1 and t may be large: the term is 0.
+    // If a rate times t exceeds `longest`, the exact term is nearly 0 and is set to 0, because 1 - e^(-x), rounded to
+    // about 1, would be multiplied by a large t.
     const Times none = t * (above + width) <= RaceTimes::longest ? width * own[0] * below : Times{} + 0.0;
     const Times here = t * (1.0 - head) * (none - above * both);
     term = t * above <= RaceTimes::longest ? here : Times{} + 0.0;

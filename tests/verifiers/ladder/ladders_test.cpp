@@ -322,7 +322,8 @@ TEST(BucketedLadder, LosesLittleAndNeverAcceptsMoreThanTheOptimum) {
     }
     std::cout << "K = " << drafts << ": captured pairs lose " << captured / count << " on average, the worst pair "
               << most << "; " << breaks / static_cast<double>(pairs.size()) << " breaks leave\n";
-    // If there is surplus, buckets are served whole (LadderGoal), so only a twentieth of the possible loss is left.
+    // If there is surplus, G is chosen such that buckets lose no acceptance (serve_whole_buckets), so the mean loss is
+    // only a twentieth of the bound above.
     EXPECT_LE(captured / count, 2e-4) << "K = " << drafts;
   }
 }

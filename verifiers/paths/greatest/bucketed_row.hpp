@@ -66,7 +66,7 @@ class BucketedRow {
       return all;
     }
   };
-  /// The residual of the vocabulary, and the stretch that begins at the lowest bucket. Most draws read no other stretch.
+  /// The residual of the vocabulary, and the stretch from the lowest bucket on. Most draws read no other stretch.
   struct Excess {
     Fixed total;
     Stretch lowest;

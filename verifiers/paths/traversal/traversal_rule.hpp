@@ -107,7 +107,7 @@ class TraversalRun {
     int count = 0;
     const Children& children = u.children;
     for (Next child = children.begin(); count < u.refused; ++child) seen[count++] = at_.tree().token(*child);
-    // w F' over w F' + (1 - w) F: numerator and denominator are equal at w = 1.
+    // The weight becomes w F' / (w F' + (1 - w) F). At w = 1 the two sums are equal, so it stays exactly 1.
     const Scalar served = u.weight * mass;
     u.weight = served / (served + (distributions.one() - u.weight) * u.mass);
     u.unseen = distributions.mass_without(0, seen, count);
