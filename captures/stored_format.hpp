@@ -6,8 +6,8 @@
 //
 // Cost: O(1) per entry.
 //
-// Correctness: a format's numbers in [2^e, 2^(e + 1)) are multiples of 2^max(e - digits + 1, lowest). round() gives the
-// nearest multiple, ties to even, without another error.
+// Correctness: a format's numbers in [2^e, 2^(e + 1)) are the multiples of 2^max(e - digits + 1, lowest). round() gives
+// the nearest multiple, ties to even, without another error.
 #pragma once
 
 #include <algorithm>

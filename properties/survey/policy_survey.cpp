@@ -45,7 +45,8 @@ struct Tallies {
   }
 };
 
-/// The drafts of one request, with copies of its rows, because contexts of a live model end with the trial.
+/// The drafts of one request, with copies of its rows, because contexts of a live model are valid only until the next
+/// trial.
 struct Drafted {
   int start = StepContexts::no_context;
   std::vector<Token> tokens{};

@@ -58,8 +58,8 @@ DRAFTPROOF_DEVICE int choose_in_top_group(const P& at, const Core& core, R& rand
 }
 
 /// Returns the q-mass of the first i bins. A team stores this mass at the corners of its plan only, which include every
-/// break that is ever up, and so all ends of groups. For i between two corners, a team gets the mass at the lower
-/// corner.
+/// break that is ever up, and so all ends of groups. For i between two corners, a team gets the mass at the corner
+/// before i.
 template <class Bins, class Plan>
 DRAFTPROOF_DEVICE auto mass_above(const Bins& bins, const Plan& plan, int i) {
   if constexpr (requires { plan.corner; }) {

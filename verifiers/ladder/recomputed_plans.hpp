@@ -74,7 +74,7 @@ class PlanRecomputer {
   }
   /// Returns the ladder for `place`, which must belong to the node that was planned last or to a plain node.
   DRAFTPROOF_DEVICE const Node& last(const Place& place) const { return plain(place) ? plain_ : last_; }
-  /// Chooses a path at u. `place` is u's, which must be the node that was planned last or plain.
+  /// Chooses a path at u. `place` belongs to u, which must be the node that was planned last or a plain node.
   template <class R>
   [[gnu::noinline]] DRAFTPROOF_DEVICE auto choose(const DraftedTree<L>& at, int u, const Place& place, R& random) {
     return last(place).choose(at.tree(), u, at.distributions(u), group_, random);
@@ -136,7 +136,7 @@ class PlanRecomputer {
 };
 
 /// The plans if children were drawn without replacement: a plan is a function of the rows and the number of children,
-/// so no distribution is kept. The functions are those of LadderPaths.
+/// so no distribution is kept. The functions are as in LadderPaths.
 template <class L>
 class DistinctPlans {
  public:

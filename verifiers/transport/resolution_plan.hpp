@@ -122,8 +122,9 @@ class MaxFlow {
 template <class Scalar>
 using FlowCapacity = std::conditional_t<std::is_floating_point_v<Scalar>, std::int64_t, Scalar>;
 
-/// Returns the probability in units of 2^-52, rounded down: flows convert back without rounding, sums of them up to 2
-/// are exact, and no capacity exceeds its probability. The loss of a plan is below 2^-52 for each capacity.
+/// Returns a floating-point probability in units of 2^-52, rounded down, and a fraction as it is. Flows convert back
+/// without rounding, sums of flows up to 2 are exact, and no capacity exceeds its probability. The loss of a plan is
+/// below 2^-52 for each capacity.
 template <class Scalar>
 FlowCapacity<Scalar> to_capacity(const Scalar& probability) {
   if constexpr (std::is_floating_point_v<Scalar>)
