@@ -1,5 +1,5 @@
-// Copies of one pair of float32 rows over more memory than the last cache holds, visited in turn. They stand for an
-// engine's rows, which come from memory and not from a cache.
+// Copies of one pair of float32 rows, together larger than the last-level cache. A benchmark visits them in turn, so
+// that every row is read from memory, as in an engine, and not from a cache.
 //
 //   M        working set in bytes: twice the largest cache, at least 600 MB
 //   stride   successive copies are M / 2.6 apart, which defeats the prefetcher

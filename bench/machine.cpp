@@ -55,7 +55,7 @@ Json machine_context() {
                {"compiler", compiler_name()},
                {"vector_path", std::string(simd::name_of(simd::in_use()))}};
   if (cpu.scaling == benchmark::CPUInfo::ENABLED) context["cpu_scaling_enabled"] = true;
-  // On an otherwise idle machine the load average is below 0.5, because only the shell that started the run counts.
+  // Before the run, only the shell that starts it adds to the load average, which is below 0.5 on an idle machine.
   if (!cpu.load_avg.empty() && cpu.load_avg.front() > 0.5)
     context["warning"] = fmt::format(
         "load average {:.1f} before the run: other work shares the machine; ratios say "

@@ -45,8 +45,8 @@ class TinyLm {
   /// Returns the text of a token.
   std::string_view piece(int token) const { return pieces_[static_cast<std::size_t>(token)]; }
 
-  /// Reads `token` after the tokens with the memories `before`, first token first. Returns the natural-log
-  /// probabilities [V] of the next token and writes this token's memory to `own`.
+  /// Reads `token`, given the keys and values of all earlier tokens in `before`, in order of position. Returns the
+  /// natural-log probabilities [V] of the next token and writes the keys and values of `token` to `own`.
   std::vector<double> read(int token, std::span<const StoryMemory* const> before, StoryMemory& own) const;
 
  private:

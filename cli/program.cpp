@@ -59,7 +59,7 @@ std::string known_commands(const std::string& name) {
 int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> known) {
   using namespace draftproof;
   registry();
-  [[maybe_unused]] static const bool once = (found::commands(), true);  // once, because merge and plan call run() again
+  [[maybe_unused]] static const bool once = (found::commands(), true);  // merge and plan call run() again
   Session session;
   session.checkpoint = std::move(known);
   CLI::App app{"Proves, measures and times the verifiers of multi-draft speculative decoding.", "draftproof"};
@@ -115,7 +115,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
     std::reverse(words.begin(), words.end());  // CLI11 reads arguments from the back
     app.parse(std::move(words));
   } catch (const CLI::RequiredError& error) {
-    // CLI11 reports a missing subcommand before it names the unknown word.
+    // If the first word is not a command, CLI11 reports only that a subcommand is missing. This message names the word.
     if (const auto rest = app.remaining(); app.get_subcommands().empty() && !rest.empty())
       throw InputError({.file = "command", .got = in_quotes(rest.front()), .expected = known_commands(rest.front())});
     return after_cli11(app.exit(error, std::cout, std::cerr));
@@ -139,7 +139,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
   session.open_adapters(external, wire);
   for (const auto& [parsed, execute] : commands) {
     if (!parsed->parsed()) continue;
-    // A command without blocks runs on rank 0 alone.
+    // Only commands with the option --shard divide their work among ranks; any other command runs on rank 0 alone.
     const bool divided = parsed->get_option_no_throw("--shard") != nullptr;
     if (divided || rank_of_job().first == 0) code = execute(session);
     if (code == exit_passed && wrote_incomplete_result()) code = exit_undecided;

@@ -1,4 +1,4 @@
-// Subcommands: one file each in cli/commands/, registered by the build.
+// Registration of the subcommands: each has a file in cli/commands/, which the build finds and registers.
 //
 // A command is a struct with `name`, `about`, `example` (arguments that work in a checkout), `void
 // declare(CLI::App&)` for its options, and `int run(const Session&)`, which returns an ExitCode.

@@ -58,8 +58,8 @@ struct Session {
 
   /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.
   void check_output() const;
-  /// Opens the adapters and registers those of their verifiers that can run trials, under their declared names, or with
-  /// "@adapter" after a name that is taken. With several adapters, each has a numbered subfolder in the dump folder.
+  /// Opens the adapters and registers every verifier of theirs that can run trials under its declared name, with
+  /// "@adapter" appended if the name is taken. With several adapters, each has a numbered subfolder in the dump folder.
   /// Throws: InputError, AdapterError.
   void open_adapters(const std::vector<std::string>& texts, const adapters::WireOptions& options);
   /// Sets seed, threads and stop flag of the options of some work.
@@ -68,9 +68,9 @@ struct Session {
     options.threads = threads;
     options.stop = &stop_requested();
   }
-  /// Writes the result in the selected format; with `timings` the data names version and processor. The result says
-  /// whether it is complete. A file is replaced whole or not at all; a result that does not get into its file goes to
-  /// standard output.
+  /// Writes the result in the selected format, with a field for whether the result is complete; with `timings` the data
+  /// also name version and processor. A file is replaced whole or not at all; if it cannot be written, the result goes
+  /// to standard output.
   /// Throws: WriteFailure if it cannot be written.
   void write(const Document& result) const;
   /// Returns the text for a run that ends before it has a result, in the selected format.

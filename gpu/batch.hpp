@@ -18,8 +18,8 @@
 namespace draftproof::gpu {
 
 /// The views are in host or in device memory, as the function that takes the batch requires. Strides are in entries;
-/// 0 means one row for all positions. Position i is trial `first_trial` + i of `seed`. Rows are probabilities that
-/// sum to 1 within the rounding of Entry.
+/// 0 means one row for all positions. Position i uses the random bits of trial `first_trial` + i of `seed`. Rows are
+/// probabilities that sum to 1 within the rounding of Entry.
 template <class Entry>
 struct Batch {
   int positions = 0;   ///< B

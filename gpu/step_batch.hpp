@@ -9,8 +9,8 @@
 //   steps       [B]                  written: accepted node and extra token
 //   carries     [B]                  read and written by schemes that carry state only (conditional_model.hpp)
 //
-// The proposal row of a node without children is read only by a scheme that carries state. Otherwise its entries may
-// be anything, but the row must be present.
+// The proposal row of a node without children is read only by a scheme that carries state from one iteration to the
+// next. For other schemes its entries may be anything, but the row must be present.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ struct TreeSpan {
 using DeviceCarry = FixedList<PendingResidual<double>, max_path_length>;
 
 /// The views are in host or in device memory, as the function that takes the batch requires. Strides are in entries.
-/// Request i is trial `first_trial` + i of `seed`. Rows are probabilities that sum to 1 within the rounding of Entry.
+/// Request i uses the random bits of trial `first_trial` + i of `seed`. Rows are probabilities that sum to 1 within the
+/// rounding of Entry.
 template <class Entry>
 struct StepBatch {
   int requests = 0;    ///< B
@@ -52,7 +53,7 @@ struct StepBatch {
     const TreeSpan& span = trees[i];
     return {nodes + span.first_node, draws + span.first_draw, span.size, span.length};
   }
-  /// The rows of request i after context c; without a proposal, the target stands in for it.
+  /// The rows of request i after context c; without `with_proposal`, the target row also serves as the proposal row.
   DRAFTPROOF_DEVICE RowView<Entry> rows(std::int64_t i, int c, bool with_proposal = true) const {
     const std::int64_t row = trees[i].first_row + c;
     const Entry* const p = target + row * target_stride;

@@ -99,11 +99,12 @@ class ExponentialSum {
 /// q has fewer than K tokens, the tuple ends early.
 Optimum without_replacement_optimum(const RatioTable& table, int drafts);
 
-/// Returns Pr(not all drafts in S) for each S = the tokens of the table's order from j on, j = 0 .. size.
+/// Returns Pr(not all drafts in S) for j = 0 .. size, where S has the tokens from position j on in the table's order of
+/// p / q.
 std::vector<double> missed_without_replacement(const RatioTable& table, int drafts);
 
-// Lower and upper bound of Pr(not all drafts in S) without replacement. It repeats the race above with separate
-// arithmetic and bounds every error. It is for checkers, and slow.
+// Lower and upper bound of Pr(not all drafts in S) without replacement, for checkers of an optimum: the race above in
+// independent arithmetic that bounds every rounding error. It is slow.
 //
 //   q, c      add, missed     masses in units of 2^-62: exact
 //   u         half_ulp        half the spacing of long double at 1; 2^-64 on x86
@@ -175,8 +176,9 @@ Scalar gumbel(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   return list_bound(p, q, 1);
 }
 
-/// Returns the acceptance of weighted MinHash. The first dart below p or q is below both, or gives the token of one of
-/// them; later darts then give the token of the other.
+/// Returns the acceptance of weighted MinHash, which throws uniform darts (x, height): the first one below p(x) gives
+/// the token of p, and likewise for q. If the first dart below p or q is below both, the tokens are equal; otherwise a
+/// later, independent dart gives the other token.
 template <class Scalar>
 Scalar minhash(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   Scalar equal = 0, most = 0;
@@ -188,7 +190,8 @@ Scalar minhash(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   return equal / most;
 }
 
-/// Returns the acceptance of gls as a finite sum: phi is linear between ratios, so q_j t G is a sum of exponentials.
+/// Returns the acceptance of gls as a finite sum: phi is linear between successive ratios p_i / q_i, so q_j t G is a sum
+/// of exponentials.
 template <class Scalar>
 Scalar gls_exact(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar missed = 0;

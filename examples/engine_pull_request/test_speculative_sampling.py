@@ -1,5 +1,5 @@
-"""A gate for pull requests of an engine, here transformers: checks in half a minute the exact distribution that the
-engine emits.
+"""A test for the pull requests of an engine, here transformers: checks the exact distribution that the engine emits,
+in half a minute.
 
     pytest test_speculative_sampling.py          where draftproof and the engine are installed
 """
@@ -10,7 +10,8 @@ import draftproof
 
 pytest.importorskip("transformers.generation.utils", reason="transformers is not installed")
 
-# Known findings on edge cases of the release, with negligible probability: docs/findings/engine-transformers-edges.md.
+# Known defects of released transformers, on edge cases of negligible probability:
+# docs/findings/engine-transformers-edges.md.
 KNOWN = ("emits token 1 after [], which has p = 0, probability 2^-24", "draws from weights that are all zero")
 
 

@@ -1,5 +1,5 @@
-// The kernels of a drafter and their launch: a block or a split team drafts a position, and its threads draw
-// together. Include it in a CUDA source to draft with a custom drafter.
+// The kernels of a drafter and their launch. The drafts of a position are drawn by all threads of one block, or of a
+// split team of several blocks. Include this file in a CUDA source to draft with a custom drafter.
 //
 //   kernel            grid                           reads of a proposal row
 //   drafts_by_block   a block per position           once per draw: many positions

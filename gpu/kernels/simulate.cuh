@@ -94,7 +94,7 @@ typename V::TablePlan plan_on_device(const V& verifier, const DeviceTable& table
   return prepare(verifier, PlanningView(table.host()), drafts).view(copy);
 #endif
 }
-/// A verifier without a plan does not request the table on the host.
+/// If the verifier has no plan, the table is not copied to the host.
 template <class V>
 auto plan_on_device(const V& verifier, const DeviceTable& table, int drafts, const PlanCopy&) {
   if constexpr (std::is_same_v<PlanOf<V, TableView>, NoPlan>)
@@ -129,7 +129,7 @@ void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& tab
   }
 }
 
-/// Finds the drafter with the name `distribution` among `D`, if V is written for it, and queues its trials.
+/// Finds the drafter with the name `distribution` among `D` and queues its trials, if the verifier V supports it.
 template <class... D>
 struct TrialDrafters {
   template <class V>

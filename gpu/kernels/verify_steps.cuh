@@ -1,13 +1,13 @@
-// The kernels of a scheme of paths and their launch: a block or a split team verifies a request, and its
-// threads go through the tree together.
+// The kernels of a verifier of paths and their launch. A request is verified by all threads of one block, or of a split
+// team of several blocks, which visit the nodes of its tree together.
 //
 //   kernel           grid                           reads of a node's rows
 //   steps_by_block   a block per request            at every pass over the node: many requests
 //   steps_by_split   `shares` blocks per team,      at every pass over the node, by the whole device: few requests
 //                    teams take requests in turn
 //
-// Most nodes take at most one pass, so rows are not kept in shared memory. Every thread computes the request's random
-// bits itself, so all threads visit the same nodes and reach every barrier.
+// Most nodes take at most one pass over their rows, so rows are not kept in shared memory. Every thread computes the
+// same random bits from seed and trial, so all threads visit the same nodes and reach every barrier.
 #pragma once
 
 #include <cstddef>

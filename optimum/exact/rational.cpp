@@ -39,7 +39,7 @@ std::string in_brackets(std::span<const Rational> distribution, std::string (*on
 std::string to_text(std::span<const Rational> distribution) { return in_brackets(distribution, to_text); }
 
 std::string brief(const Rational& value) {
-  // Two numbers of nine digits are about as long as a reader can compare.
+  // The longest fraction that is easy to read: two numbers of nine digits and the slash.
   constexpr std::size_t readable = 19;
   const std::string text = to_text(value);
   if (text.size() <= readable) return text;
@@ -72,8 +72,8 @@ int trailing_zeros(Word2 value) {
   return low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<std::uint64_t>(value >> 64));
 }
 
-/// Returns the greatest common divisor by the binary algorithm, for products of fractions in machine words, whose parts
-/// have two words.
+/// Returns the greatest common divisor by the binary algorithm. The arguments have two machine words, as the numerators
+/// and denominators of products of fractions in machine words do.
 Word2 divisor_of_two_words(Word2 a, Word2 b) {
   if (a == 0 || b == 0) return a | b;
   const int common = trailing_zeros(a | b);

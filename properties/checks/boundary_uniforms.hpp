@@ -7,10 +7,11 @@
 //            p / q                        the same for schemes that equal single-draft sampling at K = 1, for any
 //                                         purpose of their draws; if p, q and p / q are on the grid (positions)
 //   p = q    largest uniforms             every draft is accepted if the scheme claims so (paths)
-//   p        0 on the last id             the ends again: rounding errors cannot fall on the last id (paths)
+//   p        0 on the last id             the ends again: a uniform above a rounded sum must not give the last id
+//                                         (paths)
 //
-// Deterministic. A scheme that tests its drafts through `flip` alone compares strictly, as the random source
-// does; a scheme that draws uniforms and compares them itself is tested by the line p / q.
+// Deterministic. The random source compares strictly in `flip`, so a scheme that tests its drafts through `flip` alone
+// does too; the line p / q is for schemes that draw uniforms and compare them with their code.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +67,8 @@ struct BoundaryUniforms {
         info.claims.accepts_equal_distributions && info.unsupported.simulate.empty() && !at.drafter().info().fixed;
     auto wrong = first_fault_on(at, equal, accepts_all);
     if (wrong) return "with p = q, " + *wrong;
-    // A rounded sum below the largest uniform is noticed only if the last id has probability 0.
+    // If rounding leaves a running sum below the largest uniform, the draw falls on the last id. This is an error only
+    // if the last id has probability 0.
     PathInstance without = at.instance();
     for (auto& [prefix, weights] : without.rows) weights.target.back() = 0;
     if (!without.valid()) return std::nullopt;
@@ -142,7 +144,8 @@ struct BoundaryUniforms {
     return std::nullopt;
   }
 
-  /// Returns the random bits of u = num / den if 0 < u < 1 is a uniform and the product u den needs no rounding.
+  /// Returns the random bits of the uniform u = num / den if 0 < u < 1, u is a multiple of 2^-53 and the product u den
+  /// needs no rounding; otherwise nullopt.
   static std::optional<std::uint64_t> on_grid(double num, double den) {
     if (!(num > 0) || !(num < den)) return std::nullopt;
     const double u = num / den;
@@ -163,8 +166,8 @@ struct BoundaryUniforms {
     };
     const auto accepts = [&](std::uint64_t coin) { return verdict(coin, edge::zero).accepted == 0; };
     if (p > 0 && !accepts(edge::zero)) return place(edge::zero, edge::zero) + "rejects a draft with p > 0";
-    // A plan distributes mass in units of a grid, so a draw from it may reject at the largest uniform because a unit
-    // is left over; a test of the draft alone may not.
+    // A draw among several tokens distributes mass in units of a grid; a unit may be left over, so the draw may reject
+    // at the largest uniform although p >= q. A test of the draft alone may not.
     if (tested(plan, trial)) {
       if (p >= q && !accepts(edge::largest))
         return place(edge::largest, edge::zero) +
@@ -176,7 +179,8 @@ struct BoundaryUniforms {
           return place(edge::largest, last) + "emits the correction " + std::to_string(v.token) +
                  ", although accepted drafts cover its whole probability";
     }
-    // A plan divides by the sum of a row, which needs no rounding if all entries are on the grid.
+    // A draw among several tokens divides by the sum of a row, which needs no rounding if all entries are multiples of
+    // 2^-20.
     const auto threshold =
         dyadic(p) && dyadic(q) && (tested(plan, trial) || dyadic(rows)) ? on_grid(p, q) : std::nullopt;
     if (!threshold) return std::nullopt;
@@ -186,7 +190,7 @@ struct BoundaryUniforms {
     return std::nullopt;
   }
 
-  /// Whether a uniform decides on the draft alone, rather than a draw among several tokens.
+  /// Whether acceptance is decided by comparing a uniform for the draft alone, not by a draw among several tokens.
   static bool tested(const Decider<Rows<double>, Scripted>& plan, const ScriptedTrial& trial) {
     BoundaryWords words(edge::zero, edge::zero);
     const ScriptedDecision played = run_scripted(plan, trial, words);

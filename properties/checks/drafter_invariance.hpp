@@ -30,7 +30,8 @@ struct DrafterInvariance {
   static Answer check(InstanceAnalysis& at) {
     const Trials wanted = at.trials(at.instance(), trials);
     for (const Instance& other : with_other_proposals(at.instance(), 0)) {
-      // Runs on drafts from the other proposal, and on drafts from the instance's proposal.
+      // Both runs verify against the other proposal. The first also drafts from it; the second keeps the drafts from
+      // the instance's proposal.
       for (const Trials& found : {at.trials(other, trials), at.trials(other, wanted)})
         for (std::size_t t = 0; t < found.verdicts.size(); ++t)
           if (found.verdicts[t].token != wanted.verdicts[t].token)
@@ -78,14 +79,14 @@ struct DrafterInvariance {
     return others;
   }
 
-  /// Returns the first depth + 1 tokens, which proposals after `depth` tokens may not change.
+  /// Returns the first depth + 1 emitted tokens. They may not depend on proposals for contexts longer than `depth`.
   static Tokens start(const PathTrial& trial, int depth) {
     Tokens tokens = trial.emitted;
     tokens.resize(std::min(tokens.size(), static_cast<std::size_t>(depth) + 1));
     return tokens;
   }
 
-  /// Returns the same model with the rows of every prefix shorter than a path listed.
+  /// Returns the same model, with explicit rows for every prefix of fewer than L tokens.
   static PathInstance with_all_prefixes(PathInstance instance) {
     const auto add = [&instance](auto&& self, const Tokens& prefix) -> void {
       instance.rows.try_emplace(prefix, instance.after(prefix));

@@ -67,7 +67,7 @@ struct DrawCount {
       return "reads " + std::to_string(read) + " random numbers, draws logged: " + std::to_string(draws.size());
     if constexpr (positions) {
       const auto emits = [](const Draw& draw) { return draw.purpose == Purpose::emit; };
-      // A draw that reads several random numbers, such as a race, may emit one token.
+      // A race logs several draws with the purpose `emit` for one token, so only the last draw is tested.
       if (std::any_of(draws.begin(), draws.end(), emits) && !emits(draws.back()))
         return "draws again after the draw of its token";
     } else {
@@ -81,7 +81,7 @@ struct DrawCount {
   }
 
   static Wrong fault_in_replay(auto& plan, const auto& trial, const AddressedWords& words) {
-    // noise is addressed, not read in order, so it cannot be replayed
+    // A replay returns recorded bits in the order of reading, but noise is read by address.
     if (words.noise_blocks() > 0) return std::nullopt;
     RecordedWords recorded(words);
     Wrong wrong =

@@ -1,4 +1,4 @@
-// Edits the rows of the instance into kinds of rows that have made samplers fail. Every trial on them must emit a
+// Changes the rows of the instance in ways that have made samplers fail. Every trial on the changed rows must emit a
 // token with p > 0, with ordinary random bits and with the smallest and the largest uniform.
 //
 //   one token        p, q or both                              all mass on one token
@@ -66,8 +66,8 @@ struct EdgeRows {
     for (std::size_t i = 0; i < row.size(); ++i) row[i] = i == x ? value : row[i] / rest * (1 - value);
     return in_units(std::move(row));
   }
-  /// Returns the row in whole units of 2^-53, the largest entry being 1 minus the others: sums are exact, so if
-  /// one entry is below its counterpart in another such row, some entry is above it. Entries below a unit are kept.
+  /// Returns the row with entries rounded down to multiples of 2^-53 and the largest entry set to 1 minus the others.
+  /// Sums of such rows are exact, so if p < q on one token, p > q on another. Entries below 2^-53 are not rounded.
   static Row in_units(Row row) {
     constexpr double unit = 0x1p-53;
     double& top = *std::max_element(row.begin(), row.end());

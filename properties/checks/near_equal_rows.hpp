@@ -5,9 +5,9 @@
 //   below     p one unit below q on the first token with q > 0, on two, on all     a rejection leaves no residual
 //   above     p one unit above q on the first, one below on the others             the residual is one unit
 //
-// Formats: float32, bf16, fp16, double; entries are stored as doubles here. Forms: plain rows, and the prepared
-// table of a position (its rows sum to 1, so p is above q somewhere). Fresh rows are tested in
-// tests/verifiers/precision_test.cpp.
+// The units are of float32, bf16, fp16 and double; the rows are passed as doubles. Each is tested as plain rows and,
+// for a position, as the prepared table (whose rows sum to 1, so p is above q somewhere).
+// tests/verifiers/precision_test.cpp tests fresh rows.
 //
 // Deterministic: trials are seeded.
 #pragma once

@@ -75,8 +75,8 @@ struct ZeroSupport {
   }
 };
 
-// Losslessness by trials, for schemes that cannot be enumerated: bets against p on the tokens of many trials on
-// a small instance.
+// Losslessness by trials, for schemes that cannot be enumerated: an e-value, the payoff of bets against p on the tokens
+// of many trials, on a small instance.
 struct SampledDistribution {
   static constexpr std::string_view name = "sampled_distribution";
   static constexpr std::string_view about =
@@ -85,8 +85,8 @@ struct SampledDistribution {
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::sampled;
   static constexpr int trials = 1 << 16;
-  /// A build runs this property and its counterpart for paths on fewer than a million instances together, and
-  /// spends half of its false-alarm probability of 1e-9 on them.
+  /// The e-value that is a failure. This property and its counterpart for paths run on fewer than 10^6 instances per
+  /// build and share half of the build's false-alarm probability of 1e-9, so each instance has 5e-16 = 1 / 2e15.
   static constexpr double alarm = 2e15;
 
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {
@@ -115,8 +115,8 @@ struct SampledDistribution {
 };
 
 // Losslessness over uniform keys, for schemes that read the drafter's noise: a watermark or reproducible sampling. The
-// noise and coins of a trial are functions of its number, the key. Given the key all is determined, so a second run
-// emits the same tokens; over keys they follow p.
+// number of a trial is its key and determines all its random bits, so a second run with the same keys must emit the
+// same tokens. Over many keys, the tokens must follow p.
 struct UnbiasedOverKeys {
   static constexpr std::string_view name = "unbiased_over_keys";
   static constexpr std::string_view about =
@@ -201,7 +201,7 @@ struct DeclaredDrafts {
   static constexpr std::string_view name = "declared_drafts";
   static constexpr std::string_view about = "draft by draft, tuples have the distribution that the drafter declares";
   static constexpr int every = 4;
-  static constexpr bool explores = false;  // the drafter is enumerated, not the verifier
+  static constexpr bool explores = false;  // check() enumerates only the drafter
 
   /// Does not apply to shared noise: enumeration would replace its drafter by a plain drafter of the declared
   /// distribution.
@@ -228,7 +228,7 @@ struct DeclaredDrafts {
         if (!declared) return Answer::not_applicable();
         const auto found = drawn.find(longer);
         got.push_back(found == drawn.end() ? Rational(0) : Rational(found->second / mass));
-        wanted.push_back(*declared / mass);  // the mass of the prefix was equal
+        wanted.push_back(*declared / mass);  // declared mass of the prefix = `mass`
         right = right && got.back() == wanted.back();
       }
       if (!right)

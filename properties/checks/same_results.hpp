@@ -57,8 +57,7 @@ struct Determinism {
       return std::optional<std::string>();
     });
     for (std::uint64_t t = before.size(); t-- > 0;) {
-      // The plan above decided the last trial after the others. Decided alone on a new plan, the last trial must give
-      // the same result.
+      // `used` decided trial t after the trials before it. Decided first on a new plan, it must give the same result.
       const auto fresh = plan_on(at, distributions);
       using Plan = std::pair<decltype(used.get()), const char*>;
       const Plan alone{fresh.get(), " from a new plan"}, another{other.get(), " from another plan"};
@@ -74,8 +73,8 @@ struct Determinism {
   }
 };
 
-// With p = q (after every prefix), schemes with the claim `accepts_equal_distributions` always accept a draft (a
-// whole path): with probability 1, or in every trial if the scheme cannot be enumerated.
+// If p = q (along paths: after every prefix), schemes with the claim `accepts_equal_distributions` always accept a
+// draft (along paths: L tokens): with probability 1, or in every trial if the scheme cannot be enumerated.
 template <class Level>
 struct EqualDistributions {
   static constexpr std::string_view name = "equal_distributions";
@@ -130,16 +129,16 @@ struct EqualDistributions {
 // A scheme has one output distribution on plain rows, the prepared table and fresh rows, and accepts equally often:
 // enumerated in double, they differ by rounding alone. The tokens for the same random bits may differ.
 //
-//   TV       at most K (V + 8) 2^-53 per form for sums and products along a path of K tests, V 2^-53 for the rounding
-//            of the table's rows; the plans of a scheme add as much again: in all below 8 K (V + 8) 2^-53. The same
-//            bound holds for the difference of two acceptance probabilities
+//   TV       below 8 K (V + 8) 2^-53: at most K (V + 8) 2^-53 per form from the sums and products of K tests, V 2^-53
+//            from rounding the table's rows, and as much again from the plans of a scheme. The same bound holds for the
+//            difference of two acceptance probabilities
 //
-// Equal entries of a row are equal in every form, so a scheme that compares or sorts entries decides the same
-// on all of them (RowRest, sim/sampling/weights.hpp); the families "flat" and "ties" have such rows. Rounding
-// may make either of two equal numbers that a scheme computed the greater; the output distribution of a
-// lossless scheme does not depend on that. Acceptance is compared on the table alone, because bins of fresh
-// rows are coarse, and not for plans found by a search (Info::searches_plan), because rounding may lead the
-// search elsewhere.
+// Entries that are equal in a row are equal in every form, so a scheme that compares or sorts entries decides the same
+// on all forms (RowRest, sim/sampling/weights.hpp); the families "flat" and "ties" have such rows. If two numbers that
+// a scheme computes from the rows are equal in fractions, rounding may make either one the greater; the output
+// distribution of a lossless scheme does not depend on which. Acceptance is compared between plain rows and the table
+// alone, because fresh rows have coarse bins, and not for plans found by a search (Info::searches_plan), because
+// rounding may lead the search to another plan.
 struct FormsAgree {
   static constexpr std::string_view name = "forms_agree";
   static constexpr std::string_view about =
