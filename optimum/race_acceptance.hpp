@@ -190,8 +190,8 @@ Scalar minhash(const std::vector<Scalar>& p, const std::vector<Scalar>& q) {
   return equal / most;
 }
 
-/// Returns the acceptance of gls as a finite sum: phi is linear between successive ratios p_i / q_i, so q_j t G is a sum
-/// of exponentials.
+/// Returns the acceptance of gls as a finite sum: phi is linear between successive ratios p_i / q_i, so q_j t G is a
+/// sum of exponentials.
 template <class Scalar>
 Scalar gls_exact(const std::vector<Scalar>& p, const std::vector<Scalar>& q, int drafts) {
   Scalar missed = 0;

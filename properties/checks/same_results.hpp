@@ -267,7 +267,7 @@ struct Splitting {
     return verifier.info().promise == Promise::lossless;
   }
   static Answer check(InstanceAnalysis& at) {
-    // The likeliest token of p, the lowest id among ties, so that the choice depends on the instance alone.
+    // Splits the likeliest token of p, with the lowest id among ties, so that the choice depends on the instance alone.
     const auto& target = at.instance().target;
     std::size_t x = 0;
     for (std::size_t y = 1; y < target.size(); ++y)

@@ -1,5 +1,5 @@
-// Strict against non-strict comparison: with all thresholds on a grid of b bits, the combinations of b-bit
-// uniforms together give exactly the distribution, and a `<=` in place of `<` is off by a grid cell.
+// Strict against non-strict comparison of uniforms. If all thresholds are multiples of 2^-b, running a decision on
+// every combination of b-bit uniforms gives exactly its distribution; a `<=` in place of `<` is off by one grid cell.
 //
 //   b        4 bits                u = j / 16: 16 values for each draw of a decision
 //   q        powers of two / 16    (8 8), (8 4 4) or (4 4 4 4) on the first tokens
@@ -66,7 +66,7 @@ struct StrictGrid {
                                                : std::vector{4, 4, 4, 4};
     std::vector<int> q(wanted.size(), 0);
     std::copy(shape.begin(), shape.end(), q.begin());
-    // Mass moves from the lower half of the tokens by target weight to the upper half.
+    // Moves mass from the less probable half of the tokens, by target weight, to the more probable half.
     std::vector<std::size_t> order(wanted.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });
@@ -83,7 +83,7 @@ struct StrictGrid {
           --giver;
           break;
         }
-      // Moves the mass to two tokens in turn, because a residual on one token would hide which token a uniform gives.
+      // Moves the mass to two tokens in turn, because every uniform draws the same token from a residual on one token.
       const std::size_t takers = std::min<std::size_t>(2, order.size() - middle);
       ++p[order[order.size() - 1 - static_cast<std::size_t>(moved) % takers]];
     }
@@ -94,9 +94,9 @@ struct StrictGrid {
 
   static bool on_grid(const Rational& value) { return (value * cells).is_integer(); }
 
-  /// Returns the distribution of the token given the draft; nullopt unless every branch probability is on the
-  /// grid. With at most one draw before the last, a branch's probability is its threshold. Throws:
-  /// EnumerationCut at the limits.
+  /// Returns the distribution of the token given the draft; nullopt unless every branch probability is on the grid.
+  /// Thresholds are then on the grid too, because at most one draw precedes the last. Throws: EnumerationCut at the
+  /// limits.
   static std::optional<std::vector<Rational>> distribution_on_grid(
       const Decider<Rows<Rational>, Explorer<Rational>>& decider, const Tuple& tuple, int vocabulary,
       ExplorerLimits limits) {
@@ -120,7 +120,7 @@ struct StrictGrid {
     return distribution;
   }
 
-  /// Random bits from the digits of an odometer; a draw beyond its digits appends a 0.
+  /// Random bits from a list of 4-bit digits, one digit per draw; a draw beyond the last digit appends a digit 0.
   class Grid final : public AddressedWords {
    public:
     explicit Grid(std::vector<int>& digits) : digits_{digits} {}
@@ -147,7 +147,7 @@ struct StrictGrid {
       Grid words(digits);
       const ScriptedDecision played = run_scripted(decider, tuple, words);
       const Verdict verdict = played.verdict;
-      // A token drawn with several random numbers, as in a race, has no running sums.
+      // Skips schemes that draw a token with several random numbers, as in a race, instead of by running sums.
       const auto emits = [](const Draw& draw) { return draw.purpose == Purpose::emit; };
       const auto last = std::count_if(played.draws.begin(), played.draws.end(), emits);
       if (words.addressed().size() > 2 || last > 1) return std::nullopt;

@@ -19,8 +19,8 @@
 
 namespace draftproof {
 
-// A copy of this process, forked before the first call of a component. It shows whether a finding occurs
-// without earlier calls, which may have left state in static variables.
+// A copy of this process, forked before the first call of a component. It shows whether a failure also occurs without
+// the earlier calls, which may have left state in static variables.
 //
 // Cost: a fork at the start, and another for each call of ask(); the copies share this process's memory until they
 // write.
@@ -128,7 +128,7 @@ class ComponentOf final : public AnyComponent {
         const Case smallest = shrunk(check, one, small);
         if (shows_alone(check, smallest)) return report(check, small, smallest, until_decided);
         Finding finding = report(check, answer, one, until_decided);
-        // Calls made while shrinking may have left a state in which smaller cases fail.
+        // The smallest case may fail only because of state that calls made while shrinking left behind.
         if (shows_alone(check, one)) return finding;
         finding.evidence +=
             fmt::format("; it depends on earlier calls: case {} of the seed passes alone", &one - &cases[0]);
@@ -137,8 +137,7 @@ class ComponentOf final : public AnyComponent {
                         {{"seed", std::to_string(options.seed)}, {"profile", options.rounds > 1 ? "nightly" : ""}});
         return finding;
       }
-      // One undecided case makes the check undecided; one passed case outweighs cases to which the check does
-      // not apply.
+      // The summary is undecided if any case is; otherwise passed if any case passed; otherwise skipped.
       if (answer.status == Status::undecided || summary.status == Status::skipped) summary = std::move(answer);
     }
     return report(check, summary, std::nullopt, work);

@@ -12,7 +12,7 @@
 
 namespace draftproof {
 
-/// Sorted by group, then correct before wrong components, then by name.
+/// Components, sorted by group, then the correct ones before the mutants, then by name.
 class ComponentRegistry {
  public:
   /// Returns the process-wide registry, which may not be filled yet; see component_registry().

@@ -60,7 +60,7 @@ FreshProcess::FreshProcess(const Answer& answer) {
 
 FreshProcess::~FreshProcess() {
   if (socket_ < 0) return;
-  tell(socket_, " ");  // Closing is not enough: other copies hold the socket open too.
+  tell(socket_, " ");  // asks the copy to end: close() does not, because later forks inherit the socket
   close(socket_);
   int status = 0;
   if (copy_ > 0) wait_for(copy_, status);

@@ -1,7 +1,7 @@
 // A readable batch: the rows of each request at its draft positions, and the order of slots at verification. It
 // prints and parses as "order=(1 0) [p=(1 1)/2,(1 0)/1 q=(1 1)/2 mask=(1 0),(1 1) seed=7 stop=1 limit=2] [...]".
 //
-//   p      L + 1 rows, one for each draft position and one after the last; rows depend on the position alone
+//   p      L + 1 rows, one for each draft position and one after the last draft; they do not depend on drafted tokens
 //   q      L rows
 //   order  request in each slot at verification; drafts were made with request r in slot r
 #pragma once
@@ -38,7 +38,7 @@ struct BatchCase {
   bool masked() const;
   /// Returns the case without stop tokens and limits.
   BatchCase uncut() const;
-  /// Whether the rows have mass under their masks, the order is a permutation, and the seeds differ.
+  /// Whether every row has mass on tokens that its mask allows, the order is a permutation, and the seeds differ.
   bool valid() const;
   std::string text() const;
   /// The inverse of text(). Throws: std::invalid_argument, which names the text and the expected format.

@@ -72,7 +72,7 @@ class BatchStreams {
   };
 
   BatchStreams() = default;
-  /// Decisions at (key, stream) of `explored`, at any position, are enumerated; the others are drawn.
+  /// The explorer enumerates draws at the key and stream of `explored`, at any position; other draws are random.
   BatchStreams(Explorer<Rational>& explorer, const StreamAddress& explored)
       : explorer_{&explorer}, explored_{explored} {}
 

@@ -19,10 +19,10 @@ namespace draftproof {
 
 struct BatchCall {
   BatchCase batch;            ///< the requests that take part
-  std::vector<int> requests;  ///< their indices in the case
-  std::vector<int> drafts;    ///< number of drafts of each
+  std::vector<int> requests;  ///< indices of these requests in the case
+  std::vector<int> drafts;    ///< number of drafts of each request
 
-  /// Returns, by slot, "(2 0 with 1 0 drafts)".
+  /// Returns the requests and their numbers of drafts in the order of slots, as "(2 0 with 1 0 drafts)".
   std::string text() const {
     std::vector<int> slots, lengths;
     for (const int n : batch.order) {
@@ -44,7 +44,7 @@ struct BatchCall {
   }
 };
 
-/// Returns the request cut to its first `drafts` drafts: its rows there and one after them.
+/// Returns the request with its first `drafts` drafts only, and with the target row after the last of them.
 inline BatchCaseRequest first_drafts(BatchCaseRequest request, int drafts) {
   const auto kept = static_cast<std::size_t>(drafts);
   request.proposal.resize(kept);

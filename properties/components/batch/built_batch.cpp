@@ -57,7 +57,7 @@ BuiltBatch::BuiltBatch(const BatchCase& one, std::uint32_t turn, const Layout& l
 void BuiltBatch::lay_out(const BatchCase& one) {
   const auto append = [this](std::vector<float>& rows, const std::vector<int>& row) {
     for (const int weight : row) rows.push_back(static_cast<float>(weight));
-    rows.resize(rows.size() + static_cast<std::size_t>(pitch_) - row.size(), 1.0F);  // reveals reads beyond the row
+    rows.resize(rows.size() + static_cast<std::size_t>(pitch_) - row.size(), 1.0F);  // 1 reveals reads beyond the row
   };
   for (const int r : order_) {
     const BatchCaseRequest& request = one.requests[static_cast<std::size_t>(r)];
@@ -177,7 +177,7 @@ std::vector<BatchCase> shrinks(const BatchCase& one) {
   for (std::size_t r = 0; r < one.requests.size(); ++r)
     for (std::size_t i = 0; i < one.requests[r].proposal.size(); ++i)
       candidates.add([r, i](BatchCase& candidate) { drop_draft(candidate.requests[r], i); });
-  for (std::size_t x = 0; x < size && size > 2; ++x)  // with one token there is no decision
+  for (std::size_t x = 0; x < size && size > 2; ++x)  // keeps two tokens
     candidates.add([x](BatchCase& candidate) { drop_token_everywhere(candidate, x); });
   for (std::size_t x = 0; x + 1 < size && size > 2 && !one.masked(); ++x)
     candidates.add([x](BatchCase& candidate) {

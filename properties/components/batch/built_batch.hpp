@@ -13,7 +13,7 @@
 
 namespace draftproof {
 
-/// Number of turns on which deterministic checks try a case.
+/// Number of turns (seeds of the drafts and random bits) with which a deterministic check runs a case.
 inline constexpr std::uint32_t batch_turns = 24;
 
 /// The output for one request.
@@ -30,7 +30,7 @@ class BuiltBatch {
  public:
   /// Variations of the layout of a case.
   struct Layout {
-    int only = -1;        ///< runs this request alone; it keeps its id in the engine and so its random bits
+    int only = -1;        ///< if not negative, the only request; it keeps its id in the engine and its random bits
     Token pad = pad_id;   ///< fills the columns after each row's drafts
     bool sorted = false;  ///< whether slots are in the order of drafting
     std::vector<std::uint32_t> numbers{};    ///< by request: id in the engine; empty: 0, 1, ..

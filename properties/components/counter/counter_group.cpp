@@ -23,7 +23,7 @@ std::string CounterCase::text() const {
 
 CounterCase CounterCase::parse(std::string_view text) {
   CounterCase one;
-  const auto run = text.find(" run=");  // `run` exceeds the range of InstanceReader
+  const auto run = text.find(" run=");  // InstanceReader reads only int
   bool read = true;
   if (run != text.npos) {
     const std::string_view digits = text.substr(run + 5);
@@ -66,8 +66,8 @@ std::vector<CounterCase> CounterGroup::cases(std::uint64_t seed, int rounds) {
   };
   for (int n = 0; n < 2 * rounds * (CounterCase::most_doublings + 1); ++n)
     add(n % (CounterCase::most_doublings + 1), [](InstanceRng&) { return std::int64_t{0}; });
-  // A cell of b bits that is flushed every f > 2^b trials overflows in a run of 2^b trials, and an error in
-  // flushing shows in a run of 2 f trials. Counting 2^20 trials one by one takes a millisecond.
+  // A cell of b bits that is added to the totals and reset (flushed) every f > 2^b trials overflows in a run of 2^b
+  // trials, and an error in flushing shows in a run of 2 f trials. Counting 2^20 trials one by one takes a millisecond.
   for (int log2 = 0; log2 <= 34; ++log2)
     for (const int beside : {-1, 0, 1}) {
       if (beside != 0 && log2 > 20 && log2 < 26) continue;

@@ -28,7 +28,7 @@ namespace draftproof {
 // any interval between flushes.
 
 struct CounterCase {
-  static constexpr int most_doublings = 40, most_merged = 8;  ///< most_merged: the most doublings with a run
+  static constexpr int most_doublings = 40, most_merged = 8;  ///< most_merged: limit on doublings if run > 0
   static constexpr std::int64_t most_run = std::int64_t{1} << 35;
 
   std::vector<int> weights;
@@ -53,7 +53,7 @@ std::vector<CounterCase> shrinks(const CounterCase& one);
 /// The counts of a case at one read.
 struct CounterRead {
   int doublings;
-  bool block;  ///< whether the run was counted as a block
+  bool block;  ///< whether the run was added in one call, as a block
   std::uint64_t trials, accepted;
   std::vector<std::uint64_t> cells;
 };

@@ -25,8 +25,8 @@ namespace draftproof {
 //   a b     a, then b                          a|b     a or b
 //   a* a+ a?                                   (a)
 //
-// Cost: a state for each set of positions of the expression that a text can reach, at most 1,000; states after which
-// the same texts are allowed are one.
+// Cost: a state for each set of positions of the expression that a text can reach, at most 1,000. States after which
+// the same texts are allowed are merged.
 // Correctness: the position automaton, made deterministic by subsets (Glushkov 1961). A state from which the text
 // cannot go on forever is removed, with the tokens that lead to it, because a step may need a token after any text.
 
@@ -37,7 +37,7 @@ inline constexpr int most_grammar_states = 8;
 TokenAutomaton automaton_of(std::string_view expression, int vocabulary);
 
 struct GrammarCase {
-  static constexpr int most_prefixes = 1000;  ///< V^0 + .. + V^L: every row is masked
+  static constexpr int most_prefixes = 1000;  ///< limit of V^0 + .. + V^L, the number of rows to mask
 
   TokenAutomaton automaton{};
   int state = 0;

@@ -36,7 +36,7 @@ GrammarAnalysis::MaskedVerifier& GrammarAnalysis::verifier(VerifyRule rule, cons
                                          case_.automaton.states()));
     masked_by[path_to(tree, u)] = state;
   }
-  // Every prefix of the step is listed: rows of prefixes that were not drafted have no effect.
+  // Adds a row for every prefix of at most L tokens; rows of prefixes that were not drafted have no effect.
   PathInstance masked{.shape = case_.model.shape, .rows = {}};
   std::vector<int> states;
   for (Tokens& prefix : prefixes_up_to(case_.model.vocabulary(), masked.shape.length)) {

@@ -61,7 +61,7 @@ class GrammarAnalysis {
   const GrammarCase& case_;
   PrefixTable<Rows<Rational>> conditionals_;
   std::map<VerifyRule, Emitted> emitted_{};
-  /// By rule and the states that mask the rows of all prefixes.
+  /// The verifiers, by rule and by the list of states that mask the rows of the prefixes.
   std::map<std::pair<VerifyRule, std::vector<int>>, MaskedVerifier> verifiers_{};
   std::uint64_t work_ = 0;
 };

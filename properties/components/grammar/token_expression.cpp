@@ -20,7 +20,8 @@ using Positions = std::set<int>;
   throw std::invalid_argument(fmt::format("regex: got \"{}\", expected {}", expression, expected));
 }
 
-/// Reads an expression and collects which position may follow which.
+/// Parses an expression. Collects the tokens of every position (a token or a dot in the expression), and the positions
+/// that may follow it.
 class ExpressionReader {
  public:
   /// Position 0 is the start; it stands for no token.
@@ -36,7 +37,7 @@ class ExpressionReader {
 
  private:
   struct Part {
-    bool empty;  ///< whether it matches no token
+    bool empty;  ///< whether this part matches the empty text
     Positions first, last;
   };
   static constexpr int most_depth = 100, most_positions = 200;
@@ -132,7 +133,7 @@ void remove_ends(TokenAutomaton& automaton) {
   }
 }
 
-/// Lets transitions lead to the first of the states after which the same texts are allowed (Moore 1956).
+/// Merges states after which the same texts are allowed: transitions to any of them lead to the first (Moore 1956).
 void merge_equal(TokenAutomaton& automaton) {
   const auto size = static_cast<std::size_t>(automaton.states());
   std::vector<int> first(size, 0);

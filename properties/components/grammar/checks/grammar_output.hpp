@@ -11,7 +11,8 @@ namespace draftproof::checks::grammar {
 
 namespace detail {
 
-/// `fault(analysis, rule)` returns the fault of the output under a verifier, if there is one.
+/// Checks the case with every verifier that serves its drafts. `fault(analysis, rule)` returns the defect of the output
+/// with the verifier `rule`, or nullopt.
 template <class Fault>
 Answer answer_on(const GrammarRule& component, const GrammarCase& one, std::uint64_t& work, const Fault& fault) {
   if (!component.trees && !one.chain()) return Answer::not_applicable();
