@@ -33,9 +33,9 @@ inline const AnyTreeDrafter& drafter_of_cases() {
   return found;
 }
 
-/// Returns the answer over the rules for which `applies(rule)`. `fault(rule, first)` returns the fault of a rule's
-/// output, nullopt if there is none; `first` says whether it will be shown. The evidence is the first fault, followed
-/// by the verifiers without one after the words `right_with`.
+/// Tests the rules for which `applies(rule)`; fails if any has a wrong output. `fault(rule, first)` returns a text on
+/// the wrong output of a rule, or nullopt; only the text with `first` = true is shown. The evidence is this text, then
+/// `right_with` and the names of the verifiers with right output.
 template <class Applies, class Fault>
 Answer answer_of_rules(bool chain, std::string_view right_with, const Applies& applies, const Fault& fault) {
   std::string evidence;

@@ -73,8 +73,8 @@ namespace {
 /// Purposes of random bits, distinct from the purposes of roles, batches of gates, shared noise and scramblings.
 constexpr std::uint32_t replicate_purpose = 0x44000000, point_purpose = 0x45000000;
 
-/// A fit of d controls on n samples makes the residual sum of squares too small by a fraction d / n and adds as
-/// much noise elsewhere: at most a tenth.
+/// A fit of d controls on n samples makes the residual sum of squares too small by a fraction d / n on these samples,
+/// and adds about this fraction to the variance on other samples. With ten samples per control it is at most a tenth.
 constexpr double fewest_samples_a_control = 10;
 
 }  // namespace

@@ -5,11 +5,12 @@
 //   draft_accepted         accepted (verifier's count)
 //   draft_emitted          accepted (any draft emitted)
 //
-// Given its drafts, a verifier is enumerated branch by branch on the table. At an emission only the weights of
-// the drafts and the total are read. A pick among many items (the levels of a ladder) is drawn with a separate
-// coordinate instead. Weights that cannot be evaluated at one token are enumerated.
+// Given its drafts, a verifier is enumerated branch by branch on the table. For the final draw of the token, only the
+// weights of the drafts and the total weight are read, unless the weight of a single token cannot be computed; then all
+// tokens are enumerated. A pick among many items (the levels of a ladder) is not enumerated but drawn, with a separate
+// coordinate of the point.
 //
-// The error is empirical, so this serves acceptance and diagnosis only and not a gate.
+// The error is estimated from the replicates, without a proven bound, so no test of a gate uses the estimate.
 #pragma once
 
 #include <atomic>
@@ -83,7 +84,7 @@ class TupleStream {
   /// Moves to tuple `index`.
   void go(std::uint64_t index);
   std::span<const Token> tuple() const { return {tuple_, static_cast<std::size_t>(length_)}; }
-  /// Returns random bits for the verifier's draws, evenly spread together with the drafts.
+  /// Returns the coordinates of the current point that are left for the verifier's draws, as random bits.
   std::span<const std::uint64_t> spare() const;
 
  private:
@@ -100,9 +101,9 @@ class TupleStream {
 std::vector<ReplicatedMean> joined(const std::vector<ControlSums>& replicates, std::span<const double> means,
                                    bool controls);
 
-/// Averages outcomes over all tuples. `make()` returns a callable (const TupleStream&, std::span<double>) for
-/// one replicate, which writes `outcomes` numbers for a tuple. Empty after an interrupt. Throws: an exception
-/// of a callable.
+/// Returns the mean of each outcome over all tuples; empty after an interrupt. `make()` returns a callable (const
+/// TupleStream&, std::span<double>) for one replicate, which writes the `outcomes` numbers of the stream's current
+/// tuple. Throws: any exception of a callable.
 template <class Controls, class Make>
 std::vector<ReplicatedMean> replicated_means(const DraftPoints& points, const Controls& controls,
                                              std::size_t outcomes, const EstimateOptions& options, Make&& make) {

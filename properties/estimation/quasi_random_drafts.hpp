@@ -5,7 +5,7 @@
 //   without replacement        the quantile of the mass that the earlier drafts leave
 //   any other sampling         trial n of the drafter; tuples of one seed are independent
 //
-// Drafts from shared noise are drawn in the form of their marginal distribution, without the noise.
+// Drafts that a drafter makes from shared noise are drawn here from their marginal distribution, without the noise.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +67,7 @@ class RatioQuantile {
     return find(scale(word, below_.back()), guide_[cell], guide_[cell + 1]);
   }
 
-  /// Returns a token other than the n distinct tokens `seen`, each with q > 0; no_token if none is left.
+  /// Returns a draw from q without the n distinct tokens `seen`, each with q > 0; no_token if no mass is left.
   Token draw_without(const Token* seen, int n, std::uint64_t word) const {
     std::array<std::uint32_t, max_drafts> cut;
     std::uint64_t left = below_.back();
@@ -90,7 +90,7 @@ class RatioQuantile {
   /// Returns the number of low bits of a 64-bit value after the bits that select its guide cell.
   static int shift(std::size_t cells) { return 64 - (static_cast<int>(std::bit_width(cells)) - 1); }
 
-  /// Returns the token whose interval contains `at`; its index is in [low, high].
+  /// Returns the token whose interval of the running sums contains `at`. Requires its index to be in [low, high].
   Token find(std::uint64_t at, std::uint32_t low, std::uint32_t high) const {
     const auto first = below_.begin() + low + 1, last = below_.begin() + high + 1;
     return order_[static_cast<std::size_t>(std::upper_bound(first, last, at) - below_.begin() - 1)];

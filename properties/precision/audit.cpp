@@ -58,7 +58,7 @@ std::string_view to_text(Form form) {
 void add_leaf(const Leaf<double>& leaf, std::span<NeumaierSum> tokens) {
   const auto at = [tokens](Token x) -> NeumaierSum& { return tokens[static_cast<std::size_t>(x)]; };
   if (leaf.verdict.token >= 0) return at(leaf.verdict.token).add(leaf.probability);
-  NeumaierSum spread;  // compensated; the explorer's own total is a running sum of up to V weights
+  NeumaierSum spread;  // compensated, unlike leaf.spread_total
   for (const auto& [token, weight] : leaf.spread) spread.add(weight);
   const double sum = spread.value();
   for (const auto& [token, weight] : leaf.spread) at(token).add(leaf.probability * (weight / sum));
@@ -181,7 +181,7 @@ namespace {
 
 enum class Kinds { dense, scattered, whole, stored };
 
-/// The size of one check: `drafts` is their number at a position, or at every node of trees of `length` tokens.
+/// The size of one check. `drafts` is the number of drafts at a position, or at every node of trees of `length` tokens.
 struct Size {
   Kinds kind;
   int vocabulary, drafts, support;
@@ -196,7 +196,7 @@ constexpr Size audit_sizes[] = {{Kinds::dense, 16, 4, 16, false},         {Kinds
                                 {Kinds::whole, 262'144, 1, 64, true},     {Kinds::stored, 32'000, 2, 3, false},
                                 {Kinds::stored, 262'144, 2, 3, true}};
 
-/// For schemes whose plan enumerates tuples of drafts, which limits the number of tokens.
+/// Sizes for schemes whose plan enumerates tuples of drafts and is therefore restricted to few tokens.
 constexpr Size planned_sizes[] = {{Kinds::dense, 8, 3, 8, false}, {Kinds::dense, 24, 2, 24, false}};
 
 /// Sizes for paths and trees: two levels, with different rows, if there are few enough trees. A program that
@@ -210,7 +210,8 @@ constexpr Size tree_sizes[] = {{Kinds::dense, 8, 2, 8, false, 2},
                                {Kinds::stored, 2'048, 2, 3, false}};
 constexpr Size planned_tree_sizes[] = {{Kinds::dense, 4, 2, 4, false, 2}, {Kinds::dense, 8, 2, 8, false}};
 
-/// Limits of one enumeration: tokens read over all leaves, and leaves. It takes about a second.
+/// Limits of one enumeration: the number of tokens read in all leaves together, and the number of leaves. At these
+/// limits it takes about a second.
 constexpr std::uint64_t affordable_tokens = 400'000'000, affordable_leaves = 700'000;
 
 /// Returns the distance of a program of one position on the rows of that position.
@@ -246,7 +247,7 @@ class Auditor {
 
  private:
   static constexpr bool positions = std::is_same_v<Verifier, AnyVerifier>;
-  /// Rows of the levels of paths, the last for all deeper ones; one pair for a position.
+  /// p and q at each level of paths, the last pair for all deeper levels; a single pair for a position.
   using Levels = std::vector<RowPair>;
 
   std::uint64_t leaves_at(std::size_t vocabulary) const {
@@ -276,7 +277,7 @@ class Auditor {
     const int count = drafts(size.drafts), rows = proposals(count);
     const int support = size.kind == Kinds::dense ? size.vocabulary : std::max(size.support, count + 1);
     if (!defined(size.vocabulary, count)) return;
-    if (size.kind == Kinds::whole && count > size.drafts) return;  // a wide support is affordable for few drafts only
+    if (size.kind == Kinds::whole && count > size.drafts) return;  // the scheme requires more drafts
     const TreeShape shape{.drafts = count, .length = size.length};
     const auto levels = [&](auto make) {
       Levels all;
@@ -304,7 +305,7 @@ class Auditor {
     const TreeShape shape{.drafts = drafts(positions ? 3 : 2), .length = positions ? 1 : 2};
     std::vector<Levels> all;
     for (auto& edge : edge_rows(proposals(shape.drafts))) {
-      if (!positions && edge.rows.target.size() > 8) continue;  // two levels of 16 tokens are too many trees
+      if (!positions && edge.rows.target.size() > 8) continue;  // too many trees
       if constexpr (positions)
         if (backend_for(verifier_, drafter_, Supports(edge.rows.proposals), shape.drafts) == SimulationBackend::none)
           continue;

@@ -11,10 +11,10 @@
 //
 // Cost: leaves times V, the cost of the enumeration.
 //
-// Error: a bound of TV(r, t), with u = 2^-53. A program of K drafts makes K + 1 decisions. A quotient of a flip
-// has three roundings. A subtraction p - b q is off by u times p. Division by the mass F of all differences
-// multiplies this by 1 / F, and the decision is reached with probability F: the two factors cancel. The error
-// of F remains:
+// Error: a bound of TV(r, t), with u = 2^-53. A program of K drafts makes K + 1 decisions. The quotient that a flip
+// compares has three roundings. A subtraction p - b q is off by u times p. Division by the mass F of all differences
+// multiplies this by 1 / F, but the decision is reached with probability F, so the factors cancel. The error of F
+// remains:
 //   tables   prefix masses are integers that sum to 2^62, rounded once when they are read. F errs by 3 u. A draw
 //            bisects them: each token's interval ends at two rounded bounds, TV V (1 + b) u at most, b <= K. Draws
 //            from plans are sums of integers
@@ -84,7 +84,7 @@ double total_variation(std::span<const double> a, std::span<const double> b);
 std::optional<AuditedDistribution> audit(const AnyVerifier& verifier, const AnyDrafter& drafter, Form form,
                                          const RowPair& rows, int drafts, std::uint64_t leaves);
 
-// Paths and trees. A program is measured by the next token after every prefix that it goes beyond.
+// Paths and trees. The distance of a program adds up, over prefixes, the error of the token emitted after the prefix.
 //
 //   e, beyond(w)   the emitted tokens, and Pr[e goes beyond prefix w]
 //   r(x|w)         Pr[e begins with wx]
@@ -153,7 +153,8 @@ std::vector<EdgeRows> edge_rows(int proposals);
 //
 // The limits of a scheme that is lossless up to tau are larger by tau.
 //
-// Cost: bounded in advance by leaves times V, so the set of checks does not depend on time.
+// Cost: every check has a limit on leaves times V, not on time, so the set of completed checks is the same on every
+// machine.
 
 struct PrecisionOptions {
   bool thorough = false;  ///< all sizes, rather than one of each kind
@@ -161,7 +162,7 @@ struct PrecisionOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
-/// Whether the scheme promises a distribution in double and can be enumerated.
+/// Whether the precision audit applies: the scheme promises its distribution in double and can be enumerated.
 bool has_precision(const RegisteredVerifier& verifier);
 
 struct PrecisionAudit {

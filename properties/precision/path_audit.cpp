@@ -29,7 +29,7 @@ class RowsByLength final : public ConditionalModel<L> {
   std::vector<L> distributions_;
 };
 
-/// Probabilities of the tokens after each prefix.
+/// For each prefix, the probability that the prefix is emitted and x follows, for each token x.
 using NextTokens = std::map<Tokens, std::vector<NeumaierSum>, ShorterFirst>;
 
 double distance(NextTokens& next, std::span<const RowPair> rows) {
@@ -38,7 +38,8 @@ double distance(NextTokens& next, std::span<const RowPair> rows) {
     for (const NeumaierSum& token : tokens) sum.add(token.value());
     return sum.value();
   };
-  // From the longest prefix to the shortest: a step that goes beyond a prefix goes beyond its parent too.
+  // A step that goes beyond a prefix also emits the prefix's last token after its parent, so its probability is added
+  // to the parent's, from the longest prefix to the shortest.
   for (auto own = next.rbegin(); own != next.rend() && !own->first.empty(); ++own) {
     const Tokens& prefix = own->first;
     auto& parent = next[Tokens(prefix.begin(), prefix.end() - 1)];

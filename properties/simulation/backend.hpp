@@ -17,7 +17,7 @@
 namespace draftproof {
 
 struct Backend {
-  std::string_view device{};  ///< its name, or "cpu"; empty if no device was requested
+  std::string_view device{};  ///< name of the device used, or "cpu"; empty if no device was requested
   std::string refusal{};      ///< why the trials do not run on the requested device; empty if they do
 
   bool asked() const { return !device.empty(); }
@@ -56,7 +56,8 @@ class BackendChooser {
 //
 // Correctness: a range of trials gives the same counts in one round or in several.
 
-/// Runs the budget's trials in rounds of even size; `done` trials ran before each. Returns the number of trials run.
+/// Runs the budget's trials in rounds. `run(done, count)` runs the `count` trials of a round after the first `done`.
+/// Returns the number of trials run.
 std::uint64_t in_rounds(const TrialBudget& budget,
                         const std::function<void(std::uint64_t done, std::uint64_t count)>& run);
 

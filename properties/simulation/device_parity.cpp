@@ -155,7 +155,7 @@ DeviceParity device_parity(const AnyVerifier& verifier, const AnyDrafter& drafte
   }
   if (parity.equal())
     parity.difference = first_difference(sides.counted_there(null, count), sides.counted_here(null, count));
-  if (sides.stopped()) return {};  // the CPU's trials may be incomplete
+  if (sides.stopped()) return {};  // after an interrupt the CPU may have run fewer trials
   return parity;
 }
 

@@ -3,8 +3,8 @@
 // properties/simulation/joint_distributions.
 //
 //   rows[k](x)   k < rows - 1   draft k is accepted and is x
-//                last           no draft is accepted and the token is x; with fewer rows than drafts, also any draft
-//                               without a separate row is accepted and is x
+//                last           no draft is accepted and the token is x; if rows - 1 is less than the number of drafts,
+//                               also: a draft without a row is accepted and is x
 //
 // A file `single_draft.hpp` defines, in namespace draftproof::joint_distributions,
 //
@@ -14,7 +14,7 @@
 //     static std::vector<std::vector<double>> rows(const RatioTable& table, int drafts);
 //   };
 //
-// Rows sum to p token by token. tests/properties compares every file with an exact enumeration.
+// The sum of all rows is p. tests/properties compares every file with an exact enumeration.
 #pragma once
 
 #include <string_view>
@@ -51,7 +51,7 @@ class JointDistributions {
 /// Returns the list of all distributions.
 const JointDistributions& known_joint_distributions();
 
-/// Returns the row for a verdict's `accepted`.
+/// Returns the index of the row in which a verdict with this index `accepted` (negative: no draft) is counted.
 inline std::size_t path_of(int accepted, std::size_t rows) {
   return accepted >= 0 && static_cast<std::size_t>(accepted) + 1 < rows ? static_cast<std::size_t>(accepted)
                                                                         : rows - 1;

@@ -14,7 +14,7 @@ namespace draftproof {
 
 namespace {
 
-/// Limits: larger tables exceed the vocabularies of models and exhaust memory.
+/// Largest accepted V and gap of logits. Larger V exceed the vocabularies of models, and their tables exhaust memory.
 constexpr int longest_row = 1 << 20, widest_gap = 100;
 
 std::vector<double> zipf_row(int size) {

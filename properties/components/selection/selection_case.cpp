@@ -144,8 +144,9 @@ std::vector<SelectionCase> shrinks(const SelectionCase& one) {
 SelectionCase generate_selection_case(std::uint64_t seed, int n) {
   InstanceRng dice(seed, static_cast<std::uint64_t>(n));
   const bool tree = n % 5 == 4, batch = n % 5 != 0 && !tree;
-  // Most cases with only a budget begin with saturated confidences, whose survival probabilities tie. Cases
-  // with costs begin lower, so that throughput may fall before it rises.
+  // Confidences at the first position are saturated (1) in most cases with only a budget, so that survival
+  // probabilities tie. They are lower in cases with costs, so that throughput may fall with the first drafts and rise
+  // with more.
   const bool costs = dice.chance(1, 2);
   const auto confidence = [&](bool first) {
     constexpr int below[]{0, 3, 5, 8};

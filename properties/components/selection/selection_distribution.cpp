@@ -31,8 +31,9 @@ void need_kept(const KeptDrafts& kept, const std::vector<DraftTree>& drafts) {
   }
 }
 
-/// Appends to `masses` the probability of every sequence of `left` more tokens after a prefix, in lexical
-/// order. Longer outputs have their mass in `emitted`; `ended` is the mass of shorter ones, completed by the target.
+/// Appends to `masses`, in lexical order, the probability of every sequence of `left` more tokens after `prefix`, if
+/// outputs that end earlier are continued by the target. `emitted` has the mass of the outputs; `ended` is the mass of
+/// outputs that ended before this prefix and were continued to it.
 void complete(const std::map<Tokens, Rational>& emitted, const PrefixTable<Rows<Rational>>& model, Tokens& prefix,
               int context, int left, Rational ended, std::vector<Rational>& masses) {
   if (const auto here = emitted.find(prefix); here != emitted.end()) ended += here->second;
@@ -180,7 +181,7 @@ std::optional<std::string> SelectionAnalysis::anticipation() {
 
 SelectionAnalysis::Verified SelectionAnalysis::verified(const DraftTree& tree, const std::vector<bool>& kept) const {
   const bool cut_before = policy_.cut == SelectionCut::before_verification;
-  Verified verified{tree.size()};  // no limit: a step emits at most this many tokens
+  Verified verified{tree.size()};  // an output limit that has no effect
   if (!cut_before)
     verified[0] = static_cast<int>(std::count(kept.begin() + 1, kept.end(), true)) +
                   (policy_.cut == SelectionCut::after_with_token ? 1 : 0);

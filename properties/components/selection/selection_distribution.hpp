@@ -73,12 +73,12 @@ class SelectionAnalysis {
   SelectionAnalysis(const SelectionAnalysis&) = delete;
   SelectionAnalysis& operator=(const SelectionAnalysis&) = delete;
 
-  /// Returns the first draft whose probability of being kept depends on its token; nullopt if there is none.
-  /// Averages over drafts of other requests and later drafts. For a policy that cuts the output after a token
-  /// of the verifier, the first draft whose probability of being reached depends on its token.
+  /// Returns a text on the first draft whose probability of being kept, averaged over later drafts and other requests,
+  /// depends on its token; nullopt if there is none. If the policy cuts the output after a token of the verifier, the
+  /// probability of being reached is tested instead.
   std::optional<std::string> anticipation();
-  /// Returns the first request and prefix at which the output is not distributed as the target; if all are
-  /// right, a dependence between requests; nullopt if all is right.
+  /// Returns a text on the first request and prefix at which the output does not follow the target; otherwise on a
+  /// dependence between the outputs of requests; otherwise nullopt.
   std::optional<std::string> wrong_output(VerifyRule rule, const Masked& masked = {});
   /// Returns as text the inputs that the choice must not depend on: a smallest set whose masking makes the
   /// output right, searched up to size three.
@@ -119,7 +119,7 @@ class SelectionAnalysis {
 
   const SelectionRule& policy_;
   const SelectionCase& case_;
-  std::deque<Request> requests_;  ///< deciders refer to the models in it
+  std::deque<Request> requests_;  ///< a deque, because its deciders refer to its models
   std::optional<Choices> unmasked_{};
   std::uint64_t work_ = 0;
 };

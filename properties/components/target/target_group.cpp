@@ -13,7 +13,7 @@ namespace draftproof {
 
 namespace {
 
-/// Limits; larger values test nothing more with rows of fractions.
+/// Largest exponent of a temperature, its denominator, and penalty. Larger values would not make fractions test more.
 constexpr int coldest = 12, finest = 4, most_penalty = 1000;
 
 }  // namespace
@@ -94,7 +94,7 @@ std::vector<TargetCase> shrinks(const TargetCase& one) {
       request.weights.erase(request.weights.begin() + static_cast<std::ptrdiff_t>(i));
       if (!request.masks.empty()) request.masks.erase(request.masks.begin() + static_cast<std::ptrdiff_t>(i));
     });
-  for (std::size_t x = 0; x < size && size > 2; ++x)  // with one token there is no decision
+  for (std::size_t x = 0; x < size && size > 2; ++x)  // keeps two tokens
     candidates.add([x](TargetCase& candidate) {
       for (std::vector<int>* row : rows_of(candidate)) drop_token(*row, x);
       for (auto& mask : candidate.request.masks) drop_token(mask, x);
@@ -117,8 +117,8 @@ std::vector<TargetCase> shrinks(const TargetCase& one) {
 
 namespace {
 
-/// Sets a temperature that is 0, 1, near 0, near 1, or another one. `coldest` is the largest finite exponent, next to
-/// temperature 0.
+/// Sets a temperature that is 0, 1, near 0, near 1, or another value. `coldest` is the largest exponent, the positive
+/// temperature next to 0.
 void set_temperature(TargetRequest& request, InstanceRng& dice) {
   constexpr int beside[]{0, 3, 5, 8, coldest, 4};
   request.grain = dice.chance(3, 4) ? 4 : 1;
@@ -171,8 +171,8 @@ TargetCase plain_case(InstanceRng& dice, int vocabulary, int drafts, bool sparse
   return one;
 }
 
-/// Returns wrong interpretations of a request with two settings, which may be the same: without one of them, in
-/// the other order, and with filters chained instead of joint or the reverse.
+/// Returns wrong interpretations of a request with two settings, which may be equal: without the first, without the
+/// second, in the other order, and with `joint` negated.
 std::vector<Reading> wrong_readings(const TargetRequest& request, Setting first, Setting second) {
   const Reading right = reading_of(request);
   std::vector<Reading> wrong(4, right);
@@ -187,7 +187,7 @@ std::vector<Reading> wrong_readings(const TargetRequest& request, Setting first,
 }  // namespace
 
 std::vector<TargetCase> cases_of_two_settings(std::uint64_t seed) {
-  // Tries three tokens first, because a filter can remove one of them and leave two.
+  // Tries V = 3 before V = 4, because three is the least V at which a filter can remove a token and leave two.
   constexpr int tries = 120, wanted = 2;
   std::vector<TargetCase> cases;
   InstanceRng dice(seed, std::uint64_t{1} << 32);

@@ -21,8 +21,8 @@ namespace draftproof {
 // The row of p that a request specifies, from the definition of each setting, token by token: the reference for
 // sources of target rows. It can also apply settings wrongly, to choose cases that reveal wrong sources.
 //
-//   v(x)     weight of x in a filter's input, a root of the token's weight; raised to a power if the temperature was
-//            applied before
+//   v(x)     weight of x in a filter's input: a root of the token's weight, raised to a power if the temperature was
+//            applied before the filter
 //
 // Cost: O(V^2) per filter.
 //
@@ -40,7 +40,8 @@ constexpr bool is_filter(Setting one) { return one >= Setting::min_p && one <= S
 /// Resets the setting of the request to its default.
 void switch_off(TargetRequest& request, Setting one);
 
-/// The order in which settings are applied, and whether all filters get the row before the first of them.
+/// An interpretation of the settings: their order, and whether every filter reads the row as it was before the first
+/// filter (joint) or the row that the previous filter left (chained).
 struct Reading {
   std::vector<Setting> order{all_settings.begin(), all_settings.end()};
   bool joint = false;

@@ -87,8 +87,8 @@ class WantedRow {
   }
 
  private:
-  /// Returns the weights up to a common factor, because settings depend on ratios alone: each root divided by the
-  /// largest root, raised to the current power, times the factors applied after the power.
+  /// Returns the weights up to a common factor, which is enough because settings depend on ratios alone. A weight is
+  /// (root / largest root) to the current exponent, times the factors applied after the temperature.
   Row weights() const {
     const Rational largest = *std::max_element(roots_.begin(), roots_.end());
     Row row;
@@ -103,7 +103,7 @@ class WantedRow {
     return row[y] > row[x] || (row[y] == row[x] && y < x);
   }
 
-  /// Multiplies the roots, or their powers if the temperature was applied before.
+  /// Multiplies the weight of each x by a factor: the root before the temperature is applied, the power after it.
   template <class Factor>
   void scale(const Factor& factor) {
     for (std::size_t x = 0; x < roots_.size(); ++x) {
@@ -132,7 +132,7 @@ class WantedRow {
   }
 
   static bool typical(const Row& seen, const Set& from, int percent, std::size_t x) {
-    std::vector<long double> weights;  // heaviest first, the order in which the component adds
+    std::vector<long double> weights;  // in descending order, the order of summation in the component
     std::vector<std::size_t> order;
     for (std::size_t y = 0; y < seen.size(); ++y)
       if (from[y]) order.push_back(y);
@@ -197,7 +197,7 @@ void switch_off(TargetRequest& request, Setting one) {
 
 Reading reading_of(const TargetRequest& request) {
   Reading reading{.joint = request.joint};
-  if (request.cold_last)  // moves the temperature from before min-p to after typical-p
+  if (request.cold_last)  // the temperature moves from before min-p to after typical-p
     std::rotate(reading.order.begin() + 2, reading.order.begin() + 3, reading.order.end() - 1);
   return reading;
 }

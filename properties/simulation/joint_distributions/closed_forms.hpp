@@ -41,13 +41,13 @@ struct KSeq {
   }
 };
 
-// Naive tree: min(p, q) for the first draft. Draft k > 1 is the first to equal the residual draw x with probability
-// (1 - q)^(k - 2) q, for any outcome of the first draft.
+// Naive tree: min(p, q) for the first draft. After its rejection, draft k > 1 is the first to equal the residual draw x
+// with probability (1 - q)^(k - 2) q, whichever token was rejected.
 struct NaiveTree {
   using Verifier = verifiers::NaiveTree;
   static constexpr DraftSamplings drafts{"iid"};
 
-  /// Ignores that the first draft was rejected, because its residual is 0 and a residual draw cannot equal it.
+  /// Rows k >= 1 do not depend on the rejected token, which has p < q: its residual is 0, so the residual draw differs.
   static JointRows rows(const RatioTable& table, int count) {
     JointRows rows(static_cast<std::size_t>(count) + 1);
     for (Token x = 0; x < table.vocabulary(); ++x) {
@@ -70,7 +70,8 @@ struct RecursiveRejection {
   using Verifier = verifiers::RecursiveRejection;
   static constexpr DraftSamplings drafts{"iid"};
 
-  /// Computed as a minimum: the difference of two residuals would cancel. A cell is 0 only if it is exactly 0.
+  /// Uses the minimum and not the equal difference of two residuals, which would lose digits by cancellation. So a cell
+  /// is 0 only if its exact value is 0.
   static JointRows rows(const RatioTable& table, int count) {
     JointRows rows(static_cast<std::size_t>(count) + 1);
     double b = 0;
@@ -112,13 +113,13 @@ struct SingleDraft {
 //   row 2    sum over x of w(x) min(q(y) / (1 - q(x)), p'(y))
 //   row 3    sum over x of w(x) (p'(y) - q(y) / (1 - q(x)))+      a later draft, or none
 //
-// If q has one token, there is no second draft, and rows 2 and 3 are one.
+// If q has one token, there is no second draft, and rows 2 and 3 are merged.
 //
 // Cost: one sort by q and prefix sums, O(V log V), because a term of either sum is linear on each side of
 // q(x) = 1 - q(y) / p'(y).
 //
-// Error: the difference in row 3 is off by some 1e-16 p'(y) at most. A trial falls into a cell that is wrongly
-// 0 here less than once in 10^15 trials.
+// Error: the difference in row 3 is off by about 1e-16 p'(y) at most. If a cell is 0 here but not in exact arithmetic,
+// a trial falls into it less than once in 10^15 trials.
 
 struct RecursiveRejectionWor {
   using Verifier = verifiers::RecursiveRejectionWor;
@@ -131,7 +132,7 @@ struct RecursiveRejectionWor {
   }
 
  private:
-  /// Sums of w and of w / (1 - q) over rejected tokens x, in ascending order of q.
+  /// Sums of w(x) and of w(x) / (1 - q(x)) over the rejected tokens x with the smallest q.
   struct Refused {
     double most, weight, widened;  ///< `most`: q of the last token in the sum
   };

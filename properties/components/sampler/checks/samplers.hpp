@@ -153,17 +153,18 @@ struct RowUnchanged {
   }
 };
 
-// A race gives rare tokens their probability. The probability that one of n tail tokens, a gap of logits below
-// the head, wins is enclosed between two sums over strata of the head's random bits.
+// In a race, rare tokens must win with their probability. The row has one head token and n tail tokens, whose logits
+// are a fixed gap below the head's. The probability that a tail token wins is enclosed between two sums over strata of
+// the head's random bits.
 //
 //   G(a)     share of 64-bit values whose clock is below a, by bisection: clocks are monotone in the value
 //   t        clock of the head; the tail wins with 1 - (1 - G(t exp(-gap)))^n
 //   true     n exp(-gap) / (1 + n exp(-gap))
 //
-// Cost: 2^14 strata of two bisections, 64 clocks each.
+// Cost: two bisections in each of 2^14 strata; a bisection computes 64 clocks.
 //
-// Correctness: the integrand is monotone in the head's value, so each stratum lies between its ends. Clocks in
-// doubles move both bounds by a relative 2^-40 at most (sim/numeric/exp.hpp).
+// Correctness: the integrand is monotone in the head's 64-bit value, so in each stratum it lies between its values at
+// the two ends. Rounding of clocks in double moves both bounds by a relative 2^-40 at most (sim/numeric/exp.hpp).
 
 struct TailMass {
   static constexpr std::string_view name = "tail_mass";

@@ -24,7 +24,7 @@ struct CompletedDistribution {
   static constexpr Tier tier = Tier::proof;
 
   static Answer check(const TargetSource& source, const TargetCase& one, std::uint64_t& work) {
-    // Mass of the next token after each prefix at which verification continues, shorter prefixes first.
+    // For each prefix, the probability that the prefix is emitted and x follows, for each token x.
     std::map<std::vector<Token>, std::vector<Rational>> next;
     const std::vector<Rational> q = normalised(one.proposal);
     const auto all = chains(one.request.vocabulary(), one.request.drafts());
@@ -50,7 +50,7 @@ struct CompletedDistribution {
   }
 
  private:
-  /// Adds the mass from one drafted chain.
+  /// Adds to `next` the probabilities from one drafted chain.
   static void verify(const TargetSource& source, const TargetRequest& request, const std::vector<Rational>& q,
                      const std::vector<Token>& drafts, std::map<std::vector<Token>, std::vector<Rational>>& next,
                      std::uint64_t& work) {
