@@ -11,7 +11,7 @@ namespace draftproof {
 
 namespace {
 
-constexpr double beside_weight = 1.0 / 20;  ///< weight of each of the three components other than the suite
+constexpr double beside_weight = 1.0 / 20;  ///< weight of the components `serial_dependence`, `drafts` and `optimum`
 
 std::vector<double> distribution_of(const RatioTable& table, auto probability) {
   std::vector<double> distribution;
@@ -19,7 +19,7 @@ std::vector<double> distribution_of(const RatioTable& table, auto probability) {
   return distribution;
 }
 
-/// Returns the closed form; empty if none is known.
+/// Returns the joint distribution of path and token in closed form; empty if no closed form is known.
 JointRows path_rows(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   const JointDistribution* distribution = known_joint_distributions().of(scheme, drafter.info().name);
   return distribution ? distribution->rows(table, drafts) : JointRows{};
@@ -61,7 +61,8 @@ std::vector<GateComponent> SampledNull::evidence(const SampledCounts& counts, do
           drafts_[k].log_e(std::span(counts.drafts).subspan(k * target_.size(), target_.size()), exposure));
     beside.push_back({"drafts", log_mean_exp(by_draft), beside_weight});
   }
-  // The error of the bound is below (K + 2) 2^-53, or a relative 1e-9 for a numerical method.
+  // The factor and the summand cover the error of the optimum: below (K + 2) 2^-53, or a relative 1e-9 if the optimum
+  // was found by a numerical method.
   if (optimum_)
     beside.push_back({"optimum",
                       log_e_poisson_upper(counts.draft_emitted, exposure * (*optimum_ * (1 + 1e-9) + 1e-14)),

@@ -20,7 +20,7 @@
 
 namespace draftproof {
 
-/// The counts of a gate. += adds counter by counter.
+/// The counts of a gate.
 struct SampledCounts {
   GateCounts cells;
   std::vector<std::uint64_t> serial_dependence{}, drafts{};
@@ -60,7 +60,8 @@ class SampledNull {
   /// Returns the optimum's upper bound, if known.
   const std::optional<double>& optimum() const { return optimum_; }
 
-  /// Returns the evidence after `exposure` planned trials and `pairs` planned pairs; weights sum to 1.
+  /// Returns the components of the evidence, whose weights sum to 1. `exposure` and `pairs` are the planned numbers of
+  /// trials and of pairs.
   std::vector<GateComponent> evidence(const SampledCounts& counts, double exposure, double pairs) const;
 
  private:

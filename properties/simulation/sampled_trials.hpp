@@ -13,7 +13,8 @@
 
 namespace draftproof {
 
-/// A verifier and its drafter at one position. Trial n of `seed` has address `origin` + n. Threads may share it.
+/// A verifier and its drafter at one position. Trial n uses the random bits at address `origin` + n of `seed`. Threads
+/// may share an object.
 template <class L>
 class SampledTrials {
  public:
@@ -29,8 +30,8 @@ class SampledTrials {
     if (!decider_) throw std::invalid_argument(std::string(verifier.info().unsupported.simulate));
   }
 
-  /// Counts trials `before` + `first` .. of a batch that begins after `before` trials, and the pairs of
-  /// successive trials among them whose number in the batch is below `pairs`.
+  /// Adds `count` trials to `counts`, from trial `first` of a batch that begins at trial `before`. Trials 2 n and
+  /// 2 n + 1 of the batch are pair n; pairs below `pairs` are counted too.
   void count(const SampledNull& null, std::uint64_t before, std::uint64_t pairs, std::uint64_t first,
              std::uint64_t count, SampledCounts& counts) const {
     each_batch(before + first, count, [&](std::uint64_t done, const TrialBatch& batch, const Verdict* verdicts) {
@@ -54,8 +55,8 @@ class SampledTrials {
     });
   }
 
-  /// Returns the first trial that ends in this cell; the path distribution has `rows` rows. nullopt if there is
-  /// none, or after an interrupt.
+  /// Returns the first of `trials` trials whose verdict is counted in this cell of a path distribution with `rows`
+  /// rows; nullopt if there is none, or after an interrupt.
   std::optional<std::uint64_t> find(const WorstCell& cell, std::size_t rows, std::uint64_t trials,
                                     const std::atomic<bool>* stop) const {
     std::optional<std::uint64_t> found;

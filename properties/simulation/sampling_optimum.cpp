@@ -44,7 +44,8 @@ bool holds_the_target(const std::vector<Token>& set, const RatioTable& table) {
 
 std::optional<OptimumBounds> optimum_bounds_of(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   const auto exact = [](double value) { return OptimumBounds{value, value}; };
-  // A cut bounds every joint distribution of drafts and token under any coupling, so shared noise changes nothing.
+  // The optimum depends only on the marginal distribution of the drafts, because the bound by cuts holds for every
+  // joint distribution of drafts and token. So shared noise has no effect.
   if (drafter.info().shared_noise())
     return optimum_bounds_of(*registry().drafter(drafter.info().marginal_sampling_of), table, drafts);
   if (drafter.info().shared_proposal_iid) return exact(iid_optimum(table, drafts).acceptance);
@@ -70,7 +71,7 @@ std::optional<bool> always_accepts(const AnyDrafter& drafter, const RatioTable& 
   if (drafter.info().fixed) return holds_the_target(fixed_set(drafter, table, drafts), table);
   registry();
   if (const auto certain = OptimumMethods::instance().certain_of(drafter.info().name)) return certain(table, drafts);
-  // The error of the bounds is far below the digits of a report.
+  // The error of the bounds is far below `tight`.
   if (const auto bounds = optimum_bounds_of(drafter, table, drafts); bounds && bounds->upper < 1 - tight)
     return false;
   return std::nullopt;

@@ -40,8 +40,8 @@ bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const R
 
 namespace {
 
-/// Drafts and verdicts of a batch fit in the cache. About a fifth of the trials need a second round or a final
-/// draw; the batch is large enough for these to be many.
+/// The drafts and verdicts of so many trials fit in the cache. About a fifth of the trials need a second round or a
+/// final draw, so these steps also run on many trials at once.
 constexpr int batch_trials = 512;
 
 }  // namespace

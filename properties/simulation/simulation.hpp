@@ -51,23 +51,24 @@ class Simulator {
   DeciderPtr<L, Philox> decider_;
 };
 
-/// Largest number of draft tuples that a plan may enumerate; such plans take up to a second. Beyond it reports
-/// print that the scheme does not run at this size.
+/// Largest number of draft tuples that a plan may enumerate, which takes up to a second. For larger sizes, reports
+/// print that the scheme does not run.
 inline constexpr double affordable_tuples = 20'736;  // 12^4
 
 /// The form of the rows on which a scheme is simulated.
 enum class SimulationBackend {
-  table,  ///< prepared tables, any V
-  rows,   ///< plain rows: the scheme's plan enumerates tuples, and they are few enough
-  none,   ///< there are too many tuples
+  table,  ///< prepared tables, at any V
+  rows,   ///< plain rows, because the scheme's plan enumerates tuples; at most affordable_tuples
+  none,   ///< no form, because the plan enumerates more tuples
 };
 
-/// Numbers of tokens with a positive weight in proposals.
+/// The supports of proposals: how many tokens have a positive weight in each.
 class Supports {
  public:
   explicit Supports(std::span<const std::vector<double>> rows = {}) { add(rows); }
   void add(std::span<const std::vector<double>> rows);
-  /// Returns how many tokens a draft can be: the largest support, or V if drafts are drawn after q ran out.
+  /// Returns the number of possible tokens of a draft: the largest support, or V if a support has fewer tokens than
+  /// there are drafts and the drafter then draws from the other tokens.
   int drafted(const DrafterInfo& drafter, int drafts) const {
     return drafter.needs_k_tokens && smallest_ < drafts ? vocabulary_ : largest_;
   }

@@ -21,7 +21,7 @@
 
 namespace draftproof {
 
-/// Failure of a present device; the message names the call. Trials are never run on the CPU instead.
+/// Failure of a device that is present; the message names the failed call. The trials are not run on the CPU instead.
 class DeviceFailure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -34,7 +34,7 @@ struct DeviceTrials {
   std::uint64_t seed, first, count;
 };
 
-/// Threads may share one. All calls may throw DeviceFailure.
+/// A table in a device's memory, on which trials run. Threads may share an object. All calls may throw DeviceFailure.
 class TrialTable {
  public:
   virtual ~TrialTable() = default;

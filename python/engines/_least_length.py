@@ -28,7 +28,7 @@ def least_length(engine: str, sample: Callable[..., Any]) -> Any:
         first = torch.arange(len(p)) == 0
         logits = placed(torch.log(p), -torch.inf)
         logits[0, 0] = 0.0
-        logits[1:, 1] = -20.0  # probability 2e-9, a hundredth of the error that rounding in float32 explains
+        logits[1:, 1] = -20.0  # probability 2e-9, a hundredth of a rounding error in float32
         theirs = torch.where(first[:-1] | (drafts > 0), drafts + 1, drafts)
         out = torch.as_tensor(sample(logits, placed(q, 0.0), theirs))
         first = torch.arange(len(out)) == 0

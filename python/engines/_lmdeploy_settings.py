@@ -15,7 +15,7 @@ from draftproof.engines import functions_of
 WRITTEN = (1, 1, 1)  # tokens of the request before the step
 PENALTY, MIN_P, TOP_P = 2.0, 2.0**-4, 1 - 2.0**-8
 AT = 0.7  # the temperature
-CUT = {"min_p": MIN_P / 2, "top_p": 2.0**-10}  # weight of tokens with p = 0 before the setting; the likeliest has 1
+CUT = {"min_p": MIN_P / 2, "top_p": 2.0**-10}  # weight of tokens that the setting removes; the likeliest has weight 1
 
 
 def request(**given: Any) -> SimpleNamespace:
@@ -96,7 +96,8 @@ def step_of(root: Path, implementation: Any) -> Any:
 
 
 def _ended(coroutine: Any) -> Any:
-    """Returns the coroutine's result. The coroutine never waits, because guided decoding is not used here."""
+    """Returns the coroutine's result. Without guided decoding the coroutine never waits, so one send() finishes it.
+    Raises: RuntimeError if it waits."""
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -105,9 +106,9 @@ def _ended(coroutine: Any) -> Any:
 
 
 def settings(step: Any, setting: str) -> Any:
-    """Returns a subject of one request at temperature 0.7, whose logits become log p when `setting` is applied:
-    `bad_words`, `repetition_penalty`, `min_p` or `top_p`. The last two must remove the tokens with p = 0, which get a
-    small weight first. Bad words must remove an added token V, which has as much mass as all others together."""
+    """Returns a subject of one request at temperature 0.7, whose logits become log p when the engine applies `setting`:
+    `bad_words`, `repetition_penalty`, `min_p` or `top_p`. Tokens with p = 0 get a small weight, which `min_p` or `top_p`
+    must remove. `bad_words` must remove an added token V, which has as much mass as all others together."""
     import torch
 
     torch.set_num_threads(1)

@@ -27,7 +27,7 @@ def chain(root: Path, block: bool, device: str) -> Any:
         count = torch.zeros(b, dtype=torch.int32, device=device)
         candidates = torch.cat([torch.zeros(b, 1, dtype=torch.int64), drafts], 1).to(device)
         index = torch.arange(b * slots, device=device).reshape(b, slots)
-        last_column = torch.zeros(b, 1, device=device)  # the engine's workers pass zeros too
+        last_column = torch.zeros(b, 1, device=device)  # zeros, as in the engine
         coins = torch.cat([torch.rand(b, slots - 1, device=device), last_column], 1)
         last = torch.rand(b, device=device)
         target, draft = (one.to(device).contiguous() for one in (p, q))

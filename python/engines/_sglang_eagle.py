@@ -84,9 +84,9 @@ def step_input(tokens: Any, proposals: Any, lengths: list[int], temperatures: An
 
 
 def eagle_sample(step: Any, setting: str) -> Any:
-    """Returns a subject of the second request of a batch, at temperature 0.7. Its logits become log p when `setting` is
-    applied: `bias`, `min_p` or `frequency_penalty`. The first request has temperature 1.5 and rows with the tokens in
-    reverse order. Tokens that min-p must remove have half the least probability that min-p keeps."""
+    """Returns a subject of the second request of a batch, at temperature 0.7. Its logits become log p when the engine
+    applies `setting`: `bias`, `min_p` or `frequency_penalty`. The first request has temperature 1.5 and rows with the
+    tokens in reverse order. Tokens with p = 0, which min-p must remove, get half the least weight that min-p keeps."""
     import torch
 
     torch.set_num_threads(1)

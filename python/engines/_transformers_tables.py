@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-CHUNK = 1024  # tokens of one call of generate; the next call continues from its last token
+CHUNK = 1024  # largest number of tokens of one call of generate; the next call continues from the last token
 
 
 def table_model(torch: Any, rows: Any, successors: Any = None) -> Any:
@@ -74,7 +74,7 @@ def table_model(torch: Any, rows: Any, successors: Any = None) -> Any:
 
 
 def written(torch: Any, target: Any, assistant: Any, length: int, drafts: int, **given: Any) -> list[int]:
-    """Returns a text of `length` tokens after token 0."""
+    """Returns `length` tokens after token 0, written by assisted generation with `drafts` drafts per step."""
     torch.manual_seed(random.randrange(2**31))  # the host seeds `random`
     drafts_of(assistant, drafts)
     text = [0]

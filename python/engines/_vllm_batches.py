@@ -12,8 +12,8 @@ from draftproof.declare import adapter
 def metadata_of(
     torch: Any, vllm: Any, drafts: Sequence[Sequence[int]], temperatures: Sequence[float] = (), **given: Any
 ) -> tuple[Any, Any]:
-    """Returns the engine's descriptions of a batch: the metadata of speculation, with the drafts of each request, and
-    of sampling, with the temperatures, 1 by default. `given` are further fields of the sampling metadata."""
+    """Returns the engine's descriptions of a batch: its SpecDecodeMetadata with the drafts of each request, and its
+    SamplingMetadata with the temperatures (1 by default) and the further fields `given`."""
     counts = [len(one) for one in drafts]
     ends = torch.tensor(counts).cumsum(0)
     firsts = torch.cat([torch.zeros(1, dtype=torch.int64), ends[:-1] + torch.arange(1, len(counts))])
@@ -97,8 +97,8 @@ def batch_adapter(vllm: Any, name: str) -> Any:
 
 
 def must_follow(likeliest: Any, drafts: Any, tokens: Any) -> None:
-    """Raises: RuntimeError unless the tokens of a greedy request are the likeliest tokens of its rows [n + 1], up to
-    the first that differs from the draft [n], inclusively. Entries of -1 in `tokens` are ignored."""
+    """Raises: RuntimeError unless the tokens of a greedy request are right: the likeliest tokens [n + 1] of its rows,
+    up to and including the first that differs from its draft [n]. Entries of -1 in `tokens` are ignored."""
     wanted = likeliest[: int((likeliest[:-1] == drafts).int().cumprod(0).sum()) + 1].tolist()
     found = tokens[tokens >= 0].tolist()
     if found != wanted:
@@ -118,7 +118,7 @@ def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = 
     sampler = vllm.rejection_sampler.RejectionSampler(vllm.Sampler())
 
     def widened(rows: Any) -> Any:
-        full = (rows > 0).all(-1, keepdim=True).expand(-1, 2)  # else a top-k of V would keep an added token
+        full = (rows > 0).all(-1, keepdim=True).expand(-1, 2)  # only then does a top-k of V remove both
         rare = torch.where(full | ("top_k" not in cut), 2.0**-20, 0.0)
         return temperature * torch.log(torch.cat([rows, rare], -1))
 

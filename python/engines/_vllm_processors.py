@@ -29,7 +29,7 @@ def unpenalised(torch: Any, rows: Any, drafts: Sequence[int], penalties: Sequenc
 
 
 def after_first(torch: Any, drafts: Sequence[int]) -> Any:
-    """Returns [n + 1]: 0 for each row that follows token 0, minus infinity for the other rows."""
+    """Returns logits [n + 1]: 0 at each row whose preceding token is 0, minus infinity at the other rows."""
     return torch.tensor([0.0 if x == 0 else -torch.inf for x in (WRITTEN[-1], *drafts)])
 
 
@@ -90,9 +90,9 @@ def penalties(vllm: Any, shared: Any) -> Any:
 
 
 def masks(vllm: Any, shared: Any) -> Any:
-    """Returns a subject with three added tokens, each as likely as all tokens below V together: V is not allowed, V + 1
-    is a bad word, and V + 2 is possible only after token 0, with which it is a bad word. In the greedy request, V + 1
-    is the likeliest token and a bad word."""
+    """Returns a subject with three added tokens, each as likely as all tokens below V together. The mask of allowed
+    tokens excludes V; V + 1 is a bad word; V + 2 has mass only after token 0, and the pair of both is a bad word. In
+    the greedy request, V + 1 is the likeliest token and a bad word."""
     import torch
 
     def prepare(rows: Any, other: Any, drafts: Any, reverse: Any) -> Any:

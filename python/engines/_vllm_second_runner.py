@@ -9,7 +9,7 @@ from typing import Any
 from draftproof.declare import adapter
 from draftproof.engines import beside
 
-MORE = 5  # number of tokens added behind the vocabulary; a different processor must remove each
+MORE = 5  # number of tokens added after the vocabulary, each of which a different processor must remove
 NOT_ALLOWED, BAD_WORD, BAD_END, BELOW_MIN_P, STOPS = range(MORE)
 BIAS, MIN_P = 1.5, 2.0**-4
 
@@ -26,7 +26,7 @@ def raw_logits(torch: Any, first: Any, rows: Any, drafts: Any, at: float) -> Any
 
 
 def kept(torch: Any, rows: list[list[Any]]) -> Any:
-    """Returns a table of the requests' states: rows of different lengths, padded with zeros."""
+    """Returns the rows, which may differ in length, as a tensor padded with zeros."""
     most = max(map(len, rows))
     return torch.tensor([[*row, *[0] * (most - len(row))] for row in rows], dtype=torch.int32)
 
@@ -47,7 +47,7 @@ def processor(torch: Any, first: Any, temperature: Any) -> Any:
     def ints(*values: int) -> Any:
         return torch.tensor(values, dtype=torch.int32)
 
-    # The tables of states have the judged request, then the request without drafts, then the greedy request.
+    # Order of the requests in the tables of states: the judged request, the one without drafts, the greedy request.
     tokens = ints(*first.PROMPT, *first.WRITTEN).repeat(3, 1)
     prompt, length = ints(*[len(first.PROMPT)] * 3), ints(*[tokens.shape[1]] * 3)
     frequency, presence, repetition = torch.tensor([first.PENALTIES[i] for i in (2, 1, 0)]).T.contiguous()
@@ -173,7 +173,7 @@ def _interpretable(utils: Any) -> None:
             return value, index
         weights = torch.exp(torch.from_numpy(np.array(residual.handle.data, np.float64).reshape(-1)))
         if float(weights.sum()) > 0:
-            last = int(torch.nonzero(weights)[-1])  # behind it is the padding of the block
+            last = int(torch.nonzero(weights)[-1])  # later cells are padding
             cell = int(torch.multinomial(weights[: last + 1], 1))
             index.handle.data = np.full_like(index.handle.data, cell)
         return value, index

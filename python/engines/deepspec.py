@@ -42,14 +42,14 @@ def verify_draft_tokens() -> Any:
 
 
 def drafter(dtype: str) -> Any:
-    """Returns a drafter: the engine's models draw drafts from logits in `dtype`, its evaluation computes q in
-    float32."""
+    """Returns a drafter that draws from logits in `dtype`, as the engine's draft models do. The engine's evaluation
+    computes q in float32."""
     import torch
 
     torch.set_num_threads(1)
     sampling = module_of(ENGINE.root() / "deepspec" / "utils" / "sampling.py", "dp_deepspec_sampling")
 
-    torch.manual_seed(1)  # batches are not seeded by the host
+    torch.manual_seed(1)  # the gate does not seed torch for batches
 
     def draft(q: Any, k: int) -> Any:
         logits = torch.log(q).to(getattr(torch, dtype))[:, None].expand(-1, k, -1)

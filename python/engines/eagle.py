@@ -31,7 +31,7 @@ def evaluate_posterior() -> Any:
                 logits[i, depth + 1] = torch.log(p[node + 1])
         best, length, row = evaluate(logits, candidates, lambda ids, rows: rows)
         kept = candidates[int(best), 1 : int(length) + 1]
-        return torch.cat([kept, torch.multinomial(row, 1)])  # as the engine's caller draws the last token
+        return torch.cat([kept, torch.multinomial(row, 1)])  # the engine's caller does this
 
     return adapter(eagle_evaluate_posterior, drafts="iid_paths", level="tree", arrays="torch", races=False)
 

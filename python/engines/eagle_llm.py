@@ -12,7 +12,7 @@ PADDING = -1
 
 
 class Torch:
-    """torch for the engine's drafter, except that multinomial returns the drafts of the gate."""
+    """Stands for torch in the engine's drafter: multinomial returns the gate's drafts, every other name is torch's."""
 
     def __init__(self, torch: Any) -> None:
         self.torch, self.drawn = torch, None
@@ -34,7 +34,7 @@ def evaluate_posterior(temperature: float) -> Any:
     (evaluate,) = functions_of(root / "utils.py", ["evaluate_posterior"], scope)
     (sample,) = functions_of(root / "cnets.py", ["Model.sample"], {"torch": own})
 
-    def at_temperature(_: Any, logits: Any) -> Any:  # as the engine's list of processors does
+    def at_temperature(_: Any, logits: Any) -> Any:  # the engine's processors do this
         return logits / temperature
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
@@ -64,7 +64,7 @@ def evaluate_posterior(temperature: float) -> Any:
         each = [proposals] * shape[1]
         best, length, row = evaluate(logits, candidates, at_temperature, chances, each, rows, tree, earlier)
         kept = candidates[int(best), 1 : int(length) + 1]
-        return torch.cat([kept, torch.multinomial(row, 1)])  # as the engine's caller draws the last token
+        return torch.cat([kept, torch.multinomial(row, 1)])  # the engine's caller does this
 
     name = f"eagle_llm_evaluate_posterior_at_{temperature:g}"
     return adapter(verify, drafts="without_replacement_tree", level="tree", arrays="torch", races=False, name=name)

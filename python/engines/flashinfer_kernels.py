@@ -28,8 +28,8 @@ def library(*defines: str) -> Any:
 
 def verifier(kernels: Any, seed_of: Callable[[int, int], tuple[Any, int]], replaced: bool, **declared: Any) -> Any:
     """Returns a subject of the kernel. seed_of(rows, drafts) returns the seed and the offset of the kernel's generator.
-    `replaced`: if a row's residual is empty, the target's likeliest token replaces the kernel's, so that the gate shows
-    other faults."""
+    `replaced`: in a row with an empty residual, where the kernel's token is wrong, it is replaced by the target's
+    likeliest token, so that the gate shows other defects."""
     import torch
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
@@ -74,7 +74,7 @@ def chain_of_coins(replaced: bool) -> Any:
     minus a draw of torch, a multiple of 2^-24. cuRAND returns 1 with probability 2^-25, and has a finer grid near 0."""
 
     def coins(rows: int, drafts: int) -> tuple[Any, int]:
-        # A coin for each draft, a second coin for the rejected draft, and a coin for the token after the drafts.
+        # n coins test the n drafts; one more draws the token after a rejection, one more the token after all drafts.
         return 1.0 - device.uniforms(rows, drafts + 2), drafts + 2
 
     return verifier(library("DRAFTPROOF_COINS"), coins, replaced, name="flashinfer_chain")

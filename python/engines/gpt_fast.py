@@ -41,7 +41,8 @@ def speculative_decode() -> Any:
 
 
 class Quiet:
-    """torch for the engine's drafting loop, with torch.backends.cuda.sdp_kernel, which newer versions of torch lack."""
+    """Stands for torch in the engine's drafting loop and adds torch.backends.cuda.sdp_kernel, which newer versions of
+    torch lack."""
 
     def __init__(self, torch: Any) -> None:
         self.torch, cuda = torch, SimpleNamespace(sdp_kernel=lambda **given: contextlib.nullcontext())
