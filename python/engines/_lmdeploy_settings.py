@@ -107,8 +107,8 @@ def _ended(coroutine: Any) -> Any:
 
 def settings(step: Any, setting: str) -> Any:
     """Returns a subject of one request at temperature 0.7, whose logits become log p when the engine applies `setting`:
-    `bad_words`, `repetition_penalty`, `min_p` or `top_p`. Tokens with p = 0 get a small weight, which `min_p` or `top_p`
-    must remove. `bad_words` must remove an added token V, which has as much mass as all others together."""
+    `bad_words`, `repetition_penalty`, `min_p` or `top_p`. Tokens with p = 0 get a small weight, which `min_p` or
+    `top_p` must remove. `bad_words` must remove an added token V, which has as much mass as all others together."""
     import torch
 
     torch.set_num_threads(1)

@@ -64,7 +64,7 @@ def texts(temperature: float) -> Any:
     def generate(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
         torch.manual_seed(random.randrange(2**31))  # the host seeds `random`
         models, text = [model(target), model(proposal)], [0]
-        while len(text) <= length:  # as the engine's `generate` does
+        while len(text) <= length:  # this loop is as in the engine's `generate`
             text += decode(*models, torch.tensor(text[-1]), len(text) - 1, drafts, temperature=temperature).tolist()
         return text[1 : length + 1]
 

@@ -1,4 +1,5 @@
-"""llama.cpp: its examples of speculative decoding as llama-cpp-python ships them, compiled unchanged, on two tables."""
+"""llama.cpp: its examples of speculative decoding as llama-cpp-python ships them, compiled unchanged, with two tables of
+next-token distributions in place of the models."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ int llama_speculative_main(int argc, char** argv);
 namespace {
 
 using Table = std::vector<std::vector<float>>;
-Table tables[2];  // of the target and of the draft model
+Table tables[2];  // the rows of the target and of the draft model
 int vocabulary = 0, length = 0, drafts = 1, sequences = 1, top_k = 0, seed = 0, mode = 0;
 int models_made = 0, samplers_made = 0;
 std::vector<int> emitted;
@@ -44,7 +44,7 @@ struct llama_model {
 };
 struct llama_context {
   int which;
-  std::vector<int> tokens;  // of the last batch; the next token's distribution depends on one of them
+  std::vector<int> tokens;  // tokens of the last batch; token i selects the row for logits i
 };
 struct llama_vocab {};
 
@@ -80,7 +80,7 @@ void common_sampler_free(common_sampler* sampler) { delete sampler; }
 common_sampler* common_sampler_clone(common_sampler* sampler) {
   auto* made = new common_sampler;
   if (mode > 0)
-    made->random = sampler->random;  // as the library does; steps after a checkpoint are replayed with the copy
+    made->random = sampler->random;  // the library copies too, to replay steps after a checkpoint
   else
     made->random.seed(sampler->random());
   return made;

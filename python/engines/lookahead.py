@@ -12,7 +12,7 @@ import numpy as np
 from draftproof.declare import adapter
 from draftproof.engines import Engine, EngineAdapter, functions_of
 
-CHUNK = 512  # tokens of one call of the loop; the next call continues from its last token
+CHUNK = 512  # length of the text after which a call of the loop ends; the next call continues from the last token
 SETTINGS = {"WINDOW_SIZE": 5, "LEVEL": 4, "GUESS_SET_SIZE": 5}
 NAMES = ("update_token_map", "filter_window", "jacobi_sample_multilevel")
 
@@ -25,15 +25,15 @@ class Processors(list[Any]):
 
 
 class UntilChunk(list[Any]):
-    """A list of stopping criteria without elements, whose call ends the loop after CHUNK tokens."""
+    """Stands for the loop's list of stopping criteria. Its call returns True once there are more than CHUNK tokens."""
 
     def __call__(self, ids: Any, scores: Any) -> bool:
         return bool(ids.shape[1] > CHUNK)
 
 
 class Table:
-    """The interface that the loop requires of a model. The row after token t is target[t]; the window, whose most
-    probable tokens become drafts, has the rows of the proposal."""
+    """The interface that the loop requires of a model. The row after token t is target[t]. At the tokens of the
+    lookahead window the rows are proposal[t]; the loop makes drafts of their most probable tokens."""
 
     config = SimpleNamespace(is_encoder_decoder=False)
     generation_config = SimpleNamespace(eos_token_id=None, output_scores=False)

@@ -26,7 +26,7 @@ def typical(temperature: float) -> Any:
         for i, nodes in enumerate(paths):
             candidates[i, 1 : len(nodes) + 1] = drafts[nodes]
             logits[i, 1 : len(nodes) + 1] = torch.log(p[[node + 1 for node in nodes]])
-        # Shorter paths are padded with token V - 1, which is impossible there: the rows give all mass to token 0.
+        # Shorter paths are padded with token V - 1, which is not accepted, because there token 0 has all mass.
         filled = torch.where(candidates == PADDING, p.shape[-1] - 1, candidates)
         ends = torch.full_like(logits[0, 0], -1e9)
         ends[0] = 0
@@ -34,7 +34,7 @@ def typical(temperature: float) -> Any:
         best, length = evaluate(logits * temperature, filled, temperature, THRESHOLD, ALPHA)
         best, length = int(best), int(length)
         row = p[paths[best][length - 1] + 1] if length else p[0]
-        return [*drafts[paths[best][:length]].tolist(), int(torch.argmax(row))]  # the next step begins with this token
+        return [*drafts[paths[best][:length]].tolist(), int(torch.argmax(row))]  # with the next step's first token
 
     return adapter(
         verify,

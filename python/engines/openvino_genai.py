@@ -14,13 +14,13 @@ import numpy as np
 from draftproof.declare import adapter
 from draftproof.engines import Engine, EngineAdapter
 
-CHUNK = 200  # tokens of one call of generate; the next call continues from its last token
-HEAD = 32  # entries of keys and values, which are zero
+CHUNK = 200  # largest number of tokens of one call of generate; the next call continues from the last token
+HEAD = 32  # number of entries of a key or value, all of which are zero
 
 
 def table_model(ov: Any, rows: Any) -> Any:
-    """Returns a model whose logits after token t are log(rows[t]). The engine requires an attention with a cache; the
-    model's adds 0 to the logits."""
+    """Returns a model whose logits after token t are log(rows[t]). The engine requires a model with attention and a
+    cache; the attention of this model adds 0 to the logits."""
     from openvino import opset15 as op
 
     def ints(*values: int) -> Any:
@@ -57,8 +57,8 @@ def table_model(ov: Any, rows: Any) -> Any:
 
 
 def tokenizer_model(ov: Any) -> Any:
-    """Returns a tokenizer that makes one token 0 of every string. The engine requires a tokenizer, but does not call it
-    here."""
+    """Returns a tokenizer that maps every string to the single token 0. The engine requires a tokenizer, but does not
+    call it here."""
     from openvino import opset15 as op
 
     strings, results = op.parameter([-1], ov.Type.string), []

@@ -23,7 +23,7 @@ from draftproof import acceptance, program
 from draftproof.engines import Missing, discover
 
 ROOT = Path(__file__).resolve().parents[3]
-CAPTURES = {"stories512_positions.npz": 1, "mixed32k_positions.npz": 4}  # TUPLES is divided by this
+CAPTURES = {"stories512_positions.npz": 1, "mixed32k_positions.npz": 4}  # divisors of TUPLES
 DRAFTS = (2, 4)
 OURS, OUR_TUPLES = ("ladder", "recursive_rejection_wor"), 20_000
 TUPLES = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
@@ -41,7 +41,8 @@ def root_of(tree: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def engines() -> dict[str, tuple[Callable[..., Any], str]]:
-    """Returns by engine a function that verifies one position, and the draft sampling of its drafts."""
+    """Returns, for each installed engine, a function that verifies one position, and the draft sampling of its
+    drafts."""
     wanted = {
         "sequoia": ("accept_step_float32", "without_replacement", lambda fn: fn),
         "eagle-llm": ("temperature_1", "without_replacement", root_of),

@@ -29,8 +29,8 @@ def row(vocabulary: int) -> Any:
 
 
 def wanted(logits: Any) -> Any:
-    """Returns [V]: whether top-p keeps a token. It keeps the likeliest, up to the first that raises the mass above
-    TOP_P.
+    """Returns [V]: whether top-p keeps a token, by sums in float64. The likeliest tokens are kept, up to and including
+    the first with which their mass exceeds TOP_P.
     """
     sorted_, order = logits.double().softmax(-1).sort(descending=True)
     kept = torch.zeros(len(logits), dtype=torch.bool)
@@ -39,7 +39,8 @@ def wanted(logits: Any) -> Any:
 
 
 def filters() -> Iterator[tuple[str, str, str, Callable[[Any], Any]]]:
-    """Yields engine, version, name of a function, and the function of logits [V]."""
+    """Yields the name and version of an engine, and the name of its top-p function and the function, which takes and
+    returns logits [V]."""
     from transformers.generation import logits_process
 
     sequoia, eagle = (discover()[name] for name in ("sequoia", "eagle"))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 VOCABULARY = 6
-WEIGHTS = [10.0**n for n in range(7)]  # values of c in `log_e`, in tokens
+WEIGHTS = [10.0**n for n in range(7)]  # values of c in `log_e`
 
 
 def table(seed: int, certain: bool = False) -> Any:
@@ -33,8 +33,9 @@ def counted(text: Any) -> list[Any]:
 
 
 def log_e(counts: list[Any], target: Any) -> float:
-    """Returns log10 of the e-value of texts after token 0: each token is predicted by (c p + count) / (c + total) of
-    its context, and the products are averaged over contexts of 1, 2 and 3 tokens and over c.
+    """Returns log10 of the e-value of texts after token 0. Each token is predicted with probability (c p + count) /
+    (c + total), where the counts are of earlier tokens after the same context. The e-value is the product of prediction
+    / p over tokens, averaged over contexts of 1, 2 and 3 tokens and over c.
 
     Each product over tokens is a ratio of gamma functions of the counts for each context, whatever the order in which
     texts grew. The average is a test martingale, so it reaches x with probability at most 1 / x (docs/adapters.md,
@@ -59,7 +60,7 @@ def log_e(counts: list[Any], target: Any) -> float:
 
 
 def likelier(target: Any) -> Any:
-    """Returns [V, V]: whether a token is among the likeliest of its row, the fewest tokens with half of the mass."""
+    """Returns [V, V]: whether a token is in the smallest set of likeliest tokens of its row with half of the mass."""
     order = (-target).argsort(1)
     ranked = np.take_along_axis(target, order, 1)
     likely = np.zeros(target.shape, bool)
@@ -68,9 +69,9 @@ def likelier(target: Any) -> Any:
 
 
 def least_seen(target: Any, tokens: int, count: int) -> float:
-    """Returns the least mass, a total variation, whose move from the `likelier` tokens of each row to the others raises
-    the product of e-values of `count` texts of `tokens` tokens to 10^9. The counts are expected values, for contexts of
-    one token only."""
+    """Returns the least total variation that texts would show: the least mass that, moved from the `likelier` tokens of
+    each row to the others, makes the product of the e-values of `count` texts of `tokens` tokens 10^9. The e-values are
+    of expected counts, for contexts of one token only."""
     likely = likelier(target)
     mass = (target * likely).sum(1, keepdims=True)
 

@@ -124,7 +124,7 @@ def recorded(name: str, adapter: str, tokens: int) -> dict[str, Any]:
 def recorded_batches(name: str, adapter: str, tokens: int, requests: int = 512) -> dict[str, Any]:
     """Runs vLLM's kernels on ragged batches with a quarter of greedy requests, records them with
     python/engines/recorders/vllm.py, and audits the recording."""
-    subject_of(name, adapter)  # installs the kernels in the engine's module
+    subject_of(name, adapter)  # makes the engine importable and sets its kernels
     import torch
 
     shared = module_of(ROOT / "python" / "engines" / "_vllm_batches.py", "batches_of_vllm")

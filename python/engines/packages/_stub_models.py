@@ -15,7 +15,7 @@ import torch
 from draftproof.declare import adapter
 from draftproof.subject import Subject
 
-ROOT = torch.zeros(1, 1, dtype=torch.int64)  # the prompt of a model with `by_place`
+ROOT = torch.zeros(1, 1, dtype=torch.int64)  # the prompt of a model whose row depends on the position (`by_place`)
 
 
 class Cache:
@@ -78,11 +78,12 @@ class Model:
     def to(self, *_: Any, **__: Any) -> Model:
         return self
 
-    eval = get_input_embeddings = get_output_embeddings = to  # a drafter that is replaced reads no embeddings
+    eval = get_input_embeddings = get_output_embeddings = to  # the embeddings are never read
 
 
 class Given:
-    """torch for a package's loop: multinomial returns the tokens `left` first, then draws; `last` is its last draw."""
+    """Stands for torch in a package's loop. multinomial first returns the tokens `left`, then draws; `last` is the last
+    draw. Every other name is torch's."""
 
     def __init__(self) -> None:
         self.left: list[int] = []

@@ -31,7 +31,7 @@ def block() -> Any:
     return stubs.on_logits(csaq_block)
 
 
-END = SimpleNamespace(eos_token_id=ANY)  # equals every token: the loop ends after one block
+END = SimpleNamespace(eos_token_id=ANY)  # ANY equals every token, so the loop ends after one block
 ENGINE = Engine(
     packages=("csaq-quant==0.6.0",),
     replaces="the model in its two states, by two tables; its cache, by the tokens; the draws of drafts, by the gate's",

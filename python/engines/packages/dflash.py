@@ -17,7 +17,7 @@ def decide(sparse: bool) -> Any:
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:
         rows, at = q, None
-        if sparse:  # tokens in another order than in the vocabulary
+        if sparse:  # columns in the order of `at`, not of token ids
             at = q.argsort(-1)
             rows, at = q.gather(-1, at)[None], at[None]
         accepted, token = fn(drafts[None], p[None], rows if sparse else q[None], at)

@@ -19,13 +19,13 @@ def first_round() -> Any:
     loop = functions_of(ENGINE.root() / "flashmap" / "modeling_flashmap.py", names, scope)[0]
 
     def flashmap_round(p: Any, q: Any, drafts: Any) -> Any:
-        given.left = [0, *drafts.tolist()]  # the loop's first draw is a token of the context
+        given.left = [0, *drafts.tolist()]  # 0 is the loop's first draw, of a token of the context
         target = stubs.Model(torch.cat([p[:1], p]), by_place=True)
         own = SimpleNamespace(device=target.device, dtype=None, config=SimpleNamespace(block_size=len(drafts)))
         own.check_target = own.extend_context = NOTHING
         own.target_features = lambda model: nullcontext(lambda: torch.zeros(1, len(p)))
         own.draft = lambda *given, **named: q[None]
-        out = loop(own, target, stubs.ROOT, 2, 1.0, stop_token_ids=[])  # one round ends the loop: it reaches two tokens
+        out = loop(own, target, stubs.ROOT, 2, 1.0, stop_token_ids=[])  # a round reaches the limit of 2 tokens
         return [*drafts[: out.acceptance_lengths[0] - 1].tolist(), int(given.last)]
 
     return stubs.on_logits(flashmap_round)

@@ -14,7 +14,7 @@ def step() -> Any:
     import torch
     from einops import rearrange
 
-    given: list[int] = []  # drafts that the loop has not drawn yet
+    given: list[int] = []  # the gate's drafts that the loop has not drawn yet
     scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, "math": math, "rearrange": rearrange}
     scope |= {"Module": object, "Tensor": object, "gumbel_sample": lambda *_, **__: torch.tensor([given.pop(0)])}
     decode = functions_of(ENGINE.root() / "speculative_decoding" / "speculative_decoding.py", NAMES, scope)[-1]

@@ -18,7 +18,7 @@ from draftproof.capture import Recorder
 
 @contextlib.contextmanager
 def recording(record: Recorder, *, engine: Any = None) -> Iterator[None]:
-    """Records every verification of drafts until the context ends: one block each, rows after all processors.
+    """Records every verification of drafts until the context ends, as a block with the rows after all processors.
 
     record: takes probabilities, which is its default.
     engine: the module that has the verification; `transformers.generation.utils` if None.
@@ -32,7 +32,7 @@ def recording(record: Recorder, *, engine: Any = None) -> Iterator[None]:
     original = module._speculative_sampling
 
     def recorded(ids: Any, candidate_logits: Any, length: int, new_logits: Any, *more: Any, **named: Any) -> Any:
-        p = new_logits[0].double().softmax(-1)  # before the call, which may write into its arguments
+        p = new_logits[0].double().softmax(-1)  # copied now, because the call may write into its arguments
         q = candidate_logits[0].double().softmax(-1)
         drafts = ids[0, -length:].clone()
         tokens, matches = original(ids, candidate_logits, length, new_logits, *more, **named)

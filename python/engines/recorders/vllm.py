@@ -18,7 +18,7 @@ from draftproof.capture import Recorder
 
 @contextlib.contextmanager
 def recording(record: Recorder, *, engine: Any = None) -> Iterator[None]:
-    """Records every verification of a request's drafts until the context ends: one block each.
+    """Records every verification of a request's drafts until the context ends, each as a block.
 
     record: takes probabilities, which is its default.
     engine: the module that has the sampler; `vllm.v1.sample.rejection_sampler` if None.
@@ -35,7 +35,7 @@ def recording(record: Recorder, *, engine: Any = None) -> Iterator[None]:
     def recorded(
         ids: Any, counts: Any, most: Any, ends: Any, proposal: Any, logits: Any, bonus: Any, sampling: Any, **more: Any
     ) -> Any:
-        p = logits.double().softmax(-1)  # before the call, which may write into its arguments
+        p = logits.double().softmax(-1)  # copied now, because the call may write into its arguments
         drafts = ids.long().clone()
         q = p.new_zeros(p.shape).scatter_(1, drafts.clamp(min=0)[:, None], 1) if proposal is None else proposal.clone()
         out = original(ids, counts, most, ends, proposal, logits, bonus, sampling, **more)

@@ -32,7 +32,7 @@ NEARLY_EQUAL = [2915 / 2916, 1 / 2916], [5829 / 5831, 2 / 5831]
 
 
 def engine(name: str, *, enters: bool = False) -> tuple[Any, Any]:
-    """Returns the engine, and the module that declares its adapters. `enters`: the engine becomes importable."""
+    """Returns the engine, and the module that declares its adapters. `enters`: makes the engine importable."""
     found = discover()[name]
     if enters:
         found.enter()
@@ -49,8 +49,8 @@ def rounded(rows: list[list[float]]) -> Any:
 
 
 def ends_of_coins(decide: Callable[[list[float], list[float], int, float], str], zero: str) -> None:
-    """Prints decisions on a draft with p = 0 for the coins 0 and 2^-24, and on a draft of nearly equal rows for the
-    largest coin."""
+    """Prints decisions on a draft with p = 0 and accept coins 0 and 2^-24, and on a draft from nearly equal rows with
+    the largest coin in float32. `zero`: the expected tokens of the first two."""
     print(f"p=(1 0), q=(0 1), draft 1, coin 0: expected {zero}, got", decide([1, 0], [0, 1], 1, 0.0))
     print(f"the same, coin 2^-24: expected {zero}, got", decide([1, 0], [0, 1], 1, 2.0**-24))
     got = decide(*NEARLY_EQUAL, 1, 1 - 2.0**-24)
@@ -130,8 +130,8 @@ def llama_cpp() -> None:
         return {x: row[x] / total for x in kept}
 
     def show(p: list[F], q: list[F], k: int = 0) -> None:
-        """Prints distributions for one draft a step. A step's bonus token follows p, so the tokens of the text have a
-        mixture of the rule's distribution and p."""
+        """Prints the target, the rule's distribution and counts, for one draft a step. The token after an accepted
+        draft follows p, so the tokens of a text have a mixture of the rule's distribution and p."""
         target, proposal = cut(p, k), cut(q, k)
         draft = max(proposal, key=lambda x: proposal[x])
         accept = min(F(1), target.get(draft, F(0)) / proposal[draft])
@@ -140,7 +140,7 @@ def llama_cpp() -> None:
         first[draft] += accept
         for x, weight in zip(target, left, strict=True):
             first[x] += (1 - accept) * weight / sum(left) if accept < 1 else 0
-        share = 1 / (1 + first[draft])  # share of tokens that are first in a step; a draw from p follows if accepted
+        share = 1 / (1 + first[draft])  # share of first tokens of a step; after an accepted draft, one more follows
         mixed = [round(float(share * first[x] + (1 - share) * target.get(x, F(0))), 4) for x in range(len(p))]
         rows = [np.tile([float(x) for x in row], (len(row), 1)) for row in (p, q)]
         text = adapter.generator(k, 1)(*rows, 1_000_000, 1)
@@ -178,13 +178,13 @@ def lmdeploy() -> None:
 
 
 def lmdeploy_settings() -> None:
-    """Counts tokens of LMDeploy's verification step with settings of one request and one draft, with coins of torch."""
+    """Counts tokens of LMDeploy's verification step for one request with settings and one draft, on torch's numbers."""
     found, adapter = engine("lmdeploy")
     settings = beside("_lmdeploy_settings.py")
     step = settings.step_of(found.root(), adapter._implementation())
 
     def shares(logits: list[float], draft: int, behind: bool, steps: int = 2000, **given: object) -> list[float]:
-        """Returns how often each token is the first token, or, with `behind`, the token after the accepted draft."""
+        """Returns the share of steps in which each token is first or, with `behind`, follows the accepted draft."""
         asked = settings.request(**({"temperature": 1.0} | given))
         counts = torch.zeros(len(logits))
         while counts.sum() < steps:
@@ -209,7 +209,8 @@ def lmdeploy_settings() -> None:
 
 
 def openvino_genai() -> None:
-    """Counts tokens of OpenVINO GenAI's texts with a draft model; computes the rule of the first draft in fractions.
+    """Counts tokens of OpenVINO GenAI's texts with a draft model, and computes the distribution of the token at the
+    first draft in fractions.
 
     In the engine's source, a draft x is kept if a coin of 0, 1/100, .., 1 is at most q(x) / p(y), where y is a new draw
     of the target. After a rejection, the token is drawn from the target's row after x. The first token of a text is not
@@ -217,7 +218,7 @@ def openvino_genai() -> None:
     """
     adapter = engine("openvino-genai", enters=True)[1]
     texts, p, q = 4000, {0: F(3, 4), 2: F(1, 4)}, {0: F(1, 4), 2: F(3, 4)}
-    after = {0: 1, 2: 0}  # the token that has all mass after each token
+    after = {0: 1, 2: 0}  # the token with all mass after token 0, and after token 2
     rows = [[[float(after.get(t) == x) for x in range(3)] for t in range(3)] for _ in range(2)]
     rows[0][1], rows[1][1] = ([float(row.get(x, 0)) for x in range(3)] for row in (p, q))
     by_hand = dict.fromkeys(range(3), F(0))
@@ -280,8 +281,8 @@ def sglang() -> None:
     _, kernel = _sglang_kernel()
 
     def last_token(weights: list[int], steps: int) -> int:
-        """Returns the emitted token where the draft is the last token, which has p = 0, and the final coin is
-        1 - steps 2^-24. The residual is p."""
+        """Returns the emitted token if the draft is the last token, which has p = 0, so that the residual is p. The
+        final coin is 1 - steps 2^-24."""
         v = len(weights)
         p = torch.tensor(np.array(weights) / sum(weights), dtype=torch.float32).repeat(2, 1)[None].contiguous()
         q = torch.zeros(1, 1, v)
@@ -306,7 +307,7 @@ def sglang() -> None:
 
 
 def sglang_settings() -> None:
-    """Counts tokens of SGLang's verification step on two-token rows, with coins of torch.
+    """Counts tokens of SGLang's verification step on two-token rows, on torch's numbers.
 
     The step of EAGLE with rejection sampling is called as its worker calls it, with one request and one draft. The
     token after accepted drafts is counted.
@@ -336,7 +337,7 @@ def sglang_settings() -> None:
 
 
 def spec_rl() -> None:
-    """Counts first tokens after SPEC-RL's cut on many rows at once, and computes the rule in fractions.
+    """Counts the first tokens that SPEC-RL's rule gives on many rows at once, and computes the rule in fractions.
 
     In the engine's source, an old token is kept with probability min(1, p/q), and the text from the first token that is
     not kept on is generated again, from p.
@@ -378,7 +379,8 @@ def tensorrt_llm() -> None:
 
 
 def tpu_inference() -> None:
-    """Shows tpu-inference's rows of ordinary sampling and of verification, and counts tokens drawn with jax.random.
+    """Shows the rows that tpu-inference uses in ordinary sampling and in verification, and counts the tokens of its
+    verification with numbers of jax.random.
 
     In the engine's source, `_compute_probs` applies top-p and then the temperature; ordinary sampling and the token
     after all drafts apply the temperature and then top-p.
@@ -440,7 +442,7 @@ def transformers_other_tokenizer() -> None:
     texts, extra, p, q = 4000, 0.2, [F(1, 2), F(1, 2)], [F(3, 4), F(1, 4)]
 
     def rule(used: list[F]) -> list[F]:
-        """Returns the first token's distribution where drafts have distribution q and are tested against `used`."""
+        """Returns the first token's distribution if drafts are drawn from q, but the test uses `used` in place of q."""
         accept = [min(F(1), p[x] / used[x]) for x in range(2)]
         left = [max(F(0), p[x] - used[x]) for x in range(2)]
         refused = sum(q[x] * (1 - accept[x]) for x in range(2))
@@ -522,7 +524,7 @@ def vllm_least_length() -> None:
         processor.apply(rows[drafts:])
 
     def second(rows: Any, written: int, least: int) -> None:
-        """Masks the stop token with the kernel of the second runner, without a prompt."""
+        """Masks the stop token in `rows` with the kernel of the second model runner, for a text without a prompt."""
         none, bias, stops = ints(0), torch.zeros(1, 1), ints(stop)[None]
         at = none.repeat(drafts + 1), torch.arange(drafts + 1) + written - 1  # positions of the tokens before the rows
         apply_logit_bias(rows, *at, none, none[None], none, none[None], bias, ints(least), ints(1), none, stops)
@@ -549,7 +551,7 @@ def vllm_adaptive_ties() -> None:
         assign(torch.tensor([[0.5, 0.5], [0.5, after]]), torch.arange(2), capacities, 1, 2)
         kept = int(capacities[1]) > 0
         print(f"draft {token} of the second request, then confidence {after}: admitted {capacities.tolist()}")
-        for x in range(2):  # q = p: a draft that is kept is accepted, else the token is drawn from p
+        for x in range(2):  # q = p, so an admitted draft is accepted; otherwise the token is drawn from p
             output[x] += F(1, 2) * (F(x == token) if kept else F(1, 2))
     print(f"p=(1 1)/2, q=p: got ({output[0]} {output[1]}), expected (1/2 1/2)")
     for logit in (16.6, 16.7):

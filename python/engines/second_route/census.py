@@ -33,8 +33,8 @@ Rule = Callable[[Row, Row, Row, int], tuple[F, Sequence[F]]]
 
 
 def rows_of(instance: str) -> dict[tuple[int, ...], tuple[Row, Row]]:
-    """Returns the rows p and q after every prefix of an instance, which has the form of counterexamples. Where it has
-    no rows after a token, both have all mass on token 0."""
+    """Returns the rows p and q after every prefix of an instance, a text as in counterexamples. After a token for which
+    the instance has no rows, p and q have all mass on token 0."""
     found = {}
     for prefix, p, q in re.findall(r"\[([\d ]*)\] p=(\S*\([^)]*\)/\d+) q=(\([^)]*\)/\d+)", instance):
         row = [[F(int(n), int(text.split("/")[1])) for n in text[1:].split(")")[0].split()] for text in (p, q)]
@@ -46,7 +46,7 @@ def rows_of(instance: str) -> dict[tuple[int, ...], tuple[Row, Row]]:
 
 @functools.cache
 def function(name: str, adapter: str) -> Any:
-    """Returns call(p, q, drafts) -> tokens, which calls the function of a package as its adapter does."""
+    """Returns call(p, q, drafts) -> tokens, which calls the package's function through the adapter's subject."""
     engine = discover()[name]
     engine.enter()
     subject = next(one for one in engine.adapters if one.name == adapter).make()
@@ -74,8 +74,9 @@ def draw(row: Row) -> int:
 
 
 def count(name: str, adapter: str, instance: str, rule: Rule | None = None, length: int = 1, calls: int = 4000) -> None:
-    """Prints the pair of tokens whose frequency differs most from the target's probability, and both numbers. With
-    `rule`, prints the first token's distribution too, by hand and counted."""
+    """Counts the first two tokens of texts and prints the pair whose frequency differs most from the target's
+    probability, with both numbers. With `rule`, also prints the first token's distribution, computed from the rule in
+    fractions and counted."""
     rows, call, seen = rows_of(instance), function(name, adapter), Counter[tuple[int, ...]]()
     for _ in range(calls):
         drafts: list[int] = []
@@ -143,8 +144,8 @@ def dejavuu() -> None:
 
 
 def mlx_dspark() -> None:
-    """Where p is nearly q, a rejection leaves an empty residual. The package's source then draws any token, also one
-    with p = 0."""
+    """If p and q are nearly equal, the residual after a rejection may be empty. The package's source then draws from
+    all tokens alike, also from tokens with p = 0."""
     impossible = "L=1 K=1 [] p=(2915 1 0)/2916 q=(5829 2 0)/5831"
     seen = Counter(
         edge("mlx-dspark", "spec_sample_accept", impossible, 1, 1 - 2.0**-24, show=False) for _ in range(300)
@@ -160,7 +161,7 @@ def mtplx() -> None:
         def random(self) -> float:
             return 0.0
 
-        def choice(self, tokens: Any, p: Any) -> int:  # the token behind an accepted draft
+        def choice(self, tokens: Any, p: Any) -> int:  # draws the token after an accepted draft
             return 0
 
     with patch.object(sys.modules[__name__], "GENERATOR", Zero()):
@@ -168,8 +169,8 @@ def mtplx() -> None:
 
 
 def rotalabs_accel() -> None:
-    """The package's verifiers subtract q(x) from p at the draft x alone, or from every entry of p. The token after an
-    accepted draft is the likeliest token instead of a draw."""
+    """For the residual, two of the package's verifiers subtract q(x) from p only at the draft x, and a third subtracts
+    q(x) from every entry of p. The token after an accepted draft is the likeliest token, not a draw."""
 
     def entry(p: Row, q: Row, after: Row, x: int) -> tuple[F, Sequence[F]]:
         return ratio(p, q, x), clipped([value - (q[x] if y == x else 0) for y, value in enumerate(p)])
@@ -218,8 +219,8 @@ def tightwad() -> None:
 
 
 def edge(name: str, adapter: str, instance: str, draft: int, coin: float, show: bool = True) -> str:
-    """Returns, and prints with `show`, the tokens of a decision on one draft where every uniform number of torch is
-    `coin`, or the error."""
+    """Returns the tokens of a decision on one draft, or the error, if every uniform number of torch is `coin`. `show`:
+    prints them too."""
     (p, q), call = rows_of(instance)[()], function(name, adapter)
 
     def uniform_(self: Any, *given: Any, **named: Any) -> Any:
