@@ -42,8 +42,8 @@ struct Tally {
     if (!histogram.empty()) ++histogram[static_cast<std::size_t>(verdict.token)];
   }
 
-  /// Counts `count` trials, whose tuples are `stride` apart in `drafts`. No branch depends on a verdict, because the
-  /// processor would mispredict it. Only a token that is not the accepted draft is compared with all drafts.
+  /// Counts `count` trials, whose tuples are `stride` apart in `drafts`. For speed, no branch depends on a verdict,
+  /// because it would be mispredicted, and only a token that is not the accepted draft is compared with all drafts.
   void add(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, int count) {
     for (int start = 0; start < count; start += batch)
       add_batch(

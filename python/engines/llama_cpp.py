@@ -1,5 +1,5 @@
-"""llama.cpp: its examples of speculative decoding as llama-cpp-python ships them, compiled unchanged, with two tables of
-next-token distributions in place of the models."""
+"""llama.cpp: its examples of speculative decoding as llama-cpp-python ships them, compiled unchanged, with two tables
+of next-token distributions in place of the models."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ EQUAL_UP_TO_ROUNDING = "p=(17 19)/36 q=(17 19)/36 K=1"
 
 
 def accept_step(dtype: str, rows: str = "") -> Any:
-    """Returns a subject of one node: K children drawn without replacement from q, and a residual. The noise and the
-    coins in the arrays of the engine's tree are drawn here as in the engine's loop, uniformly in `dtype` on the CPU.
-    `rows` is the dtype of the rows that the function gets, `dtype` if empty."""
+    """Returns a subject of one node of the engine's tree, with K children drawn without replacement from q. The noise
+    and the coins, which the engine's loop stores in arrays, are drawn here as in that loop: uniformly in `dtype` on the
+    CPU. `rows` is the dtype of the rows that the function gets; `dtype` if it is empty."""
     import torch
     from torch.nn.functional import softmax
 

@@ -76,8 +76,8 @@ class Tree:
 
 
 def tree_sample(kernels: Any, p: Any, drafts: Any, parents: Any) -> Any:
-    """Runs the kernel, which compares a coin with the sum of the target probabilities of a draft and its earlier
-    siblings."""
+    """Runs the kernel and returns the emitted tokens. The kernel accepts a draft by comparing a coin with the sum of
+    the target probabilities of the draft and its earlier siblings."""
     import torch
 
     tree = Tree(p, drafts, parents)
@@ -94,7 +94,7 @@ def tree(distribution: str) -> Any:
     kernels = library()
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:
-        del q  # the rule reads the target alone
+        del q  # the kernel does not use q
         return tree_sample(kernels, p, drafts, parents)
 
     return adapter(

@@ -60,7 +60,7 @@ def planner(budget_of: Callable[[Selection, Any, Any], int], name: str) -> Any:
         confidence = torch.from_numpy(padded(view))
         given = config(gamma=confidence.shape[1])
         lengths = rank(confidence=confidence, budget=budget_of(view, budget, given), cfg=given)
-        return [int(length) - 1 for length in lengths]  # a length includes the token after the drafts
+        return [int(length) - 1 for length in lengths]  # the engine's length also counts the token after the drafts
 
     return adapter(None, select=select, arrays="torch", name=name)
 

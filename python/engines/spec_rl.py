@@ -1,4 +1,5 @@
-"""SPEC-RL: the cut of an old response, behind which a new one is generated; one chain. The rule is lossy by design."""
+"""SPEC-RL: its rule for the number of tokens of an old response that are kept, after which a new response is generated.
+The old response is one chain of drafts. The rule is lossy by design."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from draftproof.engines import IMPOSSIBLE, OF_TWO, Engine, EngineAdapter, module
 
 
 def cut(tolerance: float | None) -> Any:
-    """Returns a subject of the cut. The old policy is the proposal, the new policy is the target."""
+    """Returns a subject of the rule. The old policy is the proposal; the new policy is the target."""
     import torch
 
     torch.set_num_threads(1)

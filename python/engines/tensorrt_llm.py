@@ -22,7 +22,7 @@ def two_models() -> Any:
     def tensorrt_llm_two_models(p: Any, q: Any, drafts: Any) -> Any:
         generator, tokens = torch.Generator(), drafts.tolist()
         refused = rejected(q, p[None, :-1], generator, tokens)
-        if refused.numel() == 0:  # then the last token is a sample of the target
+        if refused.numel() == 0:  # all accepted: the engine takes a sample of the target
             return [*tokens, int(torch.multinomial(p[-1], 1, generator=generator))]
         first = int(refused[0])
         return [*tokens[:first], replacement(q, p, generator, first)]

@@ -20,7 +20,7 @@ from draftproof.engines import (
     on_one,
 )
 
-SIZE = 4  # drafts and vocabulary are padded to a multiple of it, because jax compiles every new shape again
+SIZE = 4  # the numbers of drafts and of tokens are padded to a multiple of 4, because jax compiles every new shape
 VERIFICATION = (
     "PLACEHOLDER_TOKEN_ID",
     "_get_segment_info",
@@ -30,11 +30,12 @@ VERIFICATION = (
 )
 SAMPLING = ("_apply_sampling_transforms",)
 TOP_P = 1 - 2.0**-8
-CUT = 2.0**-10  # weight of tokens with p = 0 before top-p; the likeliest has 1
+CUT = 2.0**-10  # weight of the tokens with p = 0, which top-p must remove; the likeliest token has weight 1
 
 
 class Drawn:
-    """jax for the engine's functions, except that jax.random returns the numbers in `coins` and `clocks`."""
+    """Stands for jax in the engine's functions: jax.random returns the numbers in `coins` and `clocks`, every other
+    name is jax's."""
 
     def __init__(self, jax: Any) -> None:
         self.jax, self.coins, self.clocks = jax, None, None
@@ -50,8 +51,8 @@ class Drawn:
 
 
 def functions() -> tuple[Any, Any, Any, Any]:
-    """Returns jax with given random numbers, and the engine's functions that compute the rows for verification, verify,
-    and compute the rows of ordinary sampling."""
+    """Returns the stand-in for jax and three functions of the engine, which compute the rows for verification, verify
+    drafts, and compute the rows for ordinary sampling."""
     import jax
     import jax.numpy as jnp
 

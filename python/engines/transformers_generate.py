@@ -36,8 +36,9 @@ def same_tokens(temperature: float) -> Any:
 
 
 def processed() -> Any:
-    """Returns a subject with a bias on token 0 after token 1, a bad word of two tokens, and min-p. Two added tokens
-    must not be emitted: V is likely after token 0 and ends the bad word, V + 1 is just below the cut of min-p."""
+    """Returns a subject with a bias on token 0 after token 1, the bad word of token 0 and an added token V, and min-p.
+    Neither V, which is likely after token 0, nor a second added token V + 1, which is below the cut of min-p, must be
+    emitted."""
     import torch
 
     torch.set_num_threads(1)
@@ -58,7 +59,8 @@ def processed() -> Any:
 
 
 def requests(settings: tuple[str, ...] = ()) -> Any:
-    """Returns a subject of requests with prompts, one after another, by models whose state is in the cache."""
+    """Returns a subject that answers requests with prompts, one after another. Each model is an automaton with a table,
+    and keeps its state in the cache."""
     import torch
 
     torch.set_num_threads(1)

@@ -9,9 +9,10 @@ from typing import Any
 from draftproof.declare import adapter
 from draftproof.engines import EQUAL, OF_TWO, Engine, EngineAdapter, beside, on_one
 
-# p = q bit for bit, with a draft of small probability: log u is lost by rounding when it is added to log q.
+# p = q bit for bit, with a draft of small probability. If u is near 1, log u is lost by rounding when it is added to
+# log q.
 LOG_RATIO = "L=1 K=1 [] p=(0 9999 1 0)/10000 q=(0 9999 1 0)/10000"
-# A small instance for adapters of batches, which need a thousand calls and more for one distribution.
+# A small instance for adapters of batches, which need more than a thousand calls per distribution.
 OF_THREE = "L=1 K=1 [] p=(2 5 1)/8 q=(3 1 4)/8 [0] p=(1 2 1)/4 q=(1 0 0)/1 [1] p=(3 1 4)/8 q=(1 0 0)/1"
 
 
@@ -42,8 +43,8 @@ def second_runner(block: bool, among: bool = False, processed: bool = False) -> 
 
 
 def drafter(temperature: float) -> Any:
-    """Returns a subject that drafts as the first model runner does at `temperature`, by which the logits are multiplied
-    first."""
+    """Returns a subject that drafts with the first model runner's function at `temperature`. The logits are first
+    multiplied by `temperature`, so that drafts must follow q."""
     import torch
 
     torch.set_num_threads(1)

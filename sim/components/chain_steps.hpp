@@ -39,8 +39,8 @@ struct ChainDraws {
 /// The correct steps. One runner object serves many calls, so `mutable` members of its steps keep their values from
 /// call to call.
 struct ChainSteps {
-  /// Returns the declared number of random decisions of a request, `accepted` of whose `drafts` drafts are accepted:
-  /// a flip for every test, and a pick of the last token.
+  /// Returns the declared number of random decisions of a request with `drafts` drafts, the first `accepted` of which
+  /// are accepted: a flip for every test, and a pick of the last token.
   static constexpr ChainDraws declared_draws(int drafts, int accepted) { return {std::min(accepted + 1, drafts), 1}; }
 
   /// Returns the index of the first target row of a slot; the mask rows of the slot have the same indices.
@@ -81,7 +81,7 @@ struct ChainSteps {
   int kept(const BatchRequest& request, const Token* tokens, int count) const { return request.kept(tokens, count); }
 };
 
-/// The steps of a runner: ChainSteps, of which some may be replaced by functions of the same types.
+/// The steps of a runner: a struct derived from ChainSteps, which may replace functions by functions of the same type.
 template <class S, class Source>
 concept BatchSteps = std::derived_from<S, ChainSteps> && std::is_default_constructible_v<S> &&
     requires(const S& steps, const RaggedBatch& batch, const BatchRequest& request, const MaskedRow& row,

@@ -8,8 +8,8 @@
 //   address(t)            number of trial t in its random source
 //
 // Cost: one addition for a trial, or for a block of equal trials between two flushes; V for a merge or a flush.
-// Correctness: the integers do not overflow, so c and s add up to n at every read and after every merge. A block
-// changes the counts as its trials would one by one.
+// Correctness: the integers do not overflow, so the sum of all c(x) + s(x) is n at every read and after every merge. A
+// block changes the counts as its trials would if they were added one by one.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace draftproof {
 struct CounterSteps {
   using Cell = std::uint64_t;
   using Trials = std::uint64_t;
-  static constexpr std::uint64_t flush = 0;  ///< trials from a flush to the next; 0: cells are never emptied
+  static constexpr std::uint64_t flush = 0;  ///< number of trials between two flushes; 0: cells are never emptied
   /// Returns the cell after `trials` more trials, counted one by one.
   template <class Cell>
   static Cell more(Cell cell, std::uint64_t trials) {
@@ -51,13 +51,13 @@ class StepCounts {
       count(x, now);
       times -= now;
       if (since_ == Steps::flush) flush();
-      // All trials between the following flushes emitted this token.
+      // Adds whole intervals between flushes, in which every trial emitted this token.
       sums_[x] += times / Steps::flush * static_cast<std::uint64_t>(Steps::more(Cell{0}, Steps::flush));
       times %= Steps::flush;
     }
     count(x, times);
   }
-  /// Adds the counts of another part of the trials.
+  /// Adds the counts of other trials.
   void merge(const StepCounts& other) {
     trials_ = static_cast<Trials>(trials_ + other.trials_);
     accepted_ += other.accepted_;

@@ -6,8 +6,8 @@
 //                                draw order. A chain has the drafts 1 .. L
 //   p_u   row of the target      after node u; the row of a leaf gives the token after all drafts of its path
 //
-// A component is a struct derived from GrammarMasks with a ComponentInfo `info`. GrammarMasks itself is right; a mutant
-// replaces one of its functions.
+// A component is a struct derived from GrammarMasks with a ComponentInfo `info`. The functions of GrammarMasks are
+// correct; a mutant replaces one of them by a wrong function.
 //
 // Correctness: the target under the grammar is p_u with the forbidden tokens removed, divided by the remaining mass.
 // A verifier that is exact for any rows is exact for masked rows, whatever row q a draft was drawn from: a forbidden
@@ -56,7 +56,7 @@ struct GrammarStep {
   int state_after(int u) const { return u == 0 ? state : automaton->after(state_after(parent_of(u)), token_of(u)); }
 };
 
-/// The results that an engine computes from the automaton. The definitions here are right.
+/// The correct results that an engine must compute from the automaton.
 struct GrammarMasks {
   static constexpr bool trees = true;  ///< whether it supports trees; otherwise only chains
 
@@ -65,7 +65,7 @@ struct GrammarMasks {
   int mask_state(const GrammarStep& step, int u) const { return step.state_after(u); }
   /// Whether draft u is verified, if its parent is verified.
   bool verified(const GrammarStep&, int) const { return true; }
-  /// Returns the state before the next step, if `step` has emitted the drafts on the way to `node`, then `last`.
+  /// Returns the state before the next step if this step emits the drafts on the path to `node`, then `last`.
   int next_state(const GrammarStep& step, int node, Token last) const {
     return step.automaton->after(step.state_after(node), last);
   }

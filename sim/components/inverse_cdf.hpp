@@ -6,7 +6,8 @@
 //   end      Steps::past_the_end  token if u >= F(V - 1)
 //
 // Cost: V additions to prepare, log V comparisons for a draw.
-// Correctness: pieces() is the exact distribution of draw(): token x has the random bits with F(x - 1) <= u < F(x).
+// Correctness: draw() returns token x for the random bits with F(x - 1) <= u < F(x), and pieces() lists these
+// intervals, so their lengths are the exact distribution of draw().
 #pragma once
 
 #include <algorithm>
@@ -20,8 +21,8 @@
 
 namespace draftproof {
 
-// The least 64-bit integer at which a monotone condition becomes true. In a sampler that uses 64 random bits it is
-// the boundary between two tokens.
+// Bisection for the least 64-bit integer at which a monotone condition becomes true. In a sampler that uses 64 random
+// bits, this integer is the boundary between two tokens.
 //
 // Cost: 65 calls of the condition.
 // Correctness: exact for every condition that stays true once it is true.
@@ -86,7 +87,7 @@ class InverseCdfTable {
       if (!(sum > before)) continue;
       before = sum;
       const auto next = first_word([sum](std::uint64_t word) { return !(Steps::uniform(word) < sum); }, first);
-      if (next && *next == first) continue;  // no random bits give a uniform in the token's interval
+      if (next && *next == first) continue;  // the interval contains no uniform
       visit(first, static_cast<Token>(x));
       if (!next) return;
       first = *next;

@@ -8,7 +8,7 @@
 //   mask         V bytes for each target row, 0 where the token may not be emitted; null: no masks
 //   drafts       `longest` ids for each slot; a slot with fewer drafts is filled up with pad_id
 //
-// Rows are weights, not probabilities: with rows of small integers every product of verification is exact.
+// Rows are weights, not probabilities. If the weights are small integers, every product in verification is exact.
 #pragma once
 
 #include <algorithm>
@@ -27,11 +27,11 @@ inline constexpr Token pad_id = -1;
 /// The settings of a request.
 struct BatchRequest {
   std::uint64_t seed = 0;
-  bool seeded = true;          ///< false: uses the engine's seed, in a stream numbered by `id`
+  bool seeded = true;          ///< false: random bits come from the engine's seed, at a stream numbered by `id`
   std::uint32_t id = 0;        ///< identifies the request in the engine, independently of its slot
   std::uint32_t position = 0;  ///< tokens emitted so far: the same seed and position give the same random bits
   Token stop = no_token;       ///< the step ends with this token
-  int limit = 0;               ///< most tokens to emit; 0: no limit
+  int limit = 0;               ///< largest number of tokens to emit; 0: no limit
 
   /// Returns the number of tokens, of `count` tokens, that a step keeps: up to and including the stop token, and at
   /// most the limit.
@@ -87,21 +87,21 @@ struct RaggedBatch {
 /// The output of a batch, slot by slot.
 struct BatchOutput {
   std::vector<std::vector<Token>> emitted;
-  std::vector<int> accepted;  ///< drafts among the emitted tokens
-  std::vector<bool> refused;  ///< a row is invalid, or a draft cannot have been drawn; no token is emitted
+  std::vector<int> accepted;  ///< number of drafts among the emitted tokens
+  std::vector<bool> refused;  ///< whether no token is emitted, because a row is invalid or a draft has q(x) = 0
 };
 
 /// A runner: one call verifies a batch. `random.at(address)` is the source of one decision, which has
 /// `bool flip(double num, double den)`, true with probability min(1, num / den), and `Token pick(weights)` from
 /// weights of any sum (ScaledWeights). One object serves many calls, so its members keep their values between calls.
-/// Products of a batch's weights are exact; if a runner divides, an enumeration in fractions shows the rounding.
+/// Products of a batch's weights are exact. If a runner divides weights, its rounding errors show in the enumeration.
 template <class V, class Random>
 concept BatchVerifier = std::is_default_constructible_v<V> &&
     requires(V runner, const RaggedBatch& batch, Random& random) {
   { runner.verify(batch, random) } -> std::same_as<BatchOutput>;
 };
 
-/// Whether C declares itself, by a static `info`.
+/// Whether C has a static `info`, the declaration of a component.
 template <class C>
 concept Described = requires {
   { C::info } -> std::convertible_to<const ComponentInfo&>;

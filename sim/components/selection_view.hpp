@@ -41,7 +41,7 @@ enum class SelectionCut {
 /// Declarations of a policy, with their defaults.
 struct SelectionPolicy {
   static constexpr SelectionCut cut = SelectionCut::before_verification;
-  static constexpr bool trees = true;  ///< whether it chooses from trees; else from chains alone
+  static constexpr bool trees = true;  ///< whether it supports trees; otherwise only chains
   static constexpr bool matching_alone =
       false;  ///< whether it is exact for sample-and-match only, whose tokens do not depend on the drafts
 };
@@ -53,14 +53,14 @@ struct DraftedRequest {
   std::vector<std::span<const Scalar>> row;
   std::vector<std::span<const std::uint8_t>> legal;
   std::vector<Scalar> confidence;
-  int accepted = 0;                       ///< drafts accepted one step ago
-  std::vector<Scalar> past_confidence{};  ///< confidences at positions 1 .. L, one step ago
+  int accepted = 0;                       ///< number of drafts that the previous step accepted
+  std::vector<Scalar> past_confidence{};  ///< confidences at positions 1 .. L in the previous step
 
   int size() const { return static_cast<int>(parent.size()); }
   /// Returns the draft probability of the token of u.
   const Scalar& drawn(int u) const { return row[at(parent[at(u)])][at(token[at(u)])]; }
   bool allowed(int u) const { return legal[at(parent[at(u)])][at(token[at(u)])] != 0; }
-  /// Return the row that u was drawn from, the confidence before that draw, and the confidence after u.
+  /// These return the row that u was drawn from, the confidence before that draw, and the confidence after u.
   std::span<const Scalar> row_before(int u) const { return row[at(parent[at(u)])]; }
   const Scalar& confidence_before(int u) const { return confidence[at(parent[at(u)])]; }
   const Scalar& confidence_after(int u) const { return confidence[at(u)]; }
@@ -86,8 +86,8 @@ struct DraftedRequest {
 template <class Scalar>
 struct SelectionView {
   std::vector<DraftedRequest<Scalar>> requests;
-  int budget = 0;              ///< most drafts that are verified, over all requests
-  std::vector<Scalar> cost{};  ///< cost of verifying 0, 1, .. drafts; never empty; more drafts cost the last entry
+  int budget = 0;              ///< largest number of verified drafts of all requests together
+  std::vector<Scalar> cost{};  ///< cost of verifying 0, 1, .. drafts, not empty; the last entry is for more drafts too
 
   const Scalar& cost_of(std::size_t drafts) const { return cost[std::min(drafts, cost.size() - 1)]; }
 };
@@ -150,7 +150,8 @@ KeptDrafts first_drafts(const SelectionView<Scalar>& view, const std::vector<Ran
   return kept;
 }
 
-// Budgets that maximise predicted throughput, the expected tokens of a batch over the cost of its verification.
+// Functions for policies that maximise predicted throughput: the expected number of tokens of a batch divided by the
+// cost of its verification.
 
 /// Returns the expected number of tokens if the first 0, 1, .. drafts of a ranking by survival are verified, up to
 /// the budget: one token for each request, plus the survival of each verified draft.

@@ -1,9 +1,9 @@
 // Target rows as an engine makes them from a request: the request, rows under a support mask, and the settings that
 // remove tokens.
 //
-// The filters, which remove tokens from a row, are min-p, top-k, top-p and typical-p. In a chain each filter reads the
-// tokens that the filters before it kept. Jointly (`joint`) each filter reads the whole row, and a token stays if all
-// filters keep it.
+// The filters, which remove tokens from a row, are min-p, top-k, top-p and typical-p. By default they are chained: each
+// filter reads the tokens that the filters before it kept. If `joint` is set, each filter reads the whole row, and a
+// token stays if all filters keep it.
 //
 //   w        row          weights, not normalised
 //   S        seen         the tokens that a filter reads
@@ -40,9 +40,9 @@ namespace draftproof {
 // one request. All values are integers, so rows in fractions can be compared with `==`.
 //
 //   w        weight       exp(logit / grain): the grain-th root of a token's weight before any setting; bias and
-//                         penalty are factors of it
-//   1/T      coldness     inverse temperature in units of 1 / grain, the exponent of w: `grain` is temperature 1, 0
-//                         is temperature 0, the most probable token
+//                         penalty multiply and divide w
+//   1/T      coldness     the exponent of w, which is the inverse temperature times grain: `grain` for temperature 1; 0
+//                         for temperature 0, at which the most probable token is taken
 //   c        count        occurrences of a token in the text before a position, committed and drafted
 //   d        penalty      w is divided by d once for each occurrence
 
@@ -56,7 +56,7 @@ struct TargetRequest {
   int top_k = 0;           ///< 0: off; among equal weights the lowest ids stay
   int min_p_over = 0;      ///< removes tokens below 1/min_p_over of the largest weight; 0: off
   int top_p = 0;           ///< per cent of the mass that the most probable tokens must have together; 0: off
-  int typical_p = 0;       ///< as top_p, in the order of typical-p; 0: off
+  int typical_p = 0;       ///< per cent of the mass that the most typical tokens must have together; 0: off
   bool joint = false;      ///< every filter reads the whole row, not only the tokens that filters before it kept
   bool cold_last = false;  ///< filters read the row at temperature 1, and the temperature is applied after them
   std::vector<int> bias;   ///< factor for each token; empty: off
@@ -81,7 +81,7 @@ inline std::vector<double> normalised_row(std::span<const double> weights) {
   return row;
 }
 
-// A row of target weights under its support mask, and weights over tokens for a random source.
+// A row of target weights under its support mask, and the form in which weights are passed to a random source.
 //
 //   w      MaskedRow(x)     weight of token x, 0 where the mask is 0
 //
@@ -139,7 +139,8 @@ class ScaledWeights {
   F f_;
 };
 
-/// The distance of a token's surprise from the entropy of a set, by which typical-p orders tokens.
+/// The distance of a token's surprise, -log of its probability, from the entropy of a set; typical-p orders tokens by
+/// this distance.
 class TypicalDistance {
  public:
   /// `weights` are the weights of the set's tokens, up to a factor.

@@ -16,7 +16,8 @@
 namespace draftproof {
 
 struct TargetSteps {
-  /// Returns the weight of x at position i. A batched pass may differ in the last bits from a decode of one token.
+  /// Returns the model's weight of x at position i. A source may replace this step, because an engine's pass over
+  /// several positions may differ in the last bits from decoding one token.
   int weight(const TargetRequest& request, int i, Token x) const {
     return request.weights[static_cast<std::size_t>(i)][static_cast<std::size_t>(x)];
   }

@@ -25,8 +25,9 @@ HALF = torch.tensor([0.5, 0.5])
 
 
 def window(step: Callable[..., tuple[int, Any, Any]], rows_of: Any, drafts: list[int]) -> tuple[int, ...]:
-    """Returns two tokens, written by steps on a window of two drafts. `rows_of(None)` is the target's row of the first
-    token, `rows_of(first)` of the second token after `first`. The proposal row of each of `drafts` has all mass on it.
+    """Returns two tokens, written by steps on a window of two drafts. `rows_of(None)` is the target's row for the first
+    token, `rows_of(first)` its row for the second token after `first`. Each draft of `drafts` has a proposal row with
+    all mass on this draft.
 
     `step` takes the drafts and their rows after the last token of the text, and the target's tokens and rows for them.
     It returns the number of tokens that the text gets, and all tokens and rows.
@@ -89,7 +90,7 @@ def spectr_gbv(checkout: Path) -> Callable[[], tuple[int, ...]]:
     """Returns a function that runs one step of the decoder with two candidates of one token: p = (1 1)/2, q = (0 1)."""
 
     class Cache:
-        """Replaces the decoder's cache of a transformer, which cannot hold the row of a model without context."""
+        """Replaces the decoder's cache, which calls a transformer. This model has one row, whatever the context is."""
 
         def __init__(self, model: Any, *_: Any) -> None:
             self.row = model.row

@@ -1,4 +1,5 @@
-// Correct batch runners: a plain runner, and two runners that find rows or write tokens in a way that looks wrong.
+// Correct batch runners: a plain runner, and two that resemble known bugs in how they find rows or write tokens. Checks
+// must pass all three.
 #pragma once
 
 #include <draftproof/sim/components/chain_steps.hpp>
@@ -6,8 +7,8 @@
 
 namespace draftproof::components::batch {
 
-// As token_chain, but row offsets are computed for four slots at a time and stored. This is correct, although the
-// offsets outlive the call: slot 0 of every call begins a new list.
+// Verifies as token_chain does, but computes row offsets for four slots at a time and stores them. The list outlives
+// the call. This is correct, because slot 0 of every call begins a new list.
 //
 //   begin_    first target row of each slot
 //
@@ -39,9 +40,8 @@ struct OffsetsByChunk : ChainSteps {
   mutable std::vector<std::int64_t> begin_;
 };
 
-// As token_chain, but every draft is first written into the padded output. Rejected drafts stay there after the extra
-// token, and the number of emitted tokens excludes them. This is correct, although the padded output contains
-// rejected drafts.
+// Verifies as token_chain does, but first writes every draft into the padded output, where rejected drafts stay after
+// the extra token. This is correct, because the number of emitted tokens excludes them.
 //
 // Steps, symbols and cost: sim/components/chain_steps.hpp.
 // Correctness: tokens after the extra token are never read.

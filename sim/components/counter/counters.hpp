@@ -7,8 +7,8 @@
 
 namespace draftproof::components::counter {
 
-// Counts in cells of 16 bits, and empties them into sums of 64 bits before a cell can overflow. This is correct,
-// although a cell that is not emptied overflows after 65,535 trials.
+// Counts in cells of 16 bits, which overflow after 65,535 trials. This is correct, because the cells are added to
+// 64-bit sums and emptied (flushed) every 65,535 trials.
 //
 // Symbols and cost: sim/components/counter_steps.hpp.
 // Correctness: a cell counts at most the trials since the last flush, which are at most 65,535.

@@ -17,8 +17,8 @@ namespace draftproof::components::sampler {
 //
 // Symbols and cost: sim/sampling/alias_table.hpp.
 // Correctness: the row is quantised to multiples of 2^-62, and each of V cells has two edges on the grid of 2^-64, so
-// the error is V 2^-62 + V 2^-64 < 1e-12. The random bits that select a cell are an interval, in which the first part
-// gives one of the cell's two tokens and the second part the other; bisection finds the boundary.
+// the error is V 2^-62 + V 2^-64 < 1e-12. The 64-bit values that select a cell are an interval, whose first part gives
+// one of the cell's two tokens and whose second part gives the other; pieces() finds the boundary by bisection.
 struct AliasSampler {
   static constexpr ComponentInfo info{.name = "alias_sampler",
                                       .summary = "alias table in integers",

@@ -12,8 +12,9 @@ namespace draftproof::components::selection {
 // Keeps the drafts with the highest survival. This is exact, although the policy uses the confidences of the current
 // step.
 //
-// Correctness: survival does not grow along a path, and ties go to the earlier position, so the drafts can be chosen
-// one after the other. The confidences that decide about a draft are functions of the drafts chosen before it.
+// Correctness: survival does not grow along a path, and ties go to the earlier position, so the ranking can be built
+// draft by draft, always from drafts whose parents are in it. Whether a draft is kept is then a function of confidences
+// that are known before it is drawn.
 // Source: DSpark, arXiv:2607.05147, algorithm 1; the mutant is topk_open_ties.
 struct SurvivalRanking : SelectionPolicy {
   static constexpr ComponentInfo info{

@@ -1,5 +1,5 @@
-// Selection policies that look at one request. All of these policies are exact, also where they read drawn tokens;
-// the comment of each policy gives the reason. Symbols: sim/components/selection_view.hpp.
+// Selection policies that decide for each request by its data alone. All are exact, including the policies that read
+// drawn tokens; the comment of each policy gives the reason. Symbols: sim/components/selection_view.hpp.
 #pragma once
 
 #include <algorithm>
@@ -93,8 +93,8 @@ struct StopAfterLowProbability : SelectionPolicy {
   }
 };
 
-// Verifies all drafts, and cuts the output one token after the prefix of drafts with confidence of at least one half.
-// This is exact, although the confidence is a function of the drawn token.
+// Verifies all drafts, and cuts the output one token after the longest prefix of drafts that all have a confidence of
+// at least one half. This is exact, although the confidence after a draft is a function of the drawn token.
 //
 // Correctness: the token after the last kept draft is emitted too, so whether a token is emitted depends on earlier
 // tokens only, and every emitted token is a token of the uncut output.
@@ -128,8 +128,8 @@ struct IllegalDraftsKept : SelectionPolicy {
   }
 };
 
-// Drops the last drafts while their draft probability is below one half, before sample-and-match. This is exact,
-// although the policy reads the drawn tokens.
+// Removes drafts from the end of a chain as long as the last draft has q(x) below one half, and then verifies by
+// sample-and-match. This is exact, although the policy reads the drawn tokens.
 //
 // Correctness: the verifier draws its tokens from p independently of the drafts, which decide only how many it draws.
 // Source: derived here, after engines that verify by sampling from the target.

@@ -6,8 +6,8 @@
 
 namespace draftproof::components::target {
 
-// Makes rows of p from logits whose last bits differ from the logits of a decode of one token, as in a pass over
-// several positions. Verifiers pass on these rows, because the expected output is computed from the same logits.
+// Makes rows of p from logits that differ in the last bits from the logits of decoding one token, as in an engine's
+// pass over several positions. This source is correct: the expected rows are computed from the same logits.
 //
 // Steps, symbols and cost: sim/components/target_steps.hpp.
 // Source: vllm-project/vllm#54506, ml-explore/mlx-lm#1423.
