@@ -1,7 +1,7 @@
-// Rows of one position without tables (plain vectors in any scalar, rows normalised from a coarse format, and rows of
-// logits), and a count of passes over the vocabulary.
+// Rows of one position without tables: plain vectors in any scalar (Rows), rows normalised from a coarse format
+// (NormalisedRows), and rows from logits (LogitRows). Also a count of passes over the vocabulary.
 //
-// Rows has target and proposals as vectors in any scalar: rationals for proofs, double and float for the exact
+// Rows holds target and proposals as vectors in any scalar: rationals for proofs, double and float for the exact
 // distribution of the floating-point program. Every call costs O(V).
 #pragma once
 
@@ -25,8 +25,8 @@
 
 namespace draftproof {
 
-// Counts the passes over the vocabulary that calls of a ratio table make. Gates choose their number of trials by this
-// cost of a trial. Look-ups and searches do not count.
+// A count of the tokens that calls of a ratio table read in passes over the vocabulary; look-ups and searches do not
+// count. A gate chooses its number of trials by this cost of a trial.
 
 /// Returns the number of tokens that passes of this thread have read.
 inline std::uint64_t& tokens_passed() {
@@ -55,8 +55,8 @@ class PassWeights : public FixedWeights<F> {
 //
 // Cost: two reads of each stored row, the second from cache, and 4 V bytes of memory for each row, reused by every
 // call.
-// Correctness: drafts drawn in proportion to the stored q have the normalised q as their distribution; p and q sum to
-// 1 as closely as any rows of float.
+// Correctness: drafts drawn in proportion to the stored q have the normalised q as their distribution. The sums of p
+// and q differ from 1 no more than the sum of any row that is rounded to float.
 
 class NormalisedRows {
  public:
@@ -136,7 +136,7 @@ class Rows {
     return weights([this, k, seen, n](Token x) { return among(x, seen, n) ? Scalar{0} : proposal(x, k); });
   }
   Scalar mass_without(int k, const Token* seen, int n) const {
-    if (n == 0) return one();  // a rounded sum may differ from 1 by an ulp, and a test then rejects although p = q
+    if (n == 0) return one();  // a sum may be an ulp off 1 by rounding, and a test could then reject although p = q
     return sum([this, k, seen, n](Token x) { return among(x, seen, n) ? Scalar{0} : proposal(x, k); });
   }
 
@@ -157,15 +157,16 @@ class Rows {
     return weights([values = std::move(values)](Token x) -> const Scalar& { return values[index(x)]; });
   }
 
-  /// Returns one bin for each token with q > 0, by descending p / q. The order compares products, so tokens whose
-  /// products underflow to 0 are equal in it. The plans of ladders divide by the q-mass of a group of bins, and with an
-  /// order by quotients the result would be infinite for a group of a single token with denormal q.
+  /// Returns one bin for each token with q > 0, by descending p / q. Two tokens x, y are compared by the products
+  /// p(x) q(y) and p(y) q(x), which are equal if both underflow to 0, and not by quotients. By quotients, a token with
+  /// denormal q could be a group of bins by itself, and a ladder's plan, which divides by the q-mass of a group, would
+  /// be infinite.
   TokenBins<Scalar> bins() const {
     return bins_by([this](Token a, Token b) { return target(a) * proposal(b) > target(b) * proposal(a); });
   }
   int bin(const TokenBins<Scalar>& bins, Token x) const { return bins.of(x); }
-  /// Returns the ranking by the quotients that ratio() returns, which must not rise with the rank. It does not use
-  /// products, because products of doubles may underflow where the quotients do not.
+  /// Returns the ranking by quotients p / q and not by products as in bins(), because ratio(j) must not rise with the
+  /// rank j and products of doubles may underflow where the quotients do not.
   auto ranking() const {
     return TokenRanking<Rows>(
         *this, bins_by([this](Token a, Token b) { return target(a) / proposal(a) > target(b) / proposal(b); }));

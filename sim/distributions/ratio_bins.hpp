@@ -47,7 +47,7 @@ class RatioGuide {
     return search(descending).prefix_length(b);
   }
 
-  /// Returns the addresses of the guide's array and of the ratios.
+  /// Returns the search as a view: the addresses of `descending` and of the guide's array.
   RatioSearch search(std::span<const double> descending) const {
     return {descending.data(), descending.size(), start_.data(), cells_};
   }
@@ -77,8 +77,8 @@ class TokenBins {
     }
   }
 
-  /// Takes the masses from `prefix`: entry i has the masses of the first i tokens of `order` and of the tokens with
-  /// q = 0.
+  /// `prefix` has the cumulative masses: entry i is the mass of the first i tokens of `order` and of the tokens with
+  /// q = 0 together.
   template <class L, class Masses>
   TokenBins(const L& distributions, const std::vector<Token>& order, const Masses& prefix)
       : bin_(static_cast<std::size_t>(distributions.vocabulary()), -1) {
@@ -95,7 +95,7 @@ class TokenBins {
   int size() const { return static_cast<int>(target_.size()) - 1; }
   const Scalar& target_below(int i) const { return target_[static_cast<std::size_t>(i)]; }
   const Scalar& proposal_below(int i) const { return proposal_[static_cast<std::size_t>(i)]; }
-  /// p / q of each bin; differences of the sums would lose precision on narrow bins.
+  /// p / q of each bin, from the token's entries, because differences of cumulative sums would lose precision.
   const std::vector<Scalar>& ratios() const { return ratio_; }
   int of(Token x) const { return bin_[static_cast<std::size_t>(x)]; }
   /// of(x) for all x, [V]; -1 where q = 0.
@@ -119,12 +119,12 @@ class BucketBinsIn {
   static constexpr bool single_tokens = false;
   /// Largest number of groups of bins in a plan (verifiers/ladder/selected_distribution.hpp).
   static constexpr int most_stretches = most_plan_stretches;
-  /// Adjacent bins are joined (verifiers/ladder/selected_distribution.hpp) up to this product of q-mass and
-  /// difference in p / q, or a quarter of it if one token decides and there is no surplus. The value was chosen by
-  /// measurement, docs/ladder.md.
+  /// A plan joins adjacent bins as long as the q-mass of the group times its range of p / q is at most this value, or a
+  /// quarter of it if one token decides and there is no surplus (verifiers/ladder/selected_distribution.hpp). The value
+  /// was chosen by measurement, docs/ladder.md.
   double least_spread = 0x1p-14;
 
-  /// Makes an object without bins, to be assigned to before use.
+  /// Constructs an object without bins, which must be assigned to before use.
   BucketBinsIn() = default;
   /// `rows` has target_row() and proposal_row().
   template <class Rows>
@@ -133,7 +133,7 @@ class BucketBinsIn {
   explicit BucketBinsIn(const simd::RatioMasses& masses) : BucketBinsIn(Workspace{}, RatioBuckets::count) {
     fill(Workspace{}, masses);
   }
-  /// Makes lists for at most `most` bins, to be filled by fill().
+  /// Allocates lists for at most `most` bins, which fill() must fill.
   DRAFTPROOF_DEVICE BucketBinsIn(const Workspace& workspace, int most)
       : bin_(workspace.template persistent<typename Workspace::Index>(RatioBuckets::count)),
         bucket_(workspace.template scratch<typename Workspace::Index>(most)),
@@ -153,7 +153,8 @@ class BucketBinsIn {
     // The p-mass of a bucket without q-mass is included in target_below of the next bin.
     const auto enter = [&](int i, const Above& above, const Above& mass) {
       const auto bin = static_cast<std::size_t>(above.bins);
-      // A bucket without q-mass gets the bin above it, because it may contain tokens whose mass was truncated to 0.
+      // Tokens in a bucket without q-mass may have a q that was truncated to 0; of() maps them to the bin with the next
+      // higher ratio.
       const std::int64_t place = above.bins - (mass.bins == 0);
       bin_[descending(i)] = static_cast<typename Workspace::Index>(place < 0 ? 0 : place);
       if (mass.bins == 0) return;
@@ -168,7 +169,7 @@ class BucketBinsIn {
     proposal_.resize(n + 1);
     ratio_.resize(n);
     bucket_.resize(n);
-    // The last bin gets the mass that truncation took, less than V 2^-60.
+    // The last cumulative masses are set to 1, so the last bin gets the mass lost by truncation, less than V 2^-60.
     workspace.each(1, [&](int) { target_[n] = proposal_[n] = 1; });
   }
 
@@ -186,7 +187,7 @@ class BucketBinsIn {
   DRAFTPROOF_DEVICE int of_bucket(std::size_t bucket) const { return bin_[bucket]; }
 
  private:
-  /// The buckets with a higher ratio than a bucket: their masses, and the number of these buckets that are bins.
+  /// For a bucket: the masses of the buckets with a higher ratio, and how many of them are bins.
   struct Above {
     Fixed target = 0, proposal = 0;
     std::int64_t bins = 0;

@@ -8,9 +8,9 @@
 //   draw                     the j that bisection finds with w_(j+1) > u w_n
 //
 // Cost: O(log V) for each draw; O(1) expected with a guide of the same residual.
-// Correctness: a guide stores, for each cell of random bits, the range that the bisection reaches before the first
-// comparison whose outcome differs within the cell (ResidualGuide). So a draw with a guide gives the token of the plain
-// bisection, even if rounding makes w_j fall with j.
+// Correctness: a guide (ResidualGuide) divides the random bits into intervals and stores for each interval the range
+// that the bisection reaches by comparisons with the same outcome for the whole interval. So a draw with a guide gives
+// the token of the plain bisection, even if rounding makes w_j fall with j.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,9 @@
 
 namespace draftproof {
 
-// A guide to the draws of one residual. It divides the random bits into intervals (cells), and stores for each cell
-// the range to which a bisection narrows before thresholds of the cell take different branches.
+// A guide to the draws of one residual. It divides the random bits into intervals (cells), and stores for each cell the
+// range that a bisection reaches before the first comparison whose outcome differs between thresholds of the cell. The
+// threshold of random bits is u w_n.
 //
 //   c        word >> shift        cell: an interval of consecutive 64-bit integers
 //   low .. high                   range that the bisections of all integers of the cell reach
@@ -43,7 +44,7 @@ class ResidualGuide {
     DRAFTPROOF_DEVICE std::uint32_t middle() const { return low + (high - low) / 2; }
   };
 
-  /// Makes the guide to bisections for the first j < count with bound(j) > unit_interval(word) * total.
+  /// Constructs the guide for bisections that find the first j < count with bound(j) > unit_interval(word) * total.
   template <class Bound>
   ResidualGuide(std::size_t count, double total, const Bound& bound) : cells_(cells_for(count)) {
     shift_ = 64 - std::countr_zero(cells_.size());
@@ -59,7 +60,7 @@ class ResidualGuide {
   }
 
  private:
-  /// Narrows `range`, which cells first .. last - 1 share, for each of these cells.
+  /// Narrows the common `range` of cells first .. last - 1 for each cell, and stores the results.
   template <class Bound>
   void descend(Range range, std::size_t first, std::size_t last, double total, const Bound& bound) {
     if (first == last) return;
@@ -142,7 +143,7 @@ class RatioResidual {
   DRAFTPROOF_DEVICE void step(Search& search) const {
     auto& [low, high] = search.range;
     const std::uint32_t middle = search.range.middle();
-    // Masks replace a branch, which would be mispredicted every other time.
+    // Uses masks instead of a branch, which would be mispredicted half of the time.
     const std::uint32_t before = std::uint32_t{0} - static_cast<std::uint32_t>(up_to(middle + 1) > search.threshold);
     high = (middle & before) | (high & ~before);
     low = (low & before) | ((middle + 1) & ~before);

@@ -95,7 +95,7 @@ class RatioTable {
     return {*this, b, clip_ratio, order_.size(), std::isinf(clip_ratio) ? order_.size() : prefix_length(clip_ratio)};
   }
 
-  /// residual_mass(b) and residual(b) for a caller that has computed reached = prefix_length(b).
+  /// These overloads are for a caller that has already computed reached = prefix_length(b).
   double residual_mass(double b, std::size_t reached) const { return prefix_residual(reached, b); }
   Residual residual(double b, std::size_t reached) const {
     return {*this, b, std::numeric_limits<double>::infinity(), reached, reached};
@@ -129,12 +129,13 @@ class RatioTable {
   auto weights(F f) const {
     return PassWeights<F>{vocabulary(), std::move(f)};
   }
-  /// Returns weights(f) as a table, whose draws give the same tokens for the same random bits.
+  /// Returns weights(f) as a table of cumulative sums, whose draws give the same tokens for the same random bits as
+  /// weights(f).
   template <class F>
   auto tabulated(F f) const {
     return CumulativeWeights<F>{vocabulary(), std::move(f)};
   }
-  /// Returns weights(f) as an alias table, whose draws give other tokens for the same random bits.
+  /// Returns weights(f) as an alias table, whose draws give other tokens than weights(f) for the same random bits.
   template <class F>
   auto alias_weights(F f) const {
     std::vector<double> values;
@@ -245,8 +246,8 @@ class RatioTable {
   static std::size_t index(std::integral auto x) { return static_cast<std::size_t>(x); }
   std::size_t row_of(int k) const { return aliases_.size() == 1 ? 0 : index(k); }
 
-  /// Returns the masses of a row. Stores the entries that programs read (RowRest), which are equal if the row's entries
-  /// are equal.
+  /// Returns the integer masses of a row. Stores in `column` the probabilities that target() and proposal() return; by
+  /// RowRest, entries that are equal in the row are equal there.
   std::vector<std::uint64_t> read(std::span<const double> row, std::size_t column) {
     const RowRest rest = rest_of(row);
     for (std::size_t x = 0; x < row.size(); ++x)
@@ -260,7 +261,7 @@ class RatioTable {
     for (Token x = 0; x < std::ssize(p); ++x)
       if (p[index(x)] != 0 || q[index(x)] != 0) keyed.push_back({target(x) / proposal(x), x});
     sort_by_key(keyed);
-    std::uint64_t target_sum = 0, proposal_sum = 0;  // integers: the same prefix sums in any order of equal ratios
+    std::uint64_t target_sum = 0, proposal_sum = 0;  // integer sums, so the order of equal ratios has no effect
     order_.reserve(keyed.size());
     ratio_.reserve(keyed.size());
     prefix_.reserve(keyed.size() + 1);

@@ -7,8 +7,8 @@
 //               proposals[k]   alias cells, their rests and cumulative sums of the k-th q  (alias_table.hpp,
 //                                                                                          guide_table.hpp)
 //
-// Cost: as RatioTable for masses and draws of residuals and rows; a sum or weights of a function are passes over V by
-// one thread.
+// Cost: as for RatioTable for masses and draws of residuals and rows. A sum of a function and a draw from weights of a
+// function are passes over V by one thread.
 // Correctness: the view runs the same code as the table. Sums that the table stores and a view does not
 // (CumulativeWeights) are sums of integers, so the view computes the same sums.
 #pragma once

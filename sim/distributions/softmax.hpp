@@ -91,7 +91,7 @@ DRAFTPROOF_DEVICE inline float factor_of_block(float weight, std::uint64_t units
 /// Returns the least power with a positive probability; the product of a smaller power with the factor is below the
 /// least normal float.
 DRAFTPROOF_DEVICE inline float least_power_realised(float factor) {
-  // 2 exceeds every power: with a factor below the least normal float every probability is 0.
+  // If the factor is below the least normal float, every probability is too. A power is at most 1, so 2 makes all 0.
   return factor >= least_normal_float ? least_normal_float / factor : 2;
 }
 
@@ -114,8 +114,8 @@ DRAFTPROOF_DEVICE inline float least_power_realised(float factor) {
 struct SoftmaxBlock {
   static constexpr std::size_t size = softmax_block_size;
 
-  float greatest;     ///< unspecified if the block is not sound
-  std::uint64_t sum;  ///< units of 2^-46
+  float greatest;     ///< the greatest logit; unspecified if the block is not sound
+  std::uint64_t sum;  ///< sum of the powers, in units of 2^-46
   bool sound;         ///< no NaN and no +infinity; if false, nothing was written
 };
 
@@ -219,8 +219,8 @@ class Softmax {
     return row();
   }
 
-  /// The steps of of(), for several threads on one row: read_block for every block in any order, then join(), then
-  /// scale_block for every block in any order. join() throws on logits as of() does.
+  /// These steps together do what of() does, so that several threads can work on one row: read_block for every block in
+  /// any order, then join(), then scale_block for every block in any order. join() throws on logits as of() does.
   std::size_t blocks() const { return blocks_.size(); }
   template <class Entry>
   void read_block(std::span<const Entry> logits, float inverse, std::size_t b) {

@@ -14,9 +14,9 @@
 //
 // Cost: one read of the row in the widest registers.
 // Correctness: captures have the same tolerance. Rounding to the format changes a sum by at most u for all normal
-// entries and d for each denormal entry; 1e-6 allows for the normalisation that made the row. s has the same bits at
-// every width: 2 + x lies in [2, 4), where the bits of a double count in units of 2^-51, so adding bits adds numbers.
-// s differs from the exact sum of the entries by at most V 2^-52.
+// entries together and by d for each denormal entry; 1e-6 allows for the error of the computation that normalised the
+// row. s has the same bits at every register width, because it is a sum of integers: the bits of a double 2 + x in
+// [2, 4), read as an integer, count units of 2^-51. s differs from the exact sum of the entries by at most V 2^-52.
 #pragma once
 
 #include <algorithm>

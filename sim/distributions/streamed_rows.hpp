@@ -69,9 +69,10 @@ class FreshRows {
   auto row(int k) const { return TermWeights<Entries>{*this, Entries{reader(row_of(k))}}; }
   auto row_without(int k, const Token* seen, int n) const { return RemainingWeights{*this, k, seen, n}; }
 
-  /// Returns 1 less the mass of the seen tokens if that is at least 1/16, because the subtraction then loses at most
-  /// four bits. Otherwise makes a pass over the remaining tokens, so that the result is exactly 0 if all of these have
-  /// q = 0; weights with a small sum are scaled (numeric/sums.hpp).
+  /// Returns the q-mass of the tokens that are not in `seen`. The difference of 1 and the mass of `seen` is returned if
+  /// it is at least 1/16, because the subtraction then loses at most four bits. Otherwise a pass adds up the remaining
+  /// tokens, so the result is exactly 0 if all of them have q = 0; weights with a small sum are scaled
+  /// (numeric/sums.hpp).
   double mass_without(int k, const Token* seen, int n) const {
     double left = 1;
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
@@ -97,7 +98,7 @@ class FreshRows {
   auto weights(F f) const {
     return FixedWeights<F>{vocabulary(), std::move(f), &visited_};
   }
-  /// Returns weights(f), without a table.
+  /// Returns weights(f); these rows make no alias table.
   template <class F>
   auto alias_weights(F f) const {
     return weights(std::move(f));
@@ -253,8 +254,8 @@ class FreshRows {
     return simd::sums(term, target_.size(), partial_.data());
   }
 
-  /// Returns the block in which the last pass's running sum exceeds `left`; subtracts the blocks before it from
-  /// `left`.
+  /// Returns begin and end of the block in which the running sum of the last pass exceeds `left`; subtracts the sums of
+  /// the blocks before it from `left`.
   std::pair<std::size_t, std::size_t> find_block(Fixed& left) const {
     const std::size_t start = simd::block * simd::find_block(partial_.data(), left);
     const std::size_t end = std::min(start + simd::block, target_.size());
@@ -269,7 +270,7 @@ class FreshRows {
   std::size_t row_step_;  ///< 0 if all drafts have one proposal
   mutable std::vector<Fixed> partial_;
   mutable Fixed total_ = 0;
-  mutable double passed_ = never;  ///< b if the partial sums are of the residual at b
+  mutable double passed_ = never;  ///< the b whose residual `partial_` has sums of; `never` if it has other sums
   mutable std::uint64_t visited_ = 0;
   mutable std::vector<Token> top_;  ///< empty before the first call of kth_most_probable
 };

@@ -56,8 +56,8 @@ TEST(Peers, NumpyAcceptsWhatTheClosedFormSays) {
       EXPECT_GT(answer.data.at("seconds"), 0);
       EXPECT_EQ(answer.data.at("trials"), 20000);
       EXPECT_NEAR(answer.data.at("expected_with_replacement"), wanted, 1e-14);
-      // The band is seven standard errors; one standard error is at most 1/2 over the root of the number of trials.
-      // Without replacement the acceptance is higher.
+      // The band is seven standard errors; a standard error is at most 1/2 divided by the root of the number of trials.
+      // The program without replacement may accept more often.
       const double acceptance = answer.data.at("acceptance"), band = 7 * 0.5 / std::sqrt(20000.0);
       EXPECT_GT(acceptance, wanted - band) << program;
       if (std::string(program) != "loop_wor" || drafts == 1) {
@@ -73,7 +73,8 @@ TEST(Peers, ScipyFindsTheOptimum) {
   for (const int drafts : {1, 2, 3}) {
     const PeerAnswer answer = ask("scipy_peer", "scipy", {"--drafts", std::to_string(drafts)});
     ASSERT_EQ(answer.error, "");
-    // By default HiGHS satisfies each row to 1e-7; the vertices of such a small program are far more exact.
+    // By default the solver, HiGHS, satisfies each constraint to 1e-7; the vertices of such a small linear program are
+    // far more exact.
     EXPECT_NEAR(answer.data.at("optimum"), fresh_iid_optimum(p, q, drafts).acceptance, 1e-9);
   }
 }

@@ -123,7 +123,8 @@ TEST(Goals, AtLeastAndAtMost) {
 }
 
 TEST(Goals, WhatSomeRoundsMissIsSaidByRounds) {
-  // The ratios of the rounds are 4, 6 and 25; by the median of the times alone, the goal would be met or not met.
+  // The ratios of the rounds are 4, 6 and 25. The medians of the times have only one ratio, 8 / 2, by which a goal
+  // would be either met or not met.
   const std::vector<SyntheticBenchmark> list{{"slow", {8, 6, 100}}, {"fast", {2, 1, 4}}};
   EXPECT_EQ(judged({"x", "slow", "fast", at_least, 5}, list).text(), "met in 2 of 3 rounds");
   EXPECT_EQ(judged({"x", "slow", "fast", at_most, 4}, list).text(), "met in 1 of 3 rounds");
