@@ -44,7 +44,7 @@ struct Ladder {
   /// Shared memory in bytes for a team (the GPU threads that verify one row) that makes the plan together.
   static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>();
 
-  /// Makes the coverage of i.i.d. drafts (coverage.hpp).
+  /// A callable that returns the coverage of i.i.d. drafts (coverage.hpp).
   template <class Scalar>
   struct Independent {
     int drafts;
@@ -163,7 +163,7 @@ struct Ladder {
     const auto& distributions = at.distributions();
     const Token x = at.draft(chosen);
     if (random.flip(at.target(x), core.selected(distributions, x))) return accepted(x, chosen);
-    if (plan.nothing_left)  // only by rounding; p(x) may be 0
+    if (plan.nothing_left)  // the flip failed by rounding or because p(x) = 0
       return at.target(x) > at.zero() ? accepted(x, chosen) : random.emit(distributions.residual(at.zero()));
     if constexpr (PlannedByTeam<typename P::Underlying>)
       return last_draw(at, random, distributions.weights([&](Token y) { return core.left(distributions, y); }));
@@ -172,7 +172,8 @@ struct Ladder {
   }
 
  private:
-  /// Whether the residual may be 0 everywhere: its mass is at least 1 - acceptance, and V roundings are below 2^-20.
+  /// Whether the residual may be 0 everywhere. Its mass is at least 1 - acceptance minus V rounding errors, which are
+  /// below 2^-20 together, so it is positive if 1 - acceptance exceeds 2^-20.
   template <class L>
   DRAFTPROOF_DEVICE static bool may_leave_nothing(const L& distributions, const Core<L>& core) {
     return !(distributions.one() - core.plan.acceptance > typename L::Scalar(0x1p-20));

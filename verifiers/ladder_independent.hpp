@@ -1,6 +1,6 @@
-// The ladder of the mean proposal for drafts from different proposals: selects one of them by groups and levels of
-// the ratio of the target to the mean of the proposals, or by one of a few orders, then verifies it as a single
-// draft.
+// The ladder of the mean proposal, for drafts from different proposals. It selects one of the drafts, by groups and
+// levels of the ratio of p to the mean of the proposals or by one of a few orders of the bins, and then verifies the
+// selected draft as a single draft.
 //
 //   r, bins, p_I    plan.ladder      mean proposal, bins by p / r, distribution of the selected draft
 //                                    (ladder/mean_ladder.hpp)
@@ -35,7 +35,7 @@ struct LadderIndependent {
       .ranks_tokens = true,
       .searches_plan = true};
 
-  int orders = 8;  ///< most orders in the mixture; with 0 the ladder alone decides
+  int orders = 8;  ///< largest number of orders in the mixture; 0: only the ladder selects
 
   template <class L>
   struct Plan {

@@ -47,13 +47,13 @@ struct RecursiveRejectionRandomOrder {
  private:
   template <class P, class Refused, class R>
   DRAFTPROOF_DEVICE static Verdict decide(const P& at, Refused refusals, R& random) {
-    Token tested[max_drafts];  // indices of drafts; UniformOnComplement takes its numbers as Token
+    Token tested[max_drafts];  // indices of drafts, as Token for UniformOnComplement
     while (refusals.count() < at.drafts()) {
       const int n = refusals.count();
       const int k = tested[n] = random.pick(UniformOnComplement(at.drafts(), tested, n));
       const Token x = at.draft(k);
       if (random.flip(refusals.left(x), refusals.mass() * at.proposal(x, k))) return accepted(x, k);
-      // If no residual is left, the flip fails by rounding only, so the draft is accepted if p(x) > 0.
+      // refuse() returns false if no residual is left. The flip then failed by rounding, so x is accepted if p(x) > 0.
       if (!refusals.refuse(k)) return at.target(x) > at.zero() ? accepted(x, k) : random.emit(at.residual(at.zero()));
     }
     return refusals.emit(random);

@@ -133,7 +133,7 @@ TEST(RaceEnclosure, HoldsEveryPrefixInFractions) {
     }
   }
   EXPECT_GT(enclosed, 500);
-  EXPECT_LT(widest, 1e-13L);  // five tokens, at most a hundred doublings
+  EXPECT_LT(widest, 1e-13L);  // for five tokens and at most a hundred doublings of 1 - e^(-qt)
   RecordProperty("widest", std::to_string(static_cast<double>(widest) * 1e15) + "e-15");
 }
 
@@ -168,7 +168,7 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
       const auto rejected = [&](const PrefixCertificate& bad) {
         return distribution.reject(p, q, drawn.drafts, bad) != "";
       };
-      const double beyond = 1e-12;  // more than the width of a certificate, so the changed bound is false
+      const double beyond = 1e-12;  // wider than upper - lower of any of these certificates, so a moved bound is false
       auto bad = good;
       bad.lower += beyond;
       ASSERT_TRUE(rejected(bad)) << distribution.name << ' ' << i;
@@ -234,7 +234,7 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
   }
 }
 
-/// A `lower` above the value of one cut is rejected, for cuts of every size of 2 .. V - 1 tokens.
+/// Tests that `lower` is rejected if it is above the value of a single cut, for cuts of every size 2 .. V - 1.
 TEST(PrefixCertificate, LooksAtEveryPrefix) {
   const int vocabulary = 40;
   std::vector<double> q(vocabulary, 1.0 / vocabulary), p(vocabulary, 0);
@@ -262,7 +262,7 @@ TEST(PrefixCertificate, OfARealVocabulary) {
   for (const auto& distribution : distributions_of_certificates) {
     const auto certificate = distribution.make(table, 8);
     EXPECT_EQ(distribution.reject(p, q, 8, certificate), "") << distribution.name;
-    EXPECT_LT(certificate.upper - certificate.lower, 4e-11);  // V 2^-53 on either side, plus 1e-13
+    EXPECT_LT(certificate.upper - certificate.lower, 4e-11);  // 2 V 2^-53 + 1e-13
     EXPECT_LT(certificate.upper, 1);
     auto bad = certificate;
     bad.lower = certificate.upper + 1e-12;

@@ -1,7 +1,7 @@
 // Tests of the optimum of every draft sampling. Cuts over all sets, flows and a linear program agree; flows and cuts in
 // fractions are equal. Further tests compare with reference values, and test the methods of optimum/distributions and
-// the relaxation behind the bounds for different proposals, also with weights that the search would not choose, where
-// the corner at r = 1 decides.
+// the relaxation behind the bounds for different proposals. The relaxation is also tested with weights that the search
+// would not choose, for which the least value is at the corner r = 1 (MixtureCut).
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -73,7 +73,7 @@ TEST(CutOptimum, EveryReferenceCaseOfEveryDistributionWeHave) {
 }
 
 TEST(CutOptimum, TheCutsOfTheReferenceAreSmallest) {
-  // Any smallest cut is valid, so the test compares the value of the file's cut and not the set.
+  // Several cuts may have the least value, so the test compares the value of the file's cut and not its tokens.
   int compared = 0;
   for (const golden::Case& c : golden::cases()) {
     if (!c.has_cut) continue;
@@ -112,7 +112,8 @@ RC_GTEST_PROP(CutOptimum, OrdersTheSchemes, (const Instance& instance)) {
   RC_ASSERT(rejection <= without);
   RC_ASSERT(without <= best_without);
   RC_ASSERT(best <= best_without);
-  // K-SEQ's root has no exact fraction, so it is computed in double; its bisection rounds 40 times.
+  // K-SEQ's factor is the root of an equation and in general no fraction, so it is computed in double, by a bisection
+  // that rounds 40 times.
   RC_ASSERT(static_cast<double>(rejection) <=
             exact::k_seq(exact::as_doubles(p), exact::as_doubles(q), drafts) + 40 * 0x1p-53);
 }
@@ -175,9 +176,9 @@ TEST(Transport, SaysWhenFractionsAreTooLong) {
   EXPECT_THROW(optimal_transport(target, {{TokenSet{1}, Rational(1)}}), std::range_error);
 }
 
-/// Returns the optimum by enumerating all tuples and all cuts of the table's rows. The small fractions are not used,
-/// because the table's rows differ from them by rounding, which the residual of a row without its token of probability
-/// 0.999999999 would magnify.
+/// Returns the optimum by enumerating all tuples and all cuts of the table's rows. These rows, and not the fractions
+/// that they were rounded from, are compared, because drafting without replacement may divide a rounding error by the
+/// mass that is left without a token of probability 0.999999999.
 double by_enumeration(const AnyDrafter& drafter, const RatioTable& table, int drafts) {
   std::vector<double> target;
   for (Token x = 0; x < table.vocabulary(); ++x) target.push_back(table.target(x));
@@ -256,8 +257,9 @@ TEST(IndependentBounds, OfEqualProposalsAreTheRatioScan) {
   }
 }
 
-// The mixture's mass r reaches 1 within the second token. The value is 11/16, 3/4 and 1 at the prefixes, and 1/4 + 1/4
-// at the corner r = 1.
+// With K = 2, the value of a set is p + 1 - min(1, r^2) for its target mass p and mixture mass r. The prefixes of the
+// tokens have the values 11/16, 3/4 and 1. r reaches 1 after half of the second token: at this corner the value is
+// 1/4 + 1/4.
 TEST(MixtureCut, WorkedByHand) {
   const std::vector<MixedMass> rising{{0.25, 0.75}, {0.5, 0.5}, {0.25, 0.125}};
   const auto [value, tokens] = least_mixture_cut({0, 0}, rising, 2);
@@ -295,8 +297,8 @@ Weighted weighted(SmallDistributionsSource& source) {
   return result;
 }
 
-// Compares with a fine grid of masses r that are filled greedily: the least value over the grid is never below the
-// result, and close to it.
+// Compares with the values of fractional sets, filled greedily up to each mass r of a fine grid, and up to r = 1: their
+// least value equals the result up to rounding.
 TEST(MixtureCut, IsTheLeastOverFractionalSets) {
   SmallDistributionsSource source(81);
   int in_the_middle = 0;

@@ -27,8 +27,8 @@ TEST(TwoDrafts, TheClosedFormIsTheFlow) {
     const auto sets = distributions.sets(*registry().drafter("iid"));
     ASSERT_EQ(found, optimal_transport(distributions.target, sets).acceptance);
     const RatioTable table = distributions.table();
-    // The table rounds four times; the error of its rows, stored as doubles, is derived in scans_test.cpp at
-    // `tolerance`.
+    // The tolerance is the sum of four roundings on the table and of the error of rows stored as doubles, which the
+    // comment of tolerance() in scans_test.cpp derives.
     ASSERT_NEAR(two_draft_optimum(table), static_cast<double>(found), 12 * 0x1p-53);
     ASSERT_NEAR(two_draft_optimum(table), iid_optimum(table, 2).acceptance, 8 * 0x1p-53);
     below_one += found < 1;
@@ -37,7 +37,8 @@ TEST(TwoDrafts, TheClosedFormIsTheFlow) {
   EXPECT_LT(below_one, 1470);
 }
 
-/// Half of the instances lie on the boundary: their p is a distribution that K drafts attain without a rejection.
+/// Half of the instances lie on the boundary of certain acceptance, or 1e-12 outside: p is a distribution that a choice
+/// among K drafts attains without a rejection.
 TEST(CertainAcceptance, OfIidDraftsIsWhatAllCutsSay) {
   SmallDistributionsSource source(62);
   int always = 0, touching = 0;
@@ -45,9 +46,8 @@ TEST(CertainAcceptance, OfIidDraftsIsWhatAllCutsSay) {
     SmallDistributions distributions = source.next(6, 3, false);
     const auto& q = distributions.proposals.front();
     if (i % 2 == 0) {
-      // In a fixed order of the tokens, let p be the distribution of the last of the K drafts. This draft can always be
-      // accepted. Its mass up to any rank is q(S)^K, the probability that all drafts are in S, the tokens up to this
-      // rank.
+      // p is the distribution of the draft with the highest id, which can therefore always be accepted. The mass of p
+      // on S, the tokens up to some id, is q(S)^K, the probability that all drafts are in S.
       Rational below = 0;
       for (std::size_t x = 0; x < q.size(); ++x) {
         distributions.target[x] =
@@ -81,7 +81,7 @@ TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
     int drafts = distributions.drafts;
     // These p are powers of two, so that cuts of exactly 1 are exact in double; some are slightly outside the boundary.
     if (i % 3 == 0) {
-      const double unit = i % 2 == 0 ? 0 : 0x1p-57;  // the least difference that a double below 1/16 represents
+      const double unit = i % 2 == 0 ? 0 : 0x1p-57;  // the spacing of doubles just below 1/16
       p = {0.0625 - unit, 0.4375, 0.5 + unit};
       const RatioTable table(p, std::vector<double>{0.25, 0.75, 0});
       // The deciding comparison is of p(S) with q(S)^2 = (1/4)^2, where S has only the first token.
@@ -153,7 +153,8 @@ TEST(KSeqRoot, IsFourThirdsByHand) {
   EXPECT_EQ(acceptance::compare_with_k_seq(Rational(8, 9) + little, p, q, 2), 1);
 }
 
-// If F is constant from some b on, the root and larger factors give the same acceptance, so they must compare as equal.
+// If F is constant from some b on, larger factors than K-SEQ's root give the same acceptance as the root. The
+// comparison with this acceptance must give equality.
 TEST(KSeqRoot, EqualityWhereTheCurveIsFlat) {
   const Row half{{1, 2}, {1, 2}};
   EXPECT_EQ(acceptance::compare_with_k_seq<Rational>(1, half, half, 3), 0) << "p = q: the root is 1";

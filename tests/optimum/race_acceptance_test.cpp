@@ -46,7 +46,8 @@ TEST(RaceAcceptance, EveryReferenceCase) {
 }
 
 TEST(RaceAcceptance, ByHand) {
-  // p = (7 3)/10, q = (4 6)/10, K = 2: for example, token 0 wins both races of a stream with probability 7/13.
+  // p = (7 3)/10, q = (4 6)/10. For example, token 0 wins the races of both p and q on one stream of noise with
+  // probability 7/13.
   const std::vector<Rational> p{Rational(7, 10), Rational(3, 10)}, q{Rational(2, 5), Rational(3, 5)};
   EXPECT_EQ(gumbel(p, q), Rational(7, 10) / (Rational(7, 10) + Rational(21, 20)) + Rational(3, 10));
   EXPECT_EQ(gls_exact(p, q, 2), Rational(469, 550));
@@ -79,7 +80,7 @@ TEST(RaceAcceptance, KnownOrders) {
     }
     Rational overlap = 0;
     for (std::size_t x = 0; x < p.size(); ++x) overlap += std::min(p[x], q[x]);
-    // Both sides accept the same dart with probability (1 - TV) / (1 + TV).
+    // The probability that the first dart below p or q is below both is (1 - TV) / (1 + TV).
     const Rational same_dart = overlap / (2 - overlap);
     ASSERT_GE(one, same_dart);
     ASSERT_GE(minhash(p, q), same_dart);

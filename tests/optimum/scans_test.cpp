@@ -145,14 +145,14 @@ TEST_F(OfARealVocabulary, TheIidOptimumIsThatOfLongDouble) {
   EXPECT_NEAR(fresh_iid_optimum(p, q, drafts).acceptance, static_cast<double>(least), tolerance);
 }
 
-/// Computes the integral on another grid, in long double: steps of 1/10 in log t, with every 1 - e^(-qt) from expm1 and
-/// not by doubling from octave to octave.
+/// Compares with the integral in long double on another grid, with steps of 1/10 in log t and every 1 - e^(-qt) from
+/// expm1. The function under test computes 1 - e^(-qt) by doubling from octave to octave.
 TEST_F(OfARealVocabulary, TheOptimumWithoutReplacementIsThatOfLongDouble) {
   const RatioTable table(p, q);
   const Optimum found = without_replacement_optimum(table, drafts);
   const auto order = table.order();
   const auto prefix = table.exact_prefix();
-  // Near the optimal cut c is at least 0.1, so t above 1000 contributes nothing.
+  // Near the optimal cut, c, the q-mass outside S, is at least 0.1, so t above 1000 contributes less than rounding.
   std::vector<long double> times;
   for (int n = 0; n <= 280; ++n) times.push_back(1e-9L * std::exp(n * 0.1L));
   std::vector<std::array<long double, drafts>> counts(times.size(), {1, 0, 0, 0});
@@ -303,8 +303,8 @@ TEST(ExponentialClocks, FindTheLeastCutOverAllSets) {
   }
 }
 
-// The proof that only prefixes need to be compared uses this: per unit of q, adding j to S increases Pr(all drafts in
-// S) by at least as much as removing i from S decreases it.
+// The proof that only prefixes need to be compared uses this inequality: for j outside S and i in S, adding j to S
+// increases Pr(all drafts in S), divided by q(j), by at least as much as removing i decreases it, divided by q(i).
 TEST(ExponentialClocks, GainsPerUnitOfProposalGrowWithTheSet) {
   SmallDistributionsSource source(3);
   for (int i = 0; i < 60; ++i) {

@@ -28,7 +28,7 @@ class CertificateOfTwoTrees : public ::testing::Test {
 
 TEST_F(CertificateOfTwoTrees, IsAccepted) {
   EXPECT_EQ(reason(), "");
-  EXPECT_EQ(reason(Sight::whole_block), "");  // one token, so whole_block has no more information
+  EXPECT_EQ(reason(Sight::whole_block), "");  // With L = 1, whole_block has no more information than one_shot.
 }
 TEST_F(CertificateOfTwoTrees, NotWithAnyFieldChanged) {
   const TreeCertificate good = certificate;
@@ -181,8 +181,8 @@ TEST(NearFraction, IsRoundedDownToAMultipleOfAPowerOfTwo) {
   }
 }
 
-// Clp and the search each exceed rows by at most 1e-11, and no price exceeds the number of prefixes, 14; certificates
-// add 1e-9.
+// Clp and the search each violate constraints by at most 1e-11. A price, by which a violation is multiplied, is at most
+// the number of prefixes, 14. Certificates add 1e-9.
 constexpr double antichain_tolerance = 2e-9;
 
 void expect_optimum(const TreeSampling& trees, const std::optional<double>& value) {
@@ -227,7 +227,7 @@ TEST(Antichains, AreMetByIndependentPathsAsOften) {
   for (int i = 0; i < 40; ++i) {
     const SmallTreeModel model = models.next();
     const TreeSampling trees = model.distribution("iid_paths"), path = model.distribution("iid_paths", 1);
-    // Both samplings number their prefixes by first appearance.
+    // The two samplings number the prefixes differently, by first appearance; `same` maps one numbering to the other.
     ASSERT_EQ(trees.prefixes.size(), path.prefixes.size());
     std::map<std::pair<int, Token>, int> children;
     for (std::size_t x = 1; x < path.prefixes.size(); ++x)
@@ -372,7 +372,8 @@ TEST(LpOracle, RunsOnDoublesAndOnTables) {
     drafter.draw(tables, shape, drafting, tree);
     accepted += static_cast<std::uint64_t>(tree.depth(simulated->decide(tree, {}, verifying).node));
   }
-  // At most 2 accepted tokens have a variance of at most 1: this is 6 standard errors. The seed is fixed.
+  // The number of accepted tokens is in 0 .. 2, so its variance is at most 1, and the tolerance is 6 standard errors.
+  // The seed is fixed.
   EXPECT_NEAR(static_cast<double>(accepted) / trials, 131.0 / 81, 6 / std::sqrt(trials));
 }
 
