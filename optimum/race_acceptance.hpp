@@ -15,8 +15,8 @@
 //                i, with exponential clock E_i, is before j under q if p_i t < E_i < r_j q_i t (the first inequality
 //                holds because j won under p): probability max(0, e^(-p_i t) - e^(-r_j q_i t))
 //
-// Cost: in fractions, the number of terms grows like V^(K - 1) and 2^V. Integrals: O(V M) for gls, O(V^2 B M) for the
-// shared race, M about 300 nodes.
+// Cost: in fractions, the number of terms grows like V^(K - 1) for gls and like 2^V for the shared race. Integrals:
+// O(V M) for gls, O(V^2 B M) for the shared race, M about 300 nodes.
 //
 // Source: gumbel and MinHash Daliri et al., arXiv:2408.07978; list bound Rowan, Phan and Khisti, arXiv:2506.05632;
 // gls and shared race derived in docs/couplings.md. Tests compare all formulas with reference values and with the
@@ -140,7 +140,7 @@ class RaceEnclosure {
   long double relative_error_of_bin() const;
 
   std::size_t drafts_, per_octave_;
-  long double step_ = 0, step_error_ = 0;  ///< h, and the error from rounded times
+  long double step_ = 0, step_error_ = 0;  ///< grid step in log t, and the error from rounding the times
   std::size_t live_ = 0;                   ///< number of nodes with non-negligible Pr(N < K): the first nodes
   std::size_t tokens_ = 0;
   long double dropped_ = 0;  ///< upper bound of Pr(N < K) at the dropped nodes
@@ -234,7 +234,7 @@ Scalar shared_race_exact(const std::vector<Scalar>& p, const std::vector<Scalar>
   for (std::size_t j = 0; j < p.size(); ++j) {
     if (!(p[j] > 0 && q[j] > 0)) continue;
     const Scalar ratio = p[j] / q[j];
-    std::vector<ExponentialSum<Scalar>> ahead(static_cast<std::size_t>(drafts));  // by number of tokens ahead of j
+    std::vector<ExponentialSum<Scalar>> ahead(static_cast<std::size_t>(drafts));  // index: number of tokens ahead of j
     ahead[0].add(p[j], Scalar(1));
     for (std::size_t i = 0; i < p.size(); ++i) {
       if (i == j) continue;

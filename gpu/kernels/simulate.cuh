@@ -1,5 +1,5 @@
-// The kernels of simulation: one for each verifier and draft sampling, chosen at compile time by the names in its
-// info.
+// The kernels of simulation: one for each verifier and each draft sampling that the verifier's info names. The list is
+// made at compile time.
 //
 // Cost: a grid of as many blocks as the device runs at once, whose threads run trials until none are left. A launch
 // has fewer than 2^31 trials per block, so a block's 32-bit counters cannot overflow; further trials take further
@@ -23,7 +23,7 @@ namespace draftproof::gpu {
 /// Threads per block. The loads of one trial depend on each other; many warps hide that latency.
 inline constexpr int trial_threads = 256;
 
-/// The threads of one block on a device.
+/// The team of threads that runs one block's trials on a device.
 class DeviceThreads : public WarpLanes {
  public:
 #if defined(__CUDA_ARCH__)
@@ -74,7 +74,7 @@ void check_drafts(const Info& verifier, const DrafterInfo& drafter, const TableV
 /// Returns how many blocks of this kernel the device runs at once. Throws: DeviceError.
 unsigned int resident_blocks(const void* kernel, int threads);
 
-/// The kernel's argument for the plan: the verifier's plan, or a view of it.
+/// The type in which a kernel gets the verifier's plan: the plan, or a view of its arrays in device memory.
 template <class V>
 struct TrialPlan {
   using type = PlanOf<V, TableView>;

@@ -20,10 +20,10 @@ namespace draftproof {
 struct ComponentOptions {
   std::uint64_t seed = 1;
   int rounds = 1;  ///< multiplies the number of cases of a check
-  /// Whether findings are tried in a fork of this process that the component has not been called in. A component that
-  /// calls another process is not forked with it.
+  /// Whether a failure is repeated in a fork of this process in which the component was not called before. Another
+  /// process that a component calls is not forked.
   bool tries_alone = true;
-  int cases = 0;  ///< most cases of a check; 0: all
+  int cases = 0;  ///< largest number of cases of a check; 0: no limit
 };
 
 class AnyComponent {

@@ -14,8 +14,8 @@
 
 namespace draftproof::checks::batch {
 
-// Over a history of calls, in which requests join, take part without drafts, leave, and return in another slot
-// of the same runner, each request gives the same output as alone with the same history.
+// In a history of calls of one runner, in which requests join, take part without drafts, leave, and return in another
+// slot, each request gives the same output as if the runner had been called for this request alone.
 //
 //   call       the requests that take part, in a random order of slots; some of them with fewer drafts or none
 //   position   number of tokens that a request has emitted so far: the address of its random bits in the next call

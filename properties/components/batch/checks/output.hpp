@@ -12,12 +12,12 @@
 
 namespace draftproof::checks::batch {
 
-// The accepted count of a row matches its emitted tokens: the first drafts in order, that many, and one more
-// token unless a stop token or limit cut the step.
+// If a request's accepted count is n, its emitted tokens are its first n drafts in order, and one more token unless a
+// stop token or limit cut the step.
 //
 // Cost: one run per turn.
 //
-// Correctness: an engine advances its cache by this count.
+// Correctness: an engine advances its cache by the accepted count, so a wrong count makes the cache wrong.
 struct AcceptedCounts {
   static constexpr std::string_view name = "accepted_counts";
   static constexpr std::string_view about = "accepted counts agree with the emitted tokens";
