@@ -28,14 +28,16 @@ struct Source::Rows {
   Rows& operator=(const Rows&) = delete;
   virtual ~Rows() = default;
 
-  /// Returns the distributions: proposal k is the k-th chosen proposal, or the only proposal, after filter k.
+  /// Returns the distributions of row i. Proposal k is the k-th chosen proposal after filter k; if only one proposal is
+  /// chosen, every filter is applied to it.
   virtual RowPair pair(std::size_t i, const Filter& target, std::span<const Filter> filters) const = 0;
   virtual nlohmann::json describe() const = 0;
 };
 
 namespace {
 
-/// Returns the filter of each proposal, or of the only proposal at each temperature.
+/// Returns one filter per proposal. With draft temperatures, which require a single proposal, returns one filter per
+/// temperature.
 std::vector<Filter> filters_of(const SourceOptions& options, const std::vector<std::string>& proposals,
                                const std::string& who) {
   if (options.draft_temperatures.empty()) return std::vector(proposals.size(), options.proposal_filter);
@@ -216,7 +218,7 @@ std::size_t Source::address(std::size_t i) const {
   const std::uint64_t length = selection_.end - selection_.first, wide = length / selection_.sample,
                       more = length % selection_.sample;
   const auto start = [&](std::uint64_t j) { return wide * j + std::min(j, more); };
-  constexpr std::uint32_t stream = 0xFFFF;  // beyond the streams that families use
+  constexpr std::uint32_t stream = 0xFFFF;  // families use lower stream numbers
   const std::uint64_t word = PhiloxEngine(seed_, i, stream)();
   return static_cast<std::size_t>(selection_.first + start(i) + scale(word, start(i + 1) - start(i)));
 }

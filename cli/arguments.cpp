@@ -42,7 +42,8 @@ std::string complaint(const std::string& text, const std::string& wanted) {
   return fmt::format("got {}, expected {}", in_quotes(text), wanted);
 }
 
-/// Returns a validator of a range; `words`, such as "from 1 to 32", are its name and appear in the help.
+/// Returns a validator that accepts the numbers for which inside() holds. `words`, such as "from 1 to 32", describes
+/// them in the help and in messages.
 CLI::Validator range(const std::string& words, const std::function<bool(double)>& inside) {
   CLI::Validator validator(
       [=](std::string& text) {
@@ -66,7 +67,8 @@ NumberKind kind_of(const CLI::Option& option) {
                             : NumberKind::none;
 }
 
-/// Returns the decimal digits of a whole number of type Whole; `text` may be written with a power of ten.
+/// Returns the whole number in `text`, which may be written with a power of ten such as 1e6, as decimal digits; nullopt
+/// if it is no whole number or does not fit the type Whole.
 template <class Whole>
 std::optional<std::string> digits(const std::string& text) {
   if (const auto value = whole<Whole>(text)) return std::to_string(*value);
@@ -130,7 +132,7 @@ bool holds_no_file(const std::string& type) {
          type.starts_with(no_file);
 }
 
-/// A word of the command line: the option that it belongs to, its text, and whether it names a file to be written.
+/// An argument of an option: the option's name, the text, and whether the text names a file that will be written.
 struct Word {
   std::string option, text;
   bool written = false;

@@ -30,7 +30,7 @@ struct OptimumOptions {
 
 /// Queues the optima on `stream` and returns. Writes optima[k B + i], in device memory: the optimum of drafts[k]
 /// drafts at position i of the batch. The batch's drafts, counts and verdicts are not read. Rows are checked. A
-/// position gets NaN, and its word in `faults` unless that is null, if a row is not a distribution or if rounding
+/// position gets NaN, and an entry in `faults` unless `faults` is null, if a row is not a distribution or if rounding
 /// makes the row's sum exceed 1 by more than the mass of its most probable tokens.
 /// Throws: std::invalid_argument if a size of the batch is out of range, if it has several proposals, if a number of
 /// drafts is not positive, or if the workspace is too small or not aligned; DeviceError if a CUDA call fails.

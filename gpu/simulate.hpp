@@ -29,7 +29,7 @@ struct JointTotals;
 /// (gpu/ratio_table.hpp). Throws: DeviceError.
 class DeviceTable {
  public:
-  class Buffers;  // table_buffers.cuh, for the code that builds tables
+  class Buffers;  // defined in table_buffers.cuh, which the code that builds tables includes
 
   explicit DeviceTable(const RatioTable& table);
   explicit DeviceTable(std::unique_ptr<Buffers> buffers);
@@ -42,7 +42,7 @@ class DeviceTable {
   const TableView& host() const;
   /// The table in device memory.
   const TableView& device() const;
-  /// The tokens with counters in a block's memory, in device memory.
+  /// The tokens that get counters in each block's shared memory. The arrays lie in device memory.
   const HotTokens& hot() const;
 
  private:

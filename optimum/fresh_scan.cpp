@@ -13,7 +13,8 @@ constexpr int fine_bits = 6, octaves = 8;
 constexpr int buckets = 2 * octaves << fine_bits;
 constexpr int lowest_step = (127 - octaves) << fine_bits;
 
-double ratio_of(std::uint64_t p, std::uint64_t q) {  // converts signed, in one instruction: masses are below 2^63
+/// Masses are below 2^63. As signed integers they convert to double in one instruction.
+double ratio_of(std::uint64_t p, std::uint64_t q) {
   return static_cast<double>(static_cast<std::int64_t>(p)) / static_cast<double>(static_cast<std::int64_t>(q));
 }
 std::size_t bucket_of(double ratio) {

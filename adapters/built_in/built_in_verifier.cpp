@@ -19,8 +19,8 @@ AdapterError unfit(std::string_view name, const std::string& what, std::string_v
   return AdapterError(fmt::format("verifier {}: {}: got {}, expected {}", name, what, found, wanted));
 }
 
-/// Returns the default tree drafter of a verifier: the first fitting one that it names, else i.i.d. paths, else the
-/// first that fits.
+/// Returns the default tree drafter of a verifier. Among the drafters that fit the verifier, this is the first whose
+/// name the verifier's info lists, else iid_paths, else the first of all.
 const AnyTreeDrafter* first_trees(const Info& info) {
   const auto fitting = path_registry().drafters_of(info);
   for (const AnyTreeDrafter* one : fitting)
@@ -30,7 +30,8 @@ const AnyTreeDrafter* first_trees(const Info& info) {
   return fitting.front();
 }
 
-/// Returns the default drafter of one position: i.i.d. drafts if the verifier takes any, else the first that it names.
+/// Returns the default drafter of one position: i.i.d. drafts if the verifier takes drafts of any sampling, else the
+/// first drafter that its info lists.
 const AnyDrafter* first_drafts(const Info& info) {
   return registry().drafter(info.drafts.any() ? std::string_view{"iid"} : info.drafts.names[0]);
 }
@@ -58,7 +59,8 @@ VerifierState<double> state_in(const std::vector<double>& numbers) {
   return state;
 }
 
-/// Writes an infinite ratio as the largest double: like infinity, this ratio makes the layer change no row.
+/// Writes the state as finite numbers. An infinite ratio becomes the largest double, which has the same effect: a layer
+/// with either ratio leaves every row as it is.
 void write_state(const VerifierState<double>& state, std::span<double> numbers) {
   std::fill(numbers.begin(), numbers.end(), 0.0);
   for (std::size_t i = 0; i < state.size(); ++i) {
@@ -231,7 +233,7 @@ std::vector<BuiltInName> built_in_names() {
     names.push_back({std::string(one->info().name), one->kind(), Level::position,
                      reads_noise(one->info(), first_drafts(one->info())->info()), false});
   for (const auto& one : path_registry().verifiers())
-    if (!first_trees(one->info())->info().has_fixed_children)  // a request does not say how many children are fixed
+    if (!first_trees(one->info())->info().has_fixed_children)  // no request has their number
       names.push_back({std::string(one->info().name), one->kind(), default_level(*one),
                        reads_noise(one->info(), first_trees(one->info())->info()), one->stateful()});
   return names;

@@ -6,16 +6,16 @@
 //   chain      paths, the drafts one after the other    where the scheme takes one path
 //   tree       paths                                    otherwise
 //
-// The state of a stateful scheme (sim/trees/conditional_model.hpp) has two numbers per layer, the remaining count, at
-// least 1, and the ratio, and is padded with zeros.
+// The state of a stateful scheme consists of layers (VerifierState in sim/trees/conditional_model.hpp). It is passed
+// as two numbers per layer, the remaining count (at least 1) and the ratio; unused numbers at the end are 0.
 //
 // `verify` runs the scripted form of the verifier on any source of random bits. Plans of the last few inputs are
 // cached.
 //
-// Schemes of shared noise read random bits by address, and their drafters read the same bits. They are seeded only: on
-// a tape the drafter would read the numbers that are meant for the verifier, and a race has infinitely many stretches.
-// Their drafts must come from the same seed: from `draft`, or from the tree drafter of the draft sampling on
-// Philox(seed, trial, draft).
+// Schemes of shared noise read random bits by address, and their drafters read the same bits. They run on seeds only,
+// not on a finite tape of numbers: a drafter would use up the numbers that are meant for the verifier, and the number
+// of addresses that a run may read is not bounded. Their drafts must come from the same seed: from `draft`, or from the
+// tree drafter of the draft sampling on Philox(seed, trial, draft).
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,9 @@
 namespace draftproof::adapters {
 
 struct BuiltInOptions {
-  int coin_bits = 53;      ///< bits of the uniforms of flips; other draws have 53
+  int coin_bits = 53;      ///< bits of each uniform that decides a flip; other uniforms have 53
   std::uint64_t seed = 0;  ///< Philox key of seeded rows; the seed of a row is its trial
-  std::string drafter{};   ///< draft sampling, or a wrong drafter that declares it; empty: the first of the verifier
+  std::string drafter{};   ///< name of a drafter, which may be a wrong one; empty: the verifier's default
   std::optional<Level> level{};  ///< empty: the default of the table above
 };
 
@@ -83,13 +83,13 @@ class BuiltInVerifier {
   BuiltInOptions options_;
   const AnyVerifier* position_ = nullptr;
   const AnyPathVerifier* path_ = nullptr;
-  const AnyDrafter* drafter_ = nullptr;           ///< at the level of one position
-  const AnyTreeDrafter* tree_drafter_ = nullptr;  ///< at the other levels
+  const AnyDrafter* drafter_ = nullptr;           ///< null unless the level is one position
+  const AnyTreeDrafter* tree_drafter_ = nullptr;  ///< null if the level is one position
   Declaration declaration_{};
   std::vector<std::unique_ptr<Prepared>> recent_;
 };
 
-/// A name for BuiltInVerifier, with its main properties.
+/// A name that BuiltInVerifier accepts, with the main properties of the scheme.
 struct BuiltInName {
   std::string name;
   Kind kind;
@@ -111,7 +111,7 @@ std::vector<BuiltInName> built_in_names();
 //   emit       53           emit        as pick, and ends the run
 //   all        53           draft       any purpose, if a drafter reads the bits
 //
-// Picks and emits are uniforms too: a source of random bits does not know the weights.
+// The host supplies uniforms for picks and emits too, because a source of random bits has no access to the weights.
 
 /// `Coins` is a function (int bits, const char* stream) that returns a multiple of 2^-bits in [0, 1).
 template <class Coins>
@@ -125,7 +125,7 @@ class BuiltInWords final : public Words {
     const char* const stream = drafting_ ? "draft" : flip ? "accept" : purpose == Purpose::pick ? "pick" : "emit";
     return Tape::word(coins_(flip ? coin_bits_ : 53, stream));
   }
-  /// Throws: RowRefused, because a drafter reads the bits at these addresses too.
+  /// Throws: RowRefused, because the host's numbers have no addresses at which a drafter could read the same bits.
   NoiseBlock noise(std::uint32_t, std::uint32_t) override {
     throw RowRefused(RowStatus::unsupported, "shared noise can be drawn from seeds only");
   }

@@ -14,9 +14,9 @@ namespace draftproof::adapters {
 /// options.seed, as simulate_on does. Throws: AdapterError if the name or an option is unknown.
 std::unique_ptr<Served> serve_registered(std::string_view name, const BuiltInOptions& options = {});
 
-/// Returns the input of one row of a batch, without padding. For a request to draft the input has only q, from which
-/// batch.drafts_a_row drafts are to be drawn. Throws: RowRefused on logits, on 16-bit rows, and if the numbers of rows
-/// or their lengths do not fit the level.
+/// Returns the input of one row of a batch, without padding. If the batch is a request to draft, the input has only q,
+/// from which batch.drafts_a_row drafts are to be drawn. Throws: RowRefused on logits, on 16-bit rows, and if the
+/// numbers of rows or their lengths do not fit the level.
 Input input_of(const ServedBatch& batch, int row, Level level);
 
 }  // namespace draftproof::adapters

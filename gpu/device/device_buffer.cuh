@@ -9,7 +9,8 @@
 
 namespace draftproof::gpu {
 
-/// `size` elements, copied from host memory at `source` unless that is null. Throws: DeviceError.
+/// An array of `size` elements, copied from host memory at `source`; uninitialized if `source` is null.
+/// Throws: DeviceError.
 template <class T>
 class DeviceBuffer {
  public:

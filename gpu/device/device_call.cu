@@ -74,7 +74,7 @@ const DeviceTraits& this_device() {
 
 void allow_shared_of(const void* kernel, std::size_t bytes) {
   static std::mutex lock;
-  static std::map<std::pair<int, const void*>, std::size_t> allowed;  // a kernel's attribute is never lowered
+  static std::map<std::pair<int, const void*>, std::size_t> allowed;  // the largest size set so far
   int device = 0;
   device_call("cudaGetDevice", cudaGetDevice(&device));
   const std::lock_guard held(lock);

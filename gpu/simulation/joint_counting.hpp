@@ -17,8 +17,8 @@ namespace draftproof::gpu {
 
 struct JointCounting {
   int paths = 1;                           ///< at least 1
-  int drafts = 0;                          ///< number of drafts to count; 0: none
-  int groups = 0;                          ///< 0: no serial_dependence
+  int drafts = 0;                          ///< number of drafts to count, from the first; 0: no counts of drafts
+  int groups = 0;                          ///< number of groups of tokens; 0: serial_dependence is not counted
   std::span<const std::uint32_t> group{};  ///< [V]: the group of each token, below `groups`
   std::uint64_t pairs = 0;
 };

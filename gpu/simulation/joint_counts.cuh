@@ -29,7 +29,7 @@ struct JointTotals {
   const std::uint32_t* group = nullptr;
 
   bool wanted() const { return cells != nullptr; }
-  /// The counters for the trials after the first `trials`, an even number.
+  /// Returns the counters to pass with the trials that follow the first `trials` trials. `trials` must be even.
   JointTotals after(std::uint64_t trials) const {
     JointTotals rest = *this;
     rest.pairs = pairs > trials / 2 ? pairs - trials / 2 : 0;

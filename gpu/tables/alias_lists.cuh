@@ -5,18 +5,19 @@
 //   u          row_total         capacity of a cell, 2^62
 //   w(x)       V m(x)            weight of token x; x is small if w(x) < u, else large
 //   S(a)       small_sums[a-1]   mass of the first a small tokens, from the last of the vocabulary down
-//   L(b)       large_sums[b-1]   the same for large tokens
+//   L(b)       large_sums[b-1]   mass of the first b large tokens, in the same order
 //   D(a)       a u - V S(a)      deficit of the first a small tokens
 //   E(b)       V L(b) - b u      excess of the first b large tokens
 //
 // Cost: two running sums and a bisection per token.
 // Source: the host's construction (sim/sampling/alias_table.hpp) with two stacks; the sums are those of
 // Huebschle-Schneider and Sanders, 2019, arXiv:1903.00227.
-// Correctness: the stacks yield small and large tokens in that order. A large token that has become small is the next
-// small token, and the next large token fills it, so its deficit passes on exactly. Hence the b-th large token fills
-// cells while E(b) covers the deficit so far: small token a gets the least b with E(b) >= D(a - 1); large token b
-// ends at the least a with D(a) > E(b), keeps u + E(b) - D(a), and b + 1 fills the rest of its cell. Both sums end in
-// the same number, because the row sums to u exactly. Products have 128 bits.
+// Correctness: the host's stacks return small and large tokens in this order. A large token whose weight falls below u
+// is the next small token, and the next large token fills its cell, so its deficit passes on exactly. Hence the b-th
+// large token fills cells while E(b) covers the deficit so far: the cell of small token a is filled by the large token
+// with the least b for which E(b) >= D(a - 1). Large token b fills cells up to the least a with D(a) > E(b); it keeps
+// u + E(b) - D(a), and large token b + 1 fills the rest of its cell. After all tokens D and E are equal, because the
+// row sums to u exactly. Products have 128 bits.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ struct AliasLists {
         large_tokens{places.take<std::uint32_t>(vocabulary)} {}
 };
 
-/// Writes, for each token in falling order, whether it is small, and its mass if it is.
+/// Writes for each token, by falling id, the pair (1, mass) if the token is small, otherwise (0, 0).
 struct MarkSmall {
   FixedRows fixed;
   int row;
@@ -109,7 +110,7 @@ struct FillCells {
   }
 
  private:
-  /// V (L + S), and u times a number of tokens; their difference is E - D.
+  // The difference of V (L + S) and u times the number of tokens in both sums is E - D.
   DRAFTPROOF_DEVICE Wide brought(std::uint64_t masses) const { return Wide{masses} * vocabulary; }
   DRAFTPROOF_DEVICE static Wide held(std::uint64_t tokens) { return Wide{tokens} << 62; }
 
@@ -130,7 +131,7 @@ struct FillCells {
     const Wide left = brought(through + lists.small_sums[end]) - held(end + 1 + b);
     set(x, static_cast<std::uint64_t>(left), lists.large_tokens[b + 1]);
   }
-  /// `own` is the mass of the cell's own token, in 2^-62.
+  /// Writes the cell of token x: x gets `own` units of 2^-62 of the cell, and `other` the rest.
   DRAFTPROOF_DEVICE void set(std::uint64_t x, std::uint64_t own, std::uint64_t other) const {
     const std::uint64_t share = own << 2;
     cells[x] = (share >> 32 << 32) | other;

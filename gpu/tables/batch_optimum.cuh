@@ -10,7 +10,7 @@
 // running sum; then one read of the sums per number of drafts. One sort per position would leave most of a device
 // idle or launch a sort's kernels for each position; one sort of a turn is limited by memory bandwidth.
 // Correctness: values are formed by the host's operations from the host's integers. The least of them, and the first
-// of equal ones, does not depend on the order of the threads. No token and all tokens have the value 1.
+// of equal ones, does not depend on the order of the threads. The cuts of no token and of all tokens have the value 1.
 #pragma once
 
 #include <bit>
@@ -24,12 +24,12 @@
 namespace draftproof::gpu {
 
 struct RunBest {
-  std::uint64_t value;   ///< complement of the bits of v >= 0: the greatest value is the least v
+  std::uint64_t value;   ///< complement of the bits of v >= 0, so the greatest `value` has the least v
   std::uint64_t cut;     ///< complement of j
-  std::uint64_t tokens;  ///< with p or q
+  std::uint64_t tokens;  ///< number of tokens with p > 0 or q > 0
 };
 
-/// A run without a cut: only a v below 1 beats it.
+/// The initial best, before any cut: only a cut with v below 1 replaces it.
 DRAFTPROOF_DEVICE inline RunBest no_cut() { return {~bit_cast<std::uint64_t>(1.0), 0, 0}; }
 
 DRAFTPROOF_DEVICE inline double not_a_number() { return bit_cast<double>(std::uint64_t{0x7ff8} << 48); }
@@ -55,7 +55,7 @@ struct FindBests {
         own.tokens += here.first != before.first || here.second != before.second;
         const double found =
             cut_value(probability(here.first - before_row), probability(here.second - before_row), drafts);
-        // j rises, so the first of equal values wins.
+        // j rises and the comparison is strict, so of equal values the first is kept.
         if (const std::uint64_t value = ~bit_cast<std::uint64_t>(found); value > own.value)
           own = {value, ~(j + 1), own.tokens};
       }
@@ -66,11 +66,11 @@ struct FindBests {
   }
 };
 
-/// Joins the runs of each position: one warp per position.
+/// Writes the optimum of each position from the bests of its runs: one warp per position.
 struct JoinBests {
   Turn turn;
   const RunBest* bests;
-  Optimum* optima;  ///< of the turn's first position
+  Optimum* optima;  ///< [turn.positions]
 
   std::uint64_t work() const { return std::uint64_t{turn.positions} * 32; }
   template <Grid G>
@@ -107,7 +107,7 @@ struct TurnSpace {
   RunBest* bests;
 };
 
-/// Sorts the tokens of each position by falling ratio, one position after the other, into the numbers of the space.
+/// Writes to space.numbers the tokens of the first position by falling ratio, then the tokens of the second, and so on.
 template <class Machine>
 void sort_turn(Machine& machine, const Turn& turn, SortSpace& space) {
   machine.each(KeyTokens{turn, space.keys, space.numbers});
@@ -117,8 +117,8 @@ void sort_turn(Machine& machine, const Turn& turn, SortSpace& space) {
   machine.sort(space, turn.places(), static_cast<int>(std::bit_width(turn.positions - 1)));
 }
 
-/// Writes optima[k * apart + i]: the optimum of drafts[k] drafts at the i-th position of the turn. Requires the
-/// notes of the rows.
+/// Writes optima[k * apart + i]: the optimum of drafts[k] drafts at the i-th position of the turn. Requires that the
+/// rows' RowNotes are written.
 template <class Machine>
 void optima_of_turn(Machine& machine, const Turn& turn, TurnSpace space, std::span<const int> drafts, Optimum* optima,
                     std::int64_t apart) {

@@ -10,8 +10,8 @@
 //   start            a bisection per cell             ratios
 //
 // Cost: three sorts of V tokens, one running sum, and two more per proposal.
-// Correctness: integers are those of quantise(); everything else is one conversion, one division or a search in them,
-// by the host's own functions where these exist.
+// Correctness: the integers equal those that quantise() makes on the host. Every other entry is one conversion or one
+// division of these integers, or the result of a search in them, by the host's functions where these exist.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace draftproof::gpu {
 
-/// Counts the tokens of each run that have p or q.
+/// Counts the tokens with p > 0 or q > 0 in each run.
 struct CountTokens {
   Turn turn;
   std::uint64_t* counts;  ///< [number of runs of a row]
@@ -93,8 +93,8 @@ struct WriteProbabilities {
   }
 };
 
-/// Writes every token with a key that sorts by falling probability: that of the table, or the entry of the row as
-/// given.
+/// Writes every token with a key that sorts by falling probability. The probability is the entry of the row as given
+/// if `given`, otherwise the table's.
 struct KeyProbabilities {
   FixedRows fixed;
   int row;
@@ -132,7 +132,7 @@ struct TakeTokens {
   }
 };
 
-/// Writes the first `count` tokens in the order of these keys.
+/// Sorts the tokens by `keys` and writes the first `count`.
 template <class Machine>
 void take_tokens(Machine& machine, const KeyProbabilities& keys, SortSpace& space, std::size_t count, Token* taken,
                  std::uint16_t* slot) {
@@ -142,8 +142,8 @@ void take_tokens(Machine& machine, const KeyProbabilities& keys, SortSpace& spac
   machine.each(TakeTokens{space.numbers, vocabulary, count, taken, slot});
 }
 
-/// Writes the table of a turn of one position, whose rows are valid and have their notes. out.tokens is the number of
-/// its tokens that have p or q.
+/// Writes the table of a turn that has one position. Requires that its rows are valid, that their RowNotes are written,
+/// and that out.tokens is the number of tokens with p > 0 or q > 0.
 template <class Machine>
 void build_table(Machine& machine, const Turn& turn, const TableArrays& out, TableSpace& space) {
   sort_turn(machine, turn, space.sort);

@@ -40,7 +40,7 @@ class DeviceMachine {
 
   template <class Body>
   void each(const Body& body) const {
-    // As many blocks as the device runs at once; their threads take the remaining work in turns.
+    // At most as many blocks as the device runs at once; their threads loop over the remaining work.
     const auto most = static_cast<std::uint64_t>(8 * this_device().multiprocessors);
     const std::uint64_t blocks = std::clamp<std::uint64_t>((body.work() + grid_threads - 1) / grid_threads, 1, most);
     grid_kernel<<<static_cast<unsigned>(blocks), grid_threads, 0, stream_>>>(body);

@@ -1,5 +1,5 @@
-// The two steps that use the CUDA toolkit's own library: stable sorts and running sums of integers, whose results do
-// not depend on its algorithms. They are in one source, since the library's headers are slow to compile.
+// The two steps that use the CUDA toolkit's library CUB: stable sorts and running sums of integers, whose results do
+// not depend on the algorithm. Both are in one source file, since the headers of CUB are slow to compile.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,12 @@
-// Rows of float in memory as integers that sum to 2^62: the distribution of a ratio table of them, without writing
-// the integers. Entries are truncated as they are read, and the most probable tokens share the rest.
+// Reads rows of float in memory as integers that sum to 2^62: the distributions that a ratio table of these rows has.
+// The integers are not stored. Entries are truncated as they are read, and the most probable tokens share the rest.
 //
 //   symbol   code            meaning
 //   m(x)     row.mass(x)     floor(2^62 entry); adjusted on the most probable tokens, so that the row sums to 2^62
 //   r(x)     row.read(x)     the value that programs compare: as m(x), but equal on all most probable tokens
 //   s        note.sum        sum of floor(2^62 entry), modulo 2^64
 //   h        note.heaviest   the most probable token, the first of equal ones
-//   n        note.count      number of tokens with its entry
+//   n        note.count      number of tokens whose entry equals the entry of h
 //
 // Cost: one read of each row, and one of a few notes per row.
 // Correctness: this is quantise() (sim/sampling/weights.hpp). The truncation is the same function, sums of
@@ -25,15 +25,15 @@
 
 namespace draftproof::gpu {
 
-/// The sum and the greatest entry of a run of a row, or of a whole row.
+/// A note of a run of a row, or of a whole row: the sum, the greatest entry, and the number of tokens that have it.
 struct RowNote {
   std::uint64_t sum;
-  std::uint64_t greatest;  ///< bits of the largest entry, above those of ~token
-  std::uint64_t count;     ///< of the largest entry
+  std::uint64_t greatest;  ///< high half: bits of the largest entry; low half: ~token, so the first token is greatest
+  std::uint64_t count;     ///< number of tokens with the largest entry
 
   DRAFTPROOF_DEVICE Token heaviest() const { return static_cast<Token>(~static_cast<std::uint32_t>(greatest)); }
   DRAFTPROOF_DEVICE std::uint32_t bits() const { return static_cast<std::uint32_t>(greatest >> 32); }
-  /// Merges the note of other tokens.
+  /// Adds the note of other tokens to this note.
   DRAFTPROOF_DEVICE void add(const RowNote& other) {
     sum += other.sum;
     if (other.bits() > bits()) count = 0;
@@ -64,7 +64,7 @@ struct FixedRow {
   DRAFTPROOF_DEVICE std::uint64_t read(Token x) const { return rest.read(mass_of_entry(entries[x])); }
 };
 
-/// The distinct rows of a batch of float, with their notes.
+/// The distinct rows of a batch of float rows, with their rests and the notes of their runs.
 struct FixedRows {
   DistinctRows rows;
   RowRest* rests;      ///< [rows.size()]
@@ -82,7 +82,7 @@ struct FixedRows {
     return {static_cast<const float*>(rows.batch.proposal_row(position, k)),
             rests[rows.targets() + group * rows.per_group() + (rows.per_group() == 1 ? 0 : k)]};
   }
-  /// Row i of the first position, as in RowFault: 0 is the target.
+  /// Returns row i of the first position: 0 is the target, i > 0 is proposal i - 1, as RowFault numbers rows.
   DRAFTPROOF_DEVICE FixedRow row(int i) const { return i == 0 ? target(0) : proposal(0, i - 1); }
 };
 

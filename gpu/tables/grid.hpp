@@ -1,5 +1,5 @@
 // The threads of a whole grid, for work that divides into many equal parts: one thread per entry of an array, or one
-// warp per run of tokens of a row. No thread waits for a thread of another warp; the next grid joins the results.
+// warp per run of tokens of a row. No thread waits for a thread of another warp; a later kernel combines the results.
 //
 //   symbol     code                 meaning
 //   places     for_places           i = 0 .. n - 1, distributed over the threads
@@ -47,7 +47,7 @@ struct Runs {
     const std::uint64_t first = begin(run);
     return entries - first < length ? entries : first + length;
   }
-  /// Threads for one warp per run.
+  /// Number of threads that one warp per run needs.
   std::uint64_t work() const { return size() * 32; }
 };
 
@@ -66,10 +66,10 @@ DRAFTPROOF_DEVICE void lane_greatest(const G& grid, std::uint64_t& first, std::u
   first = greatest;
 }
 
-// Arrays in one piece of memory, one after the other. The same code computes the size of the memory and, once it is
-// allocated, the address of each array.
+// Arrays in one piece of memory, one after the other. The same calls of take() first compute the size of the memory
+// and then, once the memory is allocated, the address of each array.
 //
-// Arrays begin at multiples of 256 bytes. Without memory the pointers are null and only bytes() is meaningful.
+// Arrays begin at multiples of 256 bytes. If `memory` is null, take() returns null and only bytes() is meaningful.
 
 class Places {
  public:

@@ -14,7 +14,7 @@
 namespace draftproof::gpu {
 namespace {
 
-/// Entries per turn: enough to occupy a device; 40 bytes each.
+/// Number of tokens that are sorted together: enough to occupy a device. Each needs 40 bytes of memory.
 constexpr std::int64_t places_of_turn = std::int64_t{1} << 21;
 
 std::int64_t positions_of_turn(const StoredBatch& batch) {

@@ -2,7 +2,7 @@
 //
 //   symbol    code            meaning
 //   k(r)      falling(r)      rises as r >= 0 falls; 63 bits; +infinity has 0
-//   -         no_key          key of tokens in neither row: after all others
+//   -         no_key          key of tokens with p = q = 0; it sorts after all others
 //   (P, Q)    SumPair         two sums that are formed together
 //
 // Correctness: non-negative doubles compare as their bits do, and a stable sort leaves equal ratios in the order of
@@ -27,7 +27,8 @@ DRAFTPROOF_DEVICE inline std::uint64_t falling(double value) {
 }
 DRAFTPROOF_DEVICE inline double of_falling(std::uint64_t key) { return bit_cast<double>(infinity_bits - key); }
 
-/// Positions whose tokens are sorted together: token x of the i-th of them is entry i V + x.
+/// Positions first .. first + positions - 1, whose tokens are sorted together. Entry i V + x is token x of position
+/// first + i.
 struct Turn {
   FixedRows fixed;
   std::int64_t first;

@@ -1,6 +1,6 @@
 // Memory of a stable sort of (key, number) pairs and of running sums, and the interface `machine` of the three
-// operations that build a table. A device is one machine (device_machine.cuh). Another runs fibers on the host with
-// the standard library's algorithms, and tests the code between the library's steps without a device.
+// operations that build a table. DeviceMachine (device_machine.cuh) runs them on a GPU. The tests have a machine for
+// hosts without a GPU: it runs the bodies as fibers and uses the standard library's sort and sums.
 //
 //   code                           meaning
 //   machine.each(body)             all threads of a grid call body (grid.hpp)
@@ -39,7 +39,7 @@ struct SortSpace {
         scratch{places.take<char>(bytes)},
         scratch_bytes{bytes} {}
 
-  std::uint64_t *keys, *other_keys;  ///< a sort may exchange the two
+  std::uint64_t *keys, *other_keys;  ///< a sort may exchange the two pointers
   std::uint32_t *numbers, *other_numbers;
   char* scratch;
   std::size_t scratch_bytes;

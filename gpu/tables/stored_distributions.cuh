@@ -1,8 +1,10 @@
 // Prepares rows of a stored batch for tables: checks them, converts them to floats and makes their notes.
 //
-//   faults     [B] words      if the batch has none
-//   floats     rows           if they are not rows of float
-//   rests      [rows]         and a note for each run of them
+//   array        size         allocated
+//   faults       [B]          if the batch has no array of faults
+//   floats       rows         if the batch's rows are not float
+//   rests        [rows]       always
+//   run_notes    [runs]       always
 #pragma once
 
 #include <draftproof/gpu/tables/device_machine.cuh>
@@ -20,7 +22,7 @@ struct DistributionSpace {
   RowNote* run_notes;
 };
 
-/// Queues the preparation. Positions with a fault have their words afterwards. Throws: DeviceError.
+/// Queues the preparation, which records in `faults` each position whose rows have a fault. Throws: DeviceError.
 FixedRows queue_distributions(const DeviceMachine& machine, const StoredBatch& batch, const DistributionSpace& space);
 
 }  // namespace draftproof::gpu

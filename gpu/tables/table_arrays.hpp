@@ -70,8 +70,8 @@ struct TableArrays {
   std::size_t vocabulary, rows, tokens, cells;
   int shift;
   std::size_t likeliest_size, hot_size;
-  double* probabilities;  ///< [V, 1 + M]
-  double* ratios;         ///< [n]
+  double* probabilities;  ///< [V, 1 + M]: p and the M proposals of each token
+  double* ratios;         ///< [n], where n is `tokens`
   TableMass* masses;      ///< [n + 1]
   Token* order;           ///< [n]
   Token* likeliest;       ///< the most probable tokens of the first q

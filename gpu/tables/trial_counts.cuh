@@ -19,19 +19,19 @@
 
 namespace draftproof::gpu {
 
-/// The tokens with counters in a block's memory.
+/// The tokens that have counters in each block's shared memory.
 struct HotTokens {
   static constexpr int most = 4096;
   static constexpr std::uint16_t cold = 0xffff;
 
   int count = 0;
   const Token* tokens = nullptr;        ///< [count]
-  const std::uint16_t* slot = nullptr;  ///< [V]: the index of each token among them, or `cold`
+  const std::uint16_t* slot = nullptr;  ///< [V]: the index of each token in `tokens`, or `cold`
 };
 
 /// The counters of all blocks together; 64 bits each.
 struct TotalCounts {
-  using Count = unsigned long long;  ///< the type that a device's atomic additions take
+  using Count = unsigned long long;  ///< the 64-bit type of CUDA's atomicAdd
 
   Count* by_draft = nullptr;       ///< [max_drafts]
   Count* draft_emitted = nullptr;  ///< a single counter
@@ -47,20 +47,20 @@ struct BlockCounts {
 
 /// Lanes of a warp that hold the same value.
 struct EqualLanes {
-  bool speaks;  ///< true for one of them
-  unsigned int count;
+  bool speaks;  ///< true for one lane of each set of equal lanes
+  unsigned int count;  ///< number of lanes in the set
 };
 
 template <class T>
 concept TrialThreads = requires(const T& threads, unsigned int& own, TotalCounts::Count& total, unsigned int n) {
-  { threads.index() } -> std::convertible_to<int>;  ///< of this thread in its block
-  { threads.size() } -> std::convertible_to<int>;   ///< of a block
+  { threads.index() } -> std::convertible_to<int>;  ///< index of this thread in its block
+  { threads.size() } -> std::convertible_to<int>;   ///< threads of a block
   { threads.block() } -> std::convertible_to<unsigned int>;
   { threads.blocks() } -> std::convertible_to<unsigned int>;
   { threads.lanes() } -> std::convertible_to<int>;
-  { threads.equal_lanes(0) } -> std::same_as<EqualLanes>;  ///< all lanes of a warp make the call
-  { threads.lane_sum(n) } -> std::same_as<unsigned int>;   ///< likewise
-  { threads.lane_get(0, 0) } -> std::same_as<int>;         ///< likewise; each lane may name another lane
+  { threads.equal_lanes(0) } -> std::same_as<EqualLanes>;  ///< collective over a warp
+  { threads.lane_sum(n) } -> std::same_as<unsigned int>;   ///< collective over a warp
+  { threads.lane_get(0, 0) } -> std::same_as<int>;  ///< collective; each lane may read a different lane's value
   threads.add(own, n);
   threads.add(total, n);
   threads.barrier();

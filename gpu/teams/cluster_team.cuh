@@ -1,9 +1,9 @@
 // A cluster of blocks on neighbouring multiprocessors that read each other's shared memory (compute capability 9 and
 // later). Each block holds one partition of the vocabulary.
 //
-// A put writes to the scratch of every block, so all reads after the barrier are of a block's own memory: 8 remote
-// stores per segment instead of 8 remote loads per segment and warp. A block must not end before all others have read
-// its memory, so every thread calls leave() at the end.
+// A put writes to the scratch of every block, so that after the barrier each block reads its local memory: this takes
+// 8 remote stores per segment instead of 8 remote loads per segment and warp. A block must not end before all others
+// have read its memory, so every thread calls leave() at the end.
 #pragma once
 
 #include <draftproof/gpu/teams/partitions.cuh>
@@ -41,7 +41,7 @@ class ClusterTeam : public BlockPartition {
     if (lane() < partitions())
       of_partition(scratch_, lane())->first[partition() * warps() + warp()] = {arrival.time, arrival.token};
   }
-  /// Returns the corresponding address in another block's shared memory.
+  /// Returns the address of `own`, which lies in this block's shared memory, in the shared memory of block `partition`.
   template <class T>
   DRAFTPROOF_DEVICE T* of_partition(T* own, int partition) const {
     return cluster().map_shared_rank(own, static_cast<unsigned>(partition));

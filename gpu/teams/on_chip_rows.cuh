@@ -18,12 +18,13 @@
 
 namespace draftproof::gpu {
 
-/// The tokens of one partition, over which its threads make passes. Requires: x in first .. first + slice - 1.
+/// The rows p and q on the tokens of one partition, over which the partition's threads make passes. Every x must be in
+/// first .. first + slice - 1.
 struct OwnTokens {
   using Entry = float;
 
-  int first, slice;  ///< multiples of four
-  const float* own;  ///< [2, slice], aligned for chunks
+  int first, slice;  ///< first token and number of tokens; multiples of four
+  const float* own;  ///< [2, slice]: p, then q; 16-byte aligned
 
   DRAFTPROOF_DEVICE float p(Token x) const { return own[x - first]; }
   DRAFTPROOF_DEVICE float q(Token x, int) const { return own[x - first + slice]; }
@@ -31,13 +32,13 @@ struct OwnTokens {
   DRAFTPROOF_DEVICE FourTokens four(Token x) const { return four_of(own + (x - first), own + (x - first + slice)); }
 };
 
-/// A source of rows for TeamRows. Made by bring_on_chip().
+/// A source of rows for TeamRows, which bring_on_chip() makes.
 template <class T>
 struct OnChipRows {
   using Entry = float;
 
   int vocabulary, proposals;  ///< V, 1
-  int first, slice;           ///< of this partition
+  int first, slice;           ///< first token and number of tokens of this partition
   float* own;                 ///< [2, slice]
   T team;
   TeamLayout layout;
@@ -55,8 +56,8 @@ struct OnChipRows {
   }
 };
 
-/// Copies as copy_as_floats() does, into shared memory, past the registers where the device can. The entries are there
-/// once all threads have called copies_arrived() and then met.
+/// Copies a row to shared memory as copy_as_floats() does, on devices with cp.async if the row is float and aligned.
+/// The entries can be read once all threads have called copies_arrived() and then passed a barrier.
 template <class Entry, class T>
 DRAFTPROOF_DEVICE void copy_on_chip(const T& team, const Entry* row, int count, float* out) {
 #if defined(__CUDA_ARCH__)
@@ -83,7 +84,7 @@ DRAFTPROOF_DEVICE inline void copies_arrived() {
 #endif
 }
 
-/// The rows in `own`. All of the team's threads must have passed a barrier since both rows were written.
+/// Returns the rows that `own` holds. All of the team's threads must have passed a barrier since both were written.
 template <class T>
 DRAFTPROOF_DEVICE OnChipRows<T> on_chip_rows(const T& team, const TeamLayout& layout, float* own) {
   const int slice = layout.slice();

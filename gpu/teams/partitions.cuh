@@ -1,4 +1,4 @@
-// The threads of a partition, a block, and the memory in which they make plans. The code of plans
+// The threads of a partition, which is one block, and the memory in which they make plans. The code of plans
 // depends on these types only, so it is compiled once for all teams of blocks.
 #pragma once
 

@@ -6,7 +6,7 @@
 
 namespace draftproof::gpu {
 
-/// In device memory, zero before the first use; one for each team.
+/// The scratch of one team, in device memory. It must be zero before the first use.
 struct SplitScratch {
   static constexpr int most_sums = 2 * (RatioBuckets::count + 1);
   TeamScratch told;

@@ -7,13 +7,13 @@
 //   partitions    partitions(), partition()    parts of the vocabulary, each held by warps of one block; own number
 //                 barrier()                    returns when all threads of the team have called it
 //                 put(i, sum), get(i)          sum i, one of two per segment: one warp puts it, all read it later
-//                 put_first(a), first(w)       the same for each warp's first arrival; w counts over all partitions
+//                 put_first(a), first(w)       put and get of each warp's first arrival; w counts over all partitions
 //                 add_to_sum(i, sum)           adds to sum i, by any thread, between barriers; for teams of steps
 //                 lane_sum(v) ..               collective over a warp (warp_lanes.cuh)
 //                 own_partition()              the threads of this partition, which make plans (team_workspace.cuh)
 //                 add_shared(sum, more)        adds to a sum in memory of the partition, by any threads at once
 //
-// A put has the same value on all lanes of a warp, and all lanes call it.
+// All lanes of a warp call put() and put_first() together, with the same value.
 #pragma once
 
 #include <concepts>
@@ -35,15 +35,15 @@ inline constexpr int most_block_threads = 512;
 /// The memory through which the warps of a team exchange values.
 struct TeamScratch {
   static constexpr int most_segments = 256, most_warps = 256;
-  Fixed partial[2 * most_segments];  ///< sums of the last pass, and its second sums
+  Fixed partial[2 * most_segments];  ///< sums of the last pass; the second half has its second sums, if any
   struct First {
     double time;
     Token token;
-  } first[most_warps];  ///< each warp's first arrival
+  } first[most_warps];  ///< the first arrival (earliest time of a race) of each warp
 };
 
-/// Memory that all threads of a partition can access. A kernel has it if its verifier needs it (plan_bytes in
-/// workspace.hpp).
+/// Memory that all threads of a partition can access. A kernel reserves plan_bytes (workspace.hpp) of it, which is 0
+/// for verifiers that need none.
 struct TeamMemory {
   unsigned char* data = nullptr;  ///< 16-byte aligned
   std::size_t bytes = 0;
@@ -89,8 +89,8 @@ using PartitionOf = std::remove_cvref_t<decltype(std::declval<const T&>().own_pa
 
 /// The division of V tokens: `partitions` runs of `per_partition` segments of `length` consecutive tokens. `length`
 /// is a multiple of four tokens per lane, so a warp reads whole memory lines, 16 bytes per lane, if a row of floats is
-/// aligned. There are at most most_segments segments. A partition is a multiple of `whole` tokens, a power of two, so
-/// blocks of that many tokens are not cut. Otherwise it has V / partitions tokens, rounded up to segments.
+/// aligned. There are at most most_segments segments. A partition has V / partitions tokens, rounded up to whole
+/// segments and then to a multiple of `whole` tokens, a power of two, so that no block of `whole` tokens is cut.
 struct TeamLayout {
   int vocabulary, length, segments, per_partition;
 
@@ -100,7 +100,7 @@ struct TeamLayout {
     while (most * unit % whole != 0) unit *= 2;
     length = parts(vocabulary, most * partitions * unit) * unit;
     segments = parts(vocabulary, length);
-    // Ends at `most` or before: most * length is a multiple of `whole`.
+    // The loop below ends at `most` or before, because most * length is a multiple of `whole`.
     per_partition = parts(parts(vocabulary, partitions), length);
     while (per_partition * length % whole != 0) ++per_partition;
   }
@@ -115,11 +115,11 @@ struct TeamLayout {
     const int after = first_segment(partition) + per_partition;
     return after < segments ? after : segments;
   }
-  /// Tokens of a partition; the last partitions may have fewer, or none.
+  /// Returns the number of tokens of a partition; the last partitions may have fewer or be empty.
   DRAFTPROOF_DEVICE int slice() const { return per_partition * length; }
 
  private:
-  /// The number of parts of `size` tokens, the last of which may be shorter.
+  /// Returns the number of parts of `size` tokens that `tokens` tokens need; the last part may be shorter.
   DRAFTPROOF_DEVICE static int parts(int tokens, int size) { return tokens / size + (tokens % size != 0); }
 };
 

@@ -13,9 +13,9 @@
 
 namespace draftproof::gpu {
 
-/// Returns the token of the greatest f(x) that comes after `last` in the order of falling f and ascending ids, or the
-/// first of all if `last` has no token. The time of the result is -f(x). `for_own(visit)` visits the tokens of a
-/// thread.
+/// Returns the token that follows `last` in the order of falling f, with ascending ids among equals; if `last` has no
+/// token, returns the first token of this order. The time of the result is -f(x). `for_own(visit)` visits the tokens of
+/// this thread.
 template <Team T, class ForOwn, class F>
 DRAFTPROOF_DEVICE Candidate team_greatest(const T& team, int vocabulary, const ForOwn& for_own, const F& f,
                                           const Candidate& last) {
@@ -28,7 +28,8 @@ DRAFTPROOF_DEVICE Candidate team_greatest(const T& team, int vocabulary, const F
   return team_first(team, own, vocabulary);
 }
 
-/// The `wanted` smallest of the candidates that `scan(own, thread, threads)` adds on each thread.
+/// Returns the `wanted` smallest of all candidates that the threads' calls of `scan(own, thread, threads)` add to
+/// `own`.
 template <int most, Team T, class Scan>
 DRAFTPROOF_DEVICE SmallestK<most> team_smallest(const T& team, int vocabulary, int wanted, const Scan& scan) {
   const int warps = team.warps() * team.partitions(), warp = team.partition() * team.warps() + team.warp();

@@ -17,7 +17,8 @@
 
 namespace draftproof::gpu {
 
-/// The bucket of p / q for rows with entries of type Entry. For floats the quotient in float has the same bucket.
+/// Returns the bucket of p / q for rows with entries of type Entry. Entries no longer than float are divided in float,
+/// which gives the same bucket as a division in double.
 template <class Entry>
 DRAFTPROOF_DEVICE std::size_t ratio_bucket(double p, double q) {
   if constexpr (sizeof(Entry) <= sizeof(float))
@@ -26,7 +27,8 @@ DRAFTPROOF_DEVICE std::size_t ratio_bucket(double p, double q) {
     return RatioBuckets::of(p, q);
 }
 
-/// Writes to `all` the sums of `own` over partitions. With one partition it does nothing, and `own` may be `all`.
+/// Writes to all[i] the sum of own[i] over the partitions. With one partition it does nothing; the caller then passes
+/// the same memory as `own` and `all`.
 template <Team T>
 DRAFTPROOF_DEVICE void add_up_partitions(const T& team, Fixed* own, Fixed* all, int count) {
   if (team.partitions() == 1) return;
@@ -43,7 +45,8 @@ DRAFTPROOF_DEVICE void add_up_partitions(const T& team, Fixed* own, Fixed* all, 
   }
 }
 
-/// The histogram. All threads of a team construct it together; it lies in the scratch of their workspace.
+/// The p- and q-mass of every bucket. All threads of a team construct it together; the sums lie in the scratch of their
+/// workspace.
 class TeamMasses {
  public:
   static constexpr int buckets = static_cast<int>(RatioBuckets::outside) + 1;

@@ -6,8 +6,8 @@
 //   segments    layout_               runs of consecutive tokens                                (team.hpp)
 //   q_s, t_s    get(s), get(half+s)   of one bucket: q-mass and sum of terms of its tokens in segment s
 //
-// The mass below a token in its bucket is that of the bucket's tokens with higher ids: the bucket's mass less that of
-// earlier segments or warps, less its warp's running sum up to and including the token.
+// Inside a bucket, tokens with higher ids are below a token. Their mass is the bucket's mass, less the mass of earlier
+// segments or warps, less the running sum of the token's warp up to and including the token.
 // Cost: one pass for place() and one for all buckets; two passes along one bucket, or along up to four buckets
 // together. The memory is two sums per bucket, in place of a pass's partial sums. A thread adds to a bucket's sums
 // once per run of its own tokens in it; if all tokens fall into one bucket, each thread adds once.
@@ -103,8 +103,8 @@ class TeamOrder {
     return sum_of(half, half + layout_.segments);
   }
 
-  /// Returns the token at which the running sum of terms exceeds `left`; call it after along(i, upto, term), with
-  /// `left` below the result of that call.
+  /// Returns the token at which the running sum of terms exceeds `left`. Requires that along(i, upto, term) was the
+  /// last pass and that its result exceeds `left`.
   template <class Term>
   [[gnu::noinline]] DRAFTPROOF_DEVICE Token find(int i, Fixed upto, const Term& term, Fixed left) const {
     const int segment = team_find(team_, 0, layout_.segments, left, [this](int s) { return team_.get(half + s); });
@@ -146,14 +146,14 @@ class TeamOrder {
       visit(segment);
   }
 
-  /// Sum of the entries first .. last - 1 of the scratch.
+  /// Returns the sum of the entries first .. last - 1 of the scratch.
   DRAFTPROOF_DEVICE Fixed sum_of(int first, int last) const {
     Fixed sum = 0;
     for (int i = first + team_.lane(); i < last; i += team_.lanes()) sum += team_.get(i);
     return team_.lane_sum(sum);
   }
 
-  /// Returns the total of f and sets `second` to that of g; leaves the segments' sums in the scratch.
+  /// Returns the total of f and sets `second` to the total of g; leaves the segments' sums in the scratch.
   template <class F, class G>
   DRAFTPROOF_DEVICE Fixed sums_of_two(const F& f, const G& g, Fixed& second) const {
     team_.barrier();  // a slower warp may still read the sums of the last pass
@@ -180,7 +180,8 @@ class TeamOrder {
     const Fixed below = pass_by(within, within ? units_of_q(x) : 0, mass);
     return within ? to_fixed(term(rows_.p(x), rows_.q(x, 0), from_fixed(below))) : 0;
   }
-  /// Returns the mass below this lane's token if `within`, and reduces `mass` by the q of all lanes within.
+  /// Returns the mass below this lane's token if `within`, and reduces `mass` by the q of all lanes whose `within` is
+  /// true. Collective over a warp.
   DRAFTPROOF_DEVICE Fixed pass_by(bool within, Fixed q, Fixed& mass) const {
     if (team_.first_lane(within) == team_.lanes()) return 0;
     const Fixed running = team_.lane_running_sum(within ? q : Fixed{0}), below = mass - running;
@@ -188,8 +189,8 @@ class TeamOrder {
     return below;
   }
 
-  /// Sums along `count` buckets of the list at once. Each warp has a run of consecutive tokens and needs only one sum
-  /// per bucket of each warp before it.
+  /// Writes the sums of the terms along `count` buckets of the list, computed together. Each warp has a run of
+  /// consecutive tokens, so it needs from every earlier warp one sum per bucket only.
   template <class Term>
   [[gnu::noinline]] DRAFTPROOF_DEVICE void along_some(const BucketList& list, int first, int count, const Term& term,
                                                       Fixed* sums) const {

@@ -86,8 +86,8 @@ class TeamRows {
     return weights(scaled_rest(k, seen, n, scale), scale == 1);
   }
 
-  /// Subtracts the tokens' masses from 1; if less than 1/16 is left, sums the rest by a pass, which scales a small
-  /// rest. The rule and the bits are the same as in FreshRows.
+  /// Returns the mass of row k without the tokens seen[0 .. n - 1]: 1 less their masses, or, if this is below 1/16, the
+  /// sum of the other entries by a pass, scaled up first if it is small. The rule and the bits are those of FreshRows.
   DRAFTPROOF_DEVICE double mass_without(int k, const Token* seen, int n) const {
     double left = 1;
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);
@@ -96,7 +96,7 @@ class TeamRows {
     return scale == 1 ? from_fixed(total_) : sum(scaled_rest(k, seen, n, scale)) / scale;
   }
 
-  /// The (j + 1)-th most probable token of the proposal, by j + 1 passes; 0 <= j < V.
+  /// Returns the (j + 1)-th most probable token of the proposal, by j + 1 passes; 0 <= j < V.
   DRAFTPROOF_DEVICE Token kth_most_probable(int j) const {
     Candidate last{-infinity, no_token};
     for (int rank = 0; rank <= j; ++rank) last = greatest([this](Token x) { return proposal(x); }, last);
@@ -109,19 +109,21 @@ class TeamRows {
     total_ = pass(f);
     return from_fixed(total_);
   }
-  /// sum(f) in units of 2^-60.
+  /// Returns sum(f) in units of 2^-60.
   template <class F>
   DRAFTPROOF_DEVICE Fixed fixed_sum(F f) const {
     passed_ = never;
     return total_ = pass(f);
   }
-  /// Sums of two integers of every token, in the scratch of the workspace (team_sums.cuh). One pass.
+  /// Returns the sums of two integers of every token by index, in the scratch of the workspace (team_sums.cuh); one
+  /// pass.
   template <class Term>
   DRAFTPROOF_DEVICE auto sums_by_place(int places, const Term& term) const {
     return gpu::sums_by_place(
         team_, workspace_, places, [this](const auto& visit) { this->for_own(visit); }, term);
   }
-  /// `summed`: whether sum(f) of the same f was the last pass, whose sums the draw then reuses.
+  /// Returns the weights f(x). `summed` declares that the last pass was sum(f) of the same f; the draw then reuses its
+  /// sums.
   template <class F>
   DRAFTPROOF_DEVICE auto weights(F f, bool summed = false) const {
     return PassWeights<F>{*this, std::move(f), summed};
@@ -131,7 +133,7 @@ class TeamRows {
   using Bins = BucketBinsIn<Workspace>;
   /// The memory in which the team makes plans.
   DRAFTPROOF_DEVICE const Workspace& workspace() const { return workspace_; }
-  /// The buckets of the ratio, by one pass. Clears the workspace, so the bins must be computed first in a plan.
+  /// Returns the bins of p / q, after one pass. It clears the workspace, so a plan must call it before it makes lists.
   DRAFTPROOF_DEVICE Bins bins() const {
     workspace_.clear();
     Bins bins(workspace_, RatioBuckets::count);
@@ -144,8 +146,8 @@ class TeamRows {
     return bins.of_bucket(ratio_bucket<typename Source::Entry>(rows_.p(x), rows_.q(x, 0)));
   }
 
-  /// Returns the `wanted` smallest of the candidates that `scan(own, thread, threads)` adds on each thread, by one
-  /// reduction per candidate.
+  /// Returns the `wanted` smallest of all candidates that the threads' calls of `scan(own, thread, threads)` add to
+  /// `own`, by one reduction per candidate.
   template <int most, class Scan>
   DRAFTPROOF_DEVICE SmallestK<most> k_smallest(int wanted, const Scan& scan) const {
     return team_smallest<most>(team_, vocabulary(), wanted, scan);
@@ -157,8 +159,8 @@ class TeamRows {
     return team_greatest(
         team_, vocabulary(), [this](const auto& visit) { this->for_own(visit); }, f, last);
   }
-  /// The scale of the weights of a row without some tokens (sim/numeric/sums.hpp): 1 if at least 1/16 is left, or
-  /// nothing is left; total_ is then their total.
+  /// Returns the factor by which the weights of row k without n tokens are scaled up (sim/numeric/sums.hpp). If their
+  /// sum is at least 1/16 or 0, the factor is 1, and total_ is their total.
   DRAFTPROOF_DEVICE double remaining_scale(int k, const Token* seen, int n) const {
     passed_ = never;
     total_ = pass(scaled_rest(k, seen, n, 1));
@@ -170,7 +172,7 @@ class TeamRows {
     return [this, k, seen, n, scale](Token x) { return among(x, seen, n) ? 0.0 : proposal(x, k) * scale; };
   }
 
-  /// Weights f(x); a draw is a pass and a search.
+  /// Weights f(x). A draw takes a pass and a search.
   template <class F>
   class PassWeights {
    public:
@@ -194,7 +196,7 @@ class TeamRows {
     bool summed_;
   };
 
-  /// Weights (p - b q)+; a draw at the b of the last pass needs no pass.
+  /// Weights (p - b q)+. A draw takes a pass and a search; if the last pass had the same b, only a search.
   class ResidualWeights {
    public:
     DRAFTPROOF_DEVICE ResidualWeights(const TeamRows& rows, double b) : rows_{rows}, b_{b} {}
@@ -218,7 +220,7 @@ class TeamRows {
     double b_;
   };
 
-  /// The layout of the rows' source if it has one, as on-chip rows do; else one made from the team.
+  /// Returns the layout of the rows if they have one, as on-chip rows do; otherwise a layout made from the team.
   DRAFTPROOF_DEVICE static TeamLayout layout_of(const Source& rows, const T& team) {
     if constexpr (requires { rows.layout; })
       return rows.layout;
@@ -355,16 +357,17 @@ class TeamRows {
     if constexpr (two) team_.put(TeamScratch::most_segments + segment, team_.lane_sum(beside));
   }
 
-  /// Returns the token of `word` among weights f, after a pass over f with this total; no_token if all weights are
-  /// zero. If rows are on chip, one warp of the partition that has the token finds it and puts it into the scratch,
-  /// where all read it, and `f` is called on tokens of this partition only.
+  /// Returns the token that the random bits `word` select from the weights f, after a pass over f with this total;
+  /// no_token if all weights are zero. If rows are on chip, one warp of the partition that has the token finds it and
+  /// puts it into the scratch, where all threads read it; `f` is called on tokens of this partition only.
   template <class F>
   DRAFTPROOF_DEVICE Token search(Fixed total, std::uint64_t word, const F& f) const {
     if (total <= 0) return no_token;
     auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(total)));
     const int segment = team_segment(team_, layout_, sums_, left);
     if constexpr (!on_chip) return team_token(team_, layout_, segment, left, f);
-    // The half of the scratch that the last pass did not write is free, unless that pass wrote both.
+    // The half of the scratch that the last pass did not write is free. If the pass wrote both halves, a barrier is
+    // needed before one of them is overwritten.
     const int other = TeamScratch::most_segments - sums_;
     if (!alternates_) team_.barrier();
     alternates_ = false;
@@ -381,14 +384,15 @@ class TeamRows {
     return team_.lane_sum(total);
   }
 
-  /// Whether the team is one block, by its type.
+  /// Whether every team of this type is a single block.
   static constexpr bool block_alone = requires {
     requires T::partitions()
     == 1;
   };
-  /// Whether passes have the team's scratch memory to themselves, because no other object makes passes.
+  /// Whether the rows are on chip. Then no other object makes passes of the team, so the scratch keeps its contents
+  /// between the passes of this object.
   static constexpr bool on_chip = requires(const Source& rows) { rows.own_tokens(); };
-  /// The rows for passes, which read only the tokens of their own partition.
+  /// Returns the rows that passes read. If rows are on chip, they have only the tokens of this partition.
   DRAFTPROOF_DEVICE auto own_tokens() const {
     if constexpr (on_chip)
       return rows_.own_tokens();
@@ -400,8 +404,8 @@ class TeamRows {
   T team_;
   TeamLayout layout_;
   Workspace workspace_;
-  mutable Fixed total_ = 0;          ///< of the last pass
-  mutable int sums_ = 0;             ///< where its segments' sums begin in the scratch
+  mutable Fixed total_ = 0;          ///< total of the last pass
+  mutable int sums_ = 0;             ///< index in the scratch at which the last pass's sums of segments begin
   mutable bool alternates_ = false;  ///< whether the next pass may write the other half without a barrier
   mutable double passed_ = never;    ///< the b whose partial sums are in the scratch
 };

@@ -8,8 +8,8 @@
 
 namespace draftproof::gpu {
 
-/// A term in units of 2^-60, truncated. Scaling a float by 2^60 is exact in float, which saves one of two
-/// conversions.
+/// Returns a term in units of 2^-60, truncated. Scaling a float by 2^60 is exact in float, so it need not be converted
+/// to double first.
 DRAFTPROOF_DEVICE inline Fixed to_units(double term) { return to_fixed(term); }
 DRAFTPROOF_DEVICE inline Fixed to_units(float term) { return static_cast<Fixed>(term * 0x1p60f); }
 
@@ -31,8 +31,8 @@ DRAFTPROOF_DEVICE int team_find(const T& team, int first, int last, Fixed& left,
   return last;  // not reached: left is below the sum of all terms
 }
 
-/// As above, but each lane first sums a run of consecutive terms, and one running sum over lanes finds the run: two
-/// rounds for up to lanes^2 terms.
+/// Returns the same i as team_find, but each lane first sums a run of consecutive terms, and one running sum over lanes
+/// finds the run. This takes two rounds for up to lanes^2 terms.
 template <Team T, class Term>
 DRAFTPROOF_DEVICE int team_find_by_runs(const T& team, int first, int last, Fixed& left, const Term& term) {
   const int run = (last - first + team.lanes() - 1) / team.lanes(), begin = first + team.lane() * run;
@@ -67,8 +67,8 @@ DRAFTPROOF_DEVICE Token team_token(const T& team, const TeamLayout& layout, int 
 /// Returns the earliest of the lanes' arrivals, on all lanes of the warp.
 template <Team T>
 DRAFTPROOF_DEVICE Candidate lane_first(const T& team, const Candidate& own, int vocabulary) {
-  // The lexicographic minimum by two maxima. A lane without an arrival loses even to an infinite time, because its
-  // token comes after all others.
+  // Two maxima of negated values give the lexicographic minimum of (time, token). A lane without an arrival has
+  // infinite time and a token above all others, so it comes after every arrival.
   const Token none = vocabulary, token = own.token == no_token ? none : own.token;
   const double time = -team.lane_max(-own.time);
   const Token first = -team.lane_max(own.time == time ? -token : -none);

@@ -25,7 +25,8 @@
 
 namespace draftproof::gpu {
 
-/// The results of one warp for one block of logits, kept across barriers. A partition has one note per block.
+/// Sum of the powers and greatest logit of one softmax block, which one warp computes and reads again after a barrier.
+/// A partition has one note per block.
 struct SoftmaxNote {
   std::uint64_t sum;
   float greatest;
@@ -36,7 +37,8 @@ DRAFTPROOF_DEVICE constexpr int softmax_blocks(int tokens) {
   return tokens / softmax_block_size + (tokens % softmax_block_size != 0);
 }
 
-/// The earliest arrival of a row of logits; it shows whether the logits are a distribution.
+/// The candidate (-logit, token) that comes first in a row of logits, where +infinity and NaN have time -infinity. The
+/// time shows whether the logits are a distribution.
 struct SoftmaxOutcome {
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -90,7 +92,7 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
         if (entries[j] > greatest) greatest = entries[j];
       }
     });
-    // +infinity and NaN are earliest of all, so the team agrees on the first of them.
+    // +infinity and NaN get the earliest time, so the first of these tokens is the team's result.
     Candidate here{-static_cast<double>(greatest), first + begin};
     bool found = sound;
     for (int i = begin; !found && i < end; i += team.lanes()) {
@@ -103,7 +105,7 @@ DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits
     together_of(logits, begin, end, [&](const float* entries, int i) {
       PowerUnits units;
       for (int j = 0; j < together; ++j) {
-        // If all logits are masked this is NaN, whose power is 0.
+        // If all logits are masked, the argument is NaN, for which exp_nonpositive returns 0.
         const float power = exp_nonpositive((entries[j] - greatest) * inverse);
         if (i + j * team.lanes() < end) {
           if (in_place) out[i + j * team.lanes()] = power;

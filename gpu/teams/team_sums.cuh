@@ -1,5 +1,5 @@
-// Sums of two integers of every token, by place, over a whole team: histograms other than the one of p and q
-// (team_masses.cuh). Also the terms of the residual that passes sum.
+// Histograms by a whole team: every token has an index and two integers, and the integers are summed for each index.
+// (team_masses.cuh has the histogram of p and q.) Also the terms of the residual that passes sum.
 //
 //   own    [2 places]    sums of a partition in its memory
 //   all    the same      sums of the team, in the memory of every partition
@@ -19,8 +19,9 @@
 
 namespace draftproof::gpu {
 
-/// Computes sums in the workspace's scratch memory: entries 2 i and 2 i + 1 are the sums of place i. `term(x)` has
-/// members place, -1 for none, first and second. All threads of a team call it together.
+/// Returns the sums, in the workspace's scratch memory: entries 2 i and 2 i + 1 are the sums of `first` and `second`
+/// over the tokens with place i. `term(x)` has the members place, first and second; tokens with place -1 are not
+/// counted. All threads of a team call it together.
 template <Team T, class ForOwn, class Term>
 DRAFTPROOF_DEVICE ListsOfTeams::List<Fixed> sums_by_place(const T& team,
                                                           const TeamWorkspace<PartitionOf<T>>& workspace, int places,
@@ -51,7 +52,7 @@ DRAFTPROOF_DEVICE ListsOfTeams::List<Fixed> sums_by_place(const T& team,
   return all;
 }
 
-/// The term (p - b q)+ in float. Like every term of p and q alone it is 0 where both are 0.
+/// The term (p - b q)+ in float. It is 0 where p = q = 0, so padding with zeros adds nothing to a sum.
 struct FloatResidual {
   FloatFactor factor;
   DRAFTPROOF_DEVICE float operator()(float p, float q) const { return factor.above(p, q); }
@@ -65,7 +66,8 @@ struct DoubleResidual {
   }
 };
 
-/// A term of p and q of a token, over the tokens of rows. A pass may call `of_pair` on tokens that it has loaded.
+/// A term of each token x of the rows, of_pair(p(x), q(x)). A pass that has loaded p(x) and q(x) may call `of_pair`
+/// itself.
 template <class Source, class OfPair>
 struct PairTerm {
   static constexpr bool of_floats = std::is_same_v<OfPair, FloatResidual>;

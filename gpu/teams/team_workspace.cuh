@@ -43,7 +43,7 @@ class ListsOfTeams {
       return reinterpret_cast<T*>(place_);
 #endif
     }
-    /// Changes the length to at most the current size.
+    /// Shortens the list to `size` entries, at most the current size.
     DRAFTPROOF_DEVICE void resize(std::size_t size) { size_ = static_cast<int>(size); }
 
    private:
@@ -60,7 +60,7 @@ class ListsOfTeams {
     std::size_t place_ = 0;
     int size_ = 0;
   };
-  /// The type of an index of a bin; a plan has at most 1024 bins.
+  /// The type of a bin's index; a plan has at most 1024 bins.
   using Index = std::uint16_t;
 };
 
@@ -83,7 +83,7 @@ class TeamWorkspace : public ListsOfTeams {
     check();
     return {reinterpret_cast<E*>(partition_.memory().data + (partition_.memory().bytes - scratch_)), size};
   }
-  /// A list that outlives plans; made before the first plan.
+  /// Returns a list that clear() does not release. It must be made before the first plan.
   template <class E>
   DRAFTPROOF_DEVICE List<E> retained(int size) const {
     clear();
@@ -92,13 +92,14 @@ class TeamWorkspace : public ListsOfTeams {
     return list;
   }
   DRAFTPROOF_DEVICE void release_scratch() const { end_brief_after(0); }
-  /// Bytes of scratch lists so far; a mark for end_brief_after, which releases the lists made since.
+  /// Returns the number of bytes of scratch lists. end_brief_after(mark) with this number releases the lists that were
+  /// made after this call.
   DRAFTPROOF_DEVICE unsigned brief_so_far() const { return scratch_; }
   DRAFTPROOF_DEVICE void end_brief_after(unsigned mark) const {
     partition_.partition_barrier();
     scratch_ = mark;
   }
-  /// Releases all lists except a retained one: a new plan begins.
+  /// Releases all lists except the retained list, for the next plan.
   DRAFTPROOF_DEVICE void clear() const {
     release_scratch();
     persistent_ = retained_;
@@ -108,7 +109,7 @@ class TeamWorkspace : public ListsOfTeams {
   /// The number of this thread, and the number of threads, a multiple of four.
   DRAFTPROOF_DEVICE int thread() const { return partition_.warp() * partition_.lanes() + partition_.lane(); }
   DRAFTPROOF_DEVICE int threads() const { return partition_.warps() * partition_.lanes(); }
-  /// The value of the first of the four neighbouring threads that this one belongs to. Collective over a warp.
+  /// Returns the value of the first lane of this lane's group of four (lanes 0-3, 4-7, ..). Collective over a warp.
   template <class E>
   DRAFTPROOF_DEVICE E of_first_in_four(const E& value) const {
     return from_lane(value, partition_.lane() / 4 * 4);

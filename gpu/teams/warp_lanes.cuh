@@ -19,7 +19,7 @@ DRAFTPROOF_DEVICE inline void add_to(std::int64_t* sum, std::int64_t more) {
 }
 #endif
 
-/// For one-dimensional blocks whose size is a multiple of 32. Stateless: copies refer to the same warp.
+/// The calling thread's warp, in one-dimensional blocks whose size is a multiple of 32. It has no state.
 class WarpLanes {
  public:
   DRAFTPROOF_DEVICE static constexpr int lanes() { return 32; }
@@ -27,13 +27,13 @@ class WarpLanes {
 #if defined(__CUDA_ARCH__)
   DRAFTPROOF_DEVICE int lane() const { return static_cast<int>(threadIdx.x) % lanes(); }
 
-  /// Sum over the warp, on every lane.
+  /// Returns the sum over the warp, on every lane.
   template <class T>
   DRAFTPROOF_DEVICE T lane_sum(T value) const {
     for (int step = lanes() / 2; step > 0; step /= 2) value += __shfl_xor_sync(all, value, step);
     return value;
   }
-  /// Sum over this lane and earlier lanes.
+  /// Returns the sum over this lane and earlier lanes.
   template <class T>
   DRAFTPROOF_DEVICE T lane_running_sum(T value) const {
     for (int step = 1; step < lanes(); step *= 2) {
@@ -50,12 +50,12 @@ class WarpLanes {
     }
     return value;
   }
-  /// The value of lane `from`.
+  /// Returns the value of lane `from`.
   template <class T>
   DRAFTPROOF_DEVICE T lane_get(T value, int from) const {
     return __shfl_sync(all, value, from);
   }
-  /// The lowest lane where `here` is true, or lanes() if there is none.
+  /// Returns the lowest lane where `here` is true, or lanes() if there is none.
   DRAFTPROOF_DEVICE int first_lane(bool here) const {
     const unsigned ballot = __ballot_sync(all, here);
     return ballot == 0 ? lanes() : __ffs(static_cast<int>(ballot)) - 1;

@@ -79,11 +79,12 @@ struct Short {
 };
 struct Dyadic {
   std::optional<Rational> operator()(double value) const { return rounded_down(Rational(value)); }
-  /// Rounds factors, so that products over several levels stay short.
+  /// Rounds factors down to multiples of 2^-60, so that denominators do not grow from level to level.
   Rational cut(const Rational& value) const { return rounded_down(value); }
 };
 
-/// Returns a feasible plan near the proposal, or nullopt if `round` returns nullopt for a number.
+/// Returns a feasible plan near the proposal, whose numbers `round` converts to fractions; nullopt if `round` returns
+/// nullopt for a number.
 template <class Round>
 std::optional<Plan> feasible(const TreeSampling& distribution, Sight sight, const TreeProposal& proposal,
                              Round round) {
@@ -148,8 +149,8 @@ Rational value_of(const TreeSampling& distribution, const Plan& plan) {
   return value;
 }
 
-/// Returns the value that the prices prove: the mean over trees of the best node, less the prices on the way to it.
-/// Computes it bottom up; the checker computes it top down.
+/// Returns the upper bound that the prices prove, E max g (tree_certificate.hpp). It computes g from the leaves to the
+/// root; the checker computes it from the root to the leaves.
 Rational value_of(const TreeSampling& distribution, Sight sight, const std::vector<Rational>& prices) {
   std::vector<Rational> joint(prices.size(), 1), gain(prices.size());
   Rational value = 0;

@@ -1,5 +1,5 @@
-// Turns any proposed solution for a drafted tree into a certificate in fractions. Masses that do not form a plan are
-// moved towards the root until they form one; prices below 0 become 0.
+// Turns any proposed solution for a drafted tree into a certificate in fractions. If the proposed masses are not a
+// feasible plan, mass moves from nodes to their ancestors until they are; prices below 0 become 0.
 //
 //   u(T, n)   mass of T at n or below         cut to the mass of T
 //   f(x)      factor of prefix x              f(xy) = min(f(x), limit of xy / mass accepted at xy so far), f() = 1
@@ -23,8 +23,8 @@
 
 namespace draftproof {
 
-// Fractions near a double: the largest multiple of 2^-60 that does not exceed it, and the first convergent of its
-// continued fraction that is close enough. The convergent recovers 131/81 from a solver's 1.61728395061728.
+// Two ways to convert a double to a fraction: rounding down to a multiple of 2^-60, and the first convergent of its
+// continued fraction that is close enough, which recovers 131/81 from a solver's 1.61728395061728.
 
 /// Returns the largest multiple of 2^-60 that is at most `value`.
 Rational rounded_down(const Rational& value);
@@ -42,7 +42,8 @@ std::optional<Rational> short_fraction(double value);
 //   stop      oracle table          at n in T with probability w(T, n) / Pr(T)
 //   extra     oracle table          y with probability (p(y|n) a(n) - a(ny)) / (a(n) - sum of a(ny))
 //
-// Cost: exponential to make (tree_program.hpp); a run takes one look-up, a flip for each node and a draw.
+// Cost: making the plan takes exponential time (tree_program.hpp); a run takes one look-up, a flip for each node and a
+// draw.
 //
 // Correctness: the oracle is lossless for every feasible plan, not only for the best. The output of a step begins with
 // xy with probability a(xy) through nodes at xy or below, and with probability p(y|x) a(x) - a(xy) through a stop at x
@@ -99,7 +100,8 @@ struct LpOracle {
     const auto tree = table.plan->trees.find(nodes);
     if (tree == table.plan->trees.end()) throw std::logic_error("lp_oracle: the drafted tree is not in the plan");
     const std::vector<Scalar>& stops = table.stops[tree->second];
-    // left[j] is the share of nodes j and later, summed from the end so that the last node with a share is certain.
+    // left[j] is the sum of stops[j] and later entries, summed from the end, so that at the last positive entry
+    // left[j] == stops[j] and the flip succeeds.
     std::vector<Scalar> left(stops.size());
     Scalar sum{0};
     for (std::size_t j = stops.size(); j-- > 0;) left[j] = sum += stops[j];

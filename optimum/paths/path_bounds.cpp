@@ -10,9 +10,9 @@ namespace draftproof {
 
 namespace {
 
-/// Returns, for one drafted path, the probability that block verification stops at each of its prefixes. Test i > 0
-/// succeeds with s / (s + q - a) at the i-th prefix, where s is the part of a that stops there. At the end of the
-/// path s = a, so this is a / q.
+/// Returns, for one drafted path, the probability that block verification stops at each of its prefixes. It tests the
+/// prefixes from the longest to the shortest. The test of a prefix succeeds with probability s / (s + q - a), where s
+/// (`own`) is the part of a that stops at the prefix. At the end of the path s = a, so the probability is a / q.
 std::vector<Rational> stops_on(const TreeSampling& distribution, const std::vector<int>& path,
                                const std::vector<Rational>& drafted, const std::vector<Rational>& accepted,
                                const std::vector<Rational>& own) {
@@ -23,8 +23,8 @@ std::vector<Rational> stops_on(const TreeSampling& distribution, const std::vect
       throw std::invalid_argument("block optimum: a tree is not a path");
     const std::size_t i = index(path[j]);
     const Rational refused = drafted[i] - accepted[i], sum = own[i] + refused;
-    // If sum is 0, this prefix is accepted whenever it is drafted, and no block ends at it. Then a deeper test has
-    // succeeded with certainty.
+    // If sum is 0, this prefix is accepted whenever it is drafted and no block ends at it, so the test of a longer
+    // prefix has succeeded.
     stops[j] = sum == 0 ? Rational(0) : Rational(left * own[i] / sum);
     left -= stops[j];
   }
@@ -49,7 +49,7 @@ TreeCertificate block_optimum(const TreeSampling& distribution) {
     own[parent] -= accepted[i];
     certificate.lower += accepted[i];
   }
-  // The upper bound: the mean over paths of the sum of V over the prefixes that the draft limits, plus V() - 1.
+  // The upper bound is V() - 1 plus the sum of q(x) V(x) over the prefixes x with a(x) = q(x), which the draft limits.
   for (std::size_t i = prefixes - 1; i > 0; --i) {
     gain[i] += 1;
     if (limited[i]) {

@@ -36,19 +36,19 @@ namespace draftproof {
 TreeCertificate block_optimum(const TreeSampling& distribution);
 
 struct PathBounds {
-  /// In accepted tokens per step.
+  /// Bounds on E[tau], in accepted tokens per step.
   double lower, upper;                          ///< one shot
-  double whole_block_lower, whole_block_upper;  ///< full information
+  double whole_block_lower, whole_block_upper;  ///< whole block
 };
 
 /// Returns the bounds of two certificates of one distribution.
 PathBounds path_bounds(const TreeCertificate& one_shot, const TreeCertificate& whole_block);
 
-/// Number of nodes of all trees up to which the bounds take seconds.
+/// Number of nodes of all trees up to which path_bounds takes seconds; larger programs take longer.
 inline constexpr std::size_t most_tree_nodes = 40'000;
 
-/// Returns the bounds of both certificates, which it computes; nullopt if the distribution's trees have more than
-/// `most_nodes` nodes together. Throws: std::runtime_error if Clp finds no optimum.
+/// Computes both certificates and returns their bounds; nullopt if the distribution's trees have more than `most_nodes`
+/// nodes together. Throws: std::runtime_error if Clp finds no optimum.
 std::optional<PathBounds> path_bounds(const TreeSampling& distribution, std::size_t most_nodes = most_tree_nodes);
 
 }  // namespace draftproof

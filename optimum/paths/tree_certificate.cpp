@@ -128,8 +128,8 @@ std::string reject_prices(const TreeSampling& distribution, Sight sight, const T
   const auto& prices = certificate.prices;
   if (prices.size() != distribution.prefixes.size()) return "there are prices for another number of prefixes";
   if (prices[0] != 0) return "the price of the empty prefix is " + to_text(prices[0]);
-  // The value of a node to a verifier that pays the price of every accepted prefix and is paid for the chance to
-  // accept each child.
+  // worth[n] is g(n) (tree_certificate.hpp): the depth of n, less the prices of the prefixes up to n, plus in one shot
+  // the prices of their children, weighted by p.
   std::vector<Rational> worth(distribution.prefixes.size()), joint(distribution.prefixes.size(), 1);
   Rational value = 0;
   for (std::size_t i = 1; i < distribution.prefixes.size(); ++i) {

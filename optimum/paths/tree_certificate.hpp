@@ -1,6 +1,6 @@
 // Bounds on the expected number of accepted tokens of a drafted tree, with their proofs. A plan proves the lower
-// bound; a price for every prefix proves the upper bound. The checker works in fractions and uses no solver, so trust
-// in a certificate needs trust in the checker only.
+// bound; a price for every prefix proves the upper bound. The checker works in fractions and uses no solver, so a
+// certificate is right if the checker is, whatever produced it.
 //
 //   w(T, n)    stops[t][j]     probability that tree T is drafted and the step stops at node n = trees[t].nodes[j]
 //   a(x)                       sum of w over all nodes at x or below: the probability of accepting x
@@ -36,14 +36,14 @@ namespace draftproof {
 //   x            prefixes[i]              a prefix; prefix 0 is empty, parents come before their children
 //   p(.|x)       prefixes[i].target       distribution of the token after x
 //   T            trees[t].nodes           set of prefixes in ascending order, closed under taking parents
-//   Pr(T)        trees[t].probability     its probability; the sum is 1
+//   Pr(T)        trees[t].probability     probability that the drafted tree is T; the sum over T is 1
 //
 // Cost: one look-up for each node. All numbers are fractions. Doubles are taken as exact fractions and divided by their
 // sum, so that each distribution sums to 1.
 //
 // Correctness: trees with equal nodes are merged. Given the nodes, the order and multiplicity of the draws are
-// independent of the target, so a rule that reads order and multiplicity can be replaced by a rule that draws them
-// anew.
+// independent of the target. Hence merging does not change the optimum: a rule that reads order and multiplicity can be
+// replaced by a rule that draws both itself, given the nodes.
 
 /// Converts a number of a prefix, tree or depth (int) to a container index.
 inline std::size_t index(int i) { return static_cast<std::size_t>(i); }
@@ -82,7 +82,7 @@ std::vector<Rational> reach(const TreeSampling& distribution);
 /// Divides the weights by their sum if it is not 1.
 void normalise(std::vector<Rational>& weights);
 
-/// The numbers of the prefixes recorded so far.
+/// A map from prefixes to their numbers.
 class PrefixIndex {
  public:
   /// Returns the number of the prefix that extends `parent` by `x`, or -1.
