@@ -148,7 +148,8 @@ class TreeSamplingBuilder {
   std::map<std::vector<int>, Rational> trees_;
 };
 
-/// The information that the verifier has: the tree and the distributions, or also the target's tokens.
+/// The information that the verifier has: the tree and the distributions (one_shot), or in addition the tokens that the
+/// target would emit (whole_block). Each limits a.
 enum class Sight {
   one_shot,     ///< a(xy) <= p(y|x) a(x)
   whole_block,  ///< a(x) <= p(x): the full-information bound

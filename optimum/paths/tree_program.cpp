@@ -9,7 +9,7 @@ namespace draftproof {
 
 namespace {
 
-/// Violations below this are accepted; the few binding antichains each contribute at most this error.
+/// Limits may be exceeded by this much. Each of the few binding antichains adds at most this error to the optimum.
 constexpr double tolerance = 1e-11;
 constexpr std::size_t rows_a_round = 64;
 

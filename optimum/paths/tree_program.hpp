@@ -34,9 +34,9 @@ namespace draftproof {
 //   a(x)                           columns of the program, which maximises the sum of a(x) over x != ()
 //   limits                         a(xy) <= p(y|x) a(x); sum of a(x) over x in S <= h(S) for every antichain S
 //
-// Cost: the number of antichains, each evaluated a few times. A number c for trees of some depth becomes 1 + c^V with
-// one more level (2, 5, 26, 677, 458330 for V = 2; 2, 9, 730 for V = 3; 2, 17, 83522 for V = 4). The linear program
-// contains only the binding antichains.
+// Cost: a few evaluations of every antichain. If trees of some depth have c antichains, trees with one more level have
+// 1 + c^V (2, 5, 26, 677, 458330 for V = 2; 2, 9, 730 for V = 3; 2, 17, 83522 for V = 4). The linear program contains
+// only the binding antichains.
 //
 // Source: derived in docs/optimum.md, "Trees", by Hall's theorem. It is an independent check of the program above;
 // for i.i.d. paths it needs no enumeration of trees.

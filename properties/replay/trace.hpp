@@ -15,7 +15,7 @@ namespace draftproof {
 
 /// One path of a decision.
 struct TraceLine {
-  std::string drafts;       ///< tokens in draw order; for a tree as 0(1 1) 1(0)
+  std::string drafts;       ///< tokens in draw order; for a tree, such as 0(1 1) 1(0), children are in brackets
   std::string decisions;    ///< probabilities and outcomes: "1/2 no, 1/3 yes"
   std::string emitted;      ///< the token or step, or the weights that it is drawn with
   std::string probability;  ///< probability of this path, drafts included
@@ -23,7 +23,7 @@ struct TraceLine {
 
 struct DecisionTrace {
   std::vector<TraceLine> lines;
-  bool whole = true;  ///< false: there are more paths than `most`
+  bool whole = true;  ///< whether `lines` has all paths; false if there are more than `most`
 };
 
 /// Returns at most `most` paths of the decision. Requires a verifier that can be enumerated.

@@ -15,7 +15,8 @@ namespace draftproof {
 namespace {
 
 constexpr int middle_group = ratio_groups / 2;
-/// Quarters of octaves of t at which cuts along p / q are, on both sides of t = 0: t = 2^-6, 2^-5, .., 1/2, 3/4, 1.
+/// The cuts along p / q are at |t| = 2^-6, 2^-5, .., 1/2, 3/4, 1 on both sides of t = 0. These are their sizes, counted
+/// in quarters of octaves of |t| from 2^-8, which has size 1.
 constexpr std::array<int, 8> cut_sizes{9, 13, 17, 21, 25, 29, 31, 33};
 
 /// Returns |t| at the lower end of a size: 2^-8 at 1.
@@ -128,7 +129,7 @@ GroupMasses<4> top_verdict_masses(const RowGroups& rows) {
   GroupMasses<4> out;
   out.mass = {rejected_top, std::max(1 - rows.overlap - rejected_top, 0.0), rows.top_overlap,
               std::max(rows.overlap - rows.top_overlap, 0.0)};
-  // The mass of q on these tokens is at most 1; this bound is used in their slack.
+  // The mass of q on the most likely tokens is bounded by 1 in their slack, which multiplies it by all_q.
   const double top =
       std::min(rows.top.slack[0] + all_p * rows.top.mass[0] + rows.top_slack_q + all_q, 2 * (all_p + all_q));
   out.slack = {top, 2 * (all_p + all_q) - top, top, 2 * (all_p + all_q) - top};

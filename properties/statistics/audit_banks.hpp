@@ -1,5 +1,5 @@
-// The banks of bets that an audit of a recording uses: cuts and scores along p / q, p, q, the most likely token
-// and the token id; and one-sided bets on accepted drafts.
+// The banks (groups of bets) that an audit of a recording uses: cuts and scores (group_bets.hpp) along p / q, p, q, the
+// most likely token and the token id; and one-sided bets on accepted drafts.
 #pragma once
 
 #include <cstddef>
@@ -12,24 +12,27 @@
 
 namespace draftproof {
 
-/// Returns bets along p / q: 16 cuts, with log(p / q) and its absolute value as scores. `name` names the bank.
+/// Returns bets along p / q: 16 cuts, with log(p / q) and its absolute value as scores. `name` is the bank's name.
 GroupDesign ratio_design(std::string name);
 /// Returns bets along the probability of a token in the row `letter` (p or q): 12 cuts, and -log p as the score,
 /// along which a wrong temperature deviates.
 GroupDesign depth_design(std::string name, const std::string& letter);
 /// Returns bets on the most likely token against all others.
 GroupDesign top_design(std::string name);
-/// Returns bets on rejected, then accepted tokens, each along p / q (2 x 68 groups), for rejection sampling on a chain.
+/// Returns bets for rejection sampling on a chain. The groups are those of rejected tokens along p / q, then those of
+/// accepted tokens along p / q (2 x 68 groups).
 GroupDesign verdict_design(std::string name);
-/// Returns bets on rejected, then accepted tokens, each with the most likely token before the others (2 x 2 groups).
+/// Returns bets on four groups: rejected and most likely, rejected and another token, accepted and most likely,
+/// accepted and another token.
 GroupDesign top_verdict_design(std::string name);
 
 // The distribution of (rejected or accepted, token) of rejection sampling with one draft:
 //   Pr(rejected, x) = max(p(x) - q(x), 0),  Pr(accepted, x) = min(p(x), q(x))
 //
-// Correctness: true p and q of a group are off by at most slack + mass (total slack), relative to 1 - total
-// slack (row_groups.hpp); minimum and positive part are off by at most the sum of both. Groups along p / q do
-// not cross p = q, so the distribution of a group follows from its sums.
+// Correctness: a group's true p and its true q each differ from the stored sum by at most
+// (slack + mass (total slack)) / (1 - total slack) (row_groups.hpp). The minimum and the positive part differ by at
+// most the sum of both bounds. No group along p / q has tokens on both sides of p = q, so the probabilities of a group
+// follow from its sums.
 
 /// Returns the groups of verdict_design.
 GroupMasses<2 * ratio_groups> verdict_masses(const RowGroups& rows);
@@ -47,8 +50,8 @@ void add_moved_token(MovedMassBets& bets, const RowGroups& rows, bool top, std::
 
 /// Cells for rejected drafts, accepted drafts and tokens without a draft: whether the token is the most likely one.
 enum class MovedVerdict : std::uint8_t {
-  rejected_for_top,  ///< another token was drafted, the most likely one emitted
-  /// the most likely token was drafted and rejected; part of `rejected` if the draft sampling is unknown
+  rejected_for_top,  ///< another token was drafted and rejected, and the most likely token was emitted
+  /// the most likely token was drafted and rejected; counted as `rejected` if the draft sampling is unknown
   rejected_top,
   rejected,
   accepted_top,
@@ -57,14 +60,15 @@ enum class MovedVerdict : std::uint8_t {
   alone
 };
 MovedMassBets moved_verdicts(std::string name);
-/// `drafts_have_distribution`: a draft is known to have distribution q, so that the rejected token is used.
+/// `drafts_have_distribution` declares that a draft has distribution q. Only then the cell depends on which token was
+/// rejected.
 void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict verdict,
                        bool drafts_have_distribution, std::uint64_t record);
 
 /// Returns bets along the token id, from 0 to `symbols` - 1.
 GroupDesign id_design(std::string name, std::size_t symbols);
 
-// The first token of a block, and whether it is an accepted draft. A lossless verifier emits x with probability
+// Bets that the first token of a block is an accepted draft too often. A lossless verifier emits x with probability
 // p(x), and can accept x only if it was drafted: Pr(accepted, x) <= min(p(x), K q(x)) with K drafts from q at
 // the root.
 //
@@ -72,7 +76,8 @@ GroupDesign id_design(std::string name, std::size_t symbols);
 //   bet   c if an accepted draft is on that side, else 1;  c = 1.02 .. 256
 //   U     1 + (c - 1) m
 //
-// Correctness: E bet = 1 + (c - 1) Pr(accepted on that side) <= U. Acceptance below m is no evidence.
+// Correctness: E bet = 1 + (c - 1) Pr(accepted on that side) <= U. Since m is only an upper bound, fewer accepted
+// drafts than m are no evidence.
 //
 // Cost: half a microsecond per block.
 class AcceptedBets {
@@ -85,14 +90,14 @@ class AcceptedBets {
 
   std::uint64_t draws() const { return draws_; }
   double log_e() const;
-  /// Returns the side with the largest excess over m; counts below m are no evidence.
+  /// Returns the side with the largest excess over the sum of m.
   GroupExcess worst() const;
 
  private:
   struct Side {
-    CellCount count;                             // with probability m
-    int from = 0, to = 0;                        // groups
-    std::vector<double> log_bound{}, product{};  // by c: sum of log U, and the product of the U not yet in it
+    CellCount count;                             // accepted drafts on this side, each with probability at most m
+    int from = 0, to = 0;                        // the groups from .. to - 1
+    std::vector<double> log_bound{}, product{};  // by c: sum of log U, and the product of the U not yet added to it
   };
   std::vector<Side> sides_;
   std::uint64_t draws_ = 0;

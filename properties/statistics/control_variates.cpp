@@ -76,9 +76,10 @@ std::vector<double> ControlSums::coefficients() const {
   ControlSums sums = centred();
   std::vector<double>& l = sums.gram;
   std::vector<char> kept(d, 1);
-  // In-place Cholesky factorization, row by row. Skips rows that are linear combinations of earlier ones.
+  // In-place Cholesky factorization, row by row. Rows that are linear combinations of earlier rows are skipped.
   for (std::size_t i = 0; i < d; ++i) {
-    // Compared with the diagonal before centring, because a constant control is only rounding error after centring.
+    // The pivot is compared with the diagonal before centring: after centring, a constant control has only rounding
+    // errors, with which every pivot would compare as large.
     const double diagonal = gram[i * d + i];
     for (std::size_t j = 0; j <= i; ++j) {
       double value = l[i * d + j];

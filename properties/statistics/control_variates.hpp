@@ -1,6 +1,6 @@
-// Averages with less noise. Each sample has controls with known means; their part in the outcome, by
-// regression, is subtracted. The coefficients of one half of the samples are applied to the other half, so the
-// averages stay unbiased.
+// Averages with less noise. Each sample has controls with known means. A regression of the outcome on the controls
+// gives the part of the outcome that they explain, and this part is subtracted. The coefficients of one half of the
+// samples are applied to the other half, so the averages stay unbiased.
 //
 //   y       outcomes    the averaged quantities, one or several numbers per sample
 //   z       controls    minus their known means

@@ -8,8 +8,8 @@ namespace draftproof {
 
 namespace {
 
-/// Number of factors split off, so that Stirling's series is used from 16 on. The first omitted term is below 1.2e-16
-/// there.
+/// Stirling's series is used for arguments from 16 on, where its first omitted term is below 1.2e-16. For a smaller
+/// shape this many factors are split off, which raises the shape above 16.
 constexpr int stirling_shift = 16;
 /// Up to this count a product is cheaper than Stirling's form and as accurate.
 constexpr double small_count = 32;
@@ -40,7 +40,7 @@ double log_rising(int count, double shape) {
   return product == 1 ? logs : logs + std::log(product);
 }
 
-/// Requires shape >= `stirling_shift`.
+/// Returns the third form of log e (count_models.hpp). Requires shape >= `stirling_shift`.
 double stirling_form(double count, double mean, double shape) {
   const double difference = count - mean;
   const double t = difference / (shape + mean);
@@ -48,7 +48,8 @@ double stirling_form(double count, double mean, double shape) {
          stirling_remainder(shape + count) - stirling_remainder(shape);
 }
 
-/// stirling_form by series, for shape >= 512 (count + mean). The next terms are below 2^-60 of the first.
+/// Returns stirling_form computed by series, for shape >= 512 (count + mean). The omitted terms are below 2^-60 times
+/// the first.
 double timid_form(double count, double mean, double shape) {
   const double t = (count - mean) / (shape + mean);
   const double bend =

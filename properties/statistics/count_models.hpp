@@ -1,5 +1,5 @@
-// E-values of token counts, of one Poisson cell and of too frequent events; and Poisson numbers of trials,
-// which make the counts of cells independent.
+// E-values for counts of tokens, for the count of one Poisson cell, and for events that occur too often; and Poisson
+// numbers of trials, which make the counts of cells independent.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace draftproof {
 
-// The e-value against a list of independent tokens of one distribution, of any length. A Polya urn predicts
-// each token and is updated by it; the bet is the product over tokens of the urn's probability divided by p.
+// The e-value against the null that a list of tokens, of any length, is independent with distribution p. A Polya urn
+// predicts each token and is updated by it; the bet is the product over tokens of the urn's probability divided by p.
 //
 //   p(x)    distribution    distribution of every token
 //   X(x)    counts          tokens seen; n their sum
@@ -59,8 +59,8 @@ inline double log_e_multinomial(std::span<const double> distribution, std::span<
   return log_mean_exp(bets);
 }
 
-// The e-value of one cell. It compares a Poisson count whose rate is multiplied by a Gamma variable of mean 1 with
-// the same count without the multiplication. The likelihood ratio is never negative and has mean 1 under the null.
+// The e-value of one cell: the likelihood ratio of a Poisson count whose rate is multiplied by a Gamma variable of mean
+// 1 to a Poisson count with the unchanged rate. The ratio is never negative and has mean 1 under the null.
 //
 //   X      count      observed count, an integer (rounded above 2^53)
 //   E      mean       expected count under the null, > 0
@@ -70,7 +70,8 @@ inline double log_e_multinomial(std::span<const double> distribution, std::span<
 //
 //   log e = lgamma(a + X) - lgamma(a) - X log a - (a + X) log1p(E / a) + E
 //
-// This form suffers from cancellation: at a = 1e6 its terms are a million times the result. Four forms avoid it.
+// This form suffers from cancellation: at a = 1e6 its terms are a million times the result. Four equal forms avoid the
+// cancellation:
 //   X = 0            E - a log1p(E / a)
 //   X <= 32          log of the product of (1 + j / a), j < X, in place of the lgammas
 //   a >= 16          (a + E) ((1 + t) log1p(t) - t) - log1p(X / a) / 2 + s(a + X) - s(a)
@@ -97,8 +98,9 @@ double log_gamma_poisson(double count, double mean, double shape);
 //   r_k                 pmf(k) / pmf(lambda): r_{k+1} = r_k (lambda / (k + 1)), r_{k-1} = r_k (k / lambda)
 //   m_k        mass     floor(r_k s), s = 2^62 / (3 (sqrt(lambda) + 1)); their sum is below 2^62
 //
-// A 62-bit number below the sum of all m_k selects k by m_k; larger ones, 55 % at most, are rejected. Rounded
-// operations are IEEE products, quotients and one square root, so every platform draws the same numbers.
+// A random 62-bit number below the sum of all m_k selects k with probability proportional to m_k. Larger numbers, at
+// most 55 %, are rejected and drawn again. Rounded operations are IEEE 754 products, quotients and one square root, so
+// every platform draws the same numbers.
 //
 // Cost: two passes over 20 sqrt(lambda) masses, 15 ms at 2^31; no tables.
 //
@@ -110,7 +112,8 @@ double log_gamma_poisson(double count, double mean, double shape);
 // product of (1 + epsilon) over batches. Batches that double up to 2^32 trials multiply false-alarm levels by
 // at most 1 + 1e-9; there is no additive term. The total variation from Poisson is at most epsilon.
 
-/// Largest mean. Beyond it one pass takes half a second and epsilon exceeds 1e-9.
+/// Largest mean that poisson_count accepts. For larger means a pass takes more than half a second and epsilon exceeds
+/// 1e-9.
 inline constexpr std::uint64_t largest_poisson_mean = std::uint64_t{1} << 36;
 
 /// Calls visit(k, m_k) for k = lambda, lambda + 1, .. and then for lambda - 1, .. while masses are positive. A visit
@@ -134,7 +137,7 @@ void for_each_poisson_mass(std::uint64_t mean, Visit&& visit) {
 /// from those of roles and of shared noise. Requires mean <= largest_poisson_mean.
 std::uint64_t poisson_count(std::uint64_t mean, std::uint64_t seed, std::uint64_t batch);
 
-// The e-value against an event that is too frequent: a count whose mean is at most a known bound.
+// The e-value against events that occur too often: under the null, their count has a mean of at most a known bound.
 //
 //   X       count       occurrences over Poisson batches
 //   E       bound       largest allowed mean, exposure times the largest probability

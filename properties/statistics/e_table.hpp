@@ -11,7 +11,7 @@
 //
 //   e = average over c and kappa of the product over i of e(X_i; n w_i, a_i)
 //
-// A count in a dropped cell is a proof: e is infinite.
+// A count in a dropped cell proves that the null is false: e is infinite.
 //
 // Cost: as in weighted_cells.hpp; then up to four logarithms for every remaining cell and member.
 //
@@ -34,7 +34,7 @@
 namespace draftproof {
 
 // The e-value against one wrong token among many. It bets on every token separately and averages the bets, so
-// the noise of the other tokens does not hide a deviation of one.
+// the noise of the other tokens does not hide a deviation at a single token.
 //
 //   w_i, X_i, n    null_distribution, counts, exposure    as above
 //   c              10^-1 .. 10^8                 shape of the bet, ten values

@@ -4,8 +4,8 @@
 //
 //   p, q       target, proposal   q may be empty: there is then no grouping along p / q, and path groups follow p
 //   c(k, x)    paths              probability that an exact verifier ends on path k with token x, K + 1 rows of V;
-//                                 empty if unknown: the suite then has its first three components
-//   tau        leak               declared rounding budget for cells that should be empty; at 0 a count is a proof
+//                                 empty if unknown: the suite then has only the first three components below
+//   tau        leak               declared rounding budget for cells that should be empty; at 0 a count there refutes
 //   n          exposure           planned number of trials so far; batches have Poisson sizes (count_models.hpp)
 //
 //   tokens        e_table over all tokens
@@ -14,8 +14,9 @@
 //   paths         e_table over (path, token)
 //   path groups   e_table over (path, group along p / q)
 //
-// e is the average with equal weights. With tau > 0 the bet on impossible cells (log_e_impossible_cells) has
-// weight 1/100 and the average 99/100. A suite is immutable: threads share one suite, and each has separate counts.
+// e is the average of these components with equal weights. With tau > 0, e is 99/100 of this average plus 1/100 of the
+// bet on impossible cells (log_e_impossible_cells). A suite is immutable: threads share one suite, and each has
+// separate counts.
 //
 // Cost: in docs/statistics.md, for one evaluation on one core.
 //
@@ -92,8 +93,8 @@ class GateCounts {
 };
 
 // When a gate evaluates its counts, when it stops, and its final state. Each batch doubles the number of
-// trials. The gate may evaluate the e-value after each batch and continue because it is large; neither needs a
-// correction.
+// trials. The gate may evaluate the e-value after each batch, and may continue because the e-value is large. Both are
+// valid without a correction.
 //
 //   budget                     planned number of trials
 //   log e < log 1e2            ok
@@ -101,8 +102,8 @@ class GateCounts {
 //   up to the threshold        suspicious
 //   from the threshold on      failed: the gate stops
 //
-// A gate that is not ok at the budget continues, up to 16 times the budget, while it is not ok. An exact
-// verifier is ever in that state with probability at most 1/100 (Ville), so the expected cost is below 1.15
+// A gate that is not ok at the budget continues, up to 16 times the budget, while it is not ok. With an exact
+// verifier a gate ever leaves the state ok with probability at most 1/100 (Ville), so the expected cost is below 1.15
 // budgets. A gate that ends as watch or suspicious is undecided, which is not a pass. Thresholds are from
 // error_budget.hpp.
 
@@ -167,7 +168,7 @@ struct GateNull {
   double leak = 0;
 };
 
-/// One of the averaged e-values.
+/// One of the e-values of which the suite's e is a weighted average.
 struct GateComponent {
   std::string_view name;
   double log_e, weight;
@@ -199,7 +200,8 @@ class GateSuite {
   GateCounts empty_counts() const;
   /// Returns the evidence of all counts so far; `exposure` is the planned number of trials.
   GateEvidence evidence(const GateCounts& counts, double exposure) const;
-  /// Returns the worst cell of these counts. Costs 10 bets per cell: for reports, not for every batch.
+  /// Returns the worst cell of these counts. It computes 10 bets per cell, so it is meant for reports and not for every
+  /// batch.
   WorstCell worst_cell(const GateCounts& counts, double exposure) const;
 
  private:
@@ -207,11 +209,12 @@ class GateSuite {
   std::vector<std::uint64_t> path_groups_of(const GateCounts& counts) const;
 
   GateNull null_;
-  std::vector<double> flat_paths_;                  ///< rows of null_.paths one after the other
-  std::vector<std::vector<std::uint32_t>> groups_;  ///< by p / q if q is known, by p, by id
+  std::vector<double> flat_paths_;  ///< rows of null_.paths one after the other
+  /// Group of every token, for up to three groupings: along p / q if q is known, along p, along the id.
+  std::vector<std::vector<std::uint32_t>> groups_;
   ETable tokens_;
   std::vector<ETable> group_tables_;
-  std::vector<ETable> path_tables_;  ///< empty, or paths and path groups
+  std::vector<ETable> path_tables_;  ///< empty, or the tables of the components paths and path groups
 };
 
 }  // namespace draftproof

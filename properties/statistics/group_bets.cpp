@@ -18,7 +18,8 @@ constexpr std::array<double, 17> all_odds{1.0 / 16, 1.0 / 4,  1.0 / 2, 1 / 1.5, 
 constexpr std::array<double, 4> strengths{30, 300, 3000, 30000};
 constexpr double share_of_steps = 0.5, share_of_tilts = 0.3, share_of_learned = 0.2;
 constexpr std::size_t most_functions = 32;
-/// Number of records between logarithms of the bounds: each U is in e^-6 .. e^10, so a product does not overflow.
+/// The logarithm of a product of bounds U is taken after this many records. Each U is in e^-6 .. e^10, so the product
+/// does not overflow before.
 constexpr int longest_product = 32;
 
 }  // namespace
@@ -64,7 +65,7 @@ void GroupBets::add(std::span<const double> mass, std::span<const double> slack,
   const auto drawn = static_cast<std::size_t>(group);
   const double all_slack = std::accumulate(slack.begin(), slack.end(), 0.0), scale = 1 / (1 - all_slack);
 
-  // Steps: only the probability before each cut is needed.
+  // The bound of a step depends on the row only through the probability before the cut.
   double before = 0, slack_before = 0;
   std::size_t at = 0, bet = 0;
   for (std::size_t k = 0; k < design_.cuts.size(); ++k) {
@@ -83,8 +84,8 @@ void GroupBets::add(std::span<const double> mass, std::span<const double> slack,
     if (auto& named = first_[k][inside ? 0 : 1]; named.size() < CellCount::most_first) named.push_back(record);
   }
 
-  // Tilts and learned odds: computes the mean of each function over the groups with mass. The inner loop evaluates all
-  // functions on one group, because bets_ stores these values next to each other.
+  // The bound of a tilt or of learned odds needs the mean of its function f over the groups. The inner loop is over the
+  // functions, because bets_ stores the values of all functions on one group next to each other.
   const auto groups = static_cast<std::size_t>(design_.groups);
   std::array<double, most_functions> mean{}, moved{};
   for (std::size_t g = 0; g < groups; ++g) {
@@ -189,7 +190,7 @@ GroupExcess GroupBets::worst(int chosen) const {
 }
 
 std::vector<SmallestFound> GroupBets::smallest(double log_threshold, double weight) const {
-  constexpr double z = 2.3263478740408408;  // 0.99 of a standard normal variable
+  constexpr double z = 2.3263478740408408;  // 0.99 quantile of the standard normal distribution
   const auto n = static_cast<double>(draws_);
   std::vector<double> bounds(weights_.size());
   for (const Part& part : parts_)
@@ -216,7 +217,7 @@ std::vector<SmallestFound> GroupBets::smallest(double log_threshold, double weig
         const double y = z / 2 + std::sqrt(std::max(inner, 0.0));
         best = std::min(best, (y * y - variance) / n);
       }
-      const double room = (more ? n - expected : expected) / n;  // the largest possible deviation
+      const double room = (more ? n - expected : expected) / n;  // the largest share that can move to this side
       if (best > 0 && best < room)
         result.push_back({more ? design_.cuts[k].before : design_.cuts[k].behind, best, 0});
     }

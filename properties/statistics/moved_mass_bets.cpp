@@ -69,7 +69,7 @@ GroupExcess MovedMassBets::worst() const {
 }
 
 std::vector<SmallestFound> MovedMassBets::smallest(double log_threshold, double weight) const {
-  constexpr double z = 2.3263478740408408;  // 0.99 of a standard normal variable
+  constexpr double z = 2.3263478740408408;  // 0.99 quantile of the standard normal distribution
   const double needed = log_threshold - std::log(weight / static_cast<double>(all_shares.size()));
   std::vector<SmallestFound> result;
   for (const bool towards : {true, false}) {
@@ -82,7 +82,7 @@ std::vector<SmallestFound> MovedMassBets::smallest(double log_threshold, double 
   return result;
 }
 
-// The cells of bets on moved mass, and their distributions: declared in audit_banks.hpp.
+// The cells of bets on moved mass, and their distributions, which audit_banks.hpp declares.
 
 namespace {
 
@@ -93,14 +93,14 @@ constexpr std::size_t cell_of(MovedVerdict verdict) { return static_cast<std::si
 
 double summed(std::span<const double> values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-/// At most half of the available mass moves.
+/// Returns the share limited so that at most half of the mass that could move moves.
 double clamped_share(double share, double top) { return std::clamp(share, -top / 2, (1 - top) / 2); }
 
 /// Sums over a pair of rows that determine the distribution of its verdicts.
 struct VerdictSums {
-  double top = 0, top_q = 0, both = 0;  ///< over the most likely tokens: p, q, min(p, q)
-  double accepted = 0;                  ///< over the others: min(p, q)
-  double low = 0;                       ///< over the others with p < q: p
+  double top = 0, top_q = 0, both = 0;  ///< sums of p, of q and of min(p, q) over the most likely tokens
+  double accepted = 0;                  ///< sum of min(p, q) over the other tokens
+  double low = 0;                       ///< sum of p over the other tokens with p < q
 };
 
 VerdictSums verdict_sums(const RowGroups& rows) {
@@ -165,7 +165,8 @@ void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict 
     }
   } else {
     const VerdictSums pair = verdict_sums(rows);
-    // With several likeliest tokens, one may be drafted and another emitted: then the rejected draft is not used.
+    // If several tokens are most likely, one of them may be rejected and another emitted, which belongs to two cells.
+    // The rejected draft is then not used.
     const bool drafts = drafts_have_distribution && !(pair.top > pair.both && pair.top_q > pair.both);
     mass = verdict_distribution(pair, 0, drafts);
     for (const double share : MovedMassBets::shares()) {

@@ -1,12 +1,12 @@
-// Bets that a share of each row's mass has moved to its most likely tokens, or away from them: for each of a
-// few shares the likelihood ratio of that deviation, made fair for every row. A fixed factor (group_bets.hpp)
-// is optimal for one probability of the group; these factors are optimal for each row.
+// Bets that a share of each row's mass has moved to its most likely tokens, or away from them. There is a bet for each
+// of a few shares: the likelihood ratio of this deviation, divided by an upper bound of its mean. The fixed factors of
+// group_bets.hpp are optimal for one probability of the group only; these factors are optimal for each row.
 //
 //   cell        the outcome of a record: the most likely token or another, and under a rule the verdict and the draft
 //   m_g, s_g    probability of cell g in a record's rows, and its slack (row_groups.hpp)
-//   a_g         its probability after the move
+//   a_g         probability of cell g after the move
 //   f           the bet: (a_g + s_g) / (m_g + s_g), between 1/16 and 256
-//   M           its mean: sum of m f / sum of m
+//   M           mean of f: sum of m f / sum of m
 //   U           upper bound of E f: M + sum |f - M| s / (1 - sum s)
 //   e           product over records of f(cell) / U; the mean over shares
 //
@@ -31,10 +31,10 @@ namespace draftproof {
 
 class MovedMassBets {
  public:
-  /// `cells`: the descriptions of the cells.
+  /// `cells` has a description of each cell, for reports.
   MovedMassBets(std::string name, std::vector<std::string> cells);
 
-  /// Shares of mass that move to the most likely token, or away from it if negative.
+  /// Returns the shares of mass; a positive share moves to the most likely token, a negative share away from it.
   static std::span<const double> shares();
 
   /// Adds one record. `moved`: a_g for each of shares(), share by share.
@@ -44,13 +44,13 @@ class MovedMassBets {
   const std::string& name() const { return name_; }
   std::uint64_t draws() const { return draws_; }
   double log_e() const;
-  /// Returns the cell with the largest excess. `observed` is 0 if none has one.
+  /// Returns the cell with the largest excess. `observed` is 0 if every cell has at most its expected count.
   GroupExcess worst() const;
 
-  /// Returns in both directions the smallest of shares() whose bet, with its weight times `weight`, reaches
-  /// `log_threshold` with probability 0.99 after that move: G - 2.33 sqrt(V) against the threshold, with G and
-  /// V the sums over records of mean and variance of log(f / U) after the move. A plan from a normal
-  /// approximation, not a guarantee.
+  /// Returns for each direction the smallest of shares() whose bet, with its weight times `weight`, reaches
+  /// `log_threshold` with probability 0.99 after this move. The condition is G - 2.33 sqrt(V) >= the threshold less the
+  /// log of the weight, where G and V are the sums over records of mean and variance of log(f / U) after the move. This
+  /// is a normal approximation, so the result is an estimate and not a guarantee.
   std::vector<SmallestFound> smallest(double log_threshold, double weight) const;
 
  private:

@@ -47,7 +47,7 @@ std::vector<std::uint64_t> folded(std::span<const std::uint32_t> group, std::spa
 
 namespace {
 
-/// Returns the log of the smallest p of a depth group. The last group has p down to e^-87; smaller p is read as 0.
+/// Returns the log of the smallest p of a depth group. In the last group this is e^-88, since smaller p are read as 0.
 double least_log(int group) {
   if (group == depth_groups - 1) return -88;
   return std::log(group % 2 == 1 ? 1.5 : 1.0) - (group + 1) / 2 * std::log(2.0);
@@ -60,7 +60,7 @@ struct Pair {
   double mass = 0, slack = 0;
 };
 
-constexpr std::size_t piece = 256;  // tokens grouped together, in registers
+constexpr std::size_t piece = 256;  // number of tokens that are grouped together
 
 /// Four tables used in rotation, so that an addition seldom waits for the previous one.
 template <class Sum, int groups>
@@ -71,14 +71,15 @@ std::size_t first_of(int group, std::size_t symbols) {
   return (static_cast<std::size_t>(group) * symbols + id_groups - 1) / id_groups;
 }
 
-/// Sums of one row over the tokens of a piece, by depth and in all.
+/// Sums of one row: by depth over the whole row, and in all over the current block of ids. `groups`, `values` and
+/// `moved` have the tokens of the last piece.
 struct RowSums {
   Fourfold<double, depth_groups> depth{};
   std::array<Pair, 2> of_block{};
   std::array<std::int32_t, piece> groups{};
   std::array<double, piece> values{}, moved{};
 
-  /// Computes groups and rounding errors, `count` tokens from `from` on.
+  /// Computes groups and rounding errors of the `count` entries at `from` and adds the entries to the sums.
   void prepare(const float* from, std::size_t count, const DepthSlack& slack) {
     for (std::size_t i = 0; i < count; ++i) groups[i] = depth_group(from[i]);
     for (std::size_t i = 0; i < count; ++i) values[i] = double{from[i]};
@@ -96,7 +97,7 @@ struct RowSums {
     of_block = {};
   }
 
-  /// All tokens of a depth group have the same slack.
+  /// Writes the sums by depth. All tokens of a depth group have the same relative slack.
   void end(const DepthSlack& slack, GroupMasses<depth_groups>& to) const {
     for (std::size_t g = 0; g < depth_groups; ++g) {
       to.mass[g] = depth[0][g] + depth[1][g] + depth[2][g] + depth[3][g];
@@ -163,7 +164,7 @@ void group_rows(std::span<const float> p, std::span<const float> q, const DepthS
   out = RowGroups{};
   group_all(p, q, slack_p, slack_q, out);
   if (!p.empty()) {
-    // Bits of non-negative floats have the order of the numbers, and integer maxima are vectorised.
+    // The bits of non-negative floats compare as the floats do, and compilers vectorise integer maxima.
     std::int32_t most = 0, count = 0;
     for (const float value : p) most = std::max(most, bit_cast<std::int32_t>(value));
     for (const float value : p) count += bit_cast<std::int32_t>(value) == most;

@@ -1,11 +1,11 @@
-// Groups of tokens, independent of the draws: of equal target mass in the order of a key (mass_groups),
-// for the counts of a gate; and fixed groups along p / q, p, q and the token id, for the rows of a recording.
-// Each fixed group has its probability and a bound of its error from rounding in a file.
+// Groups of tokens that do not depend on the draws. The counts of a gate use groups of about equal target mass in the
+// order of a key (mass_groups). The rows of a recording use fixed groups along p / q, p, q and the token id; each fixed
+// group has its probability and a bound of the error that rounding in a file causes.
 //
 //   t       (p - q) / (p + q)   68 groups along p / q: |t| in quarters of octaves from 2^-8 to 1, on both sides of 0
 //   depth   -log2 p             64 groups, half an octave each; the last has all p below 2^-31
 //   id      token id            32 groups of equal width
-//   h_x     rounding            the stored probability of x is the true one times e^d, |d| <= h_x, before normalising
+//   h_x     rounding            before normalising, the stored p(x) is the true p(x) times e^d with |d| <= h_x
 //   slack   sum of p_x (e^h_x - 1) over a group
 //
 // Correctness: with Z = E_stored[e^-d] and any function f of groups, of stored mean m,
@@ -62,7 +62,7 @@ std::vector<std::uint64_t> folded(std::span<const std::uint32_t> group, std::spa
 
 inline constexpr int ratio_groups = 68, depth_groups = 64, id_groups = 32;
 
-/// Returns the group along p / q, ascending; groups from 34 on have p >= q.
+/// Returns the group along p / q, in ascending order of p / q. The 34 groups from number 34 on have p >= q.
 inline int ratio_group(float p, float q) {
   const float sum = p + q, t = sum > 0 ? (p - q) / sum : 0.0f;
   constexpr std::int32_t below = (bit_cast<std::uint32_t>(0x1p-8f) >> 21) - 1;
@@ -83,13 +83,14 @@ inline int id_group(std::size_t token, std::size_t symbols) { return static_cast
 
 /// The number format of a row.
 struct RowRounding {
-  int significant_bits = 24;  ///< 11: float16
-  bool logarithms = true;     ///< false: probabilities
+  int significant_bits = 24;  ///< 24 for float32, 11 for float16
+  bool logarithms = true;     ///< whether the entries are logarithms; otherwise they are probabilities
 };
 
 /// e^h - 1 for each depth group.
 using DepthSlack = std::array<double, depth_groups>;
-/// `log_sum`: logarithm of the sum of e^v over the row; 0 for probabilities.
+/// Returns the slack of each depth group for rows in this format. `log_sum` is the logarithm of the sum of e^v over the
+/// row, or 0 for probabilities.
 DepthSlack depth_slack(RowRounding rounding, double log_sum);
 
 /// Probability and slack of each group.
@@ -102,14 +103,14 @@ struct RowGroups {
   GroupMasses<ratio_groups> ratio_p, ratio_q;  ///< set for a pair of rows only
   GroupMasses<depth_groups> depth_p, depth_q;
   GroupMasses<id_groups> id_p, id_q;
-  GroupMasses<2> top;  ///< tokens with the largest p; all others
+  GroupMasses<2> top;  ///< p of two groups: the tokens with the largest p, and all others
   float largest_p = 0;
-  double overlap = 0;  ///< sum of min(p, q), for a pair of rows
-  /// Over the tokens with the largest p: sum of min(p, q); sum of q, and its slack.
+  double overlap = 0;  ///< sum of min(p, q); 0 unless both rows are given
+  /// Sums of min(p, q), of q, and of the slack of q over the tokens with the largest p.
   double top_overlap = 0, top_q = 0, top_slack_q = 0;
 };
 
-/// Groups rows p and q [S]; one of them may be empty, its groups are then 0.
+/// Writes the groups of rows p and q [S] to `out`. One of the rows may be empty; its groups are then 0.
 void group_rows(std::span<const float> p, std::span<const float> q, const DepthSlack& slack_p,
                 const DepthSlack& slack_q, RowGroups& out);
 

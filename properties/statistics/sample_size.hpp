@@ -43,13 +43,13 @@ struct Interval {
 Interval clopper_pearson(std::uint64_t successes, std::uint64_t trials, double alpha);
 
 /// Level of the one-sided bounds that raise an alarm. An acceptance whose lower bound exceeds the optimum
-/// proves at this level that the verifier is not lossless or the optimum wrong. A lower bound below the optimum
-/// proves nothing.
+/// proves at this level that the verifier is not lossless or that the computed optimum is wrong. A lower bound below
+/// the optimum proves nothing.
 inline constexpr double alarm_level = 1e-9;
 
-/// Returns a bound that exceeds the probability with probability at most alpha. 0 without a success.
+/// Returns a bound that exceeds the true probability with probability at most alpha; 0 if there is no success.
 double lower_confidence_bound(std::uint64_t successes, std::uint64_t trials, double alpha = alarm_level);
-/// Returns a bound that is below the probability with probability at most alpha. 1 without a failure.
+/// Returns a bound that is below the true probability with probability at most alpha; 1 if there is no failure.
 double upper_confidence_bound(std::uint64_t successes, std::uint64_t trials, double alpha = alarm_level);
 
 // The expected distance between an exact sampler's histogram and its distribution, to compare observed
@@ -78,10 +78,10 @@ double trials_for_any_shape(double norm, double distance, Detection detection = 
 double distance_of_any_shape(double norm, double trials, Detection detection = {});
 
 /// Returns the smallest total variation that a gate detects if the logarithm of its e-value must reach `log_threshold`.
-/// It is larger, because the gate may stop at any time and its e-value averages bets.
+/// It is larger than distance_of_any_shape(), because the gate may stop at any time and its e-value averages bets.
 double distance_of_e_value(double norm, double trials, double log_threshold, double power = 0.99);
-/// Returns the smallest total variation that trials detect as a text, for findings: "a total variation of 0.012 in the
-/// first token, in about 99 of 100 runs". `where` follows the number. Empty from 1 on, which no distribution reaches.
+/// Returns the detected total variation as a text for findings: "a total variation of 0.012 in the first token, in
+/// about 99 of 100 runs". `where` follows the number. Empty if `distance` is 1 or more, which no distribution exceeds.
 std::string sensitivity_of(double distance, std::string_view where);
 
 }  // namespace draftproof

@@ -9,11 +9,12 @@
 namespace draftproof {
 namespace {
 
-/// Purpose of random bits, distinct from the purposes of roles, batches of gates and shared noise.
+/// The purpose part of the Philox counter, distinct from the purposes of roles, batches of gates and shared noise, so
+/// that no random bits are used twice.
 constexpr std::uint32_t scramble_purpose = 0x43000000;
 
 struct Polynomial {
-  std::uint32_t bits;  ///< coefficients, the constant term in bit 0
+  std::uint32_t bits;  ///< coefficients of the polynomial over GF(2), the constant term in bit 0
   std::array<std::uint32_t, 6> first;
 };
 constexpr std::array<Polynomial, ScrambledSobol::max_dimensions - 1> polynomials{{{3, {1}},

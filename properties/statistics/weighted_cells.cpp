@@ -12,9 +12,9 @@ namespace draftproof {
 namespace {
 
 constexpr std::size_t chebyshev_points = 9;
-/// Larger counts are not shortened, because few cells have equal counts.
+/// Cells with larger counts are kept as they are, because few of them have equal counts.
 constexpr std::size_t shared_counts = 512;
-/// Half the width of a run divided by its middle.
+/// r of weighted_cells.hpp: half the width of a run divided by its middle.
 constexpr double half_width = 1.0 / 33;
 
 using ChebyshevValues = std::array<double, chebyshev_points>;

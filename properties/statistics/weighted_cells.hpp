@@ -1,8 +1,8 @@
 // Shortens a table of cells without changing the sums that e-values need. Many cells of equal count and nearly
 // equal probability are replaced by nine weighted cells.
 //
-//   w           probability    of a cell, > 0; cells are sorted by it
-//   X           count          of a cell
+//   w           probability    probability of a cell, > 0; cells are sorted by w
+//   X           count          count of a cell
 //   run         runs_          successive cells with w in [w0 (1 - r), w0 (1 + r)], r = 1/33
 //   T_k, t_j                   Chebyshev's polynomials and the nine roots of T_9, on a run
 //   M_k                        sum of T_k over the cells of a run with the same X
@@ -17,7 +17,7 @@
 // most 4 M 60^-8 / 59 < 5e-16 M (Bernstein's bound). M is the largest |f| on the ellipse, estimated at ten
 // times X + E. The error is of the size of one rounding.
 //
-// Groups of up to nine cells are kept, with weight 1.
+// If a run has up to nine cells with the same X, they are kept with weight 1.
 //
 // Cost: about 60 flops per cell, once for all 44 members of a mixture. At V = 262144, K = 4 a table of 1.3 M
 // cells shrinks to some 10^4 to 10^5.
@@ -48,7 +48,7 @@ class CellShortener {
 
  private:
   std::vector<double> probability_;
-  std::vector<std::size_t> runs_;  ///< first cell of each run, then the number of cells
+  std::vector<std::size_t> runs_;  ///< first cell of each run; the last entry is the number of cells
 };
 
 }  // namespace draftproof

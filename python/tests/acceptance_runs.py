@@ -1,4 +1,4 @@
-"""Runs the acceptance gate 1,000 times on a right rule and 100 times on one that loses 1 % of its length.
+"""Runs the acceptance gate 1,000 times on a right rule and 100 times on a rule that loses 1 % of its accepted length.
 
     python python/tests/acceptance_runs.py
 
@@ -39,7 +39,7 @@ def mean_of_run(
 
 
 def keep_of_loss(lengths: Lengths, loss: float) -> float:
-    """Returns the factor of each acceptance probability in `Lengths.shortened`."""
+    """Returns the factor by which `Lengths.shortened` reduces each acceptance probability to lose this share."""
     return float(lengths.shortened(loss).marginal[0]) / float(lengths.marginal[0])
 
 
@@ -51,7 +51,8 @@ def main() -> None:
     given = parser.parse_args()
     p, q = rows(11, drafts=4, vocabulary=64)
     lengths = Lengths.of_rows(p.tolist(), q.tolist())
-    # With a miss probability of 1 %, 26 % of all sets of 100 runs have more than one miss; with 0.1 %, 0.5 % of them.
+    # With a miss probability of 1 % per run, 26 % of all sets of 100 runs have more than one miss; with 0.1 %, only
+    # 0.5 % of the sets do.
     plan = steps_for(lengths, loss=given.loss, false_alarm=1e-6, miss=0.001)
     print(f"expected {plan.expected:.6f}, bound {plan.least:.6f}, {plan.steps:,} steps, "
           f"false alarm {plan.false_alarm:.2g}, miss {plan.miss:.2g}")  # fmt: skip

@@ -10,7 +10,7 @@ run                                          judges all of them in processes: py
     chain       fn(p [L + 1, V], q [L, V], drafts [L]) -> tokens
     position    fn(p [V], q [V], drafts [K]) -> token
     tree        fn(p [n + 1, V], q [n, V], drafts [n], parents [n]) -> tokens
-    batched     the same with a leading B; rows of drafts and of tokens end in -1
+    batched     the same with a leading axis B; rows of drafts and of tokens are padded with -1
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Entry:
     status    the verdict, or several with | between them; `error` if check itself raises
     check     the check whose finding has this status; empty for any
     words     a regular expression that the text of the verdict or of the exception matches
-    one_line  whether it is right, or wrong in one line; `exact` then computes its distribution
+    one_line  whether the function is right or differs from a right function in one line; `exact` then computes its
+              distribution
     why       one sentence: why it is wrong, or which style it shows
     on        the smallest instance found by hand that shows the bug; empty if it depends on other rows of a batch or on
               earlier calls
@@ -94,7 +95,7 @@ def enter(status: str, check: str = "", words: str = "", *, name: str = "", **kn
 
 
 def wrong(why: str, check: str = "exact_distribution", on: str = "", *, status: str = "failed", **known: Any) -> Any:
-    """Adds a function that is wrong in one line."""
+    """Adds a function that differs from a right function in one line."""
     return enter(status, check, one_line=True, why=why, on=on, **known)
 
 
@@ -115,8 +116,8 @@ def _imported() -> None:
 
 
 def entries(*, wrong: bool) -> list[Entry]:
-    """Returns all right functions, or all others, by name. The right functions include functions of `written` with all
-    its parts."""
+    """Returns, sorted by name, all entries that are not right functions if `wrong`, otherwise all right functions. The
+    right functions include functions that `written` composes, which together use all its parts."""
     _imported()
     some = [entry for entry in _found.values() if (entry.status != "passed" or not entry.one_line) == wrong]
     by_seed = [] if wrong else covering(("torch", "numpy", "list") if torch_there() else ("numpy", "list"))
@@ -129,7 +130,7 @@ def entries(*, wrong: bool) -> list[Entry]:
 
 
 def judge(entry: Entry, **changes: Any) -> tuple[str, Any]:
-    """Returns the output of draftproof.check if it is not as expected, else "", and the verdict.
+    """Returns the text of the verdict if the verdict is not as expected, otherwise "", and the verdict itself.
 
     A function that is wrong in one line is judged on four models and, if they do not refute it, on the 20 models of the
     profile. The four are the first of the 20, so the 20 also refute every function that the four refute.
@@ -160,7 +161,7 @@ def _judged(entry: Entry, asked: dict[str, Any]) -> tuple[str, Any]:
     except Exception as error:
         status, said, found = "error", f"{type(error).__name__}: {error}", set()
     good = status in entry.status.split("|") and (not entry.check or entry.check in found)
-    own_name = getattr(entry.fn, "__name__", "")  # occurs in every text, and may match `words`
+    own_name = getattr(entry.fn, "__name__", "")  # the name is in every text, and may match `words`
     if good and re.search(entry.words, said.replace(own_name, "it"), re.IGNORECASE):
         return "", verdict
     return f"{said}\n        WANTED {' '.join(filter(None, (entry.status, entry.check, entry.words)))}", verdict
