@@ -69,7 +69,8 @@ def spectr_gbv(p, q, paths, numbers):
         return min(Fraction(1), s / b) if b else Fraction(0)
 
     def below(tokens):
-        """Returns for each child of a prefix its target mass, and its draft mass over its target mass, capped at 1."""
+        """Returns for each child of a prefix (m, r): m is its target mass, and r is its draft mass divided by m, at
+        most 1."""
         b, s = products(tokens)
         return [(b * x, capped(s * y, b * x)) for x, y in zip(p(tokens), q(tokens), strict=True)]
 
@@ -117,8 +118,10 @@ def jacobi(target, start, length, window, numbers, *, later="coupled", record="n
     later       how a position after the first rejection gets its next draft: `coupled` is the maximal coupling, with
                 the test and residual of earlier positions; `noise` shares the noise of a position between steps;
                 `anew` draws independently
-    record      the row that a draft kept by the coupling counts as drawn from: `new`, or `old` as the code for Lumina
-    correction  `residual`, or `target` as the code for Cosmos without its coupling
+    record      the row that becomes the proposal of a draft kept by the coupling: `new`, or `old` as in the code for
+                Lumina
+    correction  the weights that replace a rejected draft: `residual`, or `target` as in the code for Cosmos without its
+                coupling
     """
     done, drafts, noise = (), [], defaultdict(Noise)
     points = [(first, [Fraction(int(x == first)) for x in range(len(target(())))]) for first in start]
@@ -170,8 +173,8 @@ def chain_of_three(p, middle, q, length, enough, numbers, *, passed="verified", 
 
 def atom_coupled(p, roots, atoms, maps, numbers, *, pool=True):
     """Runs atom-coupled tree block verification. `atoms[j]` is the distribution of the number that all branches share
-    at depth j, `maps[a][j][h]` the token of branch a if this number is h. `pool=False` is the control, without the
-    extra capacity. Returns the tokens and the number of accepted drafts.
+    at depth j, `maps[a][j][h]` the token of branch a if this number is h. With `pool=False` branches get no unused
+    capacity of other branches, for comparison. Returns the tokens and the number of accepted drafts.
     """
     length, start = len(atoms), p(())
     inside = sum(start[a] for a in roots)
@@ -179,7 +182,7 @@ def atom_coupled(p, roots, atoms, maps, numbers, *, pool=True):
         return [numbers.pick([Fraction(0) if x in roots else y for x, y in enumerate(start)])], 0
     share = [start[a] / inside for a in roots]
     early, w, prefixes = list(share), list(share), [(a,) for a in roots]
-    exits = []  # for each depth, the residual of each branch, and its prefix
+    exits = []  # for each depth: the residual and the prefix of each branch
     failing = []
     for j in range(length):
         s, h = atoms[j], numbers.pick(atoms[j])

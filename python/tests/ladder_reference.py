@@ -1,4 +1,4 @@
-"""The plan of a ladder in fractions, and the choice of a draft by it."""
+"""The plan of the ladder (docs/ladder.md) in fractions, and the selection of a draft by this plan."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Levels:
         return (y[i] - y[left]) / (s[i] - s[left]) - (y[right] - y[i]) / (s[right] - s[i])
 
     def peel(self, rest):
-        """Returns the levels of the breaks, and adds up in `slope` the distribution of the selected draft over q."""
+        """Returns the levels of the breaks, and sets `slope` to Pr(the selected draft is x) / q(x) in each bin."""
         level, up, time = [Fraction(1)] * (self.n + 1), list(range(self.n + 1)), Fraction(0)
         while time < 1:
             inner = list(zip(up, up[1:], up[2:], strict=False))
@@ -56,7 +56,8 @@ class Levels:
         return self.q[x] * self.slope[self.order.index(x)] if self.q[x] > 0 else Fraction(0)
 
     def group(self, drafts, numbers):
-        """Returns the indices of the drafts in the group taken, and the ends of the group."""
+        """Draws a level. Returns the indices of the drafts in the selected group, which has the first bin of a draft,
+        and the ends of the group."""
         bins = [self.order.index(x) for x in drafts]
         steps = sorted({c for c in self.level[1 : self.n] if 0 < c < 1})
         cell = numbers.cut(steps)
@@ -64,13 +65,14 @@ class Levels:
         return [k for k, i in enumerate(bins) if i < b], a, b
 
     def groups(self, x):
-        """Returns (share of the levels, a, b) for the groups [a, b) of the bin of x as the level goes from 0 to 1."""
+        """Returns the groups [a, b) that have the bin of x, for levels from 0 to 1: each as (share of the levels, a,
+        b)."""
         steps = sorted({Fraction(0), Fraction(1), *(c for c in self.level[1 : self.n] if 0 < c < 1)})
         bin_ = self.order.index(x)
         return [(end - u, *self.ends(bin_, u)) for u, end in itertools.pairwise(steps)]
 
     def ends(self, bin_, u):
-        """Returns the ends of the group of a bin at level u."""
+        """Returns the ends of the group that has bin `bin_` at level u."""
         a = b = bin_
         while a > 0 and not u < self.level[a]:
             a -= 1
@@ -111,7 +113,8 @@ def levels(p, q, drafts, without_replacement):
 
 def hit(q, tokens, k):
     """Returns the probability that one of these tokens is among k drafts without replacement."""
-    sets = {frozenset(): (Fraction(1), Fraction(1))}  # probability, and the sum of q over the other tokens
+    # For each set of drawn tokens: its probability, and the sum of q over all other tokens.
+    sets = {frozenset(): (Fraction(1), Fraction(1))}
     for _ in range(min(k, sum(x > 0 for x in q))):
         grown = {}
         for drawn, (chance, left) in sets.items():

@@ -1,4 +1,5 @@
-"""Accepted lengths: exact against sums by hand, bounds against simulated runs, conversions, settings of engines."""
+"""Tests of accepted lengths: exact ones against sums by hand, bounds against simulated runs, conversions, settings of
+engines."""
 
 from __future__ import annotations
 
@@ -101,7 +102,7 @@ def test_several_rows_are_mixed() -> None:
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_a_rule_that_accepts_nothing_accepts_zero(exact: bool) -> None:
-    """The rule's token equals the draft with probability 5/16, by coincidence."""
+    """The rule never accepts. With probability 5/16 its token equals the draft by coincidence, which must not count."""
     found = accepted_lengths(accepts_nothing, QUARTERS, exact=exact, steps=500)
     assert found.mean == 0 and found.low == 0
     assert found.lengths.probabilities == (1, 0, 0)
@@ -181,8 +182,8 @@ def test_captured_trees_have_the_programs_lengths() -> None:
 
 
 def test_mean_bounds_hold() -> None:
-    """By exact binomial tails, the probability that a bound is wrong is at most the stated one, and at least 1/50 of
-    it."""
+    """Computes by exact binomial tails the probability that a bound is wrong. It is at most the stated probability, and
+    at least 1/50 of the stated probability, so the bounds are not much too wide."""
     steps, error = 400, 1e-3
     for rate in (0.05, 0.5, 0.9):
         wrong = 0.0
@@ -231,7 +232,8 @@ def test_prompts_that_differ_need_more(capsys: Any) -> None:
     assert run_command([*asked, "--between", "0.3"]) == 0
     fresh = json.loads(capsys.readouterr().out)
     assert same["exact"] and not fresh["exact"]
-    # The number of steps grows by (variance of a step + 64 * 0.3^2) / variance of a step.
+    # If the means of prompts have a standard deviation of 0.3, the number of steps grows by the factor
+    # (variance of a step + 64 * 0.3^2) / variance of a step.
     variance = float(Lengths.of_marginal([0.84, 0.7, 0.62, 0.57]).variance)
     assert fresh["steps"] / same["steps"] == pytest.approx((variance + 64 * 0.09) / variance, rel=0.03)
     assert same["prompts"] == -(-same["steps"] // 64)

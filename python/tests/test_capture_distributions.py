@@ -128,7 +128,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def in_type(row: np.ndarray, dtype: str) -> np.ndarray:
-    """Returns the row rounded to a type, bfloat16 too, and widened again."""
+    """Returns the row rounded to a type, which may be bfloat16, and converted back."""
     if dtype == "bfloat16":
         bits = row.astype(np.float32).view(np.uint32)
         return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
@@ -161,9 +161,9 @@ def test_one_hot_and_short_rows_are_not_taken_for_logits(row: list[float]) -> No
 @pytest.mark.parametrize(
     "row",
     [
-        [1.0],  # one token has probability 1 in either case
+        [1.0],  # one token has probability 1, whether the row has logits or probabilities
         [0.0],
-        [0.25] * 4,  # equal numbers are the uniform distribution either way
+        [0.25] * 4,  # equal numbers are the uniform distribution, whether logits or probabilities
         [0.0] * 4,
         [-0.1, 1.1],
         [-np.inf, 1.0],

@@ -62,7 +62,8 @@ def test_rows_are_those_of_the_model(tmp_path: Path, make: Any) -> None:
     target, draft = make(0), make(1)
     arrays, metadata = captured(tmp_path / "run.safetensors", target, draft)
     for name, model in (("target", target), ("draft", draft)):
-        # Passes in float32 over other lengths add in another order, with a few hundred roundings of numbers below 32.
+        # Passes over texts of different lengths add floats in different orders. The bound allows for 500 roundings of
+        # numbers below 32.
         np.testing.assert_allclose(arrays[name], rows_of(model, arrays), atol=500 * 32 * 2**-24)
     about = json.loads(metadata["models"])["target"]
     assert about["class"] == type(target).__name__

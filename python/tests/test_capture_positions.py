@@ -203,7 +203,7 @@ def test_probabilities_are_refused_until_it_is_said_what_rows_are(tmp_path: Path
     )
     assert right == pytest.approx(logits, abs=1e-6)
     forced = captured("c", target_distribution, draft_sampling, values="logit")
-    assert abs(forced - right) > 0.1  # numbers in [0, 1] are nearly uniform as logits
+    assert abs(forced - right) > 0.1  # probabilities read as logits give a nearly uniform row
 
 
 def test_the_small_models_depend_on_the_context_and_differ() -> None:

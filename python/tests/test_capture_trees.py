@@ -137,7 +137,8 @@ def test_a_top_k_of_the_draft_is_applied_before_the_paths_are_drawn(tmp_path: Pa
 
 
 def test_the_tokens_that_a_top_k_tree_leaves_out_change_no_acceptance(tmp_path: Path) -> None:
-    """Whole rows with the same q, 0 outside its top-k, give the program the same steps on the same trees."""
+    """A tree with rows of all tokens, in which q is 0 outside its top-k, gives the same accepted lengths as the
+    captured tree, which has the top-k tokens only."""
     arrays = trees(tmp_path / "run.npz", Trees(3, 2), draft_filter=Filter(top_k=4))
     whole = {name: arrays[name] for name in ("paths", "path_nodes")}
     prefixes = {}
@@ -157,7 +158,8 @@ def test_the_tokens_that_a_top_k_tree_leaves_out_change_no_acceptance(tmp_path: 
         means.append({row["verifier"]: (row["mean_accepted"], row["trials"]) for row in said["sources"][0]["rows"]})
     assert set(means[0]) == set(means[1]) and len(means[0]) >= 4
     for verifier, (mean, trials) in means[0].items():
-        # Numbers from 0 to 2 have a standard deviation of at most 1; the bound is six of the difference of two means.
+        # Numbers from 0 to 2 have a standard deviation of at most 1. The bound is six standard deviations of the
+        # difference of two means.
         assert abs(mean - means[1][verifier][0]) < 6 * np.sqrt(2 / trials), verifier
 
 

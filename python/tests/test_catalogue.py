@@ -18,7 +18,7 @@ from catalogue.written import STYLES, Written, right_functions
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-# Rows with zeros, equal rows, rows of one token, and rows that change with the prefix.
+# Instances for each level: rows with zeros, equal rows, rows with one possible token, rows that change with the prefix.
 OF_LEVEL = {
     "chain": (
         "L=1 K=1 [] p=(0 1)/1 q=(0 1)/1 [1] p=(1 2)/3 q=(1 0)/1",
@@ -32,8 +32,9 @@ OF_LEVEL = {
         "L=2 K=2 [] p=(1 2)/3 q=(1 1)/2 [0] p=(1 1)/2 q=(0 1)/1 [1] p=(1 0)/1 q=(1 1)/2 [0 1] p=(0 1)/1 q=(1 0)/1",
     ),
 }
-STRETCHES = {"one_uniform": 65, "k-seq": 13}  # number of probes for functions with many or narrow intervals of a coin
-# Only run.py judges these functions, which do not end and take many seconds each.
+# Number of probes of a coin for functions whose result changes in many or narrow intervals of the coin.
+STRETCHES = {"one_uniform": 65, "k-seq": 13}
+# These functions do not end, and judging each takes many seconds. Only run.py does so.
 ENDLESS = "draws_without_bound", "draws_until_it_is_zero", "draws_until_nothing_is_rejected", "hash_of_python_open"
 WRONG, RIGHT = catalogue.entries(wrong=True), catalogue.entries(wrong=False)
 needs_torch = pytest.mark.skipif(not catalogue.torch_there(), reason="torch is not installed")
@@ -44,7 +45,8 @@ def instances(level: str) -> list[Instance]:
 
 
 def each(entries: list[Entry], gaps: bool = True) -> Any:
-    """Returns entries as cases. Entries with a gap have to fail, so that a gate that closes the gap fails the test."""
+    """Returns a parametrization over entries. Tests of entries with a gap are expected to fail, so that a gate without
+    the gap is noticed."""
     marks = {e.name: [pytest.mark.xfail(strict=True, reason=e.gap)] if gaps and e.gap else [] for e in entries}
     return pytest.mark.parametrize("entry", [pytest.param(e, id=e.name, marks=marks[e.name]) for e in entries])
 
@@ -105,7 +107,7 @@ def test_right_function_has_the_target_distribution(entry: Entry) -> None:
         assert not found.impossible, instance
         if (
             entry.batched and "coins[inside]" not in entry.why
-        ):  # coins of all rows in one packed array cannot be assigned to rows
+        ):  # the stand-ins cannot split coins of one packed array among the rows
             assert not coupled(entry, instance)
     assert entry.sampled or not two_answers(entry, instances(entry.level))
 
@@ -147,7 +149,7 @@ def test_a_seed_gives_a_thousand_functions_of_every_style() -> None:
 
 
 def given(written: Written, generator: np.random.Generator) -> list[Any]:
-    """Returns arguments with q = 2 p: half of the drafts are rejected, and no residual is left."""
+    """Returns arguments with q = 2 p: a draft is rejected with probability 1/2, and (p - q)+ is all zero."""
     import torch
 
     level, batched, k, v = written.declared.get("level", "chain"), "batched" in written.declared, 2, 4

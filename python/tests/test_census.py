@@ -1,4 +1,4 @@
-"""docs/census.md: its verdicts by stored results, the adapters of packages, and the models that they share."""
+"""Tests of docs/census.md: its verdicts by stored results, adapters of packages, and the models that they share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ADAPTERS = [(one, adapter) for one in STORED for adapter in one["adapters"]]
 
 
 def _adapter(*findings: tuple[str, str, str], **given: Any) -> dict[str, Any]:
-    """Returns an entry with these findings: (check, status, counterexample)."""
+    """Returns the stored result of an adapter with these findings (check, status, counterexample)."""
     told = [{"check": check, "status": status, "counterexample": text} for check, status, text in findings]
     tier = {"tier": "proof", "status": "passed", "note": "", "models": 3, "predictions": 9, "findings": told}
     entry = {"name": "one", "status": "passed", "level": "chain", "draft_sampling": "iid", "calls": 7, "tiers": [tier]}
@@ -122,7 +122,7 @@ def test_models_that_are_tables() -> None:
 def test_draws_of_mlx_are_draws_of_torch() -> None:
     torch = pytest.importorskip("torch")
     mlx = module_of(PACKAGES / "_mlx_by_torch.py", "census_mlx").Mlx
-    far = torch.tensor([0.0, -46.0])  # log of 1e-20: mlx never draws it, because its noise is float32
+    far = torch.tensor([0.0, -46.0])  # log of 1, and of 1e-20, which noise in float32 as in mlx never selects
     assert {int(mlx.random.categorical(far)) for _ in range(50)} == {0}
     assert mlx.maximum(torch.tensor([1.0, -1.0]), 0.0).tolist() == [1.0, 0.0]
     assert mlx.minimum(1.0, torch.tensor([0.5, 2.0])).tolist() == [0.5, 1.0]

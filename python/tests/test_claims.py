@@ -105,8 +105,8 @@ LUMINA, COSMOS = {"record": "old"}, {"later": "anew", "correction": "target"}
 
 
 def texts(target, length, start, change):
-    """Returns the distribution of texts. If `start` is None, it is the mean over first drafts drawn at random, as the
-    scripts draw them by default."""
+    """Returns the distribution of texts of speculative Jacobi decoding. If `start` is None, the distribution is
+    averaged over uniformly drawn first drafts, which the scripts draw by default."""
     starts = list(itertools.product((0, 1), repeat=length)) if start is None else [start]
     found = [law(lambda n, s=s: jacobi(target, s, length, length, n, **change), target, length) for s in starts]
     return {text: sum(one[text] for one in found) / len(found) for text in itertools.product((0, 1), repeat=length)}

@@ -203,14 +203,14 @@ def test_a_compiled_function_is_judged_as_the_function_it_was_made_from(in_a_fol
 def test_numbers_that_no_operator_drew_are_refused(in_a_folder):
     def fn(p, q, drafts):
         own = torch.cuda.default_generators[0]
-        own.set_offset(own.get_offset() + 4)  # as kernels of other libraries reserve their numbers
+        own.set_offset(own.get_offset() + 4)  # other libraries' kernels reserve random numbers so
         return usual(p, q, drafts)
 
     with pytest.raises(UnknownRandomness, match="the generator of cuda:0"):
         judged(fn)
 
 
-# Tests of the numbers of a tape on the device.
+# Tests that draws on the device take their values from a tape.
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_uniforms_of_the_device_lie_on_the_grid_or_below_it():
         assert uniform_bits(dtype, torch.device(DEVICE)) <= 24
 
 
-# Kernels of Triton that are compiled.
+# Kernels of Triton, compiled and not interpreted.
 
 if triton is not None:
 
@@ -387,7 +387,7 @@ def test_replay_on_the_device(in_a_folder):
 
 
 def test_a_seeded_call_repeats_on_the_device():
-    """The sampled tier gives each call a seed, by which the device's generator is seeded, too."""
+    """The sampled tier gives each call a seed, which also seeds the device's generator."""
     from draftproof import intercept
 
     drawn = []

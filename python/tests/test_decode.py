@@ -43,7 +43,8 @@ V = 32
 TEXTS = [np.random.default_rng([4, i]).integers(0, V, size=12).tolist() for i in range(2)]
 SHAPES = dict.fromkeys(HYBRID, "2+1-1+1-0+1") | dict.fromkeys(WITHOUT_REPLACEMENT, "3-2-1")
 SHAPES |= dict.fromkeys(PATHS, "3x3") | dict.fromkeys(CHAIN, "1x3")
-# A pass over another number of tokens adds in another order, which costs a few hundred roundings of numbers below 32.
+# Passes over different numbers of tokens add floats in different orders. This bound allows for 500 roundings of numbers
+# below 32.
 LOGITS = 500 * 32 * 2**-24
 
 
@@ -77,7 +78,7 @@ def test_rows_in_use_are_those_of_passes_without_cache(verifier: str) -> None:
     assert any(call.accepted < shape.length for call in done.calls)
     for call in done.calls:
         wanted = clean(target, text + call.emitted)[len(text) - 1 : -1]
-        # The bound is twice the error of logits, because the normaliser has the same error.
+        # A log-probability is a logit less the log of the normaliser, and each has the error LOGITS.
         np.testing.assert_allclose(np.log(call.p.double().numpy()), wanted, atol=2 * LOGITS)
         for path in call.made.paths():
             rows = clean(models.draft.model, text + [call.made.tokens[node] for node in path])[len(text) - 1 :]
@@ -87,7 +88,8 @@ def test_rows_in_use_are_those_of_passes_without_cache(verifier: str) -> None:
 
 
 def test_layers_left_out_leave_a_cache_of_the_others() -> None:
-    """The cache reads the length of the text from its first layer, which a copy without layer 0 must fill too."""
+    """A cache reads the length of the text from its first layer. A copy of a model without layer 0 must therefore fill
+    this layer too."""
     draft = without_layers(llama(num_hidden_layers=4), (0, 2))
     cache = transformers.DynamicCache()
     with torch.inference_mode():
@@ -128,8 +130,8 @@ def test_a_cache_that_keeps_rejected_drafts_fails_the_audit(verifier: str, monke
             right(self, range(len(self.nodes)))
 
     monkeypatch.setattr(Context, "commit", commit)
-    # With this bug a context's text becomes longer than the decoded text. A draft model feeds only the tokens beyond
-    # its context's text, and would skip new ones, so an n-gram model drafts here.
+    # With this bug a context's text becomes longer than the decoded text. A draft model passes over only the tokens
+    # beyond its context's text, so it would skip new tokens. An n-gram model has no context and drafts here instead.
     monkeypatch.setattr(Models, "drafter", lambda self, name: NGram(V, 2, torch.device("cpu")))
     assert audited(verifier, tokens=100)["audit"]["verdict"] == "failed"
 
@@ -219,7 +221,7 @@ def test_fixed_children_are_the_likeliest_and_the_others_draws_from_the_rest() -
         assert {made.tokens[node] for node in made.fixed if made.parents[node] == -1} == {1}
         assert [made.parents[node] for node in sorted(made.fixed)] == [-1, 0, 1, 1]
         drawn[made.tokens[1]] += 1
-    # Binomial deviations of at most 4.5: below 1e-4 for correct draws at this seed.
+    # A count of correct draws is more than 4.5 standard deviations off with probability below 1e-4; the seed is fixed.
     for token, share in ((0, 1 / 6), (2, 1 / 2), (3, 1 / 3)):
         assert abs(drawn[token] - 300 * share) < 4.5 * (300 * share * (1 - share)) ** 0.5
 

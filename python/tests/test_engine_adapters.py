@@ -34,7 +34,7 @@ OF_PENALTIES = ("frequency_penalties", "presence_penalties", "repetition_penalti
 
 @dataclass
 class Engine:
-    """An engine with rejection sampling on flat arrays of many requests, and with the bug `bug`, if it has a name."""
+    """An engine with rejection sampling on flat arrays of many requests. It has the bug named `bug`; none if empty."""
 
     bug: str = ""
 
@@ -236,7 +236,7 @@ def sglang_step(bug: str) -> Any:
         out = logits.clone()
         if info.acc_additive_penalties is not None:
             out += info.acc_additive_penalties[request]
-            # All tokens have the same rate; it is 0 for a request whose committed text has no penalties.
+            # The penalty of a draft is the same for all tokens, and 0 for requests without penalties.
             rate = EAGLE.FREQUENCY if bool(info.acc_additive_penalties[request].any()) else 0.0
             for x in [] if bug == "relaxed" else drafts:
                 out[int(x)] -= rate

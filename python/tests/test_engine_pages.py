@@ -134,8 +134,8 @@ def test_the_evidence_of_a_text_is_the_product_of_its_bets() -> None:
     for _ in range(500):
         text.append(int(rng.choice(len(target), p=target[text[-1]])))
     logs = dict.fromkeys(itertools.product((1, 2, 3), texts.WEIGHTS), 0.0)
-    seen: Counter[tuple[int, ...]] = Counter()  # tokens after a context
-    before: Counter[tuple[int, ...]] = Counter()  # contexts
+    seen: Counter[tuple[int, ...]] = Counter()  # counts of (context, token)
+    before: Counter[tuple[int, ...]] = Counter()  # counts of contexts
     history = (0, 0, 0)
     for token in text[1:]:
         for length, c in logs:
@@ -147,7 +147,7 @@ def test_the_evidence_of_a_text_is_the_product_of_its_bets() -> None:
         seen.update((*history[-n:], token) for n in (1, 2, 3))
         history = (*history[1:], token)
     mean = math.log10(sum(math.exp(x) for x in logs.values()) / len(logs))
-    assert texts.log_e(texts.counted(text[1:]), target) == pytest.approx(mean, abs=1e-6)  # rounding of lgamma near 1e6
+    assert texts.log_e(texts.counted(text[1:]), target) == pytest.approx(mean, abs=1e-6)  # lgamma near 1e6 is rounded
     assert texts.log_e(texts.counted([5, 5, 5, 5] * 100), target) > 9
     assert texts.log_e(texts.counted([1]), np.eye(6)) == math.inf
 
@@ -159,7 +159,7 @@ def test_the_least_departure_that_a_text_shows_is_found_in_texts_that_have_it() 
     assert markov.least_seen(target, 100 * tokens, 1) < share / 5 and markov.least_seen(target, tokens, 4) < share
 
     def evidence(times: float) -> float:
-        """Returns the mean of log10 e over ten texts whose rows depart from the target by `times` this share."""
+        """Returns the mean of log10 e over ten texts whose rows depart from the target by `times * share`."""
         likely = markov.likelier(target)
         mass = (target * likely).sum(1, keepdims=True)
         moved = times * share

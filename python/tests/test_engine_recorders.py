@@ -58,7 +58,7 @@ def transformers_module(residual: Residual) -> Any:
     def speculative(ids: Any, candidate_logits: Any, length: int, new_logits: Any) -> Any:
         p, q = new_logits[0].softmax(-1), candidate_logits[0].softmax(-1)
         tokens, matches = verified(p, q, ids[0, -length:], residual)
-        new_logits.zero_()  # a recorder that reads afterwards would see this
+        new_logits.zero_()  # a recorder must read the logits before this
         return torch.tensor([tokens]), torch.tensor(matches)
 
     return SimpleNamespace(_speculative_sampling=speculative)

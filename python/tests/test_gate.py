@@ -105,7 +105,7 @@ def test_the_end_of_the_time_says_what_was_judged_and_what_was_not_asked() -> No
     assert re.match(r"stopped; \d+ models, \d+ predictions confirmed", verdict.tiers[0].note)
     assert "the time limit of 4 s was over after" in verdict.tiers[1].note
     said = [line for line in str(verdict).splitlines() if line.startswith("    ")]
-    assert len(said) == 1 and "the check was not finished" in said[0]  # one reason, said once for all its checks
+    assert len(said) == 1 and "the check was not finished" in said[0]  # one line for all checks with this reason
 
 
 def test_a_wrong_function_is_refuted_on_a_small_instance_and_asked_first(in_a_folder: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_wrong_function_is_refuted_on_a_small_instance_and_asked_first(in_a_fo
     kept = json.loads((in_a_folder / ".draftproof" / "failures.json").read_text())
     assert kept == {"numpy_residual_is_target": [found.counterexample]}
     again = draftproof.check(numpy_residual_is_target, tier="proof", raises=False, **FEW)
-    assert again.calls < caught.value.verdict.calls  # the kept instance refutes it at once
+    assert again.calls < caught.value.verdict.calls  # the stored counterexample is tried first
     mended = draftproof.check(right, tier="proof", name="numpy_residual_is_target", models=0)
     assert mended.status == "passed"
     assert store.failures("numpy_residual_is_target") == []
@@ -413,7 +413,7 @@ def test_acceptance_beside_the_optimum(in_a_folder: Path) -> None:
     found = draftproof.acceptance(right, "zipf:vocabulary=50,positions=4", tuples=4000)
     rows = {row.verifier: row for row in found.rows}
     mine = rows["right@python"]
-    assert mine.low - 0.02 <= mine.optimum <= mine.high + 0.02  # one draft: every lossless verifier of q attains it
+    assert mine.low - 0.02 <= mine.optimum <= mine.high + 0.02  # with one draft `right` attains the optimum
     assert "ladder" in rows
     assert "right@python" in str(found)
 
@@ -435,7 +435,7 @@ def test_passed_tiers_state_the_fault_that_they_would_have_shown() -> None:
 def test_thresholds_as_many_as_tokens_are_not_drawn_as_a_race() -> None:
     def verify(p: Any, q: Any, drafts: Any) -> list[int]:
         at = np.arange(len(drafts))
-        kept = np.random.random(len(drafts)) * q[at, drafts] < p[at, drafts]  # with two tokens and drafts: V numbers
+        kept = np.random.random(len(drafts)) * q[at, drafts] < p[at, drafts]  # V = 2 drafts: V numbers
         n = int(np.cumprod(kept).sum())
         rest = p[n] if n == len(drafts) else np.maximum(p[n] - q[n], 0)
         rest = rest if rest.sum() > 0 else p[n]

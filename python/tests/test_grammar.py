@@ -22,7 +22,8 @@ def draw(row):
 
 
 def chain(p, q, drafts, legal, mask_of=lambda i, n: i, removes=False, masks_bonus=True):
-    """Returns the tokens of a chain by token verification; row i of n + 1 gets the mask with number `mask_of(i, n)`."""
+    """Returns the tokens of a chain of n drafts by token verification. Row i of the n + 1 target rows gets the mask
+    `legal[mask_of(i, n)]`."""
     n, out = len(drafts), []
     for i, x in enumerate(drafts.tolist()):
         row = masked(p[i], legal[mask_of(i, n)])
@@ -57,7 +58,8 @@ def without_mask(p, q, drafts, legal):
 
 
 def match_in_tree(p, q, drafts, parents, legal, shared=False):
-    """Returns the tokens of sample-and-match on a tree. With `shared`, a node's drafts have its first draft's mask."""
+    """Returns the tokens of sample-and-match on a tree. With `shared`, which is wrong, all drafts below a node get the
+    mask of the first of them."""
     out, node, mask = [], -1, 0
     while True:
         token = draw(masked(p[node + 1], legal[mask]))

@@ -114,7 +114,7 @@ def test_races() -> None:
 
 
 def test_probabilities_are_checked_as_by_numpy() -> None:
-    narrow = np.array([0.5, 0.5001], np.float32)  # numpy's tolerance depends on the type
+    narrow = np.array([0.5, 0.5001], np.float32)  # within numpy's tolerance for float32
     assert np.random.default_rng(1).choice(2, p=narrow) in (0, 1)
     assert run(lambda: rng().choice(2, p=narrow), [0.9])[0] == 1
     for p in ([0.5, 0.4], [0.5, 0.5, 0.0], np.array([0.5, 0.5001])):
@@ -235,7 +235,7 @@ def test_a_module_that_is_imported_by_the_call_draws_nothing_from_the_tape(tmp_p
     sys.modules.pop("draws_when_imported")
 
 
-# Generators that a function can reach.
+# Tests that find the generators which a function can reach.
 
 GLOBAL_RNG = np.random.default_rng(0)
 bare_random = random.random
@@ -318,7 +318,7 @@ def test_every_file_of_the_folder_is_a_source() -> None:
             assert callable(getattr(source, part))
 
 
-# An attribute is not confused with the global of the same name.
+# Tests that an attribute is not confused with a global of the same name.
 
 g = np.random.default_rng(0)  # a global that only Settings.draw loads
 state = random.Random(0)

@@ -74,7 +74,7 @@ def test_random_without_an_end_goes_to_the_largest_number_of_the_dtype() -> None
         assert kinds(tape) == [(INTEGER, largest + 1, 0)]
 
 
-# Every operator, with the tape, the result and the log.
+# Each entry: name, call of an operator, tape, expected result, expected log of draws (kind, size, bits).
 
 W = [[0.0, 1.0, 3.0]]
 EIGHTH = 0.125
@@ -160,7 +160,7 @@ def test_uniforms_of_the_vocabulary_are_races_where_the_tape_says_so() -> None:
     assert torch.allclose(result, -torch.log(torch.tensor([[1.0, 0.25, 8.0]])), atol=2e-4)
     assert kinds(tape) == [(CLOCK, 3, 16)] * 3 and tape.draw_log[0].kind == "race"
     late, _ = run(lambda: torch.rand(1, 3), [-(2.0**100), -(2.0**-60), 0.5], races=True)
-    assert late.tolist() == [[0.0, 1 - 2.0**-24, 0.5]]  # within the range of torch.rand
+    assert late.tolist() == [[0.0, 1 - 2.0**-24, 0.5]]  # torch.rand's range, [0, 1 - 2^-24]
     assert kinds(run(noise, [0.5] * 3)[1]) == [(COIN, 0, 24)] * 3
     assert kinds(run(lambda: torch.rand(1, 2), [0.5] * 2, races=True)[1]) == [(COIN, 0, 24)] * 2
     sample = run(lambda: D.Gumbel(torch.zeros(3), 1.0).sample(), [-1.0, -0.25, -8.0], races=True)[0]
@@ -186,7 +186,7 @@ def test_uniforms_of_the_vocabulary_are_races_where_the_tape_says_so() -> None:
 def test_a_row_of_a_batch_gets_what_it_gets_alone(fn: Callable[[int], Any]) -> None:
     values = np.random.default_rng(3).random((3, 12))
     whole, many = run(lambda: fn(3), *values.tolist())
-    alone, one = run(lambda: fn(1), values[2].tolist())  # the last row, whose weights are at [-1:] above
+    alone, one = run(lambda: fn(1), values[2].tolist())  # row 2 alone; [-b:] selects its weights
     assert torch.equal(whole[2:].reshape(-1), alone.reshape(-1))
     counts, draws, weights, _ = many.log()
     _, draws_alone, weights_alone, _ = one.log()
@@ -283,7 +283,7 @@ def test_every_random_operator_is_answered_or_refused_by_name() -> None:
         assert "_torch_handlers.py" in error.value.remedy and tape.refused is error.value
         refused.add(schema.name)
     assert len(refused) > 20  # attention, recurrent layers, alpha dropout
-    assert set(HANDLERS) == answered  # no handler of an operator that torch does not have
+    assert set(HANDLERS) == answered  # every handler's operator is in torch
 
 
 def test_operators_that_draw_by_a_key_are_refused() -> None:

@@ -176,8 +176,8 @@ class Enumeration:
         return [*stretches, (1.0 - begin, value)]
 
     def _end(self, choices: tuple[float, ...], low: float, high: float, before: Any, cell: float) -> float:
-        """Returns the first value above `low` with another signature than `low`, if the signature changes once before
-        high."""
+        """Returns the first value above `low` whose signature differs from `before`, the signature of `low`. Requires
+        that the signature changes only once between `low` and `high`."""
         tried = False
         while high - low > cell:
             if not tried and high - low <= FAR and low > 0.0 and high < 1 - cell:
@@ -239,7 +239,8 @@ class Deviation:
                     whole[string] = whole.get(string, 0.0) + float(given.probability * share) * mass
         keys = {*whole, *target}
         self.distance = sum(abs(whole.get(key, 0.0) - float(target.get(key, 0))) for key in keys) / 2
-        # If sampled, McDiarmid's bound with probability 1e-6 plus the mean for nine strings; else a bound for rounding.
+        # If sampled: the mean distance for nine strings plus McDiarmid's bound, which the distance exceeds with
+        # probability at most 1e-6. Otherwise: a bound for rounding.
         self.error = 4 / math.sqrt(entry.sampled) if entry.sampled else 2e-6
         self.impossible = {string: mass for string, mass in whole.items() if not target.get(string)}
 
@@ -273,7 +274,8 @@ def coupled(entry: Entry, instance: Instance, batches: int = 60, rows: int = 3) 
 
 
 def two_answers(entry: Entry, instances: list[Instance], calls: int = 400) -> str:
-    """Describes an input that got different tokens from equal numbers; empty if there is none."""
+    """Describes an input for which two calls with equal random numbers returned different tokens; empty if there is
+    none."""
     dice, arguments = random.Random(1), Arguments(entry)
     inputs = [given for instance in instances for given in instance.inputs(entry.level, entry.drafts)]
     asked = [(given, [dice.random() for _ in range(64)]) for given in inputs for _ in range(8)]

@@ -35,8 +35,8 @@ class Input:
 
 @dataclass(frozen=True)
 class Instance:
-    length: int  # drafts of a path; 0 at the level of one position
-    drafts: int  # paths, or drafts of the position
+    length: int  # L, drafts of a path; 0 at the level of one position
+    drafts: int  # K, number of paths; at the level of one position number of drafts
     rows: dict[Prefix, tuple[Row, Row]]
 
     @property
@@ -74,7 +74,8 @@ class Instance:
             yield self._tree(prod((share for _, share in some), start=Fraction(1)), drawn)
 
     def _grown(self, probability: Fraction, children: dict[Prefix, list[int]], open_: list[Prefix]) -> Iterator[Input]:
-        """Yields trees with K children of each node, drawn without replacement; nodes in `open_` have none so far."""
+        """Yields trees with K children of each node, drawn without replacement. The nodes in `open_` have no children
+        so far."""
         if not open_:
             yield self._tree(probability, [(node, x) for node, some in children.items() for x in some])
             return
@@ -103,7 +104,8 @@ class Instance:
         return prod((self.after(path[:n])[1][x] for n, x in enumerate(path)), start=Fraction(1))
 
     def _tree(self, probability: Fraction, drawn: list[tuple[Prefix, int]]) -> Input:
-        """Returns draws as a tree, parents first. Each draw is an entry; a repeated draw has no children."""
+        """Returns draws as a tree, parents first. Each draw is an entry, also a draw that repeats a sibling; only the
+        first of equal siblings gets children."""
         entry = {(): -1}
         p, q, drafts, parents = [self.rows[()][0]], [], [], []
         for prefix, x in drawn:
@@ -116,12 +118,13 @@ class Instance:
         return Input(probability, p, q, drafts, parents)
 
     def target(self, level: str) -> dict[Prefix, Fraction]:
-        """Returns the target's distribution of strings, L + 1 tokens long; one token at the level of one position."""
+        """Returns the target's distribution of strings of L + 1 tokens, or of one token at the level of one
+        position."""
         longest = 1 if level == "position" else self.length + 1
         return self.completed({(): Fraction(1)}, longest)
 
     def completed(self, distribution: dict[Prefix, Fraction], longest: int) -> dict[Prefix, Fraction]:
-        """Returns a distribution of strings, continued by the target up to `longest` tokens."""
+        """Returns a distribution of strings in which the target continues shorter strings up to `longest` tokens."""
         done: dict[Prefix, Fraction] = {}
         for tokens, share in distribution.items():
             if len(tokens) >= longest or any(not 0 <= x < self.vocabulary for x in tokens):

@@ -1,4 +1,4 @@
-"""Right verifiers in torch whose parts other functions change."""
+"""Right verifiers in torch. Wrong verifiers are made from them by replacing one of their parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEXT = "L=1 K=1 [] p=(1 0)/1 q=(1 0)/1 [0] p=(0 1)/1 q=(1 0)/1"
 
 
 def left_of(p, q):
-    """Returns (p - q)+ along the last axis, or p where nothing is left: rows next to p = q may be rounded so that p is
+    """Returns (p - q)+ along the last axis, or p where this is all zero. Rows next to p = q may be rounded so that p is
     below q at the rejected draft and above q at no token."""
     rest = (p - q).clamp(min=0)
     return torch.where(rest.sum(-1, keepdim=True) > 0, rest, p)
@@ -43,7 +43,8 @@ def kept_rest(p, q, i, x):
 
 
 def chain(p, q, drafts, *, keep=ratio, rest=rest_of, pick=by_weights):
-    """Emits drafts while `keep` accepts them, then a pick from `rest` of the rejected draft, or from the last row."""
+    """Emits drafts while `keep` accepts them. Then it emits a pick from the weights that `rest` returns at the rejected
+    draft or, if all drafts are accepted, from the last row."""
     tokens = [int(x) for x in drafts]
     for i, x in enumerate(tokens):
         if not keep(p, q, i, x):
@@ -64,7 +65,8 @@ def left(p: Any, q: Any) -> Any:
 
 
 def verified(p: Any, q: Any, drafts: Any, uniform: Any = None, pick: Any = None, rest: Any = left) -> list[int]:
-    """Verifies as `chain`, for rows of torch or numpy. `uniform` draws every coin, also the coin of the last token."""
+    """Verifies as `chain`, for rows of torch or numpy. If given, `uniform` draws every coin, also the coin that draws
+    the last token."""
     coin = uniform or (lambda: float(torch.rand((), dtype=torch.float64)))
     return chain(
         p,
@@ -97,7 +99,8 @@ def weights_after(p, q, n, lengths):
 
 
 def batch(p, q, drafts, lengths=None, coins=None, count=lambda n: n):
-    """Verifies a batch correctly, also with rows of fewer drafts. `count` changes the numbers of accepted drafts."""
+    """Verifies a batch correctly, also if some rows have fewer drafts. Wrong functions pass a `count`, which changes
+    the numbers of accepted drafts."""
     lengths = torch.full((len(p),), drafts.shape[1]) if lengths is None else lengths
     coins = torch.rand(drafts.shape) if coins is None else coins
     inside = torch.arange(drafts.shape[1]) < lengths[:, None]

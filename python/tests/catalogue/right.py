@@ -16,7 +16,7 @@ def in_place(p, q, drafts):
     for i, x in enumerate(drafts.tolist()):
         coin[i].mul_(q[i, x])
         if not coin[i] < p[i, x]:
-            if (p[i] > q[i]).any():  # otherwise rounding leaves no residual, and p takes its place
+            if (p[i] > q[i]).any():  # otherwise rounding leaves no residual, and `rest` stays p
                 rest[i].sub_(q[i]).clamp_(min=0)
             break
     else:

@@ -1,4 +1,5 @@
-"""Ten right engines of a few lines that serve texts: one text or requests, with state, ends, grammars and settings."""
+"""Ten small right engines that generate texts: one text or several requests, with state, end tokens, grammars and
+settings."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process for each function
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # each function has its own process
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 import draftproof  # noqa: E402
@@ -39,7 +39,8 @@ def held(written: Written, seed: int = 1, **changes: Any) -> str:
 
 
 def in_processes(work: Callable[[Any], Any], items: Iterable[Any], processes: int, limit: float) -> Iterator[Any]:
-    """Yields (item, result) as they end, each from a separate process, which is killed after `limit` s."""
+    """Yields (item, work(item)) in the order in which the calls end. Each call has a separate process, which is killed
+    after `limit` s."""
     context = multiprocessing.get_context("fork")
     waiting, running = iter(items), {}
     while True:

@@ -14,7 +14,7 @@ import numpy as np
 
 
 class Wanted(BaseException):
-    """A draw beyond the script: a coin of `bits`, or a cell by `weights`."""
+    """Raised by a draw beyond the end of the script: a coin of `bits` bits, or a cell by `weights`."""
 
     def __init__(self, bits: int = 0, weights: list[float] | None = None) -> None:
         super().__init__()
@@ -22,15 +22,15 @@ class Wanted(BaseException):
 
 
 class NoMass(Exception):
-    """A draw by weights that are negative, not finite or all zero."""
+    """Raised by a draw by weights that are negative, not finite or all zero."""
 
 
 class SharedDraw(Exception):
-    """A draw that all rows of a batch share."""
+    """Raised by a draw that has no separate entries for the rows of a batch."""
 
 
 class Script:
-    """Choices in order of use: values of coins, numbers of cells.
+    """The results of draws, in the order of the draws: the value of a coin, or the index of a cell.
 
     after   numbers that are repeated after the choices, for cells by inversion; without them Wanted is raised
     rows    separate scripts, one for each row of a batch
@@ -124,8 +124,8 @@ def _choices(source: Source, population: Any, weights: Any = None, *, cum_weight
 
 @contextmanager
 def replaced() -> Iterator[Source]:
-    """Replaces random calls until the context ends. They take their values from `script` of the source that it
-    yields."""
+    """Replaces random calls until the context ends, and yields a source. The calls take their values from its attribute
+    `script`."""
     source = Source()
     with ExitStack() as stack:
         replace = lambda *a: stack.enter_context(mock.patch.object(*a))  # noqa: E731

@@ -12,7 +12,7 @@ HALF = "L=1 K=1 [] p=(1 1)/2 q=(0 1)/1"
 
 
 def left_of(p, q):
-    """Returns (p - q)+ along the last axis, or p where rounding left nothing."""
+    """Returns (p - q)+ along the last axis, or p where this is all zero."""
     rest = np.maximum(p - q, 0)
     return np.where(rest.any(-1, keepdims=True), rest, p)
 

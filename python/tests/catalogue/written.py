@@ -1,7 +1,7 @@
-"""Right verifiers by a seed: source texts composed of parts in usual styles.
+"""Right verifiers made from a seed: source texts composed of parts in usual styles.
 
 All of them draw from p if the residual has no mass, because rows next to p = q may round so that a draft is rejected
-although nothing is left.
+although p > q at no token.
 
 In the parts `@g` stands for the argument that passes a generator on, and `@a` for its name after other arguments.
 """
@@ -319,7 +319,8 @@ class _Writer:
         return chosen
 
     def start(self, library: str, *, halves: bool = True) -> str:
-        """Chooses rows and generator. Returns: the lines that bring the rows p and q into the form of a decision."""
+        """Chooses the form of the rows, and whether a generator is passed. Returns the lines of source that convert p
+        and q to the probabilities that a decision reads."""
         self.library, self.given = library, library != "list" and self.of.random() < 0.3
         types = (
             ["float32", "float64", "float16", "bfloat16"] if library == "torch" else ["float32", "float64", "float16"]
@@ -450,8 +451,8 @@ RACES = "expo", "gumbel", ".log()"  # parts with noise, for which the gate takes
 
 
 def covering(libraries: tuple[str, ...] = ("torch", "numpy", "list"), count: int = 400) -> list[Written]:
-    """Returns, of the first `count` functions, the functions without races that have a part or a style that no earlier
-    function has."""
+    """Returns functions without races among the first `count`: each that has a part which no function before it in the
+    result has."""
     seen: set[str] = set()
     found = []
     for written in islice(right_functions(), count):

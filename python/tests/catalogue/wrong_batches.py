@@ -103,7 +103,8 @@ def rounds_by_the_place_in_the_batch(p, q, drafts, lengths):
 
 @enter("failed", batched=True)
 def reads_the_padding(p, q, drafts, lengths):
-    weights = p + 0.01 * (p.sum(2) == 0).sum(1)[:, None, None] / p.shape[2]  # like a sum with exp(0) of padding rows
+    # Padding rows add to all weights, as if exp(0) of their entries were part of the sum.
+    weights = p + 0.01 * (p.sum(2) == 0).sum(1)[:, None, None] / p.shape[2]
     return batch(weights / weights.sum(2, keepdim=True), q, drafts, lengths)
 
 
@@ -132,7 +133,8 @@ def coin_of_the_neighbour(p, q, drafts, lengths):
     return batch(p, q, drafts, lengths, torch.rand(drafts.shape).roll(1, 0))
 
 
-# Rows that share a coin are exact one by one; a note in the verdict says that rows were judged alone.
+# The rows share their coins, so only each row by itself has the right distribution. The verdict notes that rows were
+# judged alone.
 @enter("passed", words="one entry a row", batched=True)
 def one_row_of_coins(p, q, drafts, lengths):
     return batch(p, q, drafts, lengths, torch.rand(drafts.shape[1]).expand(drafts.shape))

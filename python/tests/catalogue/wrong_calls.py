@@ -120,7 +120,8 @@ def greatest_of_zeros(p, q, drafts):
 
 
 def _coin(arrays: str) -> Any:
-    """Returns the coin of a library. It is looked up in the call, because it is replaced only during a call."""
+    """Returns the function that draws coins in a library. The name is looked up in every call, because the function is
+    replaced only during a call."""
     return {"torch": None, "numpy": np.random.random, "list": random.random}[arrays]
 
 
@@ -224,7 +225,7 @@ _returns("returns_nested_lists", lambda tokens: [[tokens]], "nested|shape|dimens
 _returns("returns_beyond_the_vocabulary", lambda tokens: [10**6], "1000000|range|vocabulary")
 _returns("returns_negative", lambda tokens: [-7], r"-7\b")
 _returns("returns_too_many", lambda tokens: [*tokens, *tokens, *tokens, 0], "tokens, expected 1 to")
-# Functions that are called in another way than they are written for.
+# Functions whose declaration does not fit the arguments for which they are written.
 
 
 @enter("error", words="argument|parameter")
@@ -243,7 +244,7 @@ def forgotten_batched(p, q, drafts):
     return torch.where(torch.arange(longest) < n[:, None], drafts, -1)
 
 
-# With one draft this function returns one row, which may be a row of tokens.
+# With one draft this function returns a single row, which the gate may read as the tokens of a chain.
 @enter("error|failed", words="batched|exact_distribution", arrays="numpy")
 def forgotten_batched_numpy(p, q, drafts):
     return np.stack([np.append(drafts[b], p[b, -1].argmax()) for b in range(drafts.shape[0])])

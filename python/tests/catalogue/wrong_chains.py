@@ -18,7 +18,7 @@ NEXT_OF_REJECTED = "L=1 K=1 [] p=(0 1)/1 q=(1 0)/1 [0] p=(1 0)/1 q=(1 0)/1"
 
 
 def part(name: str, on: str, check: str = "exact_distribution", **parts: Any) -> None:
-    """Adds a chain with other parts than the right ones."""
+    """Adds `chain` with wrong functions `parts` in place of its right parts."""
 
     def fn(p, q, drafts):
         return chain(p, q, drafts, **parts)

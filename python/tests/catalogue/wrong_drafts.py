@@ -34,7 +34,7 @@ def rejected(p, q):
 
 
 def recursive(p, q, drafts):
-    """Verifies i.i.d. drafts correctly if they are in the order in which they were drawn."""
+    """Verifies i.i.d. drafts at one position. This is right if they are in the order in which they were drawn."""
     for x in drafts:
         if torch.rand(()) * q[x] < p[x]:
             return int(x)
@@ -139,8 +139,9 @@ def children_of(parents, node):
 
 
 def descend(p, q, drafts, parents, order=lambda some: some, row=lambda node: node + 1, reject=rejected, end=None):
-    """Verifies a tree correctly if the children keep their order, `row` is the number of the target's row after a node,
-    and `reject` returns the residual after a rejected child. `end` replaces the weights of the last token."""
+    """Verifies a tree. This is right if `order` keeps the order of children, `row` returns the number of the target's
+    row after a node, and `reject` returns the residual after a rejected child. `end` replaces the weights of the last
+    token."""
     node, tokens = -1, []
     while True:
         distribution = p[row(node)]
