@@ -20,8 +20,8 @@
 //            distributions.bins()                 tokens or buckets by p / q descending                ratio_bins.hpp
 //            distributions.bin(bins, x)           bin of token x; q(x) > 0                             int
 //            distributions.ranking()              tokens by p / q descending; optional                 ratio_bins.hpp
-//            distributions.kth_most_probable(j)   j-th most probable token of q, from 0; ties to the   token
-//                                                 lower id; j < min(V, max_drafts)
+//            distributions.kth_most_probable(j)   j-th most probable token of q, from 0; the lower     token
+//                                                 id first among equals; j < min(V, max_drafts)
 //   K        at.drafts()                          number of drafts                                     int
 //   x_k      at.draft(k)                          k-th draft, k from 0                                 token
 //
@@ -38,7 +38,8 @@
 
 namespace draftproof {
 
-/// F(b) = sum of (p - b q)+, and -F'(b) = q({p > b q}), the slope to the right of b, both for Newton's method on b.
+/// F(b) = sum of (p - b q)+, and -F'(b) = q({p > b q}), the negative slope to the right of b. Newton's method on b
+/// needs both.
 template <class Scalar>
 struct MassAndSlope {
   Scalar mass, slope;
@@ -63,11 +64,12 @@ concept Distributions = requires(const L& distributions, typename L::Scalar b, T
   { distributions.row_without(k, seen, k) } -> Weights;
 };
 
-/// Distributions read from rows without preparation: every mass costs a pass over V, so plans compute few masses.
+/// Distributions that read rows without a prepared table. Every mass costs a pass over V, so plans for them compute few
+/// masses.
 template <class L>
 concept FreshDistributions = Distributions<L> && L::fresh;
 
-/// Distributions with the drafts proposed under them.
+/// Distributions together with the drafts proposed at this position.
 template <class P>
 concept Position = Distributions<P> && requires(const P& at, int k) {
   { at.drafts() } -> std::convertible_to<int>;
@@ -88,7 +90,7 @@ class DraftedPosition {
 
   DRAFTPROOF_DEVICE int drafts() const { return count_; }
   DRAFTPROOF_DEVICE Token draft(int k) const { return drafts_[k]; }
-  /// Pointer to the drafts, drafts() tokens.
+  /// Returns a pointer to drafts() tokens.
   DRAFTPROOF_DEVICE const Token* draft_data() const { return drafts_; }
   /// The distributions without the drafts.
   DRAFTPROOF_DEVICE const L& distributions() const { return distributions_; }

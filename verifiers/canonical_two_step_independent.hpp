@@ -1,4 +1,4 @@
-// The canonical two-step architecture for one draw from each of K different proposals, as in its source.
+// The canonical two-step architecture for one draw from each of K different proposals, the setting of the source.
 //
 // canonical_two_step.hpp describes the plan, its cost and its correctness.
 // Acceptance: the optimum of this draft sampling.

@@ -1,5 +1,5 @@
-// Recursive rejection of drafts drawn without replacement: the same family (p - b q)+, but b grows by F(b) / m, where
-// m is the unseen proposal mass.
+// Recursive rejection of drafts drawn without replacement. As with i.i.d. drafts, the residual after refusals is
+// (p - b q)+, but each refusal increases b by F(b) / m, where m is the unseen proposal mass.
 //
 //   p        at.target(x)              target probability of token x
 //   q        at.proposal(x)            proposal; draft k was drawn from q restricted to unseen tokens
@@ -9,8 +9,8 @@
 // Cost: K flips, one residual mass and one unseen mass per refusal.
 // Source: Jeon et al. 2024 (RSD), arXiv:2402.14160; Chen et al. 2024 (Sequoia), arXiv:2402.12374.
 // Correctness: a token is refused only if its term in the next residual is zero, so b and m determine the residual.
-// If no proposal mass is unseen, the draft comes from the uniform continuation; the recursion then restarts with the
-// rest of p and the uniform distribution. Drafter and verifier decide this by the same function of the same
+// If no proposal mass is unseen, the drafter draws uniformly from the other tokens, and the recursion restarts with the
+// rest of p and the uniform distribution. Drafter and verifier detect this case by the same function of the same
 // distributions.
 #pragma once
 

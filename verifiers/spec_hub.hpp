@@ -28,15 +28,16 @@ struct SpecHub {
                              .claims = {.emitted_drafts_are_accepted = true},
                              .unsupported = {.device = "the plan keeps its residual on the host"}};
 
-  /// Mass with which the pairs (i, a) and (a, i) emit token i; 0 for the hub. Terms exclude the hub by a factor, not
-  /// by a branch, so that passes over them vectorise.
+  /// The masses with which the pairs (i, a) and (a, i) are drafted and with which they emit token i; 0 for the hub. The
+  /// hub is excluded by a factor 0 and not by a branch, so that passes over V vectorise.
   template <class L>
   struct Shares {
     using Scalar = typename L::Scalar;
     const L& distributions;
     Token hub;
     Scalar hub_drawn;  ///< q of the hub
-    /// t is q / divisor + uniform: (q-mass outside the hub, 0) or, without such mass, (1, 1 / (V - 1)).
+    /// t is q / divisor + uniform. (divisor, uniform) is (q-mass outside the hub, 0), or (1, 1 / (V - 1)) if this mass
+    /// is 0.
     Scalar divisor, uniform;
 
     Shares(const L& of, Token a) : distributions{of}, hub{a}, hub_drawn{of.proposal(a)} {
@@ -50,7 +51,7 @@ struct SpecHub {
     Scalar drawn_second(Token i) const { return hub_drawn * Scalar(drawn_first(i) / divisor + kept(i) * uniform); }
     Scalar first(Token i) const { return smaller(distributions.target(i), drawn_first(i)); }
     Scalar second(Token i) const { return smaller(Scalar(distributions.target(i) - first(i)), drawn_second(i)); }
-    /// The part of p at i that no pair emits; `at_hub` is its value at the hub.
+    /// Returns the part of p(i) that no pair emits; `at_hub` is this part at the hub.
     Scalar unserved(Token i, const Scalar& at_hub) const {
       const Scalar left = kept(i) * distributions.target(i) + (distributions.one() - kept(i)) * at_hub;
       return left - first(i) - second(i);
@@ -70,7 +71,8 @@ struct SpecHub {
     using Scalar = typename L::Scalar;
     Shares<L> shares;
     Scalar left[2], hub_share[2];
-    bool serves_all;  ///< whether the residual is 0; a last flip then fails by rounding and is ignored if p(a) > 0
+    /// Whether the residual is 0. The last flip then fails only by rounding, and its result is ignored if p(a) > 0.
+    bool serves_all;
     decltype(residual_of(shares, left[0])) residual;
   };
 
@@ -99,7 +101,7 @@ struct SpecHub {
     const auto served = hub_first ? plan.shares.second(i) : plan.shares.first(i);
     const auto drawn = hub_first ? plan.shares.drawn_second(i) : plan.shares.drawn_first(i);
     if (random.flip(served, drawn)) return accepted(i, hub_first ? 1 : 0);
-    // Only pairs with mass left get here, so the denominator is positive.
+    // The first flip fails only if the pair has mass left, so this denominator is positive.
     if (random.flip(plan.hub_share[hub_first], plan.left[hub_first]) ||
         (plan.serves_all && at.target(plan.shares.hub) > at.zero()))
       return accepted(plan.shares.hub, hub_first ? 0 : 1);

@@ -103,7 +103,8 @@ def test_a_function_that_overwrites_its_row_is_not_blamed_on_its_key():
 
 
 def test_no_module_hides_a_name_of_the_package():
-    """The import of a module sets an attribute of the package, and would replace a function of the same name."""
+    """Importing a module of the package sets an attribute of the package, which would replace a function of the same
+    name."""
     folder = Path(draftproof.__file__).parent
     modules = {path.stem for path in folder.iterdir() if path.suffix in ("", ".py")}
-    assert set(draftproof.__all__) & modules == {"acceptance", "capture", "decode"}  # modules that can be called
+    assert set(draftproof.__all__) & modules == {"acceptance", "capture", "decode"}  # these modules are callable

@@ -17,7 +17,7 @@ import draftproof
 EVERY = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty",
          "logit_bias", "min_tokens", "stop")  # fmt: skip
 END = 5
-# Faults and the settings that show each of them.
+# Each fault, and the settings under which it changes the distribution.
 WRONG = {
     "counts keep rejected drafts": ("frequency_penalty",),
     "drafts of a step do not count": ("presence_penalty", "frequency_penalty"),
@@ -46,7 +46,8 @@ class Request:
 
 
 def target_row(row: list[float], request: Request, counts: Counter[int], written: int, fault: str) -> list[float]:
-    """Returns the row under the settings of a request, whose text so far has `counts`."""
+    """Returns the row of probabilities under the settings of a request. `counts` has the number of each token in its
+    text so far, and `written` the length of this text."""
     given = request.settings
     seen = set(counts) | (set() if fault == "repetition without the prompt" else set(request.prompt))
     logits = [math.log(p) if p > 0 else -math.inf for p in row]

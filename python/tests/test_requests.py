@@ -170,7 +170,7 @@ def test_a_model_with_a_state_depends_on_the_whole_prefix() -> None:
         return engine(3)(*given)
 
     draftproof.check(None, generate=generate, requests=True, keep=False)
-    checked = [given for given in seen if len(given[2]) == 8]  # without the first calls, which only try the function
+    checked = [given for given in seen if len(given[2]) == 8]  # the first calls only try the function
     assert len(checked) > 20
     for target, _, prompts, lengths, _ in checked[:4]:
         assert len(lengths) == 8 and len({len(prompt) for prompt in prompts}) > 2
@@ -179,7 +179,7 @@ def test_a_model_with_a_state_depends_on_the_whole_prefix() -> None:
         assert (target.rows_after(prompt)[-1] == target.rows[target.state(prompt)]).all()
         doubled, lost = target.state(prompt * 2), target.state(prompt[:-1])
         assert doubled != target.state(prompt) or lost != target.state(prompt)
-        for other in range(1, len(target.rows)):  # no text brings two states together
+        for other in range(1, len(target.rows)):  # different states stay different after a text
             assert target.state(prompt, 0) != target.state(prompt, other)
 
 

@@ -1,4 +1,5 @@
-"""An audit detects a state that is not rolled back in a recording scored again, but not with the engine's rows."""
+"""Tests of score_again. An audit detects an engine state that is not rolled back after rejected drafts if the
+recording is scored again, but not from the rows that the engine recorded."""
 
 from __future__ import annotations
 
@@ -27,15 +28,16 @@ def after(seen: Sequence[int], temperature: float = 1.0) -> NDArray[np.float64]:
 
 
 def target(ids: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Returns the rows of a pass over `ids` without rejected drafts, [n, V]; the row after the first token is not used.
-    """
+    """Returns the rows [n, V] of a pass over `ids`, a text without rejected drafts. The row after the first token is
+    not used."""
     return np.stack([after([0, *ids[: i + 1].tolist()]) for i in range(len(ids))])
 
 
 def record(
     path: Path, blocks: int, seed: int, rolls_back: bool = True, temperatures: Sequence[float] = (1,), **form: Any
 ) -> None:
-    """Records a chain engine that verifies with rows after its state, which is wrong if it keeps rejected drafts."""
+    """Records a chain engine whose target rows depend on its state. The state is wrong unless `rolls_back`, because it
+    then has rejected drafts."""
     random = np.random.default_rng(seed)
     texts = [list(PROMPT) for _ in temperatures]
     states = [list(PROMPT) for _ in temperatures]
@@ -71,7 +73,7 @@ def test_a_state_that_keeps_rejected_drafts_is_seen_by_the_second_look(tmp_path:
         assert audited(own)["status"] != "failed"
         found = audited(again)
         assert found["status"] == "failed"
-        assert found["alarm_after_records"] <= 2 * (256 + DRAFTS)  # an alarm at the first or the second look
+        assert found["alarm_after_records"] <= 2 * (256 + DRAFTS)  # alarm at the first or second evaluation
         own.unlink()
 
 
@@ -92,7 +94,7 @@ def test_a_right_engine_scored_again_has_the_rows_that_it_recorded(tmp_path: Pat
             np.testing.assert_array_equal(one.arrays[name], other.arrays[name])
     assert other.metadata["target_rows"] == "scored again"
     assert audited(again)["status"] == "passed"
-    score_again(own, again, target, PROMPT, values="probability")  # not the engine's temperature
+    score_again(own, again, target, PROMPT, values="probability")  # temperature 1 in place of 0.5
     assert audited(again)["status"] == "failed"
 
 

@@ -166,7 +166,7 @@ def test_a_generator_that_outlives_its_call_is_of_the_tape() -> None:
         (lambda g: 1 - (-torch.empty(1, dtype=torch.float64).exponential_(generator=g)).exp(), False),
         (lambda g: torch.multinomial(torch.tensor([0.5, 0.5]), 1, generator=g) * 0.5, False),
         (lambda g: torch.rand((), generator=g.manual_seed(int(g.initial_seed()) ^ 1)), False),
-        (lambda g: torch.ops.aten.rand.generator([], generator=g), True),  # not a function that is replaced
+        (lambda g: torch.ops.aten.rand.generator([], generator=g), True),  # this operator is not replaced
     ],
 )
 def test_draws_from_the_generator_of_a_call_are_of_the_tape(draw: Any, every: bool) -> None:
@@ -199,7 +199,7 @@ def test_every_seed_of_torch_shows(seed: int) -> None:
         torch.manual_seed(seed)
         return [int(torch.rand(()) * 2)]
 
-    torch.manual_seed(seed)  # torch has this state already when the call sets it
+    torch.manual_seed(seed)  # so that the call sets the state that torch already has
     _, reply = adapter(verify, arrays="numpy").answer(*request(8, TAPES))
     assert len(set(reply["tokens"][:, 0].tolist())) == 1
     assert reply["draw_counts"].tolist() == [0] * 8

@@ -1,4 +1,4 @@
-"""Tests of stored failing instances: if their folder or file cannot be used, they are lost, and nothing else is."""
+"""Tests of stored failing instances: if their folder or file cannot be used, only the stored instances are lost."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_file_of_somebody_else_is_named_and_left_as_it_is(content: bytes, word
     KEPT.parent.mkdir()
     KEPT.write_bytes(content)
     expect_not_kept(words, "left as it is")
-    assert words in store.keep("f", [], asked=True) and words in store.forget("f")  # also if nothing is to be stored
+    assert words in store.keep("f", [], asked=True) and words in store.forget("f")  # refused even with nothing to store
     assert KEPT.read_bytes() == content
 
 

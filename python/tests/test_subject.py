@@ -40,7 +40,7 @@ def test_rows_are_answered_from_their_tapes_and_logged() -> None:
     assert reply["status"].tolist() == [OK] * 3
     assert reply["draw_counts"].tolist() == [2, 2, 2]
     assert reply["draws"][:, 0].tolist() == [1, 2, 1, 2, 1, 2]
-    assert reply["draws"][0, 2] == 53  # numpy's Generator.random has multiples of 2^-53
+    assert reply["draws"][0, 2] == 53  # numpy's Generator.random draws multiples of 2^-53
     assert np.allclose(reply["weights"][:2], [1, 0])
 
 
@@ -122,7 +122,7 @@ def test_a_drafter_gets_a_row_or_a_batch(batched: bool, scripted: bool) -> None:
     subject = adapter(right, draft=draft, batched=batched)
     fields, arrays = request(4, [[0.0, 0.9], [0.9, 0.0], [0.9, 0.9], [0.0, 0.0]] if scripted else None)
     arrays = {name: array for name, array in arrays.items() if name in ("q", "tape", "seeds")}
-    if batched and not scripted:  # rows of a batch have no seeds
+    if batched and not scripted:  # a request for a batch has no seeds
         arrays.pop("seeds")
     _, reply = subject.answer(fields | {"type": "draft", "drafts": 2}, arrays)
     assert shapes == ([(4, 2)] if batched and not scripted else [(1, 2) if batched else (2,)] * 4)

@@ -36,9 +36,9 @@ def test_a_pick_is_the_first_cell_whose_prefix_sum_is_above(v: float, cell: int)
 
 
 def test_a_pick_at_the_end_takes_the_last_cell_with_weight() -> None:
-    weights = [0.1] * 7 + [0.0]  # their rounded sum times BELOW_1 may round to the sum
+    weights = [0.1] * 7 + [0.0]  # BELOW_1 times their rounded sum may round to this sum
     assert tape([BELOW_1]).picks(0, [weights]).tolist() == [6]
-    tiny = [[5e-324, 0.0]]  # v times the sum rounds up to the sum
+    tiny = [[5e-324, 0.0]]  # 0.75 times the sum rounds to the sum, the least double
     assert tape([0.75]).picks(0, tiny).tolist() == [0]
     assert tape([0.75], [0.75]).picks([0, 1], tiny * 2).tolist() == [0, 0]
 
@@ -137,7 +137,7 @@ def test_weights_without_mass_end_a_single_row(weights: list[float]) -> None:
     assert t.massless.tolist() == [True] and "weights" in t.faults[0]
     counts, draws, logged, _ = t.log()
     assert counts.tolist() == [1] and draws[0, 1] == len(weights)
-    assert logged.tolist() == [0.0] * len(weights)  # the protocol requires finite numbers
+    assert logged.tolist() == [0.0] * len(weights)  # zeros, because the protocol requires finite numbers
 
 
 def test_no_mass_is_what_libraries_raise() -> None:

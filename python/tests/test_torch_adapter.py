@@ -128,7 +128,7 @@ def test_tokens_of_cpp_on_paths(host, name, options, v, k, length, stem):
     n = len(parents)
     p, q = random_rows((b, n + 1, v), 3, zeros=0.0), random_rows((b, n + 1, v), 4, zeros=0.0)
     p_rows, q_rows, drafts = p.clone(), torch.zeros(b, n, v, dtype=torch.float64), torch.zeros(b, n, dtype=torch.int64)
-    for row in range(b):  # paths with equal prefixes have equal rows
+    for row in range(b):  # makes rows equal after equal prefixes
         node, seen = {-1: 0}, {}
         for i, u in enumerate(parents):
             q_rows[row, i] = (q[row, node[u]] + p[row, node[u]]) / 2

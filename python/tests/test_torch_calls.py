@@ -37,7 +37,7 @@ def call(name, b=40, k=3, v=6, seed=0, dtype=torch.float64, **keywords):
 
 
 TREES, PATHS = ["traversal", "univer"], ["ladder_block", "greedy_multipath_block"]
-LINES = [*CHAINS, *TREES]  # chains, and trees that are chains here
+LINES = [*CHAINS, *TREES]  # verifiers of chains, and of trees that get chains here
 EVERY = [*LINES, *POSITIONS, *PATHS]
 
 
@@ -175,7 +175,7 @@ def test_draft_iid():
 
 
 def test_draft_iid_compares_strictly():
-    """A number that equals a prefix sum belongs to the next token with weight, also at the ends of blocks of cells."""
+    """A uniform that equals a prefix sum selects the next token of positive weight, also where blocks of cells end."""
     weights = torch.tensor([0.0, 1.0, 1.0, 0.0] * 32, dtype=torch.float64)[None] / 64
     u = torch.arange(64, dtype=torch.float64)[None] / 64
     assert verifiers.draft_iid(weights, 64, uniforms=u).tolist() == [weights[0].nonzero().squeeze(1).tolist()]
@@ -193,7 +193,7 @@ def test_draft_gumbel_top_k():
         distribution[x, y] = float(chance)
     seen = torch.bincount(many[:, 0] * 4 + many[:, 1], minlength=16)[distribution.flatten() > 0].double()
     wanted = distribution.flatten()[distribution.flatten() > 0] * 100_000
-    assert float(((seen - wanted) ** 2 / wanted).sum()) < 31  # 5 degrees of freedom: exceeded with probability 1e-5
+    assert float(((seen - wanted) ** 2 / wanted).sum()) < 31  # chi-square, 5 degrees of freedom: probability 1e-5
     with pytest.raises(ValueError, match=r"k: got 5, expected 0 .. 4"):
         verifiers.draft_gumbel_top_k(q, 5)
 

@@ -33,7 +33,8 @@ LEVELS = {
 
 
 def first_result(name, **options):
-    """Returns a function with the tokens of a verifier in the form that the gate reads: one column at a position.
+    """Returns a function that returns the tokens of a verifier in the shape that the gate reads: a verifier of one
+    position gets a column axis.
 
     Rows of a batch have equally many drafts here, because a batch draws numbers for its longest row, which the gate
     reports as additional draws of shorter rows.
@@ -146,8 +147,8 @@ def test_bugs_are_refuted_in_the_coarsest_type(in_a_folder, bug):
 
 
 def test_first_draft_of_a_group_is_refuted(in_a_folder, monkeypatch):
-    """Uses the smallest instance of docs/ladder.md, where the choice without the race does not follow q on the group
-    {1, 2}.
+    """Refutes a ladder that selects the first draft of a group and not the winner of a race. On the smallest instance
+    of docs/ladder.md this draft does not have distribution q on the group {1, 2}.
     """
     module = importlib.import_module("draftproof.torch.verifiers.ladder_without_replacement")
 
@@ -171,7 +172,7 @@ def test_first_draft_of_a_group_is_refuted(in_a_folder, monkeypatch):
 def drafted(distribution, drafter, **asked):
     """Returns the verdict of the sampled tier on a drafter; the vocabulary is small enough for one clock per token."""
     name = "recursive_rejection" + ("_without_replacement" if distribution == "without_replacement" else "")
-    torch.manual_seed(1)  # the host sends no seeds for rows of a batch
+    torch.manual_seed(1)  # for a batch the host sends no seeds
 
     def draft(q, k, generator):
         return drafter(q, k, generator=generator)

@@ -38,8 +38,8 @@ def ops():
 
 
 def drawn(name, b, v, k, seed=1, dtype=torch.float32, equal=False):
-    """Returns p, q, drafts and counts for the verifier `name` of the library. Counts range from the fewest drafts of
-    the verifier to k, or are all k if `equal`."""
+    """Returns p, q, drafts and numbers of drafts for the verifier `name` of the library. The numbers of drafts range
+    from the fewest that the verifier takes to k; if `equal`, all are k."""
     fewest, most, _, distributions = kernel_library.kernels()[name]
     k = min(k, most or k)
     fewest = min(fewest, k)
@@ -66,7 +66,7 @@ def form_of(p, q, logits):
 
 
 def test_the_seed_is_hashed_by_splitmix64():
-    assert kernels.hashed(0) & (1 << 64) - 1 == 0xE220A8397B1DCDAF  # the reference program's first number
+    assert kernels.hashed(0) & (1 << 64) - 1 == 0xE220A8397B1DCDAF  # first number of the published program
     assert len({kernels.hashed(seed) for seed in range(1000)}) == 1000
 
 

@@ -19,7 +19,8 @@ from draftproof.torch.ladder_race import coverage  # noqa: E402
 @pytest.mark.parametrize("n", [1, 2, 17, 1023, 1024, 3000])
 @pytest.mark.parametrize("roughness", [0.0, 0.01, 1.0])
 def test_hull_edges(n, roughness):
-    """Compares edges with the hull that a stack of corners builds, at lengths without and with a coarser hull."""
+    """Compares edges with the concave hull that a stack of corners builds. At the larger lengths hull_edge first
+    searches a coarser hull."""
     b, generator = 40, torch.Generator().manual_seed(n)
     steps = torch.rand(b, n, generator=generator, dtype=torch.float64) ** 4 + 1e-9
     s = torch.nn.functional.pad(steps.cumsum(1), (1, 0))
@@ -89,7 +90,8 @@ def test_ladder_without_replacement_is_optimal(k):
 
 @pytest.mark.parametrize("k", [2, 3, 9])
 def test_buckets_without_replacement_have_the_f_of_their_tokens(k):
-    """Compares f of buckets, by power sums, with f of single tokens in the order of the buckets."""
+    """Compares f at the ends of buckets, computed by power sums, with f computed token by token in the order of the
+    buckets."""
     b, v = 2, 2000
     p, q = random_rows((b, v), 15), random_rows((b, v), 16, zeros=0.0)
     made = distinct_plan(p, q, k, 16, 1024 + k - 1)
@@ -109,5 +111,5 @@ def test_ladder_in_buckets_has_the_target(k):
     assert len(set(ladder_plan.plan(p_rows[:1], q_rows[:1], one_hot(1, k), 6).bins[0].tolist())) < 5
     drafts = verifiers.draft_iid(q_rows, k, generator=generator)
     token, accepted = verifiers.ladder(p_rows, q_rows, drafts, generator=generator, buckets=6)
-    assert chi_square(token, torch.tensor(p)) < 27  # 4 degrees of freedom: exceeded with probability 2e-5
+    assert chi_square(token, torch.tensor(p)) < 27  # 4 degrees of freedom: probability 2e-5
     assert bool((token == drafts.gather(1, accepted.clamp(min=0)[:, None]).squeeze(1))[accepted >= 0].all())

@@ -15,7 +15,8 @@ from ladder_reference import Levels, levels
 
 
 class Numbers:
-    """The random numbers of one decision: given `values`, or for each number the cell that it falls into."""
+    """The random numbers of one decision. Either their `values` are given, or `cells` has for each number the cell into
+    which it falls."""
 
     def __init__(self, values=(), cells=None):
         self.values, self.cells, self.read, self.weight, self.widths = values, cells, [], Fraction(1), []
@@ -162,7 +163,8 @@ def ladder_block(p, q, paths, numbers, average=False):
 
 
 def number_after(mu, c, groups):
-    """Returns the distribution of the number of active paths: a sum over (share, q-mass, q-mass below) of groups."""
+    """Returns the distribution of the number of active paths after a token of q-mass `c`. `groups` has (share, q-mass,
+    q-mass below) of each group of the token."""
     k = len(mu)
     weight = [Fraction(0)] * k
     for m, j in itertools.product(range(1, k + 1), range(1, k + 1)):

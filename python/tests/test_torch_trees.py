@@ -34,7 +34,7 @@ def model_of(seed, v, depth):
 
 
 def draws_without_replacement(row, count):
-    """Returns (chance, tokens) of every draw of a node's children."""
+    """Returns (probability, tokens) of every draw of a node's children."""
     found = [(Fraction(1), ())]
     for _ in range(min(count, sum(x > 0 for x in row))):
         found = [
@@ -47,7 +47,7 @@ def draws_without_replacement(row, count):
 
 
 def trees_of(children, depth, prefix=()):
-    """Yields (chance, tree) of all trees; children(prefix) lists (chance, draws) of a node."""
+    """Yields (probability, tree) of all trees. children(prefix) returns a list of (probability, draws) for a node."""
     if depth == 0:
         yield Fraction(1), {}
         return
@@ -70,7 +70,7 @@ def flat(tree):
 
 
 def batch_of(rows, p, q, device):
-    """Returns tensors p, q, drafts, parents for rows (chance, tree, ..) whose trees have equally many drafts."""
+    """Returns tensors p, q, drafts, parents for rows (probability, tree, ..) whose trees have equally many drafts."""
     shapes = [flat(row[1]) for row in rows]
     return (
         torch.stack([table([p(()), *map(p, prefixes)], device) for prefixes, _ in shapes]),
@@ -81,8 +81,8 @@ def batch_of(rows, p, q, device):
 
 
 def listed(trees, decide, places):
-    """Returns (chance, tree, numbers, tokens) for numbers at both ends of every branch of decide(tree, numbers), in
-    groups of equally many drafts."""
+    """Returns rows (probability, tree, numbers, tokens), grouped by the number of drafts. Each branch of
+    decide(tree, numbers) has two rows, with random numbers near the two ends of the branch's intervals."""
     rows = defaultdict(list)
     for chance, tree in trees:
         for weight, numbers, tokens in branches(lambda numbers, tree=tree: decide(tree, numbers)):
@@ -98,8 +98,8 @@ def emitted_by(result):
 
 
 def distance(emitted, p, v, depth):
-    """Returns the total variation distance between the target's distribution and the distribution of the texts
-    `emitted`, (chance, tokens), after the target has completed them."""
+    """Returns the total variation distance between the target's distribution of texts and the distribution of
+    `emitted`, a list of (probability, tokens) in which the target continues shorter texts."""
     distribution = defaultdict(Fraction)
     for chance, tokens in emitted:
         for rest in itertools.product(range(v), repeat=depth + 1 - len(tokens)):
@@ -278,7 +278,7 @@ def test_ladder_block(v, depth, k, seed, average, device):
     check_paths(verify, decide, 3 * depth + 1, p, q, k, depth, device)
 
 
-# Wrong variants. The distribution of their first tokens differs from the target's.
+# Variants with a bug, under which the first token does not have the target's distribution.
 
 B = 20_000
 P, Q = [0.125, 0.5, 0.375], [0.5, 0.375, 0.125]
@@ -313,7 +313,7 @@ def greatest_of_two(generator):
 
 
 def siblings_forgotten(self, rows, nodes, children):
-    """Leaves the q-mass of a refused sibling in the proposal of the next sibling."""
+    """Leaves the q-mass of a refused sibling in the proposal of the next sibling, which is drawn without it."""
     type(self).right(self, rows, nodes, children)
     self.unseen[rows, nodes] = 1.0
 
@@ -344,18 +344,18 @@ def correction_on_children(self, rows, nodes):
 
 
 def as_drawn_from_q(self, paths, high, low):
-    """Returns 1, so that the greatest path is verified as a draw from q."""
+    """Returns 1 in place of the difference of powers, so that the greatest path is verified like a single draw of q."""
     return torch.ones_like(high)
 
 
 def only_the_first_group(self, bin_):
-    """Yields the first group of the bin alone, with share 1, as if it were the group at every level."""
+    """Yields only the first group of the bin, with share 1, as if the bin were in this group at every level."""
     a, b, share = next(type(self).right(self, bin_))
     yield a, b, torch.ones_like(share)
 
 
 def worst_ratio_first(self, rows, p, q):
-    """Stores the reverse of the order of the weights, by which the correction's token is read."""
+    """Stores the reverse of the order of the weights, so that the index of the correction becomes a wrong token."""
     order = type(self).right(self, rows, p, q)
     self.order[rows] = order.flip(1)
     return order

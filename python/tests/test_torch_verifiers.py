@@ -34,8 +34,8 @@ def table(rows, device="cpu"):
 
 
 def ends_of(stretches, places):
-    """Yields numbers just inside the starts, and just inside the ends, of the intervals of one branch. Numbers that the
-    branch does not read are arbitrary.
+    """Yields two lists of random numbers for one branch: just inside the starts of its intervals, and just inside their
+    ends. Numbers that the branch does not read are 0.999.
     """
     for share in (Fraction(1, 2**20), 1 - Fraction(1, 2**20)):
         numbers = [float(start + (end - start) * share) for start, end in stretches]
@@ -158,7 +158,8 @@ def test_tokens_at_a_position(name, dtype, v):
         v = min(v, 9)  # the reference enumerates all sets of 4 tokens
     b, k = 150, 4
     p, q = random_rows((b, v), 1, dtype), random_rows((b, v), 2, dtype)
-    p[: b // 3] = ((p[: b // 3].double() + 3 * q[: b // 3].double()) / 4).to(dtype)  # often accepted late or not at all
+    # In the first third of the rows p is near q, so that often a late draft or no draft is accepted.
+    p[: b // 3] = ((p[: b // 3].double() + 3 * q[: b // 3].double()) / 4).to(dtype)
     without, generator = name.endswith("without_replacement"), torch.Generator().manual_seed(3)
     draw = verifiers.draft_gumbel_top_k if without else verifiers.draft_iid
     drafts = draw(q, min(k, v), generator=generator)
@@ -201,8 +202,8 @@ def chi_square(tokens, distribution):
 
 
 def test_paths_where_two_are_rare():
-    """With more than 64 tokens, nodes where two active paths are rare need no plan. The first two tokens must have the
-    target's distribution.
+    """Tests the case that the ladder skips its plan at a node: V > 64, and two active paths are rare there. The first
+    two tokens must have the target's distribution.
     """
     b, v, k, length = 30_000, 80, 3, 2
     generator = torch.Generator().manual_seed(13)

@@ -51,7 +51,7 @@ CHAINS = (
     "batch by depths",
     "numpy batch",
 )
-NOT_ENUMERATED = "expovariate", "-u.log()"  # clocks drawn one by one, and Gumbel noise made of uniforms
+NOT_ENUMERATED = "expovariate", "-u.log()"  # texts with clocks drawn one by one, or Gumbel noise
 
 
 def declared(known: dict[str, Any]) -> dict[str, Any]:

@@ -69,7 +69,8 @@ def test_wrong_steps_are_found(run: str) -> None:
 
 
 def test_the_page_of_the_gates_is_an_artifact(tmp_path: Path) -> None:
-    """Runs the step of pytest on a verifier that passes; the artifact has the files that the step writes."""
+    """Runs the workflow's pytest step on a verifier that passes. The step must write the files that the workflow
+    uploads as an artifact."""
     path = ROOT / "examples/ci/gate_with_package.yml"
     (run,) = (step["run"] for step in steps(path) if "--draftproof-page" in step.get("run", ""))
     (kept,) = (step for step in steps(path) if "upload-artifact" in step.get("uses", ""))

@@ -7,7 +7,7 @@
 namespace draftproof::drafters {
 
 // The K most probable tokens of q, without randomness: the drafts of dynamic-tree engines. Ties go to the lower id.
-// Pr(all drafts in S) is 0 or 1, so accept tests with a ratio p / q are wrong for them.
+// The drafts are certain and not drawn from q, so accepting them with probability min(1, p / q) is not lossless.
 //
 // Source: Li et al. 2024 (EAGLE-2), arXiv:2406.16858.
 struct FixedTopK {

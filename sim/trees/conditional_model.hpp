@@ -32,8 +32,8 @@ class ConditionalModel {
   virtual const L& distributions(int context) const = 0;
   /// Returns the context after token x, or no_context.
   virtual int next(int context, Token x) const = 0;
-  /// Returns the number below which contexts are discarded, so plans for them can be deleted. Live models discard
-  /// contexts. A number is never used again.
+  /// Returns the number of the first context that is not discarded. Plans for lower contexts can be deleted, because
+  /// numbers are never used again. Only live models discard contexts.
   virtual int forgotten() const { return 0; }
 };
 
@@ -44,12 +44,12 @@ struct StepOutput {
   Verdict extra{};
 };
 
-/// Greedy block verification only: an earlier step has changed the target of the next `remaining` positions into a
-/// residual.
+/// The residual that an earlier step of greedy block verification leaves: it takes the place of the target at the next
+/// `remaining` positions.
 template <class Scalar>
 struct PendingResidual {
   int remaining;
-  Scalar ratio;  ///< target's probability of the block so far, over the proposal's
+  Scalar ratio;  ///< target probability of the block so far, divided by its proposal probability
 
   bool operator==(const PendingResidual&) const = default;
 };

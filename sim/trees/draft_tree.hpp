@@ -18,8 +18,8 @@ namespace draftproof {
 //              depth(u), token(u)   number of drafted tokens from the root to u; the last of these tokens
 //              context(u)           number of the context after u (conditional_model.hpp)
 //              children(u)          distinct children in order of first appearance
-//              draws(u)             drafted children in draw order, with repeats; each with the stream of shared
-//                                   noise that its draw read, if any
+//              draws(u)             drafted children in draw order, with repeats; each has the number of the stream of
+//                                   shared noise that its draw read, if any
 //   L          length()             drafted tokens of the longest path
 //
 // Cost: one link for each child and draw. Links are indices, not addresses, so a tree can be copied to other memory.
@@ -35,7 +35,7 @@ struct TreeDraw {
   std::uint32_t stream;
 };
 
-/// Base class of `Tree`, which has node_at(u), draw_at(i), size() and length().
+/// Base class of a tree class `Tree`, which must have node_at(u), draw_at(i), size() and length().
 template <class Tree>
 class TreeReading {
  public:
@@ -104,7 +104,7 @@ class TreeReading {
  private:
   DRAFTPROOF_DEVICE const Tree& self() const { return static_cast<const Tree&>(*this); }
 #if defined(__CUDACC__)
-#pragma nv_exec_check_disable  // because node_at of a DraftTree is a host function
+#pragma nv_exec_check_disable  // DraftTree::node_at is a host function, of which nvcc would warn
 #endif
   DRAFTPROOF_DEVICE const TreeNode& node(int u) const { return self().node_at(u); }
 };
@@ -152,9 +152,9 @@ class DraftTree : public TreeReading<DraftTree> {
     return child;
   }
 
-  /// Number of nodes, the root included.
+  /// Returns the number of nodes, the root included.
   int size() const { return static_cast<int>(nodes_.size()); }
-  /// Number of tokens on the longest path.
+  /// Returns the number of tokens on the longest path.
   int length() const { return length_; }
   const TreeNode& node_at(int u) const { return nodes_[static_cast<std::size_t>(u)]; }
   const TreeDraw& draw_at(int i) const { return draws_[static_cast<std::size_t>(i)]; }
@@ -192,12 +192,12 @@ class DraftTree : public TreeReading<DraftTree> {
 
 /// The shape of a tree that a drafter grows.
 struct TreeShape {
-  int drafts = 1;                ///< K: paths, children of a node, or nodes in all, depending on the drafter
-  int length = 1;                ///< L: tokens on a path
-  std::vector<int> branching{};  ///< children of a node at depth 0, 1, ..; empty: `drafts` at each depth
-  int stem = 0;                  ///< tokens drafted before the paths separate
-  int fixed = 0;                 ///< F: children of a node that are its most probable tokens; the others are drawn
-  int nodes = 0;                 ///< N: nodes of a pruned tree without the root; 0: all
+  int drafts = 1;                ///< K: number of paths, of children of a node, or of nodes, depending on the drafter
+  int length = 1;                ///< L: number of tokens on a path
+  std::vector<int> branching{};  ///< number of children of a node at depth 0, 1, ..; empty: `drafts` at each depth
+  int stem = 0;                  ///< number of tokens drafted before the paths separate
+  int fixed = 0;                 ///< F: number of children that are the most probable tokens; the others are drawn
+  int nodes = 0;                 ///< N: number of nodes of a pruned tree without the root; 0: no limit
 
   int children_at(int depth) const { return branching.empty() ? drafts : branching[static_cast<std::size_t>(depth)]; }
   bool operator==(const TreeShape&) const = default;

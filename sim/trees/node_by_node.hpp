@@ -29,7 +29,7 @@
 
 namespace draftproof {
 
-/// The plans made so far, for one thread.
+/// A verifier's plans for the contexts and numbers of drafts that were needed so far; not thread-safe.
 template <class V, class L>
 class NodePlans {
  public:
@@ -84,7 +84,7 @@ DRAFTPROOF_DEVICE StepOutput verify_nodes(const DraftedTree<L>& at, bool sees_re
   }
 }
 
-/// Whether a verifier of one position gets repeated drafts at the nodes of trees.
+/// Whether the tree form passes repeated drafts at a node to the verifier. If not, each distinct draft is passed once.
 constexpr bool sees_repeats(const Info& info) { return info.drafts.includes("iid") || info.shared_noise; }
 
 /// The tree form of V: a verifier of drafted trees.
@@ -166,7 +166,8 @@ struct LiftedToTrees : NodeByNode<V> {
                              .promise = V::info.promise,
                              .most_drafts = V::info.most_drafts,
                              .claims = {.accepts_equal_distributions = V::info.claims.accepts_equal_distributions,
-                                        // Tables are sorted by p / q, so draws from them depend on q.
+                                        // drafter_invariant holds for shared noise only: other draws read tables that
+                                        // are sorted by p / q, so they depend on q.
                                         .drafter_invariant = V::info.claims.drafter_invariant && V::info.shared_noise,
                                         .one_path_is_token_path = V::info.claims.one_draft_is_single_draft &&
                                                                   V::info.promise == Promise::lossless},

@@ -13,7 +13,7 @@
 
 namespace draftproof {
 
-/// The row that the drafts after a node are drawn from, as the drafter declares it.
+/// The row from which the drafts after a node are drawn, as declared by the drafter.
 enum class DraftRow {
   context,     ///< the proposal after the node
   last_token,  ///< the proposal after the node's last token alone, as in a cache keyed by the last token
@@ -22,28 +22,28 @@ enum class DraftRow {
 /// Declaration of a tree drafter.
 struct TreeDrafterInfo {
   std::string_view name;     ///< name of the distribution of the tree
-  std::string_view summary;  ///< one line
-  /// The draft samplings that the draws at every node have, with repeats; empty: no sampling is declared. The tree
-  /// forms of verifiers for one of these samplings take these trees.
+  std::string_view summary;  ///< description in one line
+  /// The draft samplings whose distribution the draws at every node have, repeats included; empty if none is declared.
+  /// The tree forms of verifiers for one of these samplings take these trees.
   DraftSamplings siblings{};
-  /// The draft samplings that a node's distinct children, in draw order, have for a sequential verifier
-  /// (Info::sequential), for which the number of children may depend on the children.
+  /// The draft samplings whose distribution a node's distinct children have, in draw order, if their number may depend
+  /// on the children. Sequential verifiers (Info::sequential) allow this.
   DraftSamplings siblings_sequential{};
-  bool distinct_siblings = false;   ///< the draws at a node have no repeats
-  bool fixed = false;               ///< not random: the tree is a function of the context
-  bool ranks_tokens = false;        ///< breaks ties between tokens by their ids
-  bool independent_paths = false;   ///< K independent paths from the root, as captures store them
-  bool has_stem = false;            ///< uses TreeShape::stem
-  bool branches = false;            ///< uses TreeShape::branching
-  bool has_fixed_children = false;  ///< uses TreeShape::fixed
-  bool prunes = false;              ///< uses TreeShape::nodes
-  bool shared_suffix = false;       ///< below the first root child one path is drawn, and repeated below the others
-  /// The row that verifiers and checks get as the proposal.
+  bool distinct_siblings = false;   ///< whether the draws at a node have no repeats
+  bool fixed = false;               ///< whether the tree is a function of the context, without randomness
+  bool ranks_tokens = false;        ///< whether ties between tokens are broken by their ids
+  bool independent_paths = false;   ///< whether the tree is K independent paths from the root, as captures store them
+  bool has_stem = false;            ///< whether TreeShape::stem is read
+  bool branches = false;            ///< whether TreeShape::branching is read
+  bool has_fixed_children = false;  ///< whether TreeShape::fixed is read
+  bool prunes = false;              ///< whether TreeShape::nodes is read
+  bool shared_suffix = false;       ///< whether the path drawn below the first root child is repeated below the others
+  /// The row that verifiers and checks get as the proposal at a node.
   DraftRow row = DraftRow::context;
   /// For a drafter whose row is not the context's, or that is wrong on purpose: the distribution of trees that it
   /// declares, given its row. Such drafters are selected by name only.
   std::string_view declared_as{};
-  bool wrong = false;  ///< its trees do not have the declared distribution
+  bool wrong = false;  ///< whether the trees do not have the declared distribution
   /// For a drafter that reads shared noise: the name of the distribution that its trees have if the noise is random,
   /// as in DrafterInfo.
   std::string_view marginal_sampling_of{};
@@ -51,7 +51,7 @@ struct TreeDrafterInfo {
   constexpr bool shared_noise() const { return !marginal_sampling_of.empty(); }
 };
 
-/// Returns the context whose proposal the drafts after node u are drawn from, for DraftRow::last_token.
+/// Returns the context from whose proposal the drafts after node u are drawn if `row` is DraftRow::last_token.
 template <class L>
 int last_token_context(const ConditionalModel<L>& conditionals, const DraftTree& tree, int u) {
   return u == DraftTree::root ? tree.context(u) : conditionals.next(tree.context(DraftTree::root), tree.token(u));

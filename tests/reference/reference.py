@@ -140,7 +140,7 @@ INPUTS = {"distribution": ONE_ROW}
 
 
 class Renames:
-    """The table of renames, and the set of its rows that were needed."""
+    """The table of names that changed since the records were made, and the set of its rows that were needed."""
 
     def __init__(self, table):
         self.keys, self.strings = dict(table["keys"]), dict(table["strings"])
@@ -164,7 +164,7 @@ class Renames:
         return old
 
     def same_text(self, old, new):
-        """Whether a text equals the recorded text, where old names in it may be replaced or not."""
+        """Whether a text equals the recorded text, in which each old name may or may not be replaced."""
         if self.value(old) == new:
             return True
         if old in self.strings or not self.pattern or not isinstance(new, str):
@@ -180,7 +180,7 @@ class Renames:
         return bool(fits)
 
     def may_be_new(self, place):
-        """Whether a member may be new at this location of a result."""
+        """Whether the table allows a member at this location of a result that the record does not have."""
         fitting = [one for one in self.additions if fnmatch.fnmatchcase(place, one)]
         self.needed.update(("additions", one) for one in fitting)
         return bool(fitting)
@@ -197,7 +197,7 @@ class Renames:
 
 
 def identity(row, renames=None):
-    """Returns the identifying members of a row, or None if it has none; with renames, under their current names."""
+    """Returns the identifying members of a row, or None if there are none. With `renames` old names are replaced."""
     if not isinstance(row, dict):
         return None
     if renames is None:
@@ -230,7 +230,8 @@ class Comparison:
         self.found.append(f"{self.name}: {place or 'result'}: {text}")
 
     def values(self, old, new, place="", path=""):
-        """Compares two values. `place` names rows, for messages; `path` has members only."""
+        """Compares two values. `place` is their location with the names of rows, for messages; `path` is the location
+        as names of members only."""
         if isinstance(old, dict) and isinstance(new, dict):
             self.objects(old, new, place, path)
         elif isinstance(old, list) and isinstance(new, list):
@@ -239,8 +240,8 @@ class Comparison:
             self.differs(place, f"{brief(new)}, was {brief(old)}")
 
     def equal(self, old, new, rounding):
-        """Whether two values without members are equal. An integer never equals a double, so that counts stay
-        integers."""
+        """Whether two values that are neither objects nor lists are equal. An integer never equals a double, so that
+        a count that becomes a double is reported."""
         if type(old) is not type(new):
             return False
         if isinstance(old, float):

@@ -5,18 +5,19 @@
 //   F, S     distributions.mass_and_slope(rho)    mass of (p - rho q)+ and its slope
 //   beta     (1 - F) / rho                        mass that one draft emits
 //   gamma    served_by(..)                        (1 - (1 - beta)^K) / beta: K drafts emit gamma min(q, p / rho)
-//   loss     (rho - gamma) beta                   (1 - beta)^K - F; >= 0 where rho is valid. Then the acceptance at the
-//                                                 root exceeds the acceptance at rho by at most this
+//   loss     (rho - gamma) beta                   (1 - beta)^K - F. rho is valid if this is >= 0; the acceptance at the
+//                                                 root then exceeds the acceptance at rho by at most the loss
 //
-// Search: each factor tried is the root for a model of F. Until a valid factor is known, the model is F / (1 + S d /
-// (n F))^n at distance d beyond the last factor, with the n that best predicts it from the factor before (n < 0 ends
-// at 0). Then it is the cubic through both ends of the bracket, clamped between their tangents and their chord, where
-// the convex F lies. A bracket that shrinks too slowly, as around a token of large mass, is halved.
+// Search: each factor tried is the root that a model of F predicts. Until a valid factor is known, the model at a
+// distance d beyond the last factor is F / (1 + S d / (n F))^n. Its n is the candidate that best predicts the last F
+// from the factor before; for n < 0 the model reaches 0. Once a valid factor is known, the root is in a bracket, and
+// the model is the cubic through both ends, clamped between their tangents and their chord, where the convex F lies. A
+// bracket that shrinks too slowly, as around a token of large mass, is halved.
 // Cost: one pass per factor, 3 to 5 on rows of language models, and some hundred scalar operations.
 // Source: derived here.
 // Correctness: only a factor that was tried and is valid is returned, with its gamma; the models only choose the
-// factors to try. At rho = K gamma is at most K in floating point too: a sum of K terms at most 1, rounded
-// monotonically.
+// factors to try. At rho = K, gamma is at most K in floating point too, because it is a sum of K terms that are at most
+// 1, and rounding is monotone.
 #pragma once
 
 #include <draftproof/sim/position.hpp>
@@ -29,7 +30,7 @@ struct CommonFactor {
   Scalar factor, served;
 };
 
-/// gamma at a factor of known mass, as the sum of (1 - beta)^k over k < K: no division by beta.
+/// Returns gamma at a factor whose F is `mass`, as the sum of (1 - beta)^k over k < K, which avoids a division by beta.
 template <class Scalar>
 DRAFTPROOF_DEVICE Scalar served_by(const Scalar& one, const Scalar& factor, const Scalar& mass, int drafts) {
   const Scalar refused = one - (one - mass) / factor;
@@ -40,7 +41,7 @@ DRAFTPROOF_DEVICE Scalar served_by(const Scalar& one, const Scalar& factor, cons
 
 class CommonFactorSearch {
  public:
-  /// Bound on how far the root's acceptance can exceed that of the factor found.
+  /// Upper bound of the acceptance at the root less the acceptance at the factor that find() returns.
   static constexpr double tolerance = 0x1p-24;
 
   /// Returns a valid factor and its gamma. The factor is within 1e-6 of the root wherever such a shift changes
@@ -62,7 +63,7 @@ class CommonFactorSearch {
     double at, mass, slope;
 
     DRAFTPROOF_DEVICE double tangent(double factor) const { return mass - slope * (factor - at); }
-    /// The model of F beyond this point; for n < 0 positive on a bounded interval only.
+    /// Returns the model of F at a factor beyond this point. For n < 0 it is positive on a bounded interval only.
     DRAFTPROOF_DEVICE double tail(double factor, int n) const {
       if (!(mass > 0)) return 0;
       const double base = 1 + slope * (factor - at) / (n * mass);
@@ -76,7 +77,7 @@ class CommonFactorSearch {
   DRAFTPROOF_DEVICE explicit CommonFactorSearch(int drafts)
       : drafts_{drafts}, high_{static_cast<double>(drafts), 0, 0}, width_{drafts - 1.0} {}
 
-  /// Records a factor; returns whether the search is over. best_ then holds the result.
+  /// Records a tried factor and returns whether the search is over; best_ is then the result.
   DRAFTPROOF_DEVICE bool learn(const Point& point, double served) {
     if (served <= point.at) {
       high_ = point;
@@ -91,7 +92,7 @@ class CommonFactorSearch {
         return true;
       }
     }
-    // No number between the ends: the upper one, once tried, is the smallest valid factor.
+    // If no double lies between the ends, the upper end is the smallest valid factor, provided it was tried.
     const double middle = low_.at + (high_.at - low_.at) / 2;
     return bracketed_ && !(low_.at < middle && middle < high_.at);
   }
@@ -111,14 +112,15 @@ class CommonFactorSearch {
     return inside(root([this, power](double factor) { return low_.tail(factor, power); }));
   }
 
-  /// A factor not tried yet: strictly between the ends, or the upper end if it was not tried.
+  /// Returns a factor that was not tried yet: `factor` if it lies strictly between the ends, otherwise the upper end,
+  /// or the middle if the upper end was tried.
   DRAFTPROOF_DEVICE double inside(double factor) const {
     if (factor > low_.at && factor < high_.at) return factor;
     return bracketed_ ? low_.at + (high_.at - low_.at) / 2 : high_.at;
   }
 
-  /// The upper end of a bracket of the model's root, half the tolerance beyond it, so that the model's remaining
-  /// error rarely makes the factor invalid.
+  /// Returns by bisection a factor at which the model's loss is half the tolerance. It lies slightly above the model's
+  /// root, so that the model's error rarely makes it invalid.
   template <class Mass>
   DRAFTPROOF_DEVICE double root(const Mass& mass) const {
     double low = low_.at, high = high_.at;
@@ -155,7 +157,7 @@ class CommonFactorSearch {
   DRAFTPROOF_DEVICE static double least(double a, double b) { return a < b ? a : b; }
   DRAFTPROOF_DEVICE static double most(double a, double b) { return a < b ? b : a; }
 
-  int drafts_, below_ = 0, slow_ = 0;  ///< factors tried below the root; consecutive slow reductions
+  int drafts_, below_ = 0, slow_ = 0;  ///< K; number of factors tried before a valid one; consecutive slow reductions
   bool bracketed_ = false;
   Point before_{0, 1, 1}, low_{0, 1, 1}, high_;  ///< initially at factor 0: F = 1 with slope 1
   double width_;

@@ -1,7 +1,7 @@
 // The residual of p after drafts of different proposals were tested and refused one after another, in any order.
 //
-//   k_i      row_[i]       proposal that the i-th refused draft was tested against
-//   F_i      mass_[i]      residual mass before that test; F_0 = 1
+//   k_i      row_[i]       proposal against which the i-th refused draft was tested, i from 0
+//   F_i      mass_[i]      residual mass before this test; F_0 = 1
 //   r_n      left(x)       residual at token x after n refusals: r_0 = p, r_(i+1) = (r_i - F_i q_(k_i))+
 //
 // Cost: O(n) per token, since r_n(x) is computed from p(x) and the n proposals of x and no row is kept. A refusal
@@ -28,7 +28,8 @@ namespace draftproof {
 // Cost: one comparison of the drawn token if the residual has mass, otherwise a second draw.
 // Every token emitted has target mass. Enumeration in fractions instead throws on weights that are all zero.
 
-/// `at` is the position, or its distributions.
+/// Returns a draw from `residual`, or from the target if the residual has no mass. `at` is the position, or its
+/// distributions.
 template <class P, class R, class W>
 DRAFTPROOF_DEVICE Verdict last_draw(const P& at, R& random, const W& residual) {
   const Verdict verdict = random.emit(residual);
@@ -43,12 +44,12 @@ class Refusals {
 
   DRAFTPROOF_DEVICE explicit Refusals(const P& at) : at_{at} { mass_[0] = at.one(); }
 
-  /// Number of refusals so far.
+  /// Returns the number of refusals so far.
   DRAFTPROOF_DEVICE int count() const { return count_; }
-  /// Residual mass after them.
+  /// Returns the residual mass after all refusals so far.
   DRAFTPROOF_DEVICE const Scalar& mass() const { return mass_[count_]; }
 
-  /// Residual at token x, not normalised.
+  /// Returns the residual at token x, not normalised.
   DRAFTPROOF_DEVICE Scalar left(Token x) const {
     Scalar left = at_.target(x);
     for (int i = 0; i < count_; ++i) left = above_zero(at_, Scalar(left - mass_[i] * at_.proposal(x, row_[i])));
@@ -67,7 +68,7 @@ class Refusals {
     mass_[count_] = mass_left;
     return mass() > at_.zero();
   }
-  /// Whether a draft was tested against proposal `row`.
+  /// Whether a draft that was tested against proposal `row` has been refused.
   DRAFTPROOF_DEVICE bool refused(int row) const { return among(row, row_, count_); }
 
   /// Draws the last token from the residual.
@@ -77,7 +78,7 @@ class Refusals {
   }
 
  private:
-  /// left(x) after as many refusals as there are indices. No loop, so that passes vectorise.
+  /// The function left(x) after sizeof...(i) refusals. It has no loop, so that passes over V vectorise.
   template <int... i>
   struct Left {
     const P& at;
@@ -118,14 +119,14 @@ class Refusals {
 // Refusals prepared for many trials: the residual mass after every order in which drafts can be refused, and the
 // residual weights after all refusals.
 //
-//   k_1..k_n   path to a node       proposals refused so far, in this order; one proposal for all drafts: n times it
-//   F_n        nodes_[i].mass       residual mass after them, as Refusals sums it
-//   r_K        lasts_[j]            weights after all K
+//   k_1..k_n   path to a node       proposals of the drafts refused so far, in this order; they may all be equal
+//   F_n        nodes_[i].mass       residual mass after these n refusals, as Refusals sums it
+//   r_K        lasts_[j]            residual weights after K refusals
 //
 // The residuals of different proposals do not form a family with one parameter: (p - q_(k_1))+ / q_(k_2) orders the
 // tokens anew after k_1, and the order of two refusals matters, (p - q_1)+ - F q_2 against (p - q_2)+ - F' q_1. So
-// every order has its own sums. For four proposals a plan holds 64 of them, and 24 tables of weights; for more it
-// holds none. One proposal has one order.
+// every order has separate sums. For four proposals a plan holds 64 sums and 24 tables of weights; for more than four
+// it holds none. If all drafts have the same proposal, there is one order.
 // Cost: a pass of O(K V) per node once; then O(K) per refusal, O(log V) for the draw that ends a trial.
 // Correctness: the same bits as without a plan, because masses and draws are those of Refusals.
 
@@ -145,7 +146,7 @@ class RefusalPlan {
   /// Whether decisions on this number of drafts can use the plan.
   bool covers(int drafts) const { return drafts == drafts_; }
 
-  /// The calls of Refusals, for one decision that the plan covers.
+  /// Has the functions of Refusals, for one decision that the plan covers; masses come from the plan.
   template <class P>
   class Decision {
    public:
@@ -170,7 +171,7 @@ class RefusalPlan {
     std::size_t node_ = 0;
   };
 
-  /// A decision without refusals; the plan and `at` must outlive it.
+  /// Returns a decision that has no refusals yet; the plan and `at` must outlive it.
   template <class P>
   Decision<P> start(const P& at) const {
     return Decision<P>(*this, at);
@@ -179,8 +180,8 @@ class RefusalPlan {
  private:
   struct Node {
     Scalar mass;
-    std::size_t last;                          ///< index in lasts_, if all drafts were refused
-    std::array<std::size_t, max_drafts> next;  ///< index by the proposal refused next; 0: not reached
+    std::size_t last;                          ///< index in lasts_, if all K drafts were refused
+    std::array<std::size_t, max_drafts> next;  ///< index in nodes_ by the proposal refused next; 0: cannot occur
   };
   struct Left {
     Refusals<L> refusals;
@@ -189,12 +190,12 @@ class RefusalPlan {
 
   std::size_t column(int row) const { return one_row_ ? 0 : static_cast<std::size_t>(row); }
 
-  /// Adds the node after these refusals and all that can follow. Returns its index.
+  /// Adds the node for these refusals, and the nodes for all continuations. Returns the index of the first.
   std::size_t grow(const L& distributions, const Refusals<L>& refusals) {
     const std::size_t node = nodes_.size();
     nodes_.push_back({refusals.mass(), lasts_.size(), {}});
     if (!(refusals.mass() > distributions.zero()))
-      return node;  // no residual: the test before it accepts in any case
+      return node;  // without a residual the last test cannot refuse, so this node is not reached
     if (refusals.count() == drafts_) {
       lasts_.push_back(distributions.tabulated(Left{refusals}));
       return node;

@@ -7,13 +7,14 @@
 //   drawn       score of its parent u times the mass of r(u) without the F largest entries, divided by the number of
 //               drawn children of u
 //
-// Nodes with equal scores: the one that is added first, by levels, fixed children before drawn ones.
+// Among nodes with equal scores, lower levels come first, and fixed children before drawn children.
 //
 // Cost: N + 1 nodes with the F largest entries of a row each, besides the draws of the kept nodes.
 // Correctness: given the tokens above a node, its children are the first of a hybrid tree's, and their numbers are
-// functions of the context. A pruning by the probabilities of drawn tokens would select among them.
-// Source: pruning by a proxy that reads no drawn token: RheoSampling, arXiv:2609.21827, whose text was not to be had;
-// this proxy is derived here.
+// functions of the context. A pruning by the probabilities of drawn tokens would make the kept drafts depend on their
+// values, so they would not have the declared distribution.
+// Source: pruning by scores that read no drawn token: RheoSampling, arXiv:2609.21827, whose text was not available;
+// these scores are derived here.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +38,7 @@ struct PrunedHybridTree {
   template <class L, class R>
   void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
     const std::vector<Kept<typename L::Scalar>> kept = keep(conditionals, shape, out.context(DraftTree::root));
-    std::vector<int> plan_of{0};            // of each node of the tree, its node in `kept`
+    std::vector<int> plan_of{0};            // index in `kept` of each node of the tree
     for (int u = 0; u < out.size(); ++u) {  // nodes are appended level by level
       const auto& at = kept[static_cast<std::size_t>(plan_of[static_cast<std::size_t>(u)])];
       if (at.fixed.empty() && at.drawn.empty()) continue;
@@ -55,9 +56,9 @@ struct PrunedHybridTree {
   }
 
  private:
-  static constexpr int unknown = -2;  ///< as a context: a drawn token is on the path
+  static constexpr int unknown = -2;  ///< context of a node with a drawn token on its path, which is not drawn yet
 
-  /// A node that is kept. `rows` is the context of r(u).
+  /// A kept node u. `rows` is the context whose proposal is r(u).
   template <class Scalar>
   struct Kept {
     Scalar score;

@@ -27,7 +27,7 @@ struct SharedSuffix {
     const FixedTokens first(conditionals.distributions(context), std::min(shape.drafts, max_drafts));
     for (int k = 0; k < first.count; ++k)
       out.draw(DraftTree::root, first.tokens[k], conditionals.next(context, first.tokens[k]));
-    const int drawn = 1;  // the node of the first token
+    const int drawn = 1;  // node of the most probable first token
     draw_path(conditionals, drawn, shape.length - 1, random, out);
     for (int k = 1; k < first.count; ++k)
       for (int from = drawn, u = 1 + k; !out.leaf(from);) {

@@ -33,7 +33,8 @@ struct RowByRow {
   }
 
  private:
-  /// Returns false if a row is not a distribution, or if a draft has probability 0 in its row.
+  /// Verifies request s and appends its tokens to `tokens`. Returns false if a row is not a distribution, or if a draft
+  /// is no token or has proposal probability 0.
   template <class Random>
   static bool verify_one(const RaggedBatch& batch, int s, Random& random, std::vector<Token>& tokens, int& accepted) {
     for (int i = 0; i <= batch.length[s]; ++i) {
