@@ -23,7 +23,7 @@ struct StoredRows {
   std::int64_t stride = 0;
   std::uint64_t* faults = nullptr;
 
-  /// The rows as the targets of a batch without proposals.
+  /// Returns a batch that has these rows as targets, and no proposals.
   StoredBatch batch() const {
     StoredBatch batch{.format = format, .contents = contents, .temperatures = {temperature, temperature}};
     batch.positions = rows;
@@ -36,7 +36,8 @@ struct StoredRows {
   }
 };
 
-/// Floats from one converted row to the next: V rounded up to 32, a whole number of memory lines.
+/// Returns the number of floats from one converted row to the next: V rounded up to a multiple of 32, so that rows take
+/// a whole number of memory lines.
 DRAFTPROOF_DEVICE constexpr std::int64_t float_row_stride(int vocabulary) {
   return (std::int64_t{vocabulary} + 31) / 32 * 32;
 }

@@ -3,7 +3,7 @@
 //
 // Cost: sorts and running sums of V tokens on the device, and two waits. Alias cells are also filled there, all at
 // once (tables/alias_lists.cuh).
-// Correctness: a table consists of integers that sum to 2^62 and of searches in them; tests compare every array with
+// Correctness: a table has integers that sum to 2^62 and results of searches in them; tests compare every array with
 // the host's.
 #pragma once
 

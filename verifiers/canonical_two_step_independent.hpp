@@ -2,7 +2,8 @@
 //
 // canonical_two_step.hpp describes the plan, its cost and its correctness.
 // Acceptance: the optimum of this draft sampling.
-// Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); weights from a flow over sets derived here.
+// Source: Khisti et al., arXiv:2410.18234 (read in secondary sources); the computation of the weights from a flow over
+// sets is derived here.
 #pragma once
 
 #include <draftproof/sim/drafters/sampled.hpp>

@@ -3,7 +3,8 @@
 //
 // optimal_transport.hpp describes the plan, its cost and its correctness.
 // Acceptance: the optimum of this draft sampling, for which no closed form is known here.
-// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, for the transport problem; its form on sets in place of tuples is
+// derived here.
 #pragma once
 
 #include <draftproof/sim/drafters/fixed.hpp>

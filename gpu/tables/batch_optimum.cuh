@@ -117,8 +117,8 @@ void sort_turn(Machine& machine, const Turn& turn, SortSpace& space) {
   machine.sort(space, turn.places(), static_cast<int>(std::bit_width(turn.positions - 1)));
 }
 
-/// Writes optima[k * apart + i]: the optimum of drafts[k] drafts at the i-th position of the turn. Requires that the
-/// rows' RowNotes are written.
+/// Writes optima[k * apart + i]: the optimum of drafts[k] drafts at the i-th position of the turn. Requires that
+/// NoteRuns and RestOfRows (fixed_rows.cuh) have run on the rows.
 template <class Machine>
 void optima_of_turn(Machine& machine, const Turn& turn, TurnSpace space, std::span<const int> drafts, Optimum* optima,
                     std::int64_t apart) {

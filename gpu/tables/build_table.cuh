@@ -142,8 +142,8 @@ void take_tokens(Machine& machine, const KeyProbabilities& keys, SortSpace& spac
   machine.each(TakeTokens{space.numbers, vocabulary, count, taken, slot});
 }
 
-/// Writes the table of a turn that has one position. Requires that its rows are valid, that their RowNotes are written,
-/// and that out.tokens is the number of tokens with p > 0 or q > 0.
+/// Writes the table of a turn that has one position. Requires that its rows are valid, that NoteRuns and RestOfRows
+/// (fixed_rows.cuh) have run on them, and that out.tokens is the number of tokens with p > 0 or q > 0.
 template <class Machine>
 void build_table(Machine& machine, const Turn& turn, const TableArrays& out, TableSpace& space) {
   sort_turn(machine, turn, space.sort);

@@ -56,8 +56,8 @@ struct OnChipRows {
   }
 };
 
-/// Copies a row to shared memory as copy_as_floats() does, on devices with cp.async if the row is float and aligned.
-/// The entries can be read once all threads have called copies_arrived() and then passed a barrier.
+/// Copies a row to shared memory as floats. On a device, rows of float in aligned chunks are copied by cp.async, which
+/// does not wait. The entries can be read once all threads have called copies_arrived() and then passed a barrier.
 template <class Entry, class T>
 DRAFTPROOF_DEVICE void copy_on_chip(const T& team, const Entry* row, int count, float* out) {
 #if defined(__CUDA_ARCH__)

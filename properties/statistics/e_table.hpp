@@ -16,7 +16,7 @@
 // Cost: as in weighted_cells.hpp; then up to four logarithms for every remaining cell and member.
 //
 // Error: the errors of count_models.hpp and weighted_cells.hpp sum to less than 2e-4 for n up to 2^31 and 2^21
-// cells, for any counts. Alarm thresholds leave 1e-3 for it (error_budget.hpp).
+// cells, for any counts. Alarm thresholds are raised by 1e-3 to allow for this error (error_budget.hpp).
 //
 // Correctness: the e-value of each cell has mean 1, cells are independent under the null (Poisson numbers of trials),
 // and the a_i do not depend on counts or exposure. Any fixed positive a_i would do; an a_i below 1e-150 is raised to

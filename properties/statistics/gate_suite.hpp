@@ -18,7 +18,7 @@
 // bet on impossible cells (log_e_impossible_cells). A suite is immutable: threads share one suite, and each has
 // separate counts.
 //
-// Cost: in docs/statistics.md, for one evaluation on one core.
+// Cost: docs/statistics.md has the time of one evaluation on one core.
 //
 // Correctness: if the verifier is exact, the probability that e ever reaches 1 / alpha is at most alpha, at any
 // stopping time and under any rule for continuing (Ville's inequality for the non-negative martingale e over

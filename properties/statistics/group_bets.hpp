@@ -33,7 +33,7 @@
 
 namespace draftproof {
 
-/// A cut as text: the groups before it, and the groups behind it.
+/// A cut between groups. `before` and `behind` describe the groups on its two sides, for reports.
 struct GroupCut {
   int first = 0;  ///< first group behind the cut
   std::string before, behind;
@@ -61,7 +61,7 @@ struct CellCount {
   std::string where;
   double expected = 0, variance = 0;  ///< sums of m and m (1 - m) for the probabilities m
   std::uint64_t seen = 0;
-  std::vector<std::uint64_t> first{};  ///< the first records seen, at most `most_first`
+  std::vector<std::uint64_t> first{};  ///< the first records in which the cell was drawn, at most `most_first`
 
   /// Adds one record, in which the cell has this probability; `drawn`: whether it was drawn.
   void add(double probability, bool drawn, std::uint64_t record) {
@@ -112,13 +112,13 @@ class GroupBets {
   std::uint64_t draws_of(int part) const { return parts_[static_cast<std::size_t>(part)].draws; }
 
   /// Returns for every cut and every score the smallest total variation at which its bet alone, with its weight
-  /// times `weight`, reaches `log_threshold` with probability 0.99. A plan from normal approximations, not a
-  /// guarantee.
+  /// times `weight`, reaches `log_threshold` with probability 0.99. The results come from normal approximations, so
+  /// they are estimates and not guarantees.
   ///
-  /// A cut, if some row has mass on both sides: a share d of the records moves to one side. With N records, M
+  /// For a cut, a share d of the records moves to one side; some row must have mass on both sides. With N records, M
   /// expected before the cut and variance V,
   ///   log e = (M + N d) log c - sum log U - 2.33 |log c| sqrt(V + N |d|)  must reach  log_threshold - log weight.
-  /// A score: the draw has distribution p exp(t score) / its sum. To first order in t, with mu and V the sums
+  /// For a score, the draw has distribution p exp(t score), normalised. To first order in t, with mu and V the sums
   /// of mean and variance over records,
   ///   log e = theta (mu + t V) - sum log U - 2.33 |theta| sqrt(V)
   /// and the total variation is t sum E|score - mean| / 2N.
@@ -126,10 +126,10 @@ class GroupBets {
 
  private:
   struct Part {
-    std::vector<double> log_bound, bound;    // by bet: sum of log U; product of the U not yet in it
+    std::vector<double> log_bound, bound;    // by bet: sum of log U; product of the U not yet added to it
     std::vector<std::uint64_t> before;       // by cut: draws before it
     std::vector<double> gained;              // by tilt and strength of learning: sum of log f
-    std::vector<double> expected, variance;  // by cut
+    std::vector<double> expected, variance;  // by cut: sums of m and m (1 - m) for the masses m before it
     std::uint64_t draws = 0;
     int pending = 0;
   };

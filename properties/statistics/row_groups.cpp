@@ -47,7 +47,7 @@ std::vector<std::uint64_t> folded(std::span<const std::uint32_t> group, std::spa
 
 namespace {
 
-/// Returns the log of the smallest p of a depth group. In the last group this is e^-88, since smaller p are read as 0.
+/// Returns the log of the smallest p of a depth group. In the last group this is -88, since p below e^-87 is read as 0.
 double least_log(int group) {
   if (group == depth_groups - 1) return -88;
   return std::log(group % 2 == 1 ? 1.5 : 1.0) - (group + 1) / 2 * std::log(2.0);

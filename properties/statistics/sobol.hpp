@@ -1,5 +1,5 @@
 // Points that fill the unit cube more evenly than random points: the Sobol sequence with Owen's nested
-// scrambling, a function of (seed, index) only. For acceptance estimates and diagnosis; gates use independent
+// scrambling, a function of (seed, index) only. Acceptance estimates and diagnosis use them; gates use independent
 // trials.
 //
 //   x_n      point       n-th point, K 64-bit values: coordinates are value / 2^64

@@ -56,7 +56,7 @@ def test_entries_name_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None
     for name in ("target_pass", "draft_pass"):
         assert [(entry["tokens"], entry["batch"], entry["context"]) for entry in result[name]] == wanted
         assert all(0 < entry["seconds"] < 10 and entry["standard_error"] >= 0 for entry in result[name])
-    # Each of the two models runs four rounds, the first of which is not measured.
+    # Each of the two models runs four rounds, one of which is not measured.
     assert all(seen.count(cell) >= 8 for cell in wanted)
     assert {
         name: [(entry["tokens"], entry["paths"], entry["vocabulary"]) for entry in entries]

@@ -236,7 +236,7 @@ def sglang_step(bug: str) -> Any:
         out = logits.clone()
         if info.acc_additive_penalties is not None:
             out += info.acc_additive_penalties[request]
-            # The penalty of a draft is the same for all tokens, and 0 for requests without penalties.
+            # The penalty per draft is the same for all tokens, and 0 if the request's committed text has no penalties.
             rate = EAGLE.FREQUENCY if bool(info.acc_additive_penalties[request].any()) else 0.0
             for x in [] if bug == "relaxed" else drafts:
                 out[int(x)] -= rate

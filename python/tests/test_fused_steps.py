@@ -26,8 +26,9 @@ WRONG = (
 
 
 def step(fault: str = "", drafter: str = "model") -> Callable[..., list[int]]:
-    """Returns a step that drafts a chain, by draws from the proposal or as its likeliest tokens, and verifies it token
-    by token. The chain may stop before a flat proposal row; this decision reads only drafts that are kept."""
+    """Returns a step that drafts a chain and verifies it token by token. The drafts are drawn from the proposal or are
+    its likeliest tokens. The chain may stop before a flat proposal row. This is right, because the decision to stop
+    depends only on drafts that are in the chain."""
 
     def fused(target: StateModel, proposal: StateModel, drafts: int) -> list[int]:
         every = range(target.vocabulary)

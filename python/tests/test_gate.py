@@ -17,7 +17,7 @@ from numpy_chain import pick, right
 import draftproof
 from draftproof import store
 
-FEW: dict[str, Any] = {"models": 5, "predictions": 32}  # enough in the proof tier for one bug or one right function
+FEW: dict[str, Any] = {"models": 5, "predictions": 32}  # enough for the proof tier to judge these functions
 
 
 def accept_equal(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:

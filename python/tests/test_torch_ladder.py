@@ -61,8 +61,9 @@ def test_ladder_is_optimal(k, buckets):
     best = 1 + (1 - (1 - q @ sets.T).clamp(min=0) ** k - p @ sets.T).amin(1)
     accepted = torch.minimum(p, selected).sum(1)
     assert bool((accepted <= best + 2.0**-48).all())
-    # All tokens of a bucket have the same p_I / q. Therefore at most w / 4 of the bucket's q-mass is lost, where w is
-    # the width of its interval of p / q: w <= (2^(16 / buckets) - 1) p / q.
+    # All tokens of a bucket have the same p_I / q, where p_I is the distribution of the selected draft. Therefore at
+    # most w / 4 of the bucket's q-mass is lost, where w is the width of its interval of p / q:
+    # w <= (2^(16 / buckets) - 1) p / q.
     loss = 2.0**-48 if buckets is None else (2 ** (16 / buckets) - 1) / 4
     assert bool((accepted >= best - loss).all())
 

@@ -37,8 +37,8 @@ class ConditionalModel {
   virtual int forgotten() const { return 0; }
 };
 
-/// The output of one step: the drafted tokens from the root to `node`, then the token of `extra`. An explorer spreads
-/// the extra token over the vocabulary. `extra.accepted` has no meaning.
+/// The output of one step: the drafted tokens from the root to `node`, then the token of `extra`. An explorer, which
+/// enumerates decisions, lists every possible extra token. `extra.accepted` has no meaning.
 struct StepOutput {
   int node = DraftTree::root;
   Verdict extra{};

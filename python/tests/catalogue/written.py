@@ -451,8 +451,8 @@ RACES = "expo", "gumbel", ".log()"  # parts with noise, for which the gate takes
 
 
 def covering(libraries: tuple[str, ...] = ("torch", "numpy", "list"), count: int = 400) -> list[Written]:
-    """Returns functions without races among the first `count`: each that has a part which no function before it in the
-    result has."""
+    """Returns, of the first `count` functions, the functions that have no race but a part or a style which no earlier
+    function in the result has."""
     seen: set[str] = set()
     found = []
     for written in islice(right_functions(), count):

@@ -7,7 +7,7 @@
 //   drawn       score of its parent u times the mass of r(u) without the F largest entries, divided by the number of
 //               drawn children of u
 //
-// Among nodes with equal scores, lower levels come first, and fixed children before drawn children.
+// Among nodes with equal scores, nodes nearer to the root come first, and fixed children before drawn children.
 //
 // Cost: N + 1 nodes with the F largest entries of a row each, besides the draws of the kept nodes.
 // Correctness: given the tokens above a node, its children are the first of a hybrid tree's, and their numbers are
