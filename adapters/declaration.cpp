@@ -79,7 +79,7 @@ class HelloReader {
   }
   void number(const char* field, int& value, int least, int most) const {
     if (const nlohmann::json* found = optional(field)) {
-      // A number that exceeds 63 bits is read as a negative one, and is then below `least`.
+      // nlohmann::json converts an unsigned number above 2^63 - 1 to a negative number, which is below `least`.
       const auto number = found->is_number_integer() ? found->get<std::int64_t>() : -1;
       const bool good = found->is_number_integer() && number >= least && number <= most;
       if (!good)
@@ -198,7 +198,7 @@ std::string one_line(std::string_view text, std::size_t longest) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     const auto byte = static_cast<unsigned char>(line[i]),
                before = static_cast<unsigned char>(i > 0 ? line[i - 1] : 0);
-    const bool second_of_c1 = before == 0xC2 && byte >= 0x80 && byte < 0xA0;  // U+0080 to U+009F in UTF-8
+    const bool second_of_c1 = before == 0xC2 && byte >= 0x80 && byte < 0xA0;  // C1 control characters
     if (byte < 0x20 || byte == 0x7F) line[i] = ' ';
     if (second_of_c1) line[i - 1] = line[i] = ' ';
   }

@@ -13,7 +13,7 @@
 //   clock     exponential -log1p(-v)                     -v
 //   integer   floor(v * n)                               -v - 1
 //
-// A race of n exponentials takes n places in a row.
+// A race of n exponentials takes n consecutive entries.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ enum class DrawKind : std::int32_t { coin = 1, pick = 2, clock = 3, integer = 4 
 /// One random number that a run took from its tape.
 struct Draw {
   DrawKind kind = DrawKind::coin;
-  int size = 0;                   ///< cells of a pick, n of an integer, entries of a clock's race (first clock of it)
+  int size = 0;                   ///< cells of a pick, n of an integer, clocks of a race (0 after its first clock)
   int bits = 24;                  ///< bits of a coin, which is a multiple of 2^-bits
   std::string stream{};           ///< name of the stream, if the program names it
   std::vector<double> weights{};  ///< `size` weights of a pick, not normalised
@@ -48,7 +48,7 @@ enum class RowStatus : std::int32_t {
   unsupported = 2,  ///< the program does not serve such rows
   failed = 3,       ///< an exception or internal error of the program
   no_mass = 4,      ///< a draw from weights that are all zero or not finite
-  tape_short = 5,   ///< the program draws more numbers than the tape has; the log has the draws before
+  tape_short = 5,   ///< the program draws more numbers than the tape has; the log ends with the tape
   crashed = 6,      ///< the process ended, or was ended, on this row; set by the host only
 };
 
@@ -68,7 +68,7 @@ struct Input {
   /// For a program under a grammar, for each row of p: 1 where the grammar allows the token, else 0; empty: all are
   /// allowed. The mask is not applied to the rows of p.
   std::vector<std::vector<std::int32_t>> legal{};
-  Filter settings{};            ///< settings to apply; rows of p are as before them
+  Filter settings{};            ///< settings that the program applies; the rows of p are unfiltered
   std::vector<double> state{};  ///< state that the previous call returned; zeros in a first call
 
   int vocabulary() const { return static_cast<int>(p.front().size()); }
@@ -85,7 +85,7 @@ struct Run {
   RowStatus status = RowStatus::ok;
   std::vector<Token> tokens{};  ///< emitted: accepted drafts, then one more
   std::vector<double> state{};  ///< if status is ok, the state for the next call
-  std::vector<Draw> draws{};    ///< one for each place used, in order
+  std::vector<Draw> draws{};    ///< one draw for each used entry of the tape, in order
   std::string message{};        ///< message of the program if status is not ok
   std::string overwrote{};      ///< names of the arrays of the row that the program changed in place
 };
@@ -97,19 +97,19 @@ class Program {
   /// Runs all calls on `inputs`, in batches of any size. runs[i] is the result of calls[i].
   /// Throws: AdapterError if the program cannot be reached any more, or breaks the protocol.
   virtual void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) = 0;
-  /// Like run(), but a batch ends only at the most rows that the program takes, at the limit of bytes or where the
-  /// shape changes. Batches of run() may adapt to the time of replies, which would change results that depend on other
-  /// rows.
+  /// Like run(), but the batches do not depend on time: a batch ends only if the program takes no more rows, at the
+  /// limit of bytes, or where the shape changes. run() may choose batches by the time of replies, so a result that
+  /// depends on the other rows of its batch could change between two runs.
   virtual void run_together(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) {
     run(inputs, calls, runs);
   }
 };
 
-/// Starts the program again, to test a replay line without earlier calls. Empty if the program cannot be started again;
-/// replays then use the running program. Throws: AdapterError.
+/// Starts the program again, so that a replay line is tested without earlier calls. The function is empty if the
+/// program cannot be started again; replays then use the running program. Throws: AdapterError.
 using FreshProgram = std::function<std::shared_ptr<Program>()>;
 
-/// Ends the evidence of a failure that depends on earlier calls.
+/// Text that is appended to the evidence of a failure that depends on earlier calls.
 inline constexpr const char* needs_earlier_calls = "; it depends on earlier calls: alone the program passes";
 
 }  // namespace draftproof::adapters

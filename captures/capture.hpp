@@ -108,7 +108,7 @@ class Capture {
   NamedArrays arrays_;
   nlohmann::json metadata_;
   Values values_ = Values::LogProbability;
-  std::optional<std::size_t> vocabulary_ = {};  // as the metadata declares it
+  std::optional<std::size_t> vocabulary_ = {};  // V in the metadata
   std::vector<std::string> proposals_;
   std::size_t positions_ = 0, columns_ = 0;
   bool truncated_ = false;

@@ -28,10 +28,10 @@ struct SourceOptions {
   std::vector<std::string> proposals = {};  // empty: the spec's proposals, else the first of a file, all of a family
   Filter target_filter = {};
   Filter proposal_filter = {};
-  /// Temperatures at which the one chosen proposal is repeated, one for each draft; the rest of proposal_filter
-  /// applies after each temperature. Empty: proposals as they are.
+  /// If not empty, draft k is drawn from the one chosen proposal at temperature draft_temperatures[k]; the other
+  /// settings of proposal_filter are applied after the temperature.
   std::vector<double> draft_temperatures = {};
-  std::uint64_t seed = 1;  // used by families and by a sample of positions
+  std::uint64_t seed = 1;  // seed of families and of sampled positions
   Selection selection = {};
 };
 
@@ -62,7 +62,7 @@ class Source {
   /// Settings, metadata and provenance, for reports.
   nlohmann::json describe() const;
 
-  /// Base of the two kinds of source.
+  /// Base class of the two kinds of source: captures and families.
   struct Rows;
 
  private:

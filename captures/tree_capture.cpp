@@ -67,7 +67,7 @@ TreeCapture TreeCapture::open(const std::filesystem::path& path) {
                         fmt::format("a row below {}", trees.rows_.positions()), i / (trees.length_ + 1));
     trees.nodes_.push_back(static_cast<std::size_t>(node));
   }
-  // A node is one prefix, so it is always reached from the same node by the same token.
+  // A node stands for one prefix, so all paths must reach it from the same node by the same token.
   std::map<std::size_t, std::pair<std::size_t, std::int64_t>> origin;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const std::size_t path_index = i / trees.length_, depth = i % trees.length_;
@@ -85,7 +85,7 @@ TreeCapture TreeCapture::open(const std::filesystem::path& path) {
 
 namespace {
 
-/// Tables at the nodes, shared by all threads.
+/// Ratio tables and children of the nodes, shared by all threads.
 struct Nodes {
   std::vector<RatioTable> distributions;
   std::vector<std::map<Token, int>> next;
@@ -106,8 +106,8 @@ class CapturedContexts final : public StepContexts {
   }
   int start(std::uint64_t trial) override { return static_cast<int>(capture_->node(context_of(trial), 0, 0)); }
 
-  /// Returns a tree of K of the P paths. Because paths are independent, any K of them are K independent paths;
-  /// successive trials of a context begin with successive paths.
+  /// Returns a tree of K of the P captured paths of a context. Because the P paths are independent, any K of them are
+  /// independent; each trial of a context begins one path after the previous trial.
   const DraftTree* tree(std::uint64_t trial, const TreeShape& shape) override {
     const std::size_t context = context_of(trial);
     const std::size_t first = trial / capture_->conditionals() % capture_->paths();

@@ -10,7 +10,7 @@ namespace draftproof {
 
 /// The message of a rank to rank 0: its blocks, or the error that ended it and its exit code.
 struct RankMessage {
-  int code = 0;  ///< 0: `text` has the bytes of its checkpoint
+  int code = 0;  ///< exit code; if 0, `text` has the bytes of the rank's checkpoint, else the error
   std::string text{};
 };
 
@@ -28,9 +28,9 @@ std::pair<int, int> rank_of_job();
 void send_to_first(const RankMessage& message);
 /// On rank 0: calls `take` with the message of every other rank, in the order of arrival.
 void receive_from_all(const std::function<void(int rank, const RankMessage& message)>& take);
-/// Ends all ranks with this exit code (MPI_Abort); does nothing in a job of one.
+/// Ends all ranks with this exit code (MPI_Abort); does nothing in a job of one rank.
 void abort_ranks(int code);
-/// Leaves the job (MPI_Finalize); does nothing in a job of one.
+/// Leaves the job (MPI_Finalize); does nothing in a job of one rank.
 void leave_job();
 
 }  // namespace draftproof

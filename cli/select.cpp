@@ -46,7 +46,7 @@ template <class... Lists>
   refuse(what, name, known);
 }
 
-/// Whether this is the sampling of a drafter, of a tree drafter, or of the siblings in a tree drafter's trees.
+/// Whether `name` is a drafter, a tree drafter, or the draft sampling of the siblings in a tree drafter's trees.
 bool known_distribution(std::string_view name) {
   if (registry().drafter(name) || path_registry().drafter(name)) return true;
   const auto& trees = path_registry().drafters();
@@ -170,7 +170,7 @@ void SourceChoice::declare(CLI::App& app) {
 }
 
 Source SourceChoice::open(const std::string& spec, std::uint64_t seed) const {
-  registry();  // also registers the families
+  registry();  // the first call also registers the families
   SourceOptions with_seed = options;
   with_seed.seed = seed;
   return Source::open(spec, with_seed);
@@ -182,7 +182,7 @@ std::vector<Source> SourceChoice::open_whole(const std::vector<std::string>& spe
   for (const auto& spec : specs) sources.push_back(open(spec, seed));
   for (const Source& source : sources) {
     if (!rows_too) break;
-    if (source.describe().value("kind", "") == "family") continue;  // a family is computed, not stored
+    if (source.describe().value("kind", "") == "family") continue;  // rows of a family are computed and need no check
     for (std::size_t i = 0; i < source.positions() && !stop_requested(); ++i) source.pair(i);
   }
   return sources;

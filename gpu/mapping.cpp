@@ -10,10 +10,11 @@
 namespace draftproof::gpu {
 namespace {
 
-constexpr int lanes = 32, sharing = 3;  ///< blocks of clusters that share a multiprocessor
+constexpr int lanes = 32, sharing = 3;  ///< sharing: number of blocks that run on one multiprocessor at once
 
-/// Whether `blocks` blocks of a cluster of `partitions` have room on a multiprocessor for their part of both rows. A
-/// block has a kilobyte less than its part of the shared memory (CUDA C++ Programming Guide, compute capability 9.0).
+/// Whether the shared memory of a multiprocessor is enough for `blocks` blocks, each with its part of both rows in a
+/// cluster of `partitions` blocks. CUDA reserves 1 KiB of shared memory for each block (CUDA C++ Programming Guide,
+/// compute capability 9.0).
 bool fits(const DeviceTraits& device, int vocabulary, int partitions, int blocks) {
   constexpr std::size_t reserved = 1024;
   const TeamLayout layout = on_chip_layout(vocabulary, lanes, partitions);
@@ -21,9 +22,9 @@ bool fits(const DeviceTraits& device, int vocabulary, int partitions, int blocks
          (device.shared_bytes + reserved) / static_cast<std::size_t>(blocks);
 }
 
-/// Returns the number of blocks per cluster whose shared memory holds both rows: the fewest that still share
-/// multiprocessors, or else the fewest that fit; more if multiprocessors would idle and each block has tokens. 0 if
-/// none fits.
+/// Returns the number of blocks per cluster whose shared memory holds both rows: the smallest number at which several
+/// blocks share a multiprocessor, or else the smallest that fits; it is doubled while multiprocessors would be idle and
+/// each block would have tokens. Returns 0 if both rows do not fit in the largest cluster.
 int cluster_partitions(const DeviceTraits& device, int positions, int vocabulary) {
   for (const int blocks : {sharing, 1})
     for (int partitions = 1; partitions <= device.most_cluster; partitions *= 2) {
@@ -42,16 +43,16 @@ bool blocks_win(const DeviceTraits& device, int positions, int vocabulary, int d
          (drafts <= 2 && std::int64_t{3} * positions >= device.multiprocessors);
 }
 
-/// Whether clusters of this many blocks are faster than single blocks: if they share multiprocessors, if they all run
-/// at once, or if each reads its rows once for many passes.
+/// Whether clusters of `partitions` blocks are faster than single blocks: if several blocks share a multiprocessor, if
+/// all blocks run at once, or if there are many drafts, because a cluster reads its rows once for all passes.
 bool clusters_win(const DeviceTraits& device, int positions, int vocabulary, int drafts, int partitions) {
   constexpr int many = 8;
   return fits(device, vocabulary, partitions, sharing) ||
          std::int64_t{partitions} * positions <= device.multiprocessors || drafts > many;
 }
 
-/// Blocks per position: the largest power of two with at most one block per multiprocessor in all, whose warps all have
-/// a place in the scratch of a team.
+/// Returns the number of blocks per position: the largest power of two such that there is at most one block per
+/// multiprocessor in all, and TeamScratch has an entry for each warp of a position.
 int split_partitions(const DeviceTraits& device, int positions) {
   constexpr int most = TeamScratch::most_warps * lanes / most_block_threads;
   int partitions = 1;

@@ -1,6 +1,6 @@
-// Steps on a GPU from plain C++. They need no CUDA header, only the library draftproof::gpu, which holds kernels for
-// the schemes of verifiers/paths and for NodeByNode of the verifiers of one position. Trees come from a TreeBatch
-// (tree_batch.hpp).
+// Runs verification steps on a GPU from plain C++. A caller needs no CUDA header, only the library draftproof::gpu,
+// which has kernels for the schemes of verifiers/paths and for NodeByNode<V> of each verifier V of one position. Trees
+// come from a TreeBatch (tree_batch.hpp).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace draftproof::gpu {
 struct StepResults {
   std::vector<StepOutput> steps;      ///< [B]
   std::vector<DeviceCarry> carries;   ///< [B]: input of the next iteration
-  std::vector<std::size_t> unserved;  ///< requests, ascending; empty in a sound batch
+  std::vector<std::size_t> unserved;  ///< indices of requests, ascending; empty for valid input
 };
 
 /// Copies a batch with its trees, `rows` rows of both models and its carries (empty ones if it has none) from host to

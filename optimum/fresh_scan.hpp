@@ -1,20 +1,20 @@
-// The ratio scan on rows that are used once. It returns the same optimum as the scan of a ratio table, bit for bit,
-// without building or sorting a table. Tokens go into buckets by ratio; only buckets that can contain the least cut are
-// sorted. Small vocabularies are sorted completely.
+// The ratio scan for a pair of rows that is used only once. It returns the same optimum as the scan of a ratio table,
+// bit for bit, without building or sorting a table. Tokens are put into buckets by ratio; only buckets that can contain
+// the least cut are sorted. Small vocabularies are sorted completely.
 //
 //   b          bucket        tokens whose ratios p / q, as floats, have equal top bits: steps of 1/64 within an octave
 //   (P, Q)     ExactMass     p- and q-mass of all tokens of higher ratio, integers in units of 2^-62
 //   v(P, Q)    cut_value     cut of the other tokens: 1 + (1 - P) - (1 - Q)^K
 //   r          lower_bound_of(b)   lower bound of the ratios in b
 //
-// Cost: O(V), and a sort of the open buckets, which have all tokens at worst, if nearly all ratios are equal.
+// Cost: O(V), and a sort of the buckets that are not skipped; these have all tokens if nearly all ratios are equal.
 //
-// Correctness: inside b, between its ends (P0, Q0) and (P1, Q1), p-mass is at most the line P1 - r (Q1 - Q). On that
-// line v is concave, so no cut inside b is below the lesser of v(P1, Q1) and v(P1 - r (Q1 - Q0), Q0). A bucket is
+// Correctness: inside a bucket b, from its start (P0, Q0) to its end (P1, Q1), p-mass is at most P1 - r (Q1 - Q). On
+// this line v is concave, so no cut inside b is below the lesser of v(P1, Q1) and v(P1 - r (Q1 - Q0), Q0). A bucket is
 // skipped only if both values exceed the least value at a bucket's end by more than the rounding error.
 //
-// Error: against the distributions in exact arithmetic, (K + 2) 2^-53 of the value, and K 2^-53 from ratios that are
-// rounded before they are compared.
+// Error: at most (K + 2) 2^-53 of the optimum in exact arithmetic, plus K 2^-53 because ratios are rounded before they
+// are compared.
 //
 // Source: derived here.
 #pragma once

@@ -181,7 +181,7 @@ int compare_with_k_seq(const Scalar& a, const std::vector<Scalar>& p, const std:
   const std::optional<Scalar> found = overlap_inverse(p, q, a);
   if (!found) return 1;  // the acceptance of K-SEQ is a value of G, and all values of G are below a
   const Scalar b = *found, last = largest_ratio(p, q);
-  const auto side = [&](const Scalar& at) -> int {  // -1: before the root, 0: a root, 1: beyond
+  const auto side = [&](const Scalar& at) -> int {  // -1: before all roots, 0: a root, 1: beyond all roots
     if (at < 1) return -1;
     const Scalar h = excess(p, q, drafts, at);
     return h > 0 ? -1 : (h < 0 ? 1 : 0);

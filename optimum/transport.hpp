@@ -9,7 +9,8 @@
 //
 // Correctness: the result is a certificate that its checker can verify (certificate.hpp).
 //
-// Source: Sun et al. 2023, arXiv:2310.15141 (the problem); sets instead of tuples and the cut in docs/optimum.md.
+// Source: the problem is from Sun et al. 2023, arXiv:2310.15141; docs/optimum.md derives the reduction of tuples to
+// sets, and the cut.
 #pragma once
 
 #include <map>

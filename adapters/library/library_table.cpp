@@ -95,7 +95,7 @@ AdapterError refusal(const std::string& path, const std::string& what, const std
 LibraryTable::Adapter loaded(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) throw refusal(path, "file", "none", "a shared library");
-  // dlopen would search the system's folders for a name without a slash.
+  // The path is made absolute, because dlopen searches the system's folders for a name without a slash.
   const std::string file = std::filesystem::absolute(path).string();
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) throw refusal(path, "loading", dlerror(), "a shared library that this machine can load");

@@ -122,7 +122,7 @@ class LibraryTapes {
 
   const dp_tape* callbacks() const { return &callbacks_; }
   const RowTape& row(int row) const { return rows_[static_cast<std::size_t>(row)]; }
-  /// Returns the row number that a draw named although the batch has no such row; `none` if no draw did.
+  /// Returns the row number of a draw for a row that the batch does not have; `none` if there was no such draw.
   int unknown_row() const { return unknown_row_; }
   static constexpr int none = INT32_MAX;
 

@@ -79,7 +79,7 @@ int RowTape::pick(std::span<const double> weights, std::string_view stream) {
     sum += weights[static_cast<std::size_t>(x)];
     if (*value * total < sum) return x;
   }
-  return last;  // v * total may round up to the whole sum: the last cell
+  return last;  // reached if v * total rounds up to the whole sum
 }
 
 void RowTape::race(std::span<double> out, std::string_view stream) {

@@ -1,8 +1,8 @@
-// The tape of one row, from which a program draws: each draw takes the next places, turns their values into numbers as
-// the table in program.hpp says, and is logged.
+// The tape of one row, from which a program draws: each draw takes the next places of the tape, converts their values
+// by the table in program.hpp, and is logged.
 //
-//   place      one number of the tape       a race of n takes n places, every other draw one
-//   grid       a uniform's value is rounded down to a multiple of 2^-bits, the only values a program sees
+//   place      one number of the tape       a race of n takes n places, every other draw takes one place
+//   grid       a uniform value is rounded down to a multiple of 2^-bits; the program gets only such multiples
 //
 // A draw may fail because the tape is at its end, the weights have no mass, or a forced value is out of range. The
 // program cannot be stopped at that draw, so it gets some value in range, and the row's status becomes verdict().
@@ -38,7 +38,7 @@ class RowTape {
   RowStatus verdict() const { return verdict_; }
   /// Describes the first error; empty if there was none.
   const std::string& message() const { return message_; }
-  /// The draws that took a place, in order.
+  /// The draws that used a number of the tape, in order.
   const std::vector<Draw>& draws() const { return draws_; }
 
  private:

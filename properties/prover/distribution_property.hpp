@@ -11,7 +11,7 @@
 //     static std::optional<std::string> violation(const EmittedDistribution& emitted);
 //   };
 //
-// It applies to subjects that promise the target's distribution and keep no state between decisions.
+// The property is checked on subjects that promise the target's distribution and keep no state between decisions.
 #pragma once
 
 #include <functional>
@@ -53,7 +53,7 @@ inline NamedList<DistributionProperty>& distribution_properties() {
   return all;
 }
 
-/// P as a property of one level.
+/// Makes a property of one level from P, which checks the emitted distribution.
 template <class P, class Level>
 struct DistributionPropertyOn {
   static constexpr std::string_view name = P::name, about = P::about;

@@ -11,8 +11,9 @@ namespace draftproof {
 
 namespace {
 
-/// Returns the sum over all prefixes of L + 1 tokens of (p - completed probability)+. `settled` is the
-/// completed probability of the prefix at `context`, `wanted` its target probability.
+/// Returns the sum of (p(s) - c(s))+ over all strings s of L + 1 tokens, where c(s) is the probability that the emitted
+/// tokens, continued by draws from the target, are s. `settled` is the probability so far of the prefix at `context`,
+/// `wanted` its target probability.
 Rational missing_mass(const StepDistribution<Rational>& distribution,
                       const ConditionalModel<Rows<Rational>>& conditionals, Tokens& prefix, int context, int left,
                       const Rational& settled, const Rational& wanted) {
@@ -42,8 +43,8 @@ std::optional<Rational> BlockLevel::distance(PathInstanceAnalysis& at) {
 
 namespace {
 
-/// Largest number of nodes of a fixed tree in a small model: enough for several children below the second level
-/// among the most probable prefixes.
+/// Largest number of nodes of a fixed tree in a small model. With 8 nodes, a tree of the most probable prefixes can
+/// have several children below the second level.
 constexpr int most_fixed_nodes = 8;
 
 PathSizes sizes_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter) {
@@ -52,8 +53,8 @@ PathSizes sizes_for(const AnyPathVerifier& verifier, const AnyTreeDrafter& draft
   if (sizes.fixed) sizes.most_drafts = most_fixed_nodes;
   if (const int limit = verifier.info().most_drafts; limit > 0)
     sizes.most_drafts = std::min(sizes.most_drafts, limit);
-  // A process enumerates the trees again after every sequence of up to L + 1 tokens: up to V = 3, L = 2, rarely
-  // L = 3.
+  // For a verifier with state the trees are enumerated again after every sequence of up to L + 1 tokens. A limit of 9
+  // trees allows sizes up to V = 3, L = 2, and rarely L = 3.
   if (verifier.stateful()) sizes.most_trees = 9;
   return sizes;
 }
@@ -112,12 +113,13 @@ int drafted_trees(const TreeShape& shape, int vocabulary, int most, const PathSi
   return trees;
 }
 
-/// Of eight models three are wide (wide chains only have more tokens in the vocabulary), two are deep, two are branched
-/// below the second level, and one is of any form. With uniform sizes most affordable models would have two tokens, and
-/// only one model in fifty would reveal a bug of late drafts, of long paths, or of later drafts after long paths.
+/// Of eight models three are wide (several drafts and V >= 3; for a verifier of one draft only V is larger), two are
+/// deep, two have several children below the second level (branched), and one is of any form. With uniform sizes most
+/// models within the limit of trees would have V = 2, and only one model in fifty would reveal a bug of late drafts, of
+/// long paths, or of later drafts after long paths.
 enum class PathForm { any, deep, wide, branched };
 
-/// Returns a shape of three or four levels with several children below the second, few elsewhere.
+/// Returns a shape of three or four levels with several children below the second level and few children elsewhere.
 TreeShape branched_shape(InstanceRng& dice, const PathSizes& sizes, int several) {
   TreeShape shape{.drafts = dice.between(several, sizes.most_drafts),
                   .length = dice.chance(1, 4) ? 4 : 3,
@@ -164,15 +166,16 @@ bool affordable(const TreeShape& shape, int vocabulary, int most_trees, const Pa
 /// The relation of the rows after different prefixes.
 enum class Context {
   none,      ///< the same rows after every prefix
-  own,       ///< different rows after every listed prefix
+  own,       ///< separately drawn rows after each prefix that the model lists
   repeated,  ///< the rows are a function of the last token, so they repeat along a path
-  opposed,   ///< p, and q, after a prefix differ as much as possible from the rows of its parent and siblings
+  opposed,   ///< p and q after a prefix differ as much as possible from the rows of its parent and siblings
 };
 
 Context draw_context(InstanceRng& dice) { return static_cast<Context>(dice.between(0, 3)); }
 
-/// Puts nearly all mass of p on a token that differs among siblings, and of q on one that moves in the other
-/// direction. The other tokens have little mass or none, so that ratios are far from 1 and supports may lack tokens.
+/// Puts most mass of p on one token, and most mass of q on another. If the last token of the prefix increases by 1, the
+/// token of p increases by 1 and the token of q decreases by 1, modulo V. The other tokens have little or no mass, so
+/// that ratios are far from 1 and supports may lack tokens.
 PrefixWeights opposed_rows(InstanceRng& dice, const Tokens& prefix, int vocabulary) {
   const auto size = static_cast<std::size_t>(vocabulary);
   std::size_t heavy_target = 0, heavy_proposal = prefix.size();
@@ -202,12 +205,12 @@ void each_prefix(int vocabulary, int length, Tokens& prefix, Visit& visit) {
 }  // namespace
 
 PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& sizes) {
-  constexpr int most_rows = 81;  // after the longest prefixes: enough for V = 3, L = 4
+  constexpr int most_rows = 81;  // limit of rows after the longest listed prefixes: 3^4, for V = 3, L = 4
   const auto& generators = registry().generators();
   const Generator& generator = generators[static_cast<std::size_t>(n) % generators.size()];
   InstanceRng dice(seed, static_cast<std::uint64_t>(n));
-  // Bugs of deep or wide trees need sizes at which a whole proof would take seconds; one instance in thirty has
-  // them.
+  // Some bugs need deep or wide trees. A proof with only such trees would take seconds, so only one instance in thirty
+  // may have them.
   const int most_trees = dice.chance(1, 30) ? 4 * sizes.most_trees : sizes.most_trees;
   PathInstance instance;
   int vocabulary = 2;
@@ -215,9 +218,9 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
                              PathForm::wide, PathForm::wide, PathForm::branched, PathForm::branched};
   PathForm form = forms[dice.between(0, 7)];
   for (int attempt = 0;; ++attempt) {
-    if (attempt == 32) form = PathForm::any;  // the drafter has too many trees of this form
-    // With two tokens only one remains after a rejection, so two branched models of three have more. This gives
-    // too many trees for whole paths, but not for paths with a stem.
+    if (attempt == 32) form = PathForm::any;  // after 32 shapes of this form with too many trees
+    // With V = 2 only one token remains after a rejection, so two of three branched models have V >= 3. Separate paths
+    // then have too many trees, but paths with a common stem do not.
     const bool more = form == PathForm::wide || (form == PathForm::branched && dice.chance(2, 3));
     vocabulary = dice.between(more ? 3 : 2, 4);
     instance.shape = draw_shape(dice, sizes, form);
@@ -225,7 +228,7 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   }
 
   const Context context = draw_context(dice);
-  // Branched models have different rows below the second level.
+  // The rows of a branched model differ between prefixes of two tokens, that is, below the second level.
   int listed = context == Context::none ? 0 : dice.between(form == PathForm::branched ? 2 : 1, instance.shape.length);
   const auto rows_of_level = [vocabulary](int level) {
     int count = 1;
@@ -236,7 +239,8 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   const auto own_rows = [&] {
     WeightPair weights = generator.weights(dice, vocabulary);
     repair_weights(weights.target, 1, dice);
-    // In one row of four the support of q may run out, as in the models of one position.
+    // In three rows of four the support of q has more than K tokens. In the others, as in the models of one position,
+    // it may have fewer, and drafts without replacement may use it up.
     const bool wide = dice.chance(3, 4) && !generator.keeps_supports;
     repair_weights(weights.proposal, wide ? instance.shape.drafts + 1 : 1, dice);
     return PrefixWeights{std::move(weights.target), std::move(weights.proposal)};
@@ -249,7 +253,7 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   };
   Tokens prefix;
   for (int length = 0; length <= listed; ++length) each_prefix(vocabulary, length, prefix, add_rows);
-  // Along a path that repeats token 0 every row equals the first.
+  // In half of these models the rows after token 0 equal the first rows, so all rows along a path of zeros are equal.
   if (context == Context::repeated && dice.chance(1, 2))
     for (auto& [listed_prefix, rows] : instance.rows)
       if (!listed_prefix.empty() && listed_prefix.back() == 0) rows = instance.rows.at({});

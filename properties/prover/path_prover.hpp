@@ -37,9 +37,10 @@ constexpr PathSizes sizes_of(const TreeDrafterInfo& drafter) {
           .shared_suffix = drafter.shared_suffix};
 }
 
-/// Returns the n-th small model of a seed. Families of rows alternate. A quarter of the models has no context,
-/// in a quarter the rows repeat along a path, in a quarter they differ between prefixes as much as possible. V
-/// is 2 .. 4, L is 1 .. 4. A quarter has several children below the second level, if scheme and drafter allow it.
+/// Returns the n-th small model of a seed. Families of rows alternate. In a quarter of the models the rows are the same
+/// after every prefix, in a quarter they repeat along a path, in a quarter they differ between prefixes as much as
+/// possible. V is 2 .. 4, L is 1 .. 4. A quarter of the models has several children below the second level, if scheme
+/// and drafter allow it.
 PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& sizes);
 
 /// Returns the instances of a proof: options.instances, or the level's default number.

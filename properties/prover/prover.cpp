@@ -20,7 +20,7 @@ std::vector<Instance> instances_for(const AnyVerifier& verifier, const AnyDrafte
     if (limit > 0) most = std::min(most, limit);
   const int wanted = options.instances > 0 ? options.instances : TokenLevel::instances;
   std::vector<Instance> instances;
-  // Some instances are impossible for some draft samplings (K > V): generates until there are enough.
+  // An instance may be impossible for a draft sampling (K > V without replacement); more instances are then generated.
   for (int n = 0; std::ssize(instances) < wanted && n < 4 * wanted && !options.stopped(); ++n) {
     Instance instance = generate_instance(options.seed, n, most, drafter.info().several_proposals, fewest);
     if (InstanceAnalysis::possible(verifier, drafter, instance)) instances.push_back(std::move(instance));
@@ -49,8 +49,8 @@ Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool seve
   InstanceRng dice(seed, static_cast<std::uint64_t>(n));
   Instance instance;
   instance.drafts = dice.between(fewest_drafts, std::min(most_drafts, 4));
-  // A tree has about V^K (K + 1) leaves. Bugs of late stages need V > K + 2, so large sizes are rare but occur:
-  // V = 8 at K = 3 and V = 5 at K = 4 are common, the largest are one instance in a hundred.
+  // An enumeration has about V^K (K + 1) leaves, so V is at most 8 at K <= 2, 6 at K = 3 and 5 at K = 4. Because bugs
+  // of late stages need V > K + 2, one instance in a hundred may have V up to 8 at any K.
   const bool large = dice.chance(1, 100);
   const int largest = instance.drafts <= 2 || large ? 8 : (instance.drafts == 3 ? 6 : 5);
   const int vocabulary = dice.between(2, largest);
@@ -60,7 +60,8 @@ Instance generate_instance(std::uint64_t seed, int n, int most_drafts, bool seve
   while (several && std::ssize(instance.proposals) < instance.drafts)
     instance.proposals.push_back(generator.weights(dice, vocabulary).proposal);
   repair_weights(instance.target, 1, dice);
-  // One token more than there are drafts tests the last residual. In one row of four the support may run out.
+  // In three rows of four the support has more than K tokens, so that the residual after the last draft is tested. In
+  // the others drafts without replacement may use up the support.
   for (auto& row : instance.proposals) {
     const bool wide = dice.chance(3, 4) && !generator.keeps_supports;
     repair_weights(row, wide ? instance.drafts + 1 : 1, dice);

@@ -14,11 +14,11 @@
 
 namespace draftproof {
 
-// Registration of the types that a file defines. The compiler checks their Info; errors that show only when
-// everything is registered are stored until a program reports them.
+// Registration of the types that a file defines. The compiler checks their Info; errors that are found at run time,
+// such as a name that is registered twice, are stored until a program reports them.
 //
-// Correctness: a consumer's files are registered before main(), where an exception would call std::terminate()
-// without a message.
+// Correctness: the files of a user's project are registered before main(), where an exception would call
+// std::terminate() without a message.
 
 /// Returns the registration errors so far, one line each: names that were registered twice. A program that registers
 /// files reports these errors first.
@@ -37,8 +37,8 @@ void keep_mistakes(const Add& add) {
   }
 }
 
-/// Rejects an Info that a report could not print. `.drafts = any_draft_sampling`, the default, is for verifiers for
-/// any drafts.
+/// Rejects an Info without name or summary, with an impossible range of drafts, or without the tau that its promise
+/// requires. `.drafts = any_draft_sampling`, the default, is for verifiers that support every draft sampling.
 template <class V>
 constexpr void check_info() {
   static_assert(!V::info.name.empty(), "Info: .name is missing; it is the file's name in snake_case");
@@ -51,7 +51,8 @@ constexpr void check_info() {
 }
 
 #ifndef __OPTIMIZE__
-/// One variable in each unoptimised source, with internal linkage so that optimised sources do not share it.
+/// Each unoptimised source has this variable, whose initialisation sets unoptimised_sources. It has internal linkage,
+/// so that optimised sources do not share it.
 [[maybe_unused]] static const bool marked_as_unoptimised = (unoptimised_sources = true);
 #endif
 

@@ -54,11 +54,11 @@ class RegistryOf {
   void add(const Generator& generator) { generators_.add(generator); }
   void add(const PropertyOf<Level>& property) { properties_.add(property); }
 
-  /// Contains a verifier of paths once a drafter of trees is registered for it.
+  /// All verifiers; for paths, only verifiers for which a drafter of trees is registered.
   const std::vector<std::unique_ptr<Verifier>>& verifiers() const { return verifiers_.all(); }
   const std::vector<std::unique_ptr<Drafter>>& drafters() const { return drafters_.all(); }
-  /// Drafters that declare another distribution than their trees have, found by name only: wrong ones, and
-  /// drafters of trees from another row. They are not among drafters().
+  /// Drafters with a `declared_as`, found by name only and not among drafters(): drafters that are wrong on purpose,
+  /// and drafters of trees whose proposal is a row other than the context's.
   const std::vector<std::unique_ptr<Drafter>>& wrong_drafters() const { return by_name_.all(); }
   /// Families of instances; the registry of positions has the families of both levels.
   const std::vector<Generator>& generators() const { return generators_.all(); }

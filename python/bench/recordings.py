@@ -1,4 +1,4 @@
-"""Recordings of simulated engines, right and wrong, judged by `draftproof audit`: the table of docs/traces.md.
+"""Prints the table of docs/traces.md: `draftproof audit` on recordings of correct and faulty simulated engines.
 
     python python/bench/recordings.py [--records 20000] [--vocabulary 32000] [--bug NAME]..
 
@@ -27,7 +27,7 @@ RARE = 2.0**-20
 
 
 def moved(p: Any, gains: Any) -> Any:
-    """Returns p with SHARE of the mass moved to the tokens of a mask."""
+    """Returns p with SHARE of the mass moved to the tokens that the mask `gains` selects."""
     mass = float(p[gains].sum())
     if not 0 < mass < 1:
         return p
@@ -54,8 +54,9 @@ def draw(random: Any, weights: Any) -> int:
 
 
 def record(path: Path, bug: str, vocabulary: int, records: int, seed: int) -> dict[str, float]:
-    """Writes a recording. Returns the mean of p(most likely token), and the sum over all rows of the Kullback-Leibler
-    divergence, in nats, of whether a row's draw is this token, if SHARE of the mass moves to it."""
+    """Writes a recording. Returns the mean probability of the most likely token, and a sum over all rows of
+    Kullback-Leibler divergences in nats. The divergence of a row compares the event that its draw is the most likely
+    token before and after SHARE of the mass moves to this token."""
     target, residual = BUGS[bug]
     random, falling = np.random.default_rng(seed), -1.1 * np.log(np.arange(vocabulary) + 2.7, dtype=np.float32)
     top = entropy = 0.0

@@ -36,7 +36,7 @@ from draftproof import program
 from draftproof.torch import kernels
 
 SIZES = (32_000, 128_256)
-CPP = {  # names without the vocabulary; K = 4 and L = 4
+CPP = {  # benchmark names; {v} is the vocabulary, K = 4 and L = 4
     "single_draft": "step_cost/token_path/iid_paths/{v}/1/4",
     "block_verification": "step_cost/block/iid_paths/{v}/1/4",
     "recursive_rejection": "cold/recursive_rejection/iid/{v}/4",
@@ -49,8 +49,8 @@ K = L = 4
 
 
 def calls(b: int, v: int, device: torch.device) -> dict[str, Callable[[], object]]:
-    """Returns the timed functions by name. The target's logits are N(0, 2.5^2), the draft's are those plus N(0, 1);
-    rows are float32 probabilities."""
+    """Returns the timed functions by name. The target's logits are N(0, 2.5^2), the draft's logits are the target's
+    plus N(0, 1); rows are float32 probabilities."""
     generator = torch.Generator(device=device).manual_seed(1)
     logits = 2.5 * torch.randn(b, L + 1, v, generator=generator, device=device)
     p_rows = logits.softmax(-1)

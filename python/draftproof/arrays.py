@@ -16,7 +16,7 @@ from draftproof.intercept import objects_of
 Ints = NDArray[np.int64]
 
 
-# Settings of a request for a text, with the values that change nothing, in the order of the protocol.
+# Settings of a request for a text, in the order of the protocol. The default values have no effect.
 TEXT_SETTINGS: dict[str, Any] = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "repetition_penalty": 1.0,
                                  "presence_penalty": 0.0, "frequency_penalty": 0.0, "logit_bias": {}, "min_tokens": 0,
                                  "stop": []}  # fmt: skip
@@ -77,7 +77,7 @@ class Argument:
         return not bool((self._memory == self._before).all())
 
     def restore(self) -> None:
-        """Undoes the changes, for calls that share the object."""
+        """Undoes the changes, so that the object can be passed to the next call."""
         if _form_of(self.value) != self._form:
             shape, one = self._form[0], self.value is self._memory
             if not isinstance(self._before, bytes):
@@ -230,7 +230,10 @@ def tokens_of(output: Any) -> list[int]:
 
 
 def tokens_of_batch(output: Any, rows: int, level: str) -> list[list[int]]:
-    """Returns the tokens of each row. `output`: [rows, n + 1], at level position [rows]; (array, counts); or lists.
+    """Returns the tokens of each row.
+
+    output: an array [rows, n + 1], or [rows] at level position; a tuple of such an array and the number of tokens of
+        each row; or a list with the tokens of each row.
 
     Raises: TypeError if the number of rows differs.
     """

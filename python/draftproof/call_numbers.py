@@ -1,4 +1,4 @@
-"""The random numbers of the rows of one request, and the answer of a row."""
+"""Random numbers for the calls of a function that serve one request, and the answer for a row."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CallNumbers:
         self._tape, self._seeds = arrays.get("tape"), arrays.get("seeds")
         self.scripted = self._tape is not None
         self._values = [] if self._tape is None else self._tape.tolist()
-        # If all numbers of the tapes are equal, a draw has the same number for every row that it may belong to.
+        # If all numbers of all tapes are equal, a draw gets this number whichever row it belongs to.
         same = self._tape is not None and self._tape.shape[1] >= 8 and self._tape.min() == self._tape.max() >= 0
         self._constant = self._values[0][0] if same else None
         self.lengths = arrays.get("lengths", np.ones(len(arrays.get("q", ())), np.int32)).astype(np.int64)
@@ -102,8 +102,8 @@ class CallNumbers:
         return self.tapes[-1] if self.tapes else None
 
     def ended(self) -> list[Answer]:
-        """Returns an answer without tokens for each row of the last call: TAPE_SHORT, NO_MASS (all weights of a draw
-        were 0), or OK."""
+        """Returns the status of each row of the last call, as an answer without tokens: TAPE_SHORT, NO_MASS (all
+        weights of a draw were 0), or OK."""
         if self._tape is None:
             return []
         tape = self.tapes[-1]
@@ -114,7 +114,7 @@ class CallNumbers:
         ]
 
     def forget(self) -> None:
-        """Drops the tape of the last call, whose rows are run again."""
+        """Drops the tape of the last call, because the rows of this call are run again."""
         if self._tape is not None:
             self.tapes.pop()
 
@@ -150,7 +150,7 @@ def generators_for(names: frozenset[str], seed: int | None, device: str, scripte
         made["generator"] = torch.Generator(device)
         if scripted:
             _torch_numbers.mark(made["generator"])
-        else:  # torch gives every new generator the same seed
+        else:  # without a seed, all new generators of torch draw equal numbers
             made["generator"].manual_seed(
                 int(torch.randint(2**62, ())) if seed is None else seed_for(seed, "generator")
             )

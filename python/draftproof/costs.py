@@ -40,8 +40,8 @@ class Cell:
         because a single round may take several times as long on a machine with other processes."""
         times = np.array(self.seconds, dtype=np.float64)
         median = float(np.median(times))
-        # Of normal numbers, sigma is 1.4826 times the median absolute deviation, and the median of n of them has the
-        # standard error 1.2533 sigma / sqrt n.
+        # For normally distributed times, sigma is 1.4826 times the median absolute deviation, and the median of n times
+        # has the standard error 1.2533 sigma / sqrt n.
         error = 1.2533 * 1.4826 * float(np.median(np.abs(times - median))) / len(times) ** 0.5
         return {**self.labels, "seconds": median, "standard_error": error}
 
@@ -137,8 +137,8 @@ def _passes(
     contexts: Sequence[int],
     ids: list[int],
 ) -> list[Cell]:
-    """Returns the cells of passes. Each batch and context has one filled cache; the nodes of a pass are removed from
-    it before the next pass."""
+    """Returns one cell for each batch size, context length and number of tokens of a pass. Each batch size and context
+    length has one filled cache; the nodes of a pass are removed from the cache before the next pass."""
     cells = []
     draws = models.generator(0)
     for batch in batches:

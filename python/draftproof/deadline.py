@@ -52,8 +52,8 @@ class Deadline:
         return None if self.seconds is None else max(0.0, self._start + self.seconds - time.monotonic())
 
     def end_if_over(self) -> None:
-        """Raises: Ended during a call if the time is over. This also ends calls of a function that has replaced the
-        handler of SIGALRM."""
+        """Raises: Ended during a call if the time is over. Functions that are called during a call use this check, so
+        that a call also ends if the checked function has replaced the handler of SIGALRM."""
         if self.over and self._calling:
             raise Ended(self.over)
 
@@ -121,7 +121,7 @@ class Deadline:
 
     @contextlib.contextmanager
     def watching(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Ends calls at the deadline and at the user's interrupts until the context ends.
+        """Until the context ends, ends calls at the deadline and on an interrupt by the user.
 
         stop    is called when the time is over, and on an interrupt outside of a call
         """

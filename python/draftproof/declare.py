@@ -202,9 +202,9 @@ def adapter(
         most_vocabulary=most_vocabulary,
         ragged=not batched or "lengths" in names,
         tolerance=tolerance,
-        batch_invariant=batch_invariant or not batched,  # each row is a separate call
+        batch_invariant=batch_invariant or not batched,  # if not batched, each row is a separate call
         end_tokens=tuple(int(token) for token in end_tokens),
-        coin_bits=53 if arrays == "list" else 24,  # numbers in lists are doubles
+        coin_bits=53 if arrays == "list" else 24,  # uniforms: doubles in lists, else float32
         memory=memory,
         requests=requests,
         greedy=greedy,

@@ -20,8 +20,8 @@ PRINTED = {
 
 @dataclass(frozen=True)
 class Setting:
-    """`line` is the option with which `engine` accepts drafts without a test, at the mean of the lengths; it is empty
-    for an engine without such an option. `note` states what differs from the lengths."""
+    """`line` is the option that makes `engine` accept drafts without a test, with the same mean as the given lengths;
+    it is empty if the engine has no such option. `note` states how the engine's lengths differ from the given ones."""
 
     engine: str
     line: str
@@ -29,8 +29,8 @@ class Setting:
 
 
 def synthetic(lengths: Lengths) -> list[Setting]:
-    """Returns a setting for each engine here, to measure speed only: the text does not have the target's
-    distribution."""
+    """Returns a setting for each engine of this module. The settings are for measurements of speed only, because the
+    generated text does not have the target's distribution."""
     return [make(lengths) for make in _ENGINES.values()]
 
 

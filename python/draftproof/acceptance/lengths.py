@@ -127,8 +127,8 @@ class Lengths(Table):
         return self.mean / self.longest if self.longest else 0
 
     def shortened(self, loss: float) -> Lengths:
-        """Returns the lengths of a rule that rejects every accepted draft with one additional probability, such that
-        the mean falls by the share `loss`."""
+        """Returns the lengths of a rule that also rejects each otherwise accepted draft with a constant probability,
+        chosen such that the mean falls by the share `loss`."""
         if not 0 < loss < 1:
             raise ValueError(f"loss: got {loss}, expected a share above 0 and below 1")
         rates = [float(rate) for rate in self.marginal]
@@ -186,7 +186,7 @@ class Lengths(Table):
 
 
 def shown(value: Number) -> str:
-    """Returns a number with six digits, followed by the equal fraction if that has at most 24 letters."""
+    """Returns a number with six digits, followed by its exact fraction if the fraction has at most 24 characters."""
     text = f"{float(value):.6g}"
     exact = isinstance(value, Fraction) and value.denominator > 1 and len(str(value)) <= 24
     return f"{text} = {value}" if exact else text

@@ -295,7 +295,7 @@ def _enumerated(question: _Question, seed: int) -> AcceptedLengths:
             f"exact: got a probability of {unexplored:.3g} of {name} that was not enumerated, expected at most 1e-6; "
             "exact=False simulates it"
         )
-    # Rows of doubles may have a sum other than 1, and then so have the weights of the draft tuples.
+    # The sum of a row of doubles may differ from 1 by rounding, and so may the total weight of the draft tuples.
     by_rows = [[one / sum(row) if fractions else float(one / sum(row)) for one in row] for row in sums]
     found = tuple(Lengths(tuple(row)) for row in by_rows)
     lengths = Lengths.mixed(found)
@@ -317,7 +317,7 @@ def _simulated(question: _Question, steps: int, false_alarm: float, seed: int) -
     if steps < 1:
         raise ValueError(f"steps: got {steps}, expected at least 1")
     deadline = deadline_of(subject, None)
-    with contextlib.suppress(FunctionFailed):  # fn may only accept rows of the sizes below
+    with contextlib.suppress(FunctionFailed):  # fn may refuse the sizes of the rehearsal
         rehearse(subject, deadline)
     random = np.random.default_rng(seed)
     each = -(-steps // len(question.pairs))
@@ -383,10 +383,11 @@ def _answers(
     drafts: NDArray[np.int32],
     random: np.random.Generator,
 ) -> list[list[int]]:
-    """Returns the tokens of the function for each line of `drafts`, by a request like those of the program."""
+    """Returns the function's tokens for each line of `drafts`. The function is called with a request in the format that
+    the program sends."""
     subject = question.subject
     declared, steps = subject.declaration, len(drafts)
-    dtype = "float32" if declared.dtype == "bfloat16" else declared.dtype  # requests have bfloat16 rows in float32
+    dtype = "float32" if declared.dtype == "bfloat16" else declared.dtype  # requests carry bfloat16 as float32
     with np.errstate(divide="ignore"):
         rows = [np.log(one) if declared.rows == "logits" else one for one in (p, q)]
     arrays: Arrays = {

@@ -1,7 +1,8 @@
 """How many steps show a loss of accepted length, and the bound that a measured mean is compared with.
 
 The number of accepted drafts of n independent steps is a sum, whose distribution is computed exactly, by a product of
-discrete Fourier transforms. The error probabilities of a bound are computed from it, without a safety margin.
+discrete Fourier transforms. The error probabilities of a bound are computed from this distribution, without a safety
+margin.
 """
 
 from __future__ import annotations
@@ -110,9 +111,9 @@ def steps_for(
 
 
 def between_steps(deviation: float, steps: int) -> float:
-    """Returns the variance to add to the variance of a step for prompts whose mean lengths have the standard deviation
-    `deviation`, if each prompt gives `steps` steps. It grows with `steps`, because more steps of a prompt do not reduce
-    the error by the choice of prompts."""
+    """Returns the variance to add to the variance of a step because prompts are drawn at random. The prompts' mean
+    lengths have the standard deviation `deviation`, and each prompt gives `steps` steps. The variance grows with
+    `steps`, because more steps of a prompt do not reduce the error from the choice of prompts."""
     if not (deviation >= 0 and steps >= 1):
         raise ValueError(f"prompts: got a deviation of {deviation} and {steps} steps, expected 0 or more and 1 or more")
     return deviation**2 * steps

@@ -53,8 +53,9 @@ class Block:
         return data
 
     def _truncated(self, columns: int) -> dict[str, NDArray[Any]]:
-        """Returns rows of `columns` tokens, and the probability of the rest. The tokens are chosen by the rows alone:
-        a choice that depends on the emitted token would bias its counts. p and q of a prefix have the same tokens."""
+        """Returns rows of `columns` tokens, and the total probability of all other tokens. The choice of tokens depends
+        on the rows only, because a choice that depends on the emitted token would bias the counts of emitted tokens.
+        The rows p and q after a prefix have the same tokens."""
         partner = {int(row): r for r, row in enumerate(self.emitted_q) if row >= 0}
         kept_p = [
             _leading([distribution, *([self.q[row]] if row >= 0 else [])], columns)
@@ -118,19 +119,21 @@ def made_block(
 
 
 def _chain(emitted: Ids, count: int, rows: Ids) -> Ids:
-    """Returns the q row at each emitted token of a chain: the row of the draft with the same index, else -1."""
+    """Returns for each emitted token of a chain the index of the q row of its position: the row of the draft with the
+    same index, or -1 if there is no such draft."""
     return np.array([rows[i] if i < count else -1 for i in range(len(emitted))], dtype=np.int64)
 
 
 def _walk(emitted: Ids, accepted: int, drafts: Ids, parents: Ids, rows: Ids) -> Ids:
-    """Returns the q row at each emitted token of a tree: the row of the drafts after the tokens accepted so far, else
-    -1. Equal siblings are one prefix, so all of them are followed."""
+    """Returns for each emitted token of a tree the index of the q row of its position: the row from which the drafts
+    after the accepted tokens were drawn, or -1 if no draft follows them. Equal siblings are one prefix, so the children
+    of all equal siblings are used."""
     at, found = {-1}, []
     for i, token in enumerate(emitted):
         children = [d for d in range(len(drafts)) if parents[d] in at]
         found.append(int(rows[children[0]]) if children else -1)
         at = {d for d in children if drafts[d] == token} if i < accepted else set()
-    # Two prefixes never share a row of q: a row that occurs twice belongs to the earlier prefix.
+    # A row of q belongs to one prefix. If it was found for two prefixes, only the shorter prefix keeps it.
     seen: set[int] = set()
     for i, row in enumerate(found):
         if row in seen:

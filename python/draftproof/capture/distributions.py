@@ -151,8 +151,8 @@ def kept_tokens(log_distributions: Sequence[Distribution], mass: float, most: in
 
 
 def truncated(log_row: Distribution, ids: NDArray[np.int64]) -> tuple[Distribution, float]:
-    """Returns the probabilities of `ids`, and the sum of all others, which are added: 1 - sum would lose digits by
-    cancellation."""
+    """Returns the probabilities of `ids`, and the sum of all other probabilities. The sum is computed by addition,
+    because 1 minus the probabilities of `ids` would lose digits by cancellation."""
     distribution = np.exp(log_row)
     others = np.ones(len(distribution), dtype=bool)
     others[ids] = False

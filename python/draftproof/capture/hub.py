@@ -127,7 +127,7 @@ def load_tokenizer(given: Any) -> Tokenizer:
     folder, extra = _split_gguf(spec)
     try:
         found = Loaded(library("transformers").AutoTokenizer.from_pretrained(folder, **extra))
-        found.name = spec  # transformers names a tokenizer of a .gguf file after the folder of the file
+        found.name = spec  # for a .gguf file transformers uses the name of the folder
         return found
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise CaptureError("tokenizer", f"{spec!r}: {_first_line(error)}", "a tokenizer of transformers") from error
@@ -154,7 +154,8 @@ def fingerprint(model: Any) -> str:
 
 
 def _tokenizer_beside(spec: str) -> Tokenizer | None:
-    """Returns the tokenizer of a model, or None if it has none, because texts may be given as ids."""
+    """Returns the tokenizer of a model, or None if the model has no tokenizer. This is no error, because texts may be
+    given as ids."""
     try:
         return load_tokenizer(spec)
     except CaptureError:

@@ -43,7 +43,7 @@ def made_draft(base: Model, options: Options) -> Model:
 
 
 def without_layers(model: Any, skip: Iterable[int]) -> Any:
-    """Returns a model with the same weights without the layers `skip`. The weights are shared.
+    """Returns a model that shares the weights of `model` but does not have the layers `skip`.
 
     The list of layers is the first module list with as many entries as the config has hidden layers. The modules that
     contain it are copied without their weights, and so is the config.
@@ -90,7 +90,7 @@ def quantised(model: Any, how: str | int) -> tuple[Any, str]:
                 done = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)
             return done.eval(), "int8 dynamic quantisation of torch"
         except (AttributeError, RuntimeError):
-            pass  # This release of torch does not have it, or its kernels do not support the processor.
+            pass  # This release of torch has no quantize_dynamic, or its kernels do not support the processor.
     bits = 8 if how == "int8" else int(how)
     done = copy.deepcopy(model)
     for module in done.modules():
@@ -131,8 +131,8 @@ def _renumbered(module: Any, index: int) -> Any:
 
 
 def _config_without(config: Any, skipped: set[int], count: int) -> Any:
-    """Returns a copy of the config without the skipped layers: their number is lower, and every list with one entry per
-    layer is shorter."""
+    """Returns a copy of the config without the skipped layers: the number of layers is lower, and every list with one
+    entry per layer is shorter."""
     config = copy.deepcopy(config)
     inner = config.get_text_config()
     inner.num_hidden_layers = count - len(skipped)

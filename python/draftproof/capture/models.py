@@ -113,8 +113,8 @@ def of_a_function(error: BaseException) -> bool:
 
 
 def to_numpy(array: Any) -> NDArray[Any]:
-    """Returns an array of numpy, torch (any device and type) or jax as a numpy array, and nested lists as one of
-    float64. Types of torch that numpy does not have, such as bfloat16, become float32."""
+    """Returns an array of numpy, torch (any device and type) or jax as a numpy array, and nested lists as a numpy array
+    of float64. Types of torch that numpy does not have, such as bfloat16, become float32."""
     if hasattr(array, "detach"):
         array = array.detach().cpu()
         array = (array if str(array.dtype) in _NUMPY_HAS else array.float()).numpy()

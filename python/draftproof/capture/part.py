@@ -38,8 +38,12 @@ _FIRST_OF_1980 = (1980, 1, 1, 0, 0, 0)
 
 @dataclass
 class Progress:
-    """The valid part of a part file: number of pieces of text that are done, numbers of valid entries by name of a
-    counter, and running sums for messages."""
+    """The valid part of a part file.
+
+    units: number of pieces of text that are done.
+    counts: numbers of valid entries, by the name of a counter.
+    sums: running sums for messages.
+    """
 
     units: int = 0
     counts: dict[str, int] = field(default_factory=dict)
@@ -188,7 +192,7 @@ def finish(part: Part, shapes: Mapping[str, tuple[int, ...]]) -> None:
         if part.output.suffix == ".npz":
             _write_npz(file, part, cut)
             file.flush()
-            os.fsync(file.fileno())  # before the metadata are replaced, so that a full disk changes neither file
+            os.fsync(file.fileno())  # If the disk is full, this call fails before either file is replaced.
             _write_sidecar(part)
         else:
             _write_safetensors(file, part, cut)

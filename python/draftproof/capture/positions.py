@@ -27,7 +27,7 @@ class Positions:
             self._columns = min(models.vocabulary, options.most_tokens)
 
     def arrays(self) -> list[ArraySpec]:
-        """Returns the arrays, with as many columns as the longest row can have."""
+        """Returns the arrays, with the largest number of columns that a row may need."""
         n, names, dtype = self._options.positions, list(self._models.models), self._options.dtype
         rows = [ArraySpec(name, dtype, (n, self._columns)) for name in names]
         if self._options.keep_mass is not None:
@@ -61,7 +61,7 @@ class Positions:
             now.sums[name] = now.sums.get(name, 0.0) + more
 
     def shapes(self, part: Part) -> dict[str, tuple[int, ...]]:
-        """Returns the final shapes, with as many columns as the longest truncated row."""
+        """Returns the final shapes of truncated arrays: the number of columns is the length of the longest row."""
         if self._options.keep_mass is None:
             return {}
         columns = part.progress.counts["columns"]

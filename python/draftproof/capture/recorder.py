@@ -200,7 +200,7 @@ class Recorder:
         self._pending += grown
         if self._pending >= _BUFFER:
             self._pending = 0
-            # The index is flushed last, so that it never counts a block whose rows are missing.
+            # The index is flushed last, so that it never has a block whose rows are not yet written.
             for file in self._files.values():
                 file.flush()
 

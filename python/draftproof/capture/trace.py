@@ -27,7 +27,8 @@ _RECORDS, _DRAFTS, _Q_ROWS = range(3)
 
 
 def arrays_of(columns: int, top: bool, dtype: str) -> dict[str, tuple[int, ArraySpec]]:
-    """Returns the arrays with one entry per record, draft or q row, each with the column of INDEX that counts them."""
+    """Returns the arrays with one entry per record, draft or q row, and for each array the column of INDEX that counts
+    its entries."""
     per = [
         (_RECORDS, ArraySpec("emitted", "int32", (0,))),
         (_RECORDS, ArraySpec("emitted_q", "int64", (0,))),

@@ -51,7 +51,7 @@ class TreeRun:
                 raise CaptureError("trees", f"{len(models.drafts)} drafts with a top-k", "one draft")
 
     def arrays(self) -> list[ArraySpec]:
-        """Returns the arrays, with as many nodes as can occur, which is if no two paths share a token."""
+        """Returns the arrays for the largest number of nodes, which occurs if no two paths share a prefix."""
         c, p, length = self._options.positions, self._trees.paths, self._trees.length
         m = c * (1 + p * length)
         rows = [ArraySpec(name, self._options.dtype, (m, self._columns)) for name in self._models.models]
@@ -64,7 +64,7 @@ class TreeRun:
         return rows + [ArraySpec(name, "int32", (c,)) for name in ("text", "place")]
 
     def unit(self, part: Part, piece: Piece, now: Progress) -> None:
-        """Appends a tree for every position of a piece after the entries that `now` counts.
+        """Appends a tree for every position of a piece. `now` has the numbers of entries that are already written.
 
         Cost: for each tree, L + 1 passes of the drafting model and one pass of every other model.
         """
@@ -140,8 +140,8 @@ class TreeRun:
         return values.astype(np.float64) if self._options.filtered_trees else distribution_of_stored(values)
 
     def _drawn(self, ids: Ids, context: int, piece: Piece) -> tuple[Ids, dict[Prefix, int], list[DraftRow]]:
-        """Draws paths. Returns them [P, L], the nodes by prefix in order of depth, and the drafting model's row at each
-        node."""
+        """Draws paths. Returns the paths [P, L], the node of each prefix in order of depth, and the drafting model's
+        row at each node."""
         generator = np.random.default_rng([self._options.seed, 1 << 32, context])
         prefixes: list[Prefix] = [()] * self._trees.paths
         node_of: dict[Prefix, int] = {}
@@ -171,7 +171,7 @@ class TreeRun:
         return [found[prefix] for prefix in node_of]
 
     def _add_acceptance(self, now: Progress, distributions: dict[str, NDArray[np.floating]]) -> None:
-        """Adds the acceptance at the root, which is the captured position."""
+        """Adds the acceptance of each draft model at the root, which is the captured position, to the sums of `now`."""
         with np.errstate(divide="ignore"):
             p = np.log(distribution_of_stored(distributions["target"][0]))
             for name in self._models.drafts:

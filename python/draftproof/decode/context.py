@@ -57,8 +57,8 @@ class Context:
             return distributions(result.logits[0] if self._batch == 1 else result.logits, self._by, self._vocabulary)
 
     def commit(self, path: Sequence[int]) -> None:
-        """Appends the nodes of `path`, a path from the end of the text, to the text, and removes all other nodes from
-        the cache: otherwise the next pass would attend to rejected drafts.
+        """Appends the nodes of `path`, which begins at the end of the text, to the text. Removes all other nodes from
+        the cache, because the next pass would otherwise attend to rejected drafts.
         """
         kept = len(self.text)
         if list(path) == list(range(len(path))):
@@ -73,8 +73,8 @@ class Context:
         self.nodes, self._ancestors, self._chain = [], [], True
 
     def _tree_arguments(self, before: int, device: torch.device) -> dict[str, Any]:
-        """Returns the arguments of a pass over a tree: positions by depth, and a mask by which a node attends to the
-        text and to the nodes on its path."""
+        """Returns the arguments of a pass over a tree: the position of each node, by its depth, and a mask by which a
+        node attends only to the text and to the nodes on its path."""
         kept, fresh = len(self.text), self._ancestors[before:]
         dtype = self._model.model.dtype
         mask = torch.full((len(fresh), kept + len(self.nodes)), torch.finfo(dtype).min, dtype=dtype)

@@ -19,7 +19,7 @@ ROOT = -1
 
 @dataclass(frozen=True)
 class Draw:
-    """A drafted token, the node that it is, and the draw before it on its path (-1: none)."""
+    """A drafted token, the node of its prefix, and the index of the previous draw on its path (-1 for the first)."""
 
     token: int
     node: int
@@ -47,7 +47,7 @@ class Proposal:
         return [draw for draw in self.draws if self.parents[draw.node] == node]
 
     def paths(self) -> list[list[int]]:
-        """Returns the nodes on the path to each draw that no other draw follows."""
+        """Returns the paths of the tree, as lists of nodes: one path for each draw that no other draw follows."""
         found, inner = [], {draw.before for draw in self.draws}
         for i in range(len(self.draws)):
             if i in inner:
@@ -80,8 +80,8 @@ class Drafter(ABC):
         first = self.root(text)
         if first is None:
             return made
-        # `level` has the nodes of a level, `through` the draws that end at each node (-1 at the root, once for each
-        # path), and `rows` the proposal after each.
+        # `level` has the nodes of a level, `through` the draws that end at each of these nodes (-1 at the root, once
+        # for each path), and `rows` the proposal's row after each of these nodes.
         level, through = [ROOT], {ROOT: [-1] * (shape.branching[0] if shape.replaced else 1)}
         rows: Tensor | None = first[None]
         for depth, width in enumerate(shape.branching):
@@ -105,8 +105,8 @@ class Drafter(ABC):
 
 
 def _fixed_and_drawn(rows: Tensor, fixed: int, width: int, generator: torch.Generator) -> Tensor:
-    """Returns the most probable tokens of each row [n, V], then draws from the rest of it: [n, width], with -1 where a
-    row has no more tokens."""
+    """Returns [n, width]: the `fixed` most probable tokens of each row [n, V], then draws without replacement from the
+    other tokens of the row. Entries are -1 if a row has no more tokens."""
     likely = rows.topk(min(fixed, rows.shape[1])).indices
     rest = rows.scatter(1, likely, 0.0)
     drawn = draft_gumbel_top_k(rest, width - fixed, generator=generator, check=False)
@@ -116,7 +116,7 @@ def _fixed_and_drawn(rows: Tensor, fixed: int, width: int, generator: torch.Gene
 def _grow(
     made: Proposal, level: list[int], through: dict[int, list[int]], rows: Tensor, drawn: list[list[int]], iid: bool
 ) -> dict[int, list[int]]:
-    """Adds a level of draws. Returns the new nodes, and the draws that end at each."""
+    """Adds a level of draws. Returns the new nodes, each with the draws that end at it."""
     fresh: dict[int, list[int]] = {}
     for row, node in enumerate(level):
         made.rows[node] = rows[row]
@@ -146,7 +146,8 @@ class ModelDrafter(Drafter):
         return rows[-1]
 
     def after(self, proposal: Proposal, nodes: Sequence[int]) -> Tensor:
-        # Levels are fed whole and in order, so that a node has the same number in the context and in the proposal.
+        # All nodes of a level are fed in their order, so that a node has the same number in the context and in the
+        # proposal.
         return self._context.feed([proposal.tokens[i] for i in nodes], [proposal.parents[i] for i in nodes])
 
     def accepted(self, path: Sequence[int]) -> None:
@@ -166,7 +167,7 @@ class Lookup(Drafter):
         self._from = 0
 
     def root(self, text: Sequence[int]) -> Tensor | None:
-        # A run of tokens enters the table once a token follows it, so that a match is never the end of the text.
+        # An n-gram is added to the table only when a token follows it, so the end of the text never matches itself.
         for end in range(len(self._text), len(text)):
             self._text.append(text[end])
             for n in range(1, min(self._longest, end) + 1):

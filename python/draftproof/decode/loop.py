@@ -54,7 +54,7 @@ class Clock:
         self._last = now
 
     def skip(self) -> None:
-        """Leaves the time since the last call out of the parts and of the total."""
+        """Excludes the time since the last call from the parts and from the total."""
         now = self._now()
         self._start += now - self._last
         self._last = now
@@ -74,10 +74,10 @@ def decode_text(
     keep: bool = False,
     now: Callable[[], float] = time.perf_counter,
 ) -> Decoded:
-    """Continues a prompt by at least `count` tokens, also after a token that ends a text.
+    """Continues a prompt by at least `count` tokens. A token that ends a text does not stop the loop.
 
     drafter: None decodes without drafts: one pass of the target and one draw for each token.
-    keep: whether to keep the calls, for which the time is not counted.
+    keep: whether to keep the calls; the time to store them is not counted.
     now: the clock.
     """
     text, done = list(prompt), Decoded()

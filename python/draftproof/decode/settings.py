@@ -52,7 +52,7 @@ class Shape:
 
     @property
     def drafts(self) -> int:
-        """Number of drafts of one call, equal ones of different paths included."""
+        """Number of drafts of one call; equal drafts of different paths are counted separately."""
         return self.paths * self.length if self.replaced else sum(itertools.accumulate(self.branching, operator.mul))
 
     @property
@@ -63,8 +63,8 @@ class Shape:
         return "iid" if self.replaced else "without_replacement"
 
     def verifiers(self) -> tuple[str, ...]:
-        """Returns the verifiers that decide on such drafts. Verifiers of K drafts are left out at K = 1, where each of
-        them decides as `single_draft` or `block_verification` does."""
+        """Returns the verifiers for drafts of this shape. Verifiers of K drafts are left out for a single path, because
+        each of them then decides as `single_draft` or `block_verification` does."""
         if self.fixed:
             return HYBRID
         if not self.replaced:
@@ -167,7 +167,8 @@ class Setting:
 
 
 def settings_of(drafts: Sequence[str], shapes: list[Shape], verifiers: Sequence[str] | None) -> list[Setting]:
-    """Returns all combinations that fit; if `verifiers` is None, with all verifiers that fit a shape.
+    """Returns all combinations of drafts, shape and verifier in which the verifier accepts the shape. If `verifiers` is
+    None, each shape is combined with all verifiers for it.
 
     Raises: CaptureError for an unknown name, or a verifier that fits no shape.
     """
@@ -184,7 +185,7 @@ def settings_of(drafts: Sequence[str], shapes: list[Shape], verifiers: Sequence[
     for name in drafts:
         for shape in shapes:
             if name == "lookup" and shape.paths > 1:
-                continue  # Prompt look-up proposes one continuation, which further paths would repeat.
+                continue  # Prompt look-up proposes one continuation, so more paths would be equal.
             chosen = shape.verifiers() if verifiers is None else [v for v in verifiers if shape.accepts(v)]
             combined += [Setting(name, shape, verifier) for verifier in chosen]
     if not combined:
