@@ -128,7 +128,7 @@ def outcomes_of(
     if predictions is not None:
         question["predictions"] = predictions
     deadline = deadline_of(subject, time_limit)
-    # A function that fails in the rehearsal is called nevertheless, because it may only accept rows of these sizes.
+    # A failure in the rehearsal is ignored, because the function may accept only rows of the sizes in `inputs`.
     with deadline.watching(lambda: None), contextlib.suppress(FunctionFailed):
         rehearse(subject, deadline)
     subject.rows = subject.answered = 0

@@ -107,7 +107,7 @@ def check(
                 raise
             store.forget(declaration.name)  # `known` belongs to an earlier function of the same name
             document = verdict_in(asked)
-    except Ended:  # before the program started
+    except Ended:  # The check ended before the program started.
         document = {"gates": []}
     except ProgramError as error:
         if subject.error is not None and "fails on every input" in error.message:

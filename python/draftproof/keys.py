@@ -1,4 +1,4 @@
-"""keyed: makes a function whose random numbers all come from a key one that `check` judges over uniform keys.
+"""keyed: makes a function for `check` from a function that takes all its random numbers from a key.
 
 Watermarks and reproducible sampling replace random numbers by noise that a key determines. Such a function is
 deterministic for each key, and unbiased if its token has the target's distribution over uniform keys.
@@ -38,7 +38,7 @@ def keyed(fn: Callable[..., int], keys: int = 2_147_483_648) -> Callable[..., in
             raise NotDetermined(f"key {key}: got token {first}, then {second}")
         return first
 
-    del over_keys.__wrapped__  # its parameters are p, q and drafts
+    del over_keys.__wrapped__  # so that inspect.signature shows p, q and drafts
     return over_keys
 
 

@@ -1,4 +1,5 @@
-"""Small models as objects: for engines that serve several requests, and for steps that draft inside."""
+"""Small models as objects, for engines that serve several requests and for functions that draft and verify in one
+step."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 EVERY_PREFIX = "every_prefix"  # the draft sampling whose drafts are all sequences of 1 to L tokens
-MOST_NODES = 14  # drafts of such a tree: L = 3 with two tokens, 2 with three, 1 with four
+MOST_NODES = 14  # limit of its drafts: L = 3 for V = 2, L = 2 for V = 3, L = 1 for V = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,7 @@ class StateModel:
         return self._states(tokens, state)[-1]
 
     def rows_after(self, tokens: Iterable[int], state: int = 0) -> Any:
-        """Returns the rows before and after each of n tokens, [n + 1, V], as one pass of a model over them."""
+        """Returns [n + 1, V]: the row in `state` and the row after each of n tokens, as in one pass of a model."""
         return self.rows[self._states(tokens, state)]
 
     def _states(self, tokens: Iterable[int], state: int) -> list[int]:
@@ -61,7 +62,7 @@ def of_models(step: Callable[..., Any], name: str) -> Callable[..., Any]:
         return step(StateModel(p, children), StateModel(proposal, children), length, **generators)
 
     verify.__name__ = name
-    verify.__module__ = str(getattr(step, "__module__", ""))  # generators are not searched in functions of this package
+    verify.__module__ = str(getattr(step, "__module__", ""))  # Functions of draftproof are not searched for generators.
     given = [
         inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("p", "q", "drafts", "parents")
     ]
@@ -73,7 +74,8 @@ def of_models(step: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 @cache
 def _every_prefix(nodes: int, vocabulary: int) -> tuple[NDArray[np.int32], int]:
-    """Returns the node after each token, [nodes, V], and the depth. A node of the last level is followed by itself."""
+    """Returns the child of each node for each token, [nodes, V], and the depth of the tree. In the last level, where a
+    node has no children, the entries are the node itself."""
     children = np.arange(nodes, dtype=np.int32)[:, None] * vocabulary + 1 + np.arange(vocabulary, dtype=np.int32)
     depth, first = 0, 1
     while first < nodes:

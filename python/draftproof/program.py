@@ -23,8 +23,8 @@ _NAME = "draftproof"
 
 
 def printable(text: str, most: int = 10_000) -> str:
-    """Returns at most `most` letters of a text from outside, with `?` for control characters except line feeds and
-    tabs, so that a name or a message cannot control the terminal that shows it."""
+    """Returns at most `most` characters of a text, with `?` for control characters except line feeds and tabs, so that
+    a name or a message from outside cannot control the terminal that shows it."""
     kept = "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text[:most])
     return kept + (".." if len(text) > most else "")
 
@@ -168,7 +168,7 @@ def _said(errors: str) -> str:
 
 
 def _in_package() -> list[Path]:
-    # An editable installation has a second folder of the package, with the files that the build made.
+    # An editable installation has two folders of the package; the second folder has the files that the build made.
     folders = list(getattr(sys.modules[__name__.rpartition(".")[0]], "__path__", []))
     return [Path(folder) / "bin" / _NAME for folder in folders]
 

@@ -57,8 +57,8 @@ def gates(
 
 @pytest.fixture
 def draftproof_acceptance(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Calls `draftproof.acceptance`, and fails with both numbers if the mean is below `at_least`. The report of the
-    test has the rates."""
+    """Returns a function that calls `draftproof.acceptance`. The test fails with both numbers if the mean is below
+    `at_least`; the report of the test has the rates."""
 
     def measured(fn: Any, rows: Any, *arguments: Any, at_least: Any, **named: Any) -> Any:
         __tracebackhide__ = True
@@ -90,7 +90,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Divides the budget. Every worker of pytest-xdist collects all tests, so all divide by the same number."""
+    """Divides the false-alarm budget by the number of sampled gates. Every worker of pytest-xdist collects all tests,
+    so all workers divide by the same number."""
     sampled = sum(1 for item in items if item.get_closest_marker(_MARKER) and _tier(item) == "sampled")
     if not any(item.get_closest_marker(_MARKER) for item in items) and not _options(config):
         return
@@ -110,7 +111,7 @@ def _options(config: pytest.Config) -> dict[str, Any]:
 
 
 def _report(item: pytest.Item, verdict: Verdict) -> None:
-    if verdict.status in ("passed", "skipped"):  # the exception reports other verdicts
+    if verdict.status in ("passed", "skipped"):  # Other verdicts are shown by the exception.
         item.add_report_section("call", "draftproof", str(verdict))
     item.user_properties.append(("draftproof", json.dumps(verdict.document)))
 
@@ -145,7 +146,8 @@ def _write_page(documents: Sequence[dict[str, Any]], page: str) -> str:
 
     from draftproof.program import ProgramNotFound, find
 
-    whole = [document for document in documents if "schema" in document]  # a time limit may leave no schema
+    # A check that ended at its time limit may have no schema.
+    whole = [document for document in documents if "schema" in document]
     if not whole:
         return f"{page}: got no verdict, expected one"
     gates = [gate for document in whole for gate in document["gates"]]

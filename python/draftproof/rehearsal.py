@@ -25,7 +25,7 @@ from draftproof.subject import FunctionFailed, Subject, text_of, words_of
 from draftproof.tape import UnknownRandomness
 from draftproof.wire import Arrays, Fields
 
-_REPEATED = 8  # calls of check_equal_calls with equal numbers, and as many with other ones
+_REPEATED = 8  # number of calls with equal numbers, and of calls with other numbers, in check_equal_calls
 
 
 def rehearse(subject: Subject, deadline: Deadline) -> None:
@@ -42,7 +42,7 @@ def rehearse(subject: Subject, deadline: Deadline) -> None:
         subject.error = None
         deadline.call(subject.answer, fields, arrays)
         if not subject.answered and subject.declaration.level == "position" and "drafts" in arrays:
-            # The draft sampling may have a separate proposal row for each draft.
+            # The function may require a separate proposal row for each draft, so it is called with such rows too.
             arrays = arrays | {"q": np.repeat(arrays["q"], arrays["drafts"].shape[1], axis=1)}
             deadline.call(subject.answer, fields, arrays)
         hint = _hint(subject)
@@ -61,7 +61,7 @@ def check_equal_calls(subject: Subject, deadline: Deadline) -> None:
     """Checks whether random sources that no tape replaces are the reason why equal calls had different results.
 
     Raises: UnknownRandomness if calls have equal results with equal numbers of these sources, and different results
-    with other numbers: then nothing but these sources makes them differ. Ended.
+    with other numbers, because only these sources can then be the reason. Ended.
     """
     before = subject.calls, subject.draw_log.copy()
     try:
@@ -115,7 +115,7 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
     one, two = [1.0, 0.0, 0.0][:vocabulary], [0.0, 1.0, 0.0][:vocabulary]
     middle = [0.5, 0.5] if vocabulary == 2 else [0.5, 0.25, 0.25]
     other = [0.25, 0.75] if vocabulary == 2 else [0.25, 0.5, 0.25]
-    rows = [(one, two), (middle, middle), (other, middle), (middle, other)]  # every draft of the first is token 1
+    rows = [(one, two), (middle, middle), (other, middle), (middle, other)]  # in the first pair, q = 1 at token 1
     if vocabulary == 1:
         rows = [([1.0], [1.0])] * 4
     numbers: Arrays = {}
@@ -125,7 +125,8 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
         numbers["seeds"] = np.arange(len(rows), dtype=np.int64)
     fields = {"id": 0, "vocabulary": vocabulary, "randomness": declared.randomness[0]}
     if "verify" in declared.functions:
-        # Drafts of a position without replacement need several tokens with q > 0.
+        # For level position only the last two pairs are used: several drafts without replacement need several tokens
+        # with q > 0.
         arrays = _verify_arrays(subject, [*rows[2:], *rows[2:]] if declared.level == "position" else rows, 1)
         given = ["p", "q", "drafts", *(name for name in ("parents", "legal") if name in arrays)]
         requests.append((fields | {"type": "verify"}, _as_declared(subject, arrays) | numbers, subject.fn, given))
@@ -160,9 +161,9 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
 
 
 def _verify_arrays(subject: Subject, rows: list[tuple[list[float], list[float]]], first: int) -> Arrays:
-    """Returns the arrays of a request for these rows (p, q) at every position, as probabilities. Drafts are the tokens
-    first, first + 1, .. modulo V. In a tree they are a path, or the children of the root for a step that drafts
-    inside."""
+    """Returns the arrays of a request, as probabilities. Row i of the batch has the pair rows[i] = (p, q) at every
+    position. Drafts are the tokens first, first + 1, .. modulo V. In a tree the drafts are a path, or the children of
+    the root for a step that drafts inside."""
     declared, vocabulary, count = subject.declaration, len(rows[0][0]), len(rows)
     inside, position = declared.draft_sampling == EVERY_PREFIX, declared.level == "position"
     drafts = vocabulary if inside else max(1, declared.fewest_drafts)
@@ -183,7 +184,7 @@ def _verify_arrays(subject: Subject, rows: list[tuple[list[float], list[float]]]
 
 
 def _as_declared(subject: Subject, arrays: Arrays) -> Arrays:
-    """Returns the arrays with p and q in the declared form and type; requests have bfloat16 rows in float32."""
+    """Returns the arrays with p and q in the declared form and type; requests carry bfloat16 rows as float32."""
     declared = subject.declaration
     dtype = declared.dtype if declared.dtype != "bfloat16" else "float32"
     with np.errstate(divide="ignore"):
@@ -194,7 +195,8 @@ def _as_declared(subject: Subject, arrays: Arrays) -> Arrays:
 
 
 def _draws_races(subject: Subject, deadline: Deadline) -> bool:
-    """Whether a call on V tokens draws a uniform array of V, for a V that no other dimension has."""
+    """Whether a call draws an array of V uniforms, or V exponentials one by one. The call has V = 7, which is the size
+    of no other dimension, so that an array of 7 numbers has one number for each token."""
     vocabulary = 7
     most = subject.declaration.most_vocabulary
     if most and most < vocabulary:
@@ -203,7 +205,7 @@ def _draws_races(subject: Subject, deadline: Deadline) -> bool:
     subject.draw_log.clear()
     subject.lines.recording = True
     fields = {"type": "verify", "id": 0, "vocabulary": vocabulary, "randomness": "scripted"}
-    for q in (even, likely):  # with `likely` the draft is rejected: the residual may be drawn by a race
+    for q in (even, likely):  # With `likely` the draft is rejected, so races of the residual are found too.
         arrays = _as_declared(subject, _verify_arrays(subject, [(even, q)], 0))
         deadline.call(subject.answer, fields, arrays | {"tape": np.full((1, 512), 0.5)})
     subject.lines.recording = False
@@ -225,7 +227,7 @@ def _choose_form(subject: Subject, deadline: Deadline) -> None:
         return
     drafts = max(1, subject.declaration.fewest_drafts)
     v = 6 if 4 in (drafts, drafts + 1) else 4  # no other dimension has this size
-    row = [2 * (v - x) / (v * (v + 1)) for x in range(v)]  # the residual p - q has v / 2 tokens
+    row = [2 * (v - x) / (v * (v + 1)) for x in range(v)]  # (p - q)+ has v / 2 tokens
     arrays = _verify_arrays(subject, [(row, row[::-1])], v - 1)
     given = ("p", "q", "drafts", "parents", "legal")
     one: dict[str, Any] = {name: arrays[name][0].tolist() for name in given if name in arrays}
@@ -238,7 +240,7 @@ def _choose_form(subject: Subject, deadline: Deadline) -> None:
         subject.races, subject.complement = races, complement
         try:
             document = ask(subject, ["distribution", "-"], input=question, deadline=deadline)
-        except ProgramError:  # the function is not declared for such an input
+        except ProgramError:  # This input is outside of the declaration of the function.
             subject.races, subject.complement = forms[0]
             return
         if deadline.over:

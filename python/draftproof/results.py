@@ -34,7 +34,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class TierResult:
-    """One tier: its worst status, the calls or trials it took, and a note, which says why a tier was skipped."""
+    """One tier: its worst status, its number of calls or trials, and a note, such as the reason why it was skipped."""
 
     tier: str
     status: str

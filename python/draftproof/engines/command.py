@@ -161,7 +161,8 @@ def _one(engine: Engine, adapters: list[str], base: Path, options: argparse.Name
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int:
-    """Waits for a process and returns its exit code. Ctrl-C signals the process too, which ends with its results."""
+    """Waits for a process and returns its exit code. On Ctrl-C the process gets SIGINT too, and ends after it has
+    stored its results; this function then continues to wait."""
     while True:
         try:
             return process.wait()

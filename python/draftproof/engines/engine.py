@@ -61,7 +61,8 @@ EQUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"
 IMPOSSIBLE = "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1"
 # After softmax in float32, token 0 has the same probability in both rows, and token 1 is a few steps larger in q.
 NEARLY_EQUAL = "L=1 K=1 [] p=(2915 1)/2916 q=(5829 2)/5831"
-# The running sum of p, rounded, ends below a sum in another order, so a draw may reach the impossible last token.
+# The rounded running sum of p ends below a sum of p in another order, so a draw that is scaled by the larger sum may
+# return the last token, although p = 0.
 SHORT_SUM = "L=1 K=1 [] p=(5 6 1 1 5 6 2 3 0)/29 q=(0 0 0 0 0 0 0 0 1)/1"
 # A chain of two drafts whose rows have tokens with p > q and tokens with p < q.
 OF_LENGTH_TWO = (
@@ -72,7 +73,8 @@ CHAINS = (EQUAL, IMPOSSIBLE, SHORT_SUM, OF_TWO, WITH_ZERO, OF_LENGTH_TWO)
 
 
 def on_one(name: str, make: Callable[[], Subject], instance: str, note: str = "") -> EngineAdapter:
-    """Returns an adapter, for batches and slow calls, that is checked on one model, which is shrunk if it fails."""
+    """Returns an adapter that is checked on one model, which is shrunk if a check fails. It is meant for functions that
+    take batches and for slow functions."""
     return EngineAdapter(name, make, models=0, predictions=16, tiers=("proof",), instances=(instance,), note=note)
 
 

@@ -22,7 +22,7 @@ def install(engine: Engine) -> None:
     target = engine.folder
     if engine.sdist:
         target.mkdir(parents=True, exist_ok=True)
-        name = engine.sdist.partition("==")[0]  # its build requirements may be wheels
+        name = engine.sdist.partition("==")[0]  # --no-binary for this name only: build requirements may be wheels
         _pip([*pip, "download", "--no-deps", "--no-binary", name, "-d", str(target), engine.sdist], engine)
         for archive in target.glob("*.tar.gz"):
             subprocess.run(["tar", "-xzf", str(archive), "-C", str(target)], check=True)

@@ -30,8 +30,8 @@ def run(
     limit: float = 600,
     keep: Callable[[dict[str, Any]], None] = lambda result: None,
 ) -> dict[str, Any]:
-    """Runs the gate on the adapters of an engine in this process and returns the result. `keep` gets the result so far
-    after each adapter; a gate is undecided after `limit` seconds. Raises: Missing."""
+    """Runs the gate on the adapters of an engine in this process and returns the result. `keep` is called with the
+    result so far after each adapter; a gate is undecided after `limit` seconds. Raises: Missing."""
     engine.enter()
     result: dict[str, Any] = {
         "schema": SCHEMA,
@@ -80,11 +80,12 @@ def repeat(
     models: int = 2,
     keep: Callable[[dict[str, Any]], None] = lambda counted: None,
 ) -> dict[str, Any]:
-    """Runs `count` gates on each adapter and returns how many passed; fewer run after Ctrl-C. Adapters that can be
-    scripted get the proof tier with other models and predictions each time; with `models` 0 each gate is one small
-    chain. The others get their tiers of trials with other seeds, and their count has no `models`. `keep` gets the
-    counts so far after each gate. An adapter that cannot be opened has `skipped`, the reason, and no gates.
-    Raises: Missing."""
+    """Runs `count` gates on each adapter, or fewer after Ctrl-C, and returns how many passed.
+
+    For an adapter that can be scripted, each gate is the proof tier with other models and predictions, or on one small
+    chain if `models` is 0. For other adapters each gate is the tiers of trials with another seed, and the count has no
+    `models`. `keep` is called with the counts so far after each gate. For an adapter that cannot be opened, the count
+    has the reason as `skipped`, and no gates. Raises: Missing."""
     engine.enter()
     counted: dict[str, Any] = {}
     for adapter in engine.adapters:
@@ -117,9 +118,9 @@ def repeat(
 
 def small_chain(seed: int) -> str:
     """Returns a model of one draft and two or three tokens in the form of counterexamples, for engines where a
-    distribution takes minutes. Weights are at most 7; p = q in one model of five. Tokens with p = 0 are not drafted,
-    because failures at such tokens, by a uniform number of 0 or an empty residual, take hundreds of distributions to
-    shrink; docs/findings describes them."""
+    distribution takes minutes. Weights are at most 7; p = q in one model of five. Tokens with p = 0 are not drafted.
+    Failures at such tokens, by a uniform number of 0 or an empty residual, are described in docs/findings, and would
+    take hundreds of distributions to shrink."""
     draw = random.Random(seed)
     size = draw.choice((2, 2, 2, 3))
 
@@ -202,7 +203,8 @@ def described(verdict: Any, subject: Subject) -> dict[str, Any]:
 
 def write(result: Mapping[str, Any], folder: Path) -> Path:
     """Stores a result as NAME-VERSION.json, which is replaced atomically. An adapter that did not run or was skipped
-    keeps its last entry; every adapter keeps its count of repeated gates. Nothing is written if all were skipped."""
+    keeps its last entry; every adapter keeps its count of repeated gates. Nothing is written if all adapters were
+    skipped."""
     path = folder / f"{result['engine']}-{result['version']}.json"
     old = json.loads(path.read_text())["adapters"] if path.is_file() else []
     adapters = {adapter["name"]: adapter for adapter in old}

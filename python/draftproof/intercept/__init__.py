@@ -38,7 +38,7 @@ REASONS = TapeShort, NoMass, RowsUnclear, UnknownRandomness
 
 
 class Source(Protocol):
-    """The functions that a file of this folder defines."""
+    """The functions and the name that each module of this folder defines for one library's random numbers."""
 
     NAME: str
 
@@ -56,7 +56,8 @@ def sources() -> tuple[Source, ...]:
 
 
 def reason_of(error: BaseException | None, tape: Tape | None) -> BaseException | None:
-    """Returns the tape's exception that `error` was raised from or after; interpreters of kernels wrap exceptions."""
+    """Returns the exception of the tape that caused `error`, or None. `error` may be another exception, because
+    interpreters of kernels wrap exceptions."""
     if tape is not None and tape.refused is not None:
         return tape.refused
     for _ in range(64):
@@ -68,7 +69,8 @@ def reason_of(error: BaseException | None, tape: Tape | None) -> BaseException |
 
 @contextmanager
 def replaced() -> Iterator[None]:
-    """Replaces the functions that draw, in all imported libraries. Outside of calls, stand-ins draw as before."""
+    """Replaces the functions that draw, in all imported libraries, by stand-ins. Outside of calls that are checked, a
+    stand-in draws like the function that it replaces."""
     with ExitStack() as stack:
         for source in sources():
             if source.present():
@@ -78,7 +80,7 @@ def replaced() -> Iterator[None]:
 
 @contextmanager
 def calling(tape: Tape) -> Iterator[None]:
-    """Takes the draws of this thread from `tape` until the context ends. It requires `replaced` around it."""
+    """Takes the draws of this thread from `tape` until the context ends. Requires: the context `replaced` is active."""
     with ExitStack() as stack:
         stack.enter_context(drawing_from(tape))
         for source in sources():
@@ -110,8 +112,8 @@ scripted = intercepting
 
 @contextmanager
 def seeded_call(value: int, every_operator: bool) -> Iterator[None]:
-    """Takes the draws of this thread from generators with this seed, 0 to 2^63 - 1, until the context ends. It requires
-    `replaced` around it.
+    """Takes the draws of this thread from generators with the seed `value`, 0 to 2^63 - 1, until the context ends.
+    Requires: the context `replaced` is active.
 
     With `every_operator` torch's default generator, which all threads share, is seeded too, for operators that have no
     stand-in.
@@ -134,9 +136,10 @@ _one_at_a_time = threading.Lock()
 
 
 def draws_beside(call: Callable[[], Any], seed: int) -> tuple[Any, list[str]]:
-    """Returns the result of `call`, a call with a tape, and the random sources without a tape that it used: os.urandom,
-    os.getrandom, `random_raw` of bit generators made in the call, random and numpy.random in other threads. Their
-    numbers are replaced by those of `seed`. That a source was used does not show that the result depends on it.
+    """Returns the result of `call`, a call with a tape, and the names of the random sources without a tape that it
+    used: os.urandom, os.getrandom, `random_raw` of bit generators made in the call, random and numpy.random in other
+    threads. The numbers of these sources come from a generator with seed `seed`. A source may be used although the
+    result does not depend on it.
     """
     found, numbers = _scalars.Unreplaced(seed), Plain(seed)
 

@@ -35,11 +35,11 @@ _NOT_THE_FUNCTION = (
     str(Path(np.__file__).parent),
     *(str(Path(origin).parent) for origin in [getattr(find_spec("torch"), "origin", None)] if origin),
 )
-_padding = np.random.default_rng(1)  # never reseeded, so that equal calls of a function that reads padding differ
+_padding = np.random.default_rng(1)  # never reseeded: if a function uses padding, its equal calls differ
 
 
 def refuse(tape: Tape, operator: str, remedy: str) -> NoReturn:
-    """Raises UnknownRandomness, and leaves it on the tape for a function that catches all exceptions."""
+    """Raises UnknownRandomness, and stores the exception in the tape, because the function may catch it."""
     tape.refused = UnknownRandomness(operator, remedy)
     raise tape.refused
 
@@ -102,7 +102,7 @@ def _spread(
 
 
 def _uniforms(tape: Tape, shape: tuple[int, ...]) -> Floats:
-    """Returns numbers for padding: the constant of a tape that has one, else random numbers."""
+    """Returns numbers for padding: the tape's constant if the tape has a constant, else random numbers."""
     return _padding.random(shape) if tape.constant is None else np.full(shape, tape.constant)
 
 
@@ -160,8 +160,8 @@ def is_race(tape: Tape, shape: Shape) -> bool:
 
 
 def _line() -> tuple[CodeType, int]:
-    """Returns the code and the instruction of the function that draw: the innermost frame outside draftproof/intercept
-    and libraries."""
+    """Returns the code object and the index of the instruction that draws, in the innermost frame outside
+    draftproof/intercept and libraries."""
     frame = sys._getframe(2)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_NOT_THE_FUNCTION):
         frame = frame.f_back
@@ -192,7 +192,8 @@ def raced_uniforms(
 
 
 def is_hash(n: int) -> bool:
-    """Whether integers below n are likely bits of a hash, which stand for uniforms."""
+    """Whether integers below n are treated as the bits of a hash, from which functions compute uniforms: n is a power
+    of two and at least 2^16."""
     return n >= 2**16 and n & (n - 1) == 0
 
 

@@ -18,7 +18,7 @@ from draftproof.intercept._elements import note, refuse
 from draftproof.intercept._scalars import lone_clock, shape_of
 from draftproof.tape import RowsUnclear, Tape
 
-GRID = {"float64": 53, "float32": 24}  # bits of random()
+GRID = {"float64": 53, "float32": 24}  # random() returns multiples of 2^-bits
 MOST_COUNTS = 64  # largest n of a multinomial, which is drawn as n picks
 
 METHODS: dict[str, Callable[..., Any]] = {}
@@ -113,7 +113,7 @@ def exponential(call: Call, scale: Any = 1.0, size: Any = None) -> Any:
 
 @draws("gumbel")
 def gumbel(call: Call, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-    # numpy computes -log(u) with u < 1 on a grid of 2^-53; the result is at least 2^-53.
+    # numpy computes a clock as -log(u), where u is a multiple of 2^-53 below 1, so the clock is at least 2^-53.
     return loc - scale * np.log(np.maximum(_clocks(call, _shape(size, loc, scale)), 2.0**-53))
 
 
@@ -139,8 +139,8 @@ def randint(call: Call, low: Any, high: Any = None, size: Any = None, dtype: Any
 
 
 def _sum_slack(p: Any) -> float:
-    """Returns numpy's tolerance for the sum of probabilities in choice: for an array of float32 or float16 it is the
-    square root of that type's epsilon."""
+    """Returns numpy's tolerance for the sum of the probabilities of `choice`: the square root of epsilon of float64, or
+    of the array's type for float32 and float16."""
     narrow = isinstance(p, np.ndarray) and np.issubdtype(p.dtype, np.floating)
     return math.sqrt(max(np.finfo(p.dtype if narrow else np.float64).eps, np.finfo(np.float64).eps))
 

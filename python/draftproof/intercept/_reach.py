@@ -15,7 +15,7 @@ MOST_OBJECTS = 10_000  # objects that a search visits at most; objects of librar
 LIBRARIES = ("torch", "numpy", "random", "triton", "transformers", "scipy", "jax", "builtins", "draftproof", "_pytest")
 
 
-# Names of operations from Python 3.10 to 3.14.
+# Names of bytecode instructions of Python 3.10 to 3.14.
 _LOADED_FROM = dict.fromkeys(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"), "global")
 _LOADED_FROM |= dict.fromkeys(("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"), "closure")
 _LOADED_FROM["IMPORT_NAME"] = "import"
@@ -25,9 +25,9 @@ _BETWEEN = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL"})  # these do 
 
 @functools.cache
 def _loads_of(code: types.CodeType) -> tuple[tuple[str, ...], ...]:
-    """Returns the names that `code` and its inner functions load: `global`, `closure` or `import`, a name, and the
-    attributes that are read from it one after the other. `co_names` would not separate a global from an attribute
-    of the same name."""
+    """Returns the names that `code` and its inner functions load, as tuples: `global`, `closure` or `import`, a name,
+    and the attributes that are read from the named object one after the other. `co_names` does not suffice, because it
+    does not distinguish a global from an attribute of the same name."""
     found: dict[tuple[str, ...], None] = {}
     chain: tuple[str, ...] = ()
     for step in dis.get_instructions(code):
@@ -80,7 +80,7 @@ def _loaded_by(function: types.FunctionType) -> Iterator[tuple[str, object]]:
 
 
 def _is_tuned(thing: object) -> bool:
-    """Whether this is a kernel of Triton under a decorator such as @autotune or @heuristics."""
+    """Whether `thing` is a kernel of Triton with a decorator such as @autotune or @heuristics."""
     return type(thing).__module__.partition(".")[0] == "triton" and getattr(thing, "fn", None) is not None
 
 
@@ -94,7 +94,7 @@ def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
         yield name, thing.__func__
     elif isinstance(thing, types.FunctionType):
         room = (thing.__module__ or "").partition(".")[0]
-        if room in LIBRARIES or room in sys.stdlib_module_names:  # copy.deepcopy reaches types of many modules
+        if room in LIBRARIES or room in sys.stdlib_module_names:  # e.g. copy.deepcopy names types of many modules
             return
         original = getattr(thing, "__wrapped__", None)
         if original is not None:

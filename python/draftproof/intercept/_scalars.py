@@ -18,8 +18,8 @@ from draftproof.seeds import SeededSource
 from draftproof.tape import CLOCK, Tape
 from draftproof.tape_row import clock_of
 
-# Modules that are being imported, with their locks. Draws made while a library is imported during a call are not taken
-# from the tape: they happen only in the first call.
+# Modules that are being imported, with their locks. If a call imports a library, draws during the import are not taken
+# from the tape, because only the first call imports it.
 _importing: dict[str, Any] = getattr(importlib._bootstrap, "_module_locks", {})
 
 
@@ -28,7 +28,7 @@ class _Here(threading.local):
 
     tape: Tape | None = None
     seed: int | None = None
-    made: dict[str, Any] | None = None  # the generators of the seed, by library
+    made: dict[str, Any] | None = None  # by library: its generator with a seed that is derived from `seed`
     imports = 0  # number of modules that this thread was importing when the call began
 
 
@@ -36,13 +36,14 @@ here = _Here()
 
 
 class Unreplaced:
-    """Random sources without a tape that a call of `intercept.draws_beside` uses; their numbers are those of `seed`."""
+    """The names of the random sources without a tape that `intercept.draws_beside` found in a call, and generators with
+    seed `seed` that replace these sources."""
 
     def __init__(self, seed: int) -> None:
         self.seed, self.names, self.made = seed, set[str](), dict[str, Any]()
 
 
-unreplaced: Unreplaced | None = None  # while `draws_beside` runs a call
+unreplaced: Unreplaced | None = None  # set while `draws_beside` runs a call
 
 
 def imports_here() -> int:
@@ -55,8 +56,8 @@ def imports_here() -> int:
 
 
 def running() -> Tape | None:
-    """Returns the tape of the call that this thread runs; None outside of a call, and in a module that the call
-    imports."""
+    """Returns the tape of the call that this thread runs; None outside of a call, and while the call imports a
+    module."""
     tape = here.tape
     if tape is None and unreplaced is not None:
         unreplaced.names.add("random or numpy.random in another thread")
@@ -64,7 +65,7 @@ def running() -> Tape | None:
 
 
 def own(library: str, make: Callable[[int], Any]) -> Any:
-    """Returns the generator of this thread's seeded call for a library; None outside of a seeded call."""
+    """Returns the generator that a library draws from in this thread's seeded call; None outside of a seeded call."""
     seed, made = here.seed, here.made
     if seed is None and unreplaced is not None:
         seed, made = unreplaced.seed, unreplaced.made
@@ -121,8 +122,8 @@ class Patches:
 
 
 def source_of(tape: Tape, seed: Hashable, generator: Any) -> Any:
-    """Returns the source of a generator with this seed in the running call: `generator` itself if the seed is the same
-    in every call, else a source that reads the same places of the tape for the same seed."""
+    """Returns the source that replaces a generator with this seed in the running call: `generator` itself if the seed
+    is the same in every call, else a source that reads the same places of the tape for equal seeds."""
     if tape.book is not None and tape.book.is_fixed(seed):
         return generator
     return SeededSource(seed)
@@ -145,12 +146,13 @@ def shape_of(size: Any) -> tuple[int, ...]:
 
 
 def race_size(tape: Tape) -> int:
-    """Returns the number of entries of the race that a lone exponential belongs to: V if draws are raced, else 1."""
+    """Returns the number of clocks of the race that a single exponential belongs to: V if the tape has races, else
+    1."""
     return tape.vocabulary if tape.races else 1
 
 
 def lone_clock(tape: Tape, operator: str, stream: str) -> float:
-    """Returns one exponential: a separate clock, or the next clock of a race of V."""
+    """Returns one exponential: a race of its own, or the next clock of a race of V clocks if the tape has races."""
     one = tape.single(operator)
     return clock_of(one.take((CLOCK, race_size(tape), 53, one.number_of(stream))))
 

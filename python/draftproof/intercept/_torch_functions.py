@@ -26,7 +26,7 @@ from draftproof.seeds import SeededSource
 from draftproof.tape import Tape
 
 _CPU = torch.device("cpu")
-# Draws for the usual arguments of a function; returns NotImplemented for others.
+# A function that draws for the usual arguments of a torch function and returns NotImplemented for other arguments.
 _Direct = Callable[[Tape, tuple[Any, ...], dict[str, Any]], Any]
 
 
@@ -68,7 +68,7 @@ def _stand_in(original: Any, direct: _Direct | None) -> Any:
 
 
 def _seeded_in_call(tape: Tape, generator: Any) -> bool:
-    """Whether the running call seeded the generator, whose numbers then depend on the seed."""
+    """Whether the running call seeded the generator, so that its numbers depend on the seed."""
     return generator is not None and source_at(tape, generator) is not None
 
 
@@ -112,7 +112,8 @@ def _exponential(tape: Tape, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
 
 
 def _mark_state(device: torch.device) -> torch.Tensor:
-    """Marks torch's default generator of the device and returns its state, so that restoring it repeats the numbers."""
+    """Marks torch's default generator of the device and returns its state. A mark identifies the numbers that follow,
+    so that they are repeated after the function restores the state."""
     tape = running()
     if tape is not None:
         source = source_at(tape, None, device)
@@ -132,7 +133,7 @@ def _get_cuda_rng_state(device: int | str | torch.device = "cuda") -> torch.Tens
 
 @functools.cache
 def patches() -> Patches:
-    with contextlib.suppress(AttributeError):  # makes torch cache its functions before they are replaced
+    with contextlib.suppress(AttributeError):  # torch caches its functions here, before they are replaced
         _device_contexts()._device_constructors()
     functions = {"rand": _rand, "multinomial": _multinomial} | dict.fromkeys(
         ("bernoulli", "rand_like", "randint", "randint_like", "randperm", "normal", "randn", "randn_like", "poisson")

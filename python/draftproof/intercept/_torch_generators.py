@@ -26,8 +26,8 @@ def defaults() -> tuple[torch.Generator, ...]:
 
 
 def default_of(device: torch.device | None) -> torch.Generator:
-    """Returns the generator that operators of a device draw from if they are given no generator: a CUDA device's, else
-    the CPU's."""
+    """Returns the generator that operators on a device draw from if no generator is given: the default generator of the
+    CUDA device, or of the CPU for all other devices."""
     if device is None or device.type != "cuda" or not torch.cuda.is_initialized():
         return torch.default_generator
     index = torch.cuda.current_device() if device.index is None else device.index
@@ -57,7 +57,8 @@ def changed(before: list[torch.Tensor], first_seed: int) -> bool:
 
 
 def restore(before: list[torch.Tensor]) -> None:
-    """Restores the states. Generators made since then get the seed of the CPU's generator."""
+    """Restores the states of `before`. Generators that were made after `before = states()` get the seed of the CPU's
+    generator."""
     now = defaults()
     for generator, state in zip(now, before, strict=False):
         generator.set_state(state)

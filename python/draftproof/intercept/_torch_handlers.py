@@ -54,7 +54,7 @@ def target_of(given: dict[str, Any], default: torch.dtype | None = None) -> Targ
     if out is not None:
         return shape, out.dtype, out.device
     dtype, device = given.get("dtype"), given.get("device")
-    if not isinstance(dtype, torch.dtype):  # the schema's default is a number
+    if not isinstance(dtype, torch.dtype):  # None, or a number from the schema's defaults
         dtype = like.dtype if like is not None else default or torch.get_default_dtype()
     if device is None:
         device = like.device if like is not None else _CPU
@@ -99,9 +99,10 @@ def uniform(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, 
 
 @handles("aten::exponential", "aten::exponential_")
 def exponential(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns clocks in the dtype. CPU kernels round a double once, so clocks have the dtype's significand and no grid.
+    """Returns clocks in the dtype. CPU kernels compute a double and round it once to the dtype, so clocks have the full
+    significand of the dtype and are not multiples of a power of two.
 
-    They are clamped to the positive numbers of the dtype, because the host may force a clock of 2^-60 or 2^100, which
+    Clocks are clamped to the positive numbers of the dtype, because the host may force a clock of 2^-60 or 2^100, which
     would round to 0 or inf and make the function compute 0 / 0 or inf / inf.
     """
     given = arguments_of(operator, args, kwargs)
@@ -155,9 +156,8 @@ def multinomial(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[s
 
 @handles("aten::bernoulli", "aten::bernoulli_")
 def bernoulli(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns 1 where u < p. A tensor p of double is compared with a double, of another dtype with a float.
-
-    A number p is compared with a double on the CPU and with a float on a device.
+    """Returns 1 where u < p, else 0. u is a double if p is a tensor of doubles, and a float for a tensor of another
+    dtype. If p is a number, u is a double on the CPU and a float on other devices.
     """
     given = arguments_of(operator, args, kwargs)
     target = target_of(given)
@@ -218,8 +218,8 @@ def permutation(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[s
 
 
 def by_normals(*names: str) -> None:
-    """Registers handlers that raise UnknownRandomness for operators that draw normal numbers or sums of many draws, and
-    name the supported operators."""
+    """Registers handlers for operators that draw normal numbers or sums of many draws. The handlers raise
+    UnknownRandomness with a message that lists the supported kinds of draws."""
 
     def handler(tape: Tape, operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         given = arguments_of(operator, args, kwargs)

@@ -19,9 +19,9 @@ from draftproof.intercept._torch_numbers import drawn, marks, source_at
 from draftproof.seeds import SeededSource
 from draftproof.tape import Tape
 
-# Operators with the tag or a generator that draw nothing: the choice of an attention kernel.
+# Operators that draw nothing, although they have the tag nondeterministic_seeded or a generator as an argument.
 DRAW_NOTHING = frozenset({"aten::_fused_sdp_choice"})
-# Operators that draw by a key or a seed in a tensor, and have neither the tag nor a generator.
+# Operators that draw by a key or a seed in a tensor, and have neither this tag nor a generator.
 BY_KEY = ("aten::_philox_uniform", "aten::_philox_normal", "aten::_philox_randint", "prims::inductor_random",
           "prims::inductor_randint", "inductor_prims::inductor_reserve_rng_state")  # fmt: skip
 
@@ -102,10 +102,10 @@ def _dispatch(
 
 
 class TapeMode(TorchDispatchMode):  # type: ignore[misc]
-    """Draws random operators from `tape`.
+    """Takes the random numbers of operators from `tape`.
 
-    torch wraps `__torch_dispatch__` so that it is not compiled: otherwise a call of a compiled function would compile
-    the handlers, which draw numbers.
+    torch wraps `__torch_dispatch__` so that it is not compiled. Without this wrapper a call of a compiled function
+    would also compile the handlers, which draw numbers.
     """
 
     def __init__(self, tape: Tape) -> None:
@@ -121,7 +121,8 @@ class TapeMode(TorchDispatchMode):  # type: ignore[misc]
 
 
 class PlainTapeMode(TapeMode):
-    """TapeMode for functions that reach no compiled code, without the wrapper: an operator takes microseconds less."""
+    """TapeMode for functions that reach no compiled code. It does not use torch's wrapper, which would add microseconds
+    to every operator."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:

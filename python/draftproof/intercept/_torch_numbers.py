@@ -42,7 +42,7 @@ def _grid_of(drawn: torch.Tensor) -> int:
 
 @functools.cache
 def uniform_bits(dtype: torch.dtype, device: torch.device) -> int:
-    """Returns the number of bits such that uniforms of `dtype` are multiples of 2^-bits before they are rounded to it.
+    """Returns the least number of bits such that uniforms are multiples of 2^-bits before they are rounded to `dtype`.
 
     Because versions and devices differ, the bits are measured, with a separate generator. On the CPU, torch 2.15 has 24
     bits for float32, 53 for float64, and 24 for float16 and bfloat16, which are rounded from float32. Earlier versions
@@ -56,7 +56,7 @@ def uniform_bits(dtype: torch.dtype, device: torch.device) -> int:
     count, most = 512, 53 if dtype == torch.float64 else 24
 
     def drawn(of: torch.dtype) -> torch.Tensor:
-        with drawing_from(None):  # not from the tape of a call that runs
+        with drawing_from(None):  # so that no numbers of a running call's tape are used
             return torch.rand(count, dtype=of, device=device, generator=torch.Generator(device).manual_seed(0))
 
     if significand(dtype) < 24:
@@ -67,7 +67,7 @@ def uniform_bits(dtype: torch.dtype, device: torch.device) -> int:
 
 
 def affine(drawn: Any, low: float, high: float, dtype: torch.dtype) -> Any:
-    """Returns uniforms of [low, high): u (high - low) + low with one rounding in float, or in double for doubles.
+    """Returns uniforms of [low, high): u (high - low) + low, rounded once to float32, or to float64 for that dtype.
 
     A result that was rounded to `high` becomes `low`, as in torch; in half formats [0, 1) has such results, too.
     """
@@ -76,7 +76,7 @@ def affine(drawn: Any, low: float, high: float, dtype: torch.dtype) -> Any:
     single = torch.float64 if dtype == torch.float64 else torch.float32
     ends = torch.tensor([low, high], dtype=single)
     start, width = float(ends[0]), float(ends[1] - ends[0])
-    if single == torch.float64 and start != 0:  # a double would round the product before the sum
+    if single == torch.float64 and start != 0:  # double arithmetic would round twice
         exact = [float(Fraction(u) * Fraction(width) + Fraction(start)) for u in drawn]
         rounded = torch.tensor(exact, dtype=torch.float64)
     else:
@@ -92,13 +92,13 @@ def placed(values: Any, shape: tuple[int, ...], dtype: torch.dtype, device: torc
         return torch.from_numpy(values).to(device=device, dtype=dtype).reshape(shape)
     if not shape:
         values = values[0]
-    tensor = torch.tensor(values, dtype=dtype)  # an argument `device` would cost a microsecond
+    tensor = torch.tensor(values, dtype=dtype)  # an argument `device` takes a microsecond more
     if device.type != "cpu":
         tensor = tensor.to(device)
     return tensor if len(shape) < 2 else tensor.reshape(shape)
 
 
-_first = (1 << 62) + secrets.randbits(60)  # functions do not use seeds of this range
+_first = (1 << 62) + secrets.randbits(60)  # first mark, in a range that functions hardly use for seeds
 _next = _first
 
 
@@ -120,20 +120,22 @@ def marks() -> tuple[int, int]:
 
 
 def source_at(tape: Tape, generator: torch.Generator | None, device: torch.device | None = None) -> Any:
-    """Returns the source of a generator's next draw: a SeededSource; the generator itself if its seed is the same in
-    every call; None, if the call did not seed it. `generator` None means torch's default one of the device."""
+    """Returns the source of a generator's next draw: None if the call did not seed the generator; the generator itself
+    if its seed is the same in every call; else a SeededSource. If `generator` is None, the generator is torch's default
+    generator of the device."""
     if generator is None and not tape.every_operator:
         return None
     generator = default_of(device) if generator is None else generator
     seed = generator.initial_seed()
     if is_mark(seed):
         at = tape.seeded.get(("torch", seed))
-        return None if at is None else SeededSource(at.root, at.at)  # a copy, as this state may be restored
+        return None if at is None else SeededSource(at.root, at.at)  # a copy: this state may be restored
     return source_of(tape, ("torch seed", seed), generator)
 
 
 def drawn(
     tape: Tape, generator: torch.Generator | None, source: SeededSource, device: torch.device | None = None
 ) -> None:
-    """Marks the generator, None for torch's default one of the device, after a draw from `source`."""
+    """Marks a generator after a draw from `source`. If `generator` is None, the generator is torch's default generator
+    of the device."""
     tape.seeded["torch", mark(default_of(device) if generator is None else generator)] = source

@@ -62,7 +62,7 @@ def _stand_in(base: Any, library: str, names: list[str], **more: Any) -> Any:
 
 
 def _spawn(self: Any, n: int) -> list[Any]:
-    """Returns children of a generator. If it has a seed, their seeds are derived from that seed."""
+    """Returns children of a generator. If the generator has a seed, the children's seeds are derived from this seed."""
     tape = running()
     children = [StandIn(child.bit_generator) for child in Plain.spawn(self, n)]
     source = tape.seeded.get(id(self)) if tape is not None else None
@@ -87,7 +87,7 @@ def _copied(self: Any, memo: Any = None) -> Any:
 
 
 def _begin(self: Any, key: Hashable, bits: Any = None) -> None:
-    """Records the seed of a stand-in that is made in a call. Stand-ins of the same `bits`, a bit generator, draw from
+    """Records the seed of a stand-in that is made in a call. Stand-ins that share the bit generator `bits` also share
     one source."""
     tape = running()
     if tape is None:
@@ -104,7 +104,8 @@ def _begin(self: Any, key: Hashable, bits: Any = None) -> None:
 
 
 def _seed_of(seed: Any) -> Hashable:
-    """Returns a seed as a key; None if the numbers come from the operating system or from a stand-in."""
+    """Returns a seed as a key; None if there is no seed, that is, the operating system's entropy or the shared bit
+    generator of stand-ins without a seed."""
     if seed is None or seed is _any_bits():
         return None
     if isinstance(seed, np.random.SeedSequence):
@@ -147,7 +148,7 @@ def _legacy_seed(self: Any, seed: Any = None) -> None:
 
 
 def _get_state(self: Any, legacy: bool = True) -> Any:
-    """Returns the state of a plain generator, or the position in the numbers of the running call."""
+    """Returns the state of the plain generator outside of a call, else the position in the numbers of the call."""
     tape = running()
     source = tape.seeded.get(self.key()) if tape is not None else None
     if tape is None or not (source is None or isinstance(source, SeededSource)):
@@ -183,7 +184,7 @@ _module = LikeBase("Module", (Legacy,), {
 
 
 def _seeded_legacy(seed: int) -> Any:
-    return PlainLegacy([seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF])  # it takes numbers of 32 bits
+    return PlainLegacy([seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF])  # RandomState takes 32-bit numbers
 
 
 @functools.cache
@@ -192,8 +193,9 @@ def _any_bits() -> Any:
 
 
 def default_rng(seed: Any = None) -> Any:
-    """Returns a stand-in for numpy.random.default_rng(seed). Without a seed, all stand-ins made in calls share one bit
-    generator, which no call reads, because making one takes longer than a call of a fast verifier."""
+    """Returns a stand-in for the generator numpy.random.default_rng(seed). Stand-ins without a seed that are made in
+    calls share one bit generator, which is never read, because to make a new bit generator takes longer than a call of
+    a fast verifier."""
     if isinstance(seed, Plain):
         return seed
     if seed is None and running():
@@ -211,7 +213,7 @@ def default_rng(seed: Any = None) -> Any:
 @functools.cache
 def _patches() -> Patches:
     module = _module(0)
-    same = {"sample": "random_sample", "ranf": "random_sample"}  # names that only the module has
+    same = {"sample": "random_sample", "ranf": "random_sample"}  # names that RandomState does not have
     names = {n: n for n in _public(PlainLegacy)} | same
     changes = [(np.random, name, getattr(module, of)) for name, of in names.items() if hasattr(np.random, name)]
     replaced = {"default_rng": default_rng, "Generator": StandIn, "RandomState": Legacy}
@@ -227,7 +229,7 @@ def replaced() -> AbstractContextManager[None]:
 
 
 def scripted(tape: Tape) -> None:
-    """Returns None: stand-ins read the tape of the running call."""
+    """Returns None, because no context is needed: stand-ins read the tape of the running call."""
 
 
 def unreachable(thing: object) -> str:

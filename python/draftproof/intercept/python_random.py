@@ -46,7 +46,7 @@ class StandIn(Plain, metaclass=LikeBase):
         return id(self)
 
     def _row(self, operator: str, kind: str, dtype: str = "float64") -> RowTape | None:
-        """Returns the row of the tape to draw from; None if `_plain()` draws."""
+        """Returns the row of the tape to draw from; None if the number comes from the generator `_plain()`."""
         tape = running()
         if tape is None:
             return None
@@ -59,7 +59,7 @@ class StandIn(Plain, metaclass=LikeBase):
         return one
 
     def _plain(self) -> Any:
-        """Returns the generator that draws if the tape does not."""
+        """Returns the generator to draw from if the tape is not used."""
         return self
 
     def _seed(self, tape: Tape, seed: Hashable, generator: Any) -> None:
@@ -73,7 +73,7 @@ class StandIn(Plain, metaclass=LikeBase):
                 self._seed(tape, ("random.seed", hashable(abs(a) if isinstance(a, int) else a)), self)
 
     def getstate(self) -> Any:
-        """Returns the state of a plain generator, or the position in the numbers of the running call."""
+        """Returns the state of the plain generator outside of a call, else the position in the numbers of the call."""
         tape = running()
         if tape is None or not isinstance(tape.seeded.get(self._key(), tape), SeededSource | Tape):
             return Plain.getstate(self._plain())
@@ -143,7 +143,7 @@ class StandIn(Plain, metaclass=LikeBase):
         return drawn
 
     def expovariate(self, lambd: float = 1.0) -> float:
-        if here.tape is None:  # functions in sampled calls often draw V exponentials one by one
+        if here.tape is None:  # short cut: functions often draw V exponentials one by one
             return Plain.expovariate(self._plain(), lambd)
         if self._row("expovariate", "clock") is None:
             return float(Plain.expovariate(self._plain(), lambd))
@@ -169,7 +169,7 @@ def _public(of: type) -> list[str]:
     return [name for name in dir(of) if not name.startswith("_") and callable(getattr(of, name))]
 
 
-# Methods of this version of Python that no method above replaces raise UnknownRandomness with their names.
+# Every other method that random.Random has in this version of Python raises UnknownRandomness with the method's name.
 for _name in _public(Plain):
     if _name not in QUIET | DERIVED and _name not in vars(StandIn):
         setattr(StandIn, _name, _refusing(_name))
@@ -180,7 +180,7 @@ class ModuleStandIn(StandIn):
 
     replaces = False
     _given = False
-    ready = False  # until __init__, which calls `seed`, has ended: it must not seed the module's generator
+    ready = False  # False during __init__, which calls `seed` but must not seed the module's generator
 
     def _key(self) -> Hashable:
         return NAME
@@ -203,8 +203,8 @@ class ModuleStandIn(StandIn):
 
 
 class SystemStandIn(random.SystemRandom):
-    """The operating system's numbers, which cannot be replaced: a draw in a call with a tape raises
-    UnknownRandomness."""
+    """The operating system's random numbers. A draw in a call with a tape raises UnknownRandomness, because these
+    numbers cannot be replaced."""
 
     def random(self) -> float:
         tape = running()
@@ -237,7 +237,7 @@ def replaced() -> AbstractContextManager[None]:
 
 
 def scripted(tape: Tape) -> None:
-    """Returns None: stand-ins read the tape of the running call."""
+    """Returns None, because no context is needed: stand-ins read the tape of the running call."""
 
 
 def unreachable(thing: object) -> str:

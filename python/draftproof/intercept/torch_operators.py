@@ -1,4 +1,4 @@
-"""torch: random operators on any device, below the Python functions, by a dispatch mode.
+"""torch: takes the numbers of random operators on any device from a tape, by a dispatch mode below Python functions.
 
 A mode makes every operator slower, so calls begin without it: the random functions of torch that usual verifiers call
 are replaced instead (`_torch_functions.py`). If the states of torch's default generators, on the CPU or a CUDA device,
@@ -26,7 +26,7 @@ NAME = "torch"
 
 _lock, _depth = threading.Lock(), 0
 _before: Any = None  # the states of torch's default generators outside of all checks
-_first_seed = 0  # seed of the CPU's generator, which later generators of devices start with
+_first_seed = 0  # seed of the CPU's generator; torch gives it to generators of new devices
 
 
 def present() -> bool:
@@ -90,7 +90,8 @@ def drew(before: Any) -> bool:
 
 
 def advanced(generator: Any) -> bool:
-    """Whether a torch.Generator drew since it was last seeded. Replaced functions leave it newly seeded."""
+    """Whether an operator that is not replaced drew from a torch.Generator: its state is not the state after its seed
+    was set. A replaced function sets a new seed after each draw."""
     import torch
 
     fresh = torch.Generator(generator.device).manual_seed(generator.initial_seed())
@@ -98,7 +99,7 @@ def advanced(generator: Any) -> bool:
 
 
 def needs_every_operator(fn: Callable[..., Any]) -> bool:
-    """Whether `fn` may draw from a torch.Generator, whose draws `drew` does not detect."""
+    """Whether `fn` may draw from a torch.Generator of its own. `drew` does not detect such draws."""
     if not present():
         return False
     import torch
@@ -123,8 +124,8 @@ def may_compile(fn: Callable[..., Any]) -> bool:
 
 
 def seed(value: int) -> None:
-    """Seeds torch's default generators. torch.manual_seed takes 100 times as long, because it looks for devices of
-    every type."""
+    """Seeds torch's default generators. torch.manual_seed is not used, because it searches devices of every type and
+    takes 100 times as long."""
     import torch
 
     torch.default_generator.manual_seed(value)
@@ -133,6 +134,6 @@ def seed(value: int) -> None:
 
 
 def unreachable(thing: object) -> str:
-    """Returns an empty text: operators are replaced, and only they read generators of torch."""
+    """Returns an empty text, because only operators read generators of torch, and all operators are replaced."""
     del thing
     return ""

@@ -23,13 +23,14 @@ from draftproof.tape import Tape
 NAME = "triton"
 FUNCTIONS = ("rand", "rand4x", "randint", "randint4x", "randn", "randn4x", "philox", "philox_impl")
 
-# tl.rand folds 32 bits to 31 by their sign, and multiplies in float32 by the largest scale that stays below 1.
+# tl.rand maps a signed 32-bit integer x to 31 bits (x, or -x - 1 if x < 0), and multiplies it in float32 by the largest
+# scale with which all results are below 1.
 UNIFORM_BITS, INTEGER_BITS = 31, 32
 SCALE = np.float32(4.6566127342e-10)
 
 
 class Numbers:
-    """Numbers of one call by seed, offset and index in a result of four."""
+    """The numbers of one call, by seed, offset and index in a result of four numbers. Equal keys have equal numbers."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
@@ -109,7 +110,8 @@ def present() -> bool:
 
 @contextmanager
 def _replaced(functions: dict[str, Any], answers: dict[str, Callable[..., Any]]) -> Iterator[None]:
-    """Makes the interpreter run `answers` in place of the functions, whatever names a kernel has for them."""
+    """Makes the interpreter run `answers` instead of the functions, also if a kernel imported them under other
+    names."""
     made = next(iter(functions.values())).rewritten_fn
     before = {function.fn: made.get(function.fn) for function in functions.values()}
     made.update({function.fn: answers[name] for name, function in functions.items()})
@@ -145,7 +147,7 @@ def unreachable(thing: object) -> str:
     fn = getattr(thing, "fn", None)
     if type(thing).__name__ != "JITFunction" or not isinstance(fn, types.FunctionType):
         return ""
-    if fn.__module__.partition(".")[0] == "triton":  # Triton's functions are reported for the kernels that name them
+    if fn.__module__.partition(".")[0] == "triton":  # The kernels that call Triton's functions are reported instead.
         return ""
     named = sorted(_random_names(fn))
     if not named:
