@@ -78,12 +78,12 @@ struct Info {
   /// depend on the drafts.
   bool sequential = false;
   bool ranks_tokens = false;        ///< breaks ties by token id: the accepted drafts depend on the ids
-  bool searches_plan = false;       ///< a numerical search makes its plan, so rounding may change its acceptance
+  bool searches_plan = false;       ///< its plan comes from a numerical search, so rounding may change its acceptance
   std::string_view derived_from{};  ///< for a mutant or lossy scheme: the lossless rule for the same drafts
   /// A mutant that is lossless in exact fractions: only the precision of its floating-point form is wrong.
   bool wrong_by_rounding = false;
 
-  /// Whether the scheme is wrong on purpose: it departs from a lossless rule and does not declare itself lossy.
+  /// Whether the scheme is wrong on purpose: it departs from a lossless rule, but its promise is not `lossy`.
   constexpr bool is_mutant() const { return !derived_from.empty() && promise != Promise::lossy; }
   /// Whether the precision audit explores the scheme in double. It skips mutants, except those whose bug is a
   /// rounding error.
@@ -103,15 +103,15 @@ struct DrafterInfo {
   bool shared_proposal_iid = false;  ///< K independent draws from one q, whose optimum a scan over p / q gives
   bool prefix_consistent = false;    ///< with the same random bits, the first k of K drafts are the drafts for K = k
   /// For a drafter that reads shared noise: the name of the sampling that its drafts have if the noise is random.
-  /// Noise cannot be enumerated, so explorers run the drafter of that sampling instead, the type `Marginal`.
+  /// Because noise cannot be enumerated, explorers run the drafter of this sampling instead, the type `Marginal`.
   std::string_view marginal_sampling_of{};
-  /// For a drafter that is wrong on purpose: the name of the sampling that it declares and does not draw. The drafter
-  /// of that sampling is the type `Declared`.
+  /// For a drafter that is wrong on purpose: the name of the sampling that it declares but does not draw from. The type
+  /// `Declared` is the drafter of this sampling.
   std::string_view declared_as{};
 
   /// Whether the drafter reads noise that its verifier reads too.
   constexpr bool shared_noise() const { return !marginal_sampling_of.empty(); }
-  /// Whether the drafter declares a sampling that it does not draw.
+  /// Whether the drafter declares a sampling that it does not draw from.
   constexpr bool misdeclares() const { return !declared_as.empty(); }
 };
 

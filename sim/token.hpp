@@ -21,8 +21,8 @@ inline constexpr Token every_token = -2;
 /// Largest number of drafts at one position; it bounds the arrays on a kernel's stack.
 inline constexpr int max_drafts = 32;
 
-/// Values of Verdict::accepted for "no draft", and for "the first draft equal to the token" while the token is
-/// every_token.
+/// Values of Verdict::accepted: none_accepted if no draft is accepted. accepted_if_drafted goes with every_token: when
+/// the token is known, the first draft equal to the token is the accepted draft.
 inline constexpr int none_accepted = -1;
 inline constexpr int accepted_if_drafted = -2;
 

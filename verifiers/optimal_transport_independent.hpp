@@ -1,9 +1,10 @@
-// Optimal transport for one draw from each of K different proposals. No single order of the tokens gives the best cut
-// for this distribution, so the plan is a flow.
+// Optimal transport for one draw from each of K different proposals. For such drafts no single order of the tokens
+// gives the best cut, so the plan is a flow.
 //
 // optimal_transport.hpp describes the plan, its cost and its correctness.
 // Acceptance: the optimum of this draft sampling, for which no closed form is known here.
-// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
+// Source: the transport problem is from Sun et al. 2023 (SpecTr), arXiv:2310.15141; sets instead of tuples are derived
+// here.
 #pragma once
 
 #include <draftproof/sim/drafters/sampled.hpp>

@@ -6,7 +6,8 @@
 // Cost: one flip; one pass over the vocabulary after a refusal.
 // Acceptance: sum min(p, q), the best of any coupling.
 // Source: Leviathan et al. 2023, arXiv:2211.17192, algorithm 1; Chen et al. 2023, arXiv:2302.01318, algorithm 2.
-// Correctness: acceptance emits x with probability min(p, q), a refusal with (p - q)+, the rest of p.
+// Correctness: token x is emitted by acceptance with probability min(p, q), and after a refusal with probability
+// (p - q)+; the sum is p.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

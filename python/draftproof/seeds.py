@@ -16,12 +16,12 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
-ENOUGH = 3  # a seed that so many calls on independent tapes use counts as the same in every call
-MOST_REHEARSALS = 12  # calls on independent tapes for one input
+ENOUGH = 3  # number of calls on independent tapes after whose use a seed is taken as fixed
+MOST_REHEARSALS = 12  # limit of calls on independent tapes for one input
 
 
 class SeededSource:
-    """Position in the numbers of a generator: `at` numbers were drawn since it was seeded by `root`."""
+    """Position in the numbers of a generator: `at` numbers were drawn after the generator was seeded by `root`."""
 
     __slots__ = ("at", "root")
 
@@ -37,7 +37,7 @@ class SeedBook:
         self.met: set[Hashable] = set()  # seeds of the running call
 
     def is_fixed(self, seed: Hashable) -> bool:
-        """Whether the seed is known to be the same in every call. Records that this call uses it."""
+        """Whether the seed is known to be the same in every call. Records that the running call uses the seed."""
         self.met.add(seed)
         return self.counts[seed] >= ENOUGH
 
@@ -50,7 +50,7 @@ class SeedBook:
 
     @contextmanager
     def rehearsal(self) -> Iterator[None]:
-        """Counts the seeds of a call on an independent tape, which runs inside the context."""
+        """Counts the seeds of the call that runs inside the context. This call must have an independent tape."""
         self.met.clear()
         try:
             yield

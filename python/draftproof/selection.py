@@ -54,15 +54,15 @@ class Selection:
 
 
 def before_drafts(request: Drafted) -> Any:
-    """Returns the confidence before each draft, [n], which does not depend on the draft's token."""
+    """Returns [n]: the confidence before each draft, a prediction that does not depend on the draft's token."""
     return request.confidence[:-1]
 
 
 def padded(
     view: Selection, values: Callable[[Drafted], Any] = before_drafts, beyond: float = 0.0
 ) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Returns values(request) as one row for each request, float32 [requests, most drafts of a request]: the array by
-    which engines rank drafts. Entries after a request's drafts are `beyond`."""
+    """Returns values(request) as one row for each request, float32 [requests, most drafts of a request]. Engines rank
+    drafts by such an array. Entries after a request's drafts are `beyond`."""
     rows = np.full((len(view.requests), max(len(request.drafts) for request in view.requests)), beyond, np.float32)
     for row, request in zip(rows, view.requests, strict=True):
         n = len(request.drafts)
@@ -93,8 +93,8 @@ def view_of(fields: Fields, arrays: str) -> Selection:
 
 
 def kept_of(chosen: Sequence[Any], fields: Fields) -> list[list[int]]:
-    """Returns for each request 1 for each draft that is kept, else 0. Raises: ValueError if `chosen` has another shape,
-    or keeps a draft without its parent."""
+    """Returns a list for each request, with 1 for each draft that is kept and 0 for the others. Raises: ValueError if
+    `chosen` has another shape, or keeps a draft without its parent."""
     requests = fields["requests"]
     if len(chosen) != len(requests):
         raise ValueError(f"got choices for {len(chosen)} requests, expected {len(requests)}")

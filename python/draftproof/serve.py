@@ -85,7 +85,7 @@ def _served(
         for file in (output, errors):
             file.seek(0)
         said = output.read().decode()
-        if deadline.over and run.returncode < 0 and not said:  # SIGINT came before the program had set its handler
+        if deadline.over and run.returncode < 0 and not said:  # SIGINT ended the program before it set its handler
             raise Ended(deadline.over)
         return run.returncode, said, errors.read().decode(errors="replace")
 
@@ -106,7 +106,7 @@ def _converse(subject: Subject, stream: BinaryIO, deadline: Deadline, shown: _Pr
                 message = {"type": "error", "id": request[0]["id"], "message": ended.reason, "stopped": True}, {}
             shown.update()
     except (BrokenPipeError, ConnectionResetError, WireError):
-        return  # the program closed the connection; its document has the results
+        return  # The program closed the connection; it has printed its results.
 
 
 def _stop(run: subprocess.Popen[bytes]) -> None:
@@ -116,7 +116,7 @@ def _stop(run: subprocess.Popen[bytes]) -> None:
 
 
 def _end(run: subprocess.Popen[bytes], listener: socket.socket) -> None:
-    listener.close()  # otherwise the program could connect again and wait for an answer
+    listener.close()  # so that the program cannot connect again and wait for an answer
     if run.poll() is None:
         run.terminate()
         try:
@@ -127,8 +127,8 @@ def _end(run: subprocess.Popen[bytes], listener: socket.socket) -> None:
 
 
 class _Progress:
-    """Shows calls and seconds so far in a line on standard error, after the first second; by default only if standard
-    error is a terminal."""
+    """Shows the calls and seconds so far in a line on standard error, from the first second on. If `wanted` is None,
+    the line is shown only if standard error is a terminal."""
 
     def __init__(self, subject: Subject, wanted: bool | None) -> None:
         self._subject, self._wanted = subject, sys.stderr.isatty() if wanted is None else wanted

@@ -23,8 +23,8 @@ def failures(name: str) -> list[str]:
 
 
 def keep(name: str, failing: list[str], *, asked: bool) -> str:
-    """Stores the failing instances of a run. If there are none and the run checked the stored ones (`asked`), these are
-    dropped.
+    """Stores the failing instances of a run. If no instance failed and the run checked the stored instances (`asked`),
+    the stored instances are dropped.
 
     Returns: why the file could not be read or written; empty on success.
     """
@@ -37,12 +37,14 @@ def keep(name: str, failing: list[str], *, asked: bool) -> str:
 
 
 def forget(name: str) -> str:
-    """Drops the stored instances of a function. Returns: as `keep`."""
+    """Drops the stored instances of a function. Returns: why the file could not be read or written; empty on
+    success."""
     return keep(name, [], asked=True)
 
 
 def _read() -> tuple[dict[str, list[str]], str]:
-    """Returns the instances by function, and the fault of the file, if any. A file with a fault is never written."""
+    """Returns the instances by function, and a message that describes the fault of the file, or "". A file with a fault
+    is never overwritten."""
     try:
         if not stat.S_ISREG(_FILE.stat().st_mode):  # reading from a pipe would wait for a writer
             return {}, _fault("something that is not a file")
@@ -64,7 +66,7 @@ def _write(content: dict[str, list[str]]) -> str:
     part = None
     try:
         _FILE.parent.mkdir(exist_ok=True)
-        file = _FILE.resolve()  # follows a symbolic link, so that the link stays
+        file = _FILE.resolve()  # If it is a symbolic link, its target is replaced.
         handle, part = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "w") as stream:
             json.dump({name: texts for name, texts in content.items() if texts}, stream, indent=1)
@@ -78,7 +80,8 @@ def _write(content: dict[str, list[str]]) -> str:
 
 
 def _are_texts(found: Any) -> bool:
-    """Whether these are texts that can be arguments of a program: without a null character or a lone surrogate."""
+    """Whether `found` is a list of texts that can be arguments of a program: printable, so without null characters and
+    lone surrogates, and of at most _LONGEST characters."""
     return isinstance(found, list) and all(
         isinstance(text, str) and text.isprintable() and len(text) <= _LONGEST for text in found
     )

@@ -1,4 +1,5 @@
-"""A plain function as a program under test: it takes rows and random numbers of the host and returns tokens."""
+"""A plain function as a program under test. The function takes rows and random numbers of the host and returns
+tokens."""
 
 from __future__ import annotations
 
@@ -130,16 +131,16 @@ class Subject:
     batched: bool = False
     races: bool = False
     complement: bool = False
-    finds_races: bool = False  # the rehearsal determines `races`, `complement` and `lines`
+    finds_races: bool = False  # whether the rehearsal determines `races`, `complement` and `lines`
     lines: DrawLines = field(default_factory=DrawLines)
-    compiled: bool = True  # fn may call code of torch.compile
+    compiled: bool = True  # whether fn may call code of torch.compile
     draft: Callable[..., Any] | None = None
     generate: Callable[..., Any] | None = None
     select: Policy | None = None
     device: str = "cpu"
     draw_log: Counter[DrawEntry] = field(default_factory=Counter)
     calls: int = 0
-    alone: str = ""  # why rows of a batch were run one at a time; empty if they were not
+    alone: str = ""  # why rows of a batch were run one by one, or ""
     every_operator: bool = True
     drew_unseen: bool = False  # whether an operator that is not replaced drew from the generator given to the call
     book: SeedBook = field(default_factory=SeedBook)
@@ -158,7 +159,8 @@ class Subject:
         return self._names.get(id(fn), frozenset())
 
     def answer(self, fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays]:
-        """Returns the reply to a request. Raises: UnknownRandomness, which concerns the function, not one row."""
+        """Returns the reply to a request. An exception for one row becomes the status of this row. Raises:
+        UnknownRandomness, because it means that the function cannot be checked on any row."""
         given = bool(arrays.keys() & {"tape", "seeds"}) or fields["type"] == "generate"
         with intercept.replaced() if given else nullcontext():
             calls, before = self.calls, None if self.every_operator or not given else torch_operators.state()
@@ -210,8 +212,8 @@ class Subject:
         return {"type": "error", "id": fields["id"], "message": message}, {}, [], []
 
     def _texts(self, fields: Fields, arrays: Arrays) -> list[list[int]]:
-        """Returns the texts of an engine, one for each request. Raises: exceptions of the engine; TypeError if it does
-        not return texts."""
+        """Returns the texts that an engine generates, one for each request. Raises: exceptions of the engine; TypeError
+        if the engine does not return texts."""
         assert self.generate is not None
         length, drafts = int(fields["length"]), int(fields["drafts"])
         named = generators_for(self.names_of(self.generate), int(fields["seed"]), self.device, scripted=False)
@@ -260,7 +262,7 @@ class Subject:
 
     @staticmethod
     def _fault_of(tokens: list[int], most: int, vocabulary: int) -> str:
-        """Returns the fault of the tokens of a row; empty if they have none."""
+        """Returns a description of what is wrong with the tokens of a row; empty if the tokens are valid."""
         if not 0 < len(tokens) <= most:
             return f"a result of {len(tokens)} tokens, expected 1 to {most}"
         if min(tokens) < 0 or max(tokens) >= vocabulary:
@@ -290,7 +292,7 @@ class Subject:
         return answers
 
     def _settings_of(self, rows: Rows) -> Arrays:
-        """Returns the declared settings by name, [b] each."""
+        """Returns an array [b] for each declared setting, by name."""
         if rows.settings is None:
             return {}
         columns = dict(zip(SETTINGS, rows.settings.T, strict=True))
@@ -305,7 +307,8 @@ class Subject:
         numbers: CallNumbers,
         i: int,
     ) -> Answer:
-        """Returns the answer of `call` on row i. `given`, `named` are its arguments; each input is rehearsed once."""
+        """Returns the answer of `call` on row i. `given` and `named` are the arguments of fn. If the call used seeds,
+        each new input is rehearsed once, to find out which seeds are the same in every call."""
         answer = call(numbers, i)
         if self.book.met:
             one = np.ones(1, np.int64)
@@ -328,7 +331,7 @@ class Subject:
         numbers: CallNumbers,
         i: int,
     ) -> Answer:
-        """Returns the answer of `fn` on row i, called with `given`, then `more`, and by name `named`."""
+        """Returns the answer for row i of the call fn(*given, *more, **named)."""
         self.calls += 1
         try:
             output = numbers.run(i, fn, [*[argument.value for argument in given], *more], named)
@@ -366,12 +369,14 @@ class Subject:
         return Answer(status=FAILED, message=words_of(error))
 
     def _random_numbers(self, vocabulary: int, lengths: Ints) -> CallNumbers:
-        """Returns numbers of a rehearsal, one row for each of `lengths`, which are independent of all requests."""
+        """Returns the random numbers of a rehearsal, one row for each entry of `lengths`. They are independent of the
+        numbers of all requests."""
         tape = _rehearsal_numbers.random((len(lengths), 256))
         return CallNumbers(self, {"vocabulary": vocabulary}, {"tape": tape, "lengths": lengths})
 
     def _rehearse(self, key: tuple[bytes, ...], call: Callable[[], Any]) -> bool:
-        """Returns whether a seed of the last call is the same in every call, by calls on other numbers."""
+        """Returns whether a seed of the last call is the same in every call. `call` repeats this call with other random
+        numbers."""
         book, met = self.book, set(self.book.met)
         if key in self._rehearsed or not book.undecided():
             return False
@@ -394,7 +399,8 @@ class Subject:
                 given = [kept("q", row)]
                 answers.append(self._one(partial(self._call, fn, given, [wanted], {}), given, {}, numbers, i))
             return answers
-        # With tapes a batch has one row: in a larger batch, V numbers could be mistaken for one number per row.
+        # With tapes each batch has one row. In a batch of V rows, V numbers for the V tokens of one row could not be
+        # distinguished from one number for each row.
         parts = np.split(np.arange(len(q)), len(q) if numbers.scripted else 1)
 
         def give(part: Ints) -> tuple[list[Argument], dict[str, Argument]]:
@@ -430,7 +436,8 @@ class Subject:
     def _together(
         self, fn: Callable[..., Any], give: _Give, more: list[Any], part: Ints, numbers: CallNumbers
     ) -> list[Answer]:
-        """Calls `fn` for a batch, or row by row where that fails or its random numbers cannot be assigned to rows.
+        """Calls `fn` for a batch. If this call fails, or its random numbers cannot be assigned to rows, calls `fn` for
+        each row.
 
         give   the arguments of fn for some rows, without generators
         """

@@ -22,7 +22,7 @@ from draftproof.subject import Subject
 
 @dataclass(frozen=True)
 class AcceptanceRow:
-    """Share of draft tuples with an accepted draft: its estimate with a 95 % interval, and the largest share that a
+    """The share of draft tuples with an accepted draft: an estimate with a 95 % interval, and the largest share that a
     lossless verifier of the same draft sampling can have."""
 
     verifier: str
@@ -36,7 +36,7 @@ class AcceptanceRow:
 
 @dataclass(frozen=True)
 class Acceptance(Table):
-    """`rows` of the function and of the verifiers that it was compared with, on the positions of `source`."""
+    """A row for each number of drafts of the function and of the verifiers beside it, on the positions of `source`."""
 
     source: str
     rows: tuple[AcceptanceRow, ...]
@@ -81,7 +81,7 @@ def acceptance(
     progress: bool | None = None,
     **declared: Any,
 ) -> Acceptance | AcceptedLengths:
-    """Runs `fn` on draft tuples of a capture, and the verifiers named in `beside` on equally many.
+    """Runs `fn` on draft tuples of a capture, and the verifiers named in `beside` on equally many tuples.
 
     fn           the function, or a result of `adapter`
     drafts       the draft sampling that fn is written for, by a name that `draftproof list` shows
@@ -110,7 +110,7 @@ def acceptance(
             "at_least: got a function of level position, which does not return the number of accepted drafts; "
             "expected level chain or tree, or rows with count="
         )
-    name = subject.declaration.name + "@python"  # differs from the name of a registered verifier
+    name = subject.declaration.name + "@python"  # no registered verifier has such a name
     subject = replace(subject, declaration=replace(subject.declaration, name=name))
     counts = [k] if isinstance(k, int) else list(k)
     common = [os.fspath(capture), "--seed", str(seed), "--instances", "0", "-K", *map(str, counts)]

@@ -39,14 +39,14 @@ Ints = npt.NDArray[np.int64]
 Rows = Ints | Sequence[int] | int
 Log = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Floats, list[str]]
 
-MOST_BEYOND = 4096  # draws after the end of a row's tape, after which the call is ended: it may be an endless loop
+MOST_BEYOND = 4096  # number of draws beyond a row's tape after which a call is ended, because it may never end
 
 
 @dataclass
 class DrawLines:
-    """Instructions of the function that drew uniforms of another length than the vocabulary in the rehearsal.
+    """Instructions that in the rehearsal drew arrays of uniforms whose length was not the vocabulary size.
 
-    They draw no race, even if that length equals the vocabulary on another model.
+    These instructions draw no race, even if the length equals the vocabulary size of another model.
     """
 
     known: set[tuple[CodeType, int]] = field(default_factory=set)
@@ -111,7 +111,8 @@ class Tape:
         draw_log: list[DrawEntry],
         book: SeedBook,
     ) -> Tape:
-        """Returns the tape of one row whose numbers were checked. Many tapes share streams and draw log."""
+        """Returns the tape of one row, whose numbers were checked before. Many tapes may share `streams` and
+        `draw_log`."""
         tape = cls.__new__(cls)
         tape._start(vocabulary, races, streams, draw_log, book)
         tape.rows, tape.places = 1, len(values)
@@ -119,7 +120,7 @@ class Tape:
         return tape
 
     def share(self, streams: dict[str, int], draw_log: list[DrawEntry]) -> None:
-        """Shares streams and draw log with other tapes from now on."""
+        """Replaces the tape's streams and draw log by objects that other tapes use too."""
         self._streams, self.draw_log = streams, draw_log
 
     def _start(
@@ -131,7 +132,7 @@ class Tape:
         self.complement = False
         self.every_operator = True  # whether torch runs under the dispatch mode
         self.draw_log = draw_log
-        self.refused: UnknownRandomness | None = None  # kept, because the function may catch the exception
+        self.refused: UnknownRandomness | None = None  # stored, because the function may catch it
         self.one = None
         self.constant: float | None = None
         self.seeded: dict[Hashable, Any] = {}  # by generator: its SeededSource, or a generator that is not replaced
@@ -139,7 +140,7 @@ class Tape:
 
     @property
     def source(self) -> SeededSource | None:
-        """The seeded generator that the next numbers belong to; None: they belong to no seeded generator."""
+        """The seeded generator that draws the next numbers; None if no seeded generator draws them."""
         return self._source if self.one is None else self.one.source
 
     @source.setter
@@ -150,7 +151,8 @@ class Tape:
             self.one.source = source
 
     def single(self, operator: str, shape: Sequence[int] = ()) -> RowTape:
-        """Returns a tape for draws that identify no row: the tape of the only row, or a tape of `constant` alone.
+        """Returns a tape for draws that cannot be assigned to a row: the tape of the only row, or a tape whose numbers
+        are all `constant`.
 
         Raises: RowsUnclear for several rows without `constant`.
         """
@@ -164,22 +166,22 @@ class Tape:
 
     @property
     def used(self) -> Ints:
-        """Places that each row has taken, [b]."""
+        """Number of places of the tape that each row has used, [b]."""
         return self._used if self.one is None else np.array([self.one.at])
 
     @property
     def short(self) -> npt.NDArray[np.bool_]:
-        """Rows that drew more than m numbers, [b]."""
+        """Whether each row drew more than m numbers, [b]."""
         return self._short if self.one is None else np.array([self.one.short])
 
     @property
     def massless(self) -> npt.NDArray[np.bool_]:
-        """Rows that drew from weights without mass, [b]."""
+        """Whether each row drew from weights without mass, [b]."""
         return self._massless if self.one is None else np.array([bool(self.one.fault)])
 
     @property
     def faults(self) -> dict[int, str]:
-        """Why a row is massless, by row."""
+        """For each massless row, a description of its weights."""
         if self.one is None:
             return self._faults
         return {0: self.one.fault} if self.one.fault else {}
@@ -187,7 +189,7 @@ class Tape:
     # Draws for many rows at once. Each row occurs once in `rows`.
 
     def coins(self, rows: Rows, n: int, bits: int, stream: str = "") -> Floats:
-        """Returns n uniforms for each of `rows`, multiples of 2^-bits: [len(rows), n]. Raises: TapeShort."""
+        """Returns [len(rows), n]: n uniforms, multiples of 2^-bits, for each of `rows`. Raises: TapeShort."""
         if not 1 <= bits <= 53:
             raise ValueError(f"a coin: got {bits} bits, expected 1 to 53")
         if self.one is not None:
@@ -197,7 +199,7 @@ class Tape:
         return np.floor(np.maximum(v, 0.0) * scale) / scale
 
     def picks(self, rows: Rows, weights: npt.ArrayLike, stream: str = "") -> Ints:
-        """Returns a cell for each of `rows` by weights [len(rows), n]: [len(rows)]. Raises: TapeShort, NoMass."""
+        """Returns [len(rows)]: a cell for each of `rows`, by weights [len(rows), n]. Raises: TapeShort, NoMass."""
         w = np.asarray(weights, np.float64)
         if w.ndim != 2 or len(w) != (1 if isinstance(rows, int) else len(rows)):
             raise ValueError(f"weights of picks: got shape {list(w.shape)}, expected one line for each row")
@@ -227,9 +229,10 @@ class Tape:
         return drawn
 
     def clocks(self, rows: Rows, n: int, stream: str = "", bits: int = 53) -> Floats:
-        """Returns a race of n exponentials of rate 1 for each of `rows`: [len(rows), n]. Raises: TapeShort.
+        """Returns [len(rows), n]: a race of n exponentials of rate 1 for each of `rows`. Raises: TapeShort.
 
-        `bits`: significant bits of the clocks. The host derives the error of the weights that it infers from them.
+        `bits`: significant bits of the clocks. The host infers weights from the clocks, and derives the error of these
+        weights from `bits`.
         """
         if self.one is not None:
             return np.array([self.one.clocks(n, bits, stream)])
@@ -237,7 +240,7 @@ class Tape:
         return np.array([clock_of(x) for x in v.ravel().tolist()]).reshape(v.shape)
 
     def integers(self, rows: Rows, n: int, stream: str = "") -> Ints:
-        """Returns one of 0 .. n - 1 for each of `rows`: [len(rows)]. Raises: TapeShort."""
+        """Returns [len(rows)]: an integer in 0 .. n - 1 for each of `rows`. Raises: TapeShort."""
         if not 1 <= n < 2**31:
             raise ValueError(f"an integer below {n}: expected 1 to 2^31 - 1")
         if self.one is not None:
@@ -281,8 +284,8 @@ class Tape:
     def _take(
         self, rows: Rows, n: int, draw: tuple[int, int, int, int], weights: Floats | None = None
     ) -> tuple[Floats, Ints]:
-        """Returns the next n numbers of each row, and the rows as an index. Numbers beyond the tape are 0, or -1 for
-        clocks, which forces a clock of 1."""
+        """Returns the next n numbers of each row [len(rows), n], and `rows` as an array. Numbers beyond the tape are 0,
+        or -1 for clocks, which forces a clock of 1."""
         at = np.atleast_1d(np.asarray(rows, np.int64))
         if self._source is not None:
             source, self._source = self._source, None

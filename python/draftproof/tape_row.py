@@ -19,8 +19,8 @@ Draw = tuple[int, int, int, int]  # kind, size, bits, stream: a line of the prot
 
 
 def clock_of(v: float) -> float:
-    """Returns the exponential of rate 1 for v, or the clock -v that a v below 0 forces. It calls math, because the last
-    bit of numpy's log1p depends on a number's index in an array."""
+    """Returns the exponential of rate 1 for v, or the clock -v that a v below 0 forces. Uses math.log1p, because the
+    last bit of a result of numpy.log1p depends on the number's index in its array."""
     return -v if v < 0 else -math.log1p(-v)
 
 
@@ -31,13 +31,13 @@ def mass_fault(weights: Sequence[float]) -> str:
 
 
 class DrawEntry(NamedTuple):
-    """One random operator of a call. Equal calls have equal entries, so that they can be counted."""
+    """One call of a random operator. Entries of equal calls are equal, so that calls can be counted by entry."""
 
     operator: str  # its name in the library: aten::rand, numpy.random.Generator.random
     dtype: str  # dtype of the result: float32, int64
     shape: tuple[int, ...]  # shape of the result
     generator: str  # "global" or "given"
-    kind: str  # coin, pick, clock, integer; hash: an integer below 2^16 or more; race: drawn as a race
+    kind: str  # coin, pick, clock, integer; hash: an integer below n = 2^16 or more; race: numbers of a race
 
     def text(self) -> str:
         """Returns the entry in words, without its shape: `coin by aten::rand, float32, global generator`."""
@@ -57,7 +57,7 @@ class NoMass(ValueError, RuntimeError):
 
 
 class RowsUnclear(Exception):
-    """A draw of a batched call has no leading dimension of the batch, so the rows it belongs to are unknown."""
+    """The leading dimension of a draw in a batched call is not the batch, so the rows of its numbers are unknown."""
 
     def __init__(self, operator: str, shape: Iterable[int], rows: int) -> None:
         self.operator, self.shape, self.rows = operator, tuple(shape), rows
@@ -109,17 +109,18 @@ class RowTape:
         return self.values[at]
 
     def _of_source(self, draw: Draw) -> float:
-        """Returns the next number of the seeded generator: of a new place, or a number that was drawn before."""
+        """Returns the next number of the seeded generator `source`: the number of a new place of the tape, or, if a
+        generator with the same seed drew this number before, the same number again."""
         source, self.source = self.source, None
         assert source is not None
         key = source.root, source.at
         source.at += 1
         try:
             if key in self.known:
-                v = self.known[key]  # below 0: a forced clock, whose number rounds to 1 if the clock is long
+                v = self.known[key]  # below 0: a forced clock; the number of a long clock rounds to 1
                 return v if v >= 0 or draw[0] == CLOCK else min(-math.expm1(v), 1 - 2.0**-53)
             v = self.known[key] = self.take(draw)
-            if draw[0] == INTEGER:  # the host treats all v of an integer as equal, so its middle is stored
+            if draw[0] == INTEGER:  # Many v give the same integer. The middle of their interval is stored.
                 self.known[key] = ((-v - 1 if v < 0 else math.floor(v * draw[1])) + 0.5) / draw[1]
             elif v < 0 and draw[0] != CLOCK:
                 self.known[key] = 0.0
@@ -171,8 +172,8 @@ class RowTape:
             cell = self.forced(v, len(weights), "cell")
         else:
             cell = bisect_right(sums, v * total)
-            cell = cell if cell < len(sums) else bisect_left(sums, total)  # v * total was rounded up to the sum
-        if self.source is not None and new:  # the host treats all v of a cell as equal, so its middle is stored
+            cell = cell if cell < len(sums) else bisect_left(sums, total)  # if v * total rounds up to total
+        if self.source is not None and new:  # Many v give the same cell. The middle of their interval is stored.
             self.known[self.source.root, self.source.at - 1] = (sums[cell] - weights[cell] / 2) / total
         return cell
 
@@ -183,7 +184,7 @@ class RowTape:
         draw = (CLOCK, n, bits, self.number_of(stream))
         if self.source is not None:
             known = [(self.source.root, self.source.at + i) in self.known for i in range(n)]
-            if any(known) and not all(known):  # the log has no entry for a part of a race
+            if any(known) and not all(known):  # The log cannot describe a part of a race.
                 raise UnknownRandomness("a race of a seeded generator", "some of its numbers were drawn before")
             return [clock_of(v) for v in [self.take(draw) for _ in range(n)]]
         if last > self.places:

@@ -35,11 +35,11 @@ import numpy as np
 
 Tokens = tuple[int, ...]
 Numbers = tuple[float, ...]
-Outcome = Tokens | str  # the tokens of a call, or a sentence on why there are none
+Outcome = Tokens | str  # the tokens of a call, or the reason why it has no tokens
 
 MOST_DRAWS, MOST_CALLS = 256, 5_000  # most draws of one call, and most calls on one input
-STEP, PROBES = 2.0**-24, (0.1875, 0.53125, 0.8125)  # first values of a uniform; its changes are then located up to STEP
-# Numbers after the numbers under test, repeated. Two numbers count as equal if calls agree under each continuation.
+STEP, PROBES = 2.0**-24, (0.1875, 0.53125, 0.8125)  # values of a uniform that are tried; changes are located up to STEP
+# Each is repeated after the numbers under test. Two numbers count as equal if calls agree with every continuation.
 CONTINUATIONS = (0.5, 0.47), (0.04, 0.06), (0.96, 0.93), (0.1, 0.9), (0.9, 0.1), (0.3, 0.7, 0.55)
 EARLY, MIDDLE, LATE = 2.0**-20, 2.0**-2, 16.0  # times in a race, as exponential numbers
 TORCH_SEED = 20261130
@@ -63,14 +63,14 @@ class Undecided(RuntimeError):
 
 
 class NoMass(RuntimeError, ValueError):
-    """A draw by weights that are all zero, negative or not finite; torch raises the first class, numpy the second."""
+    """A draw by weights that are all zero, negative or not finite. torch raises RuntimeError, numpy ValueError."""
 
 
 # Scripted random numbers: a sequence of numbers in [0, 1), which draws use in order.
 
 
 class Draw(NamedTuple):
-    """A uniform (`coin`), a cell by `weights` (`pick`) or the first of `width` clocks (`race`)."""
+    """One draw: a uniform (`coin`), a cell by `weights` (`pick`), or a race of `width` clocks (`race`)."""
 
     first: int
     kind: str
@@ -81,7 +81,7 @@ class Draw(NamedTuple):
 
 
 class Script:
-    """The random numbers of one call: `values`, then `later` repeated. It records every draw."""
+    """The random numbers of one call: `values`, then `later` repeated; and a record of every draw."""
 
     def __init__(self, values: Numbers, later: Numbers) -> None:
         self.values, self.later, self.draws = values, later, list[Draw]()
@@ -125,7 +125,7 @@ def _on_grid(u: float, bits: int) -> float:
 _script: Script = Script((), (0.5,))  # the numbers of the call that runs now
 
 
-# Replacements of random functions. A function that is not replaced changes a generator's state, which is Undecided.
+# Replacements of random functions. Any other random function changes a generator's state, which raises Undecided.
 
 
 class ScriptedGenerator(cast(Any, np.random.Generator)):  # type: ignore[misc]
@@ -220,7 +220,7 @@ def _replaced_torch(torch: Any) -> Iterator[tuple[Any, str, Any]]:
 
 
 class Model:
-    """Rows p and q after prefixes; a prefix without rows has the rows of its longest prefix that has some."""
+    """Rows p and q after prefixes. A prefix without rows has the rows of its longest prefix with rows."""
 
     def __init__(self, text: str) -> None:
         size = re.match(r"L=(\d+) K=1 ", text)
@@ -247,7 +247,7 @@ class Model:
 
 # A verifier on one input, and the enumeration of its outcomes.
 
-Kinds = tuple[list[float], list[Numbers], Callable[[Numbers], int]]  # shares and numbers of branches; branch of numbers
+Kinds = tuple[list[float], list[Numbers], Callable[[Numbers], int]]  # probabilities, numbers; branch of a tape
 
 
 class Verifier:
@@ -302,12 +302,12 @@ class Verifier:
         return outcome, [draw for draw in script.draws if draw.first >= len(values)]
 
     def states(self) -> dict[str, Any]:
-        """Returns the states of generators, which draws that are not replaced change."""
+        """Returns the states of the libraries' generators. Draws that are not replaced change them."""
         found = {"random": random.getstate(), "numpy.random": str(np.random.get_state())}
         return found | ({"torch": self.torch.get_rng_state().tolist()} if self.torch is not None else {})
 
     def tokens(self, result: Any) -> Outcome:
-        """Returns the tokens of a result without the -1 that fill its end, or a text on why it has no tokens."""
+        """Returns the tokens of a result without the -1 that fill its end, or the reason why it has no tokens."""
         try:
             tokens = np.atleast_1d(np.asarray(result[0] if self.batched else result))
         except (ValueError, TypeError, IndexError, KeyError):  # for example lists of several lengths
@@ -325,7 +325,7 @@ class Verifier:
         return self.known[values, later]
 
     def distribution(self, tapes: Sequence[Numbers]) -> dict[Outcome, float]:
-        """Returns all outcomes with probabilities, after predicting the outcome of each tape of random numbers."""
+        """Returns the probability of each outcome. Raises: Undecided if a predicted outcome of a tape is wrong."""
         before, leaves = self.states(), list[tuple[float, Outcome]]()
         first = [self.run((), tape) for tape in tapes]
         again = [self.call((), tape) for tape in tapes[::-1]][::-1]
@@ -347,7 +347,7 @@ class Verifier:
         return total
 
     def build(self, values: Numbers, mass: float, leaves: list[tuple[float, Outcome]]) -> Callable[[Numbers], Outcome]:
-        """Enumerates the draws after these numbers. Returns a function that predicts the outcome of a tape."""
+        """Enumerates the draws after `values`. Returns a function that predicts the outcome of a tape."""
         outcome, draws = self.run(values, CONTINUATIONS[0])
         if not draws:
             leaves.append((mass, outcome))
@@ -358,7 +358,7 @@ class Verifier:
         return lambda tape: parts[branch(tuple(tape[i % len(tape)] for i in range(first, first + count)))](tape)
 
     def difference(self, a: Numbers, b: Numbers) -> Numbers:
-        """Returns a continuation after which a and b have different outcomes or draws; empty if there is none."""
+        """Returns a continuation with which a and b have different outcomes or draws; empty if there is none."""
         return next((later for later in CONTINUATIONS if self.run(a, later) != self.run(b, later)), ())
 
     def coin(self, values: Numbers, draw: Draw) -> Kinds:
@@ -403,7 +403,7 @@ class Verifier:
         return shares, numbers, lambda u: min(range(len(live)), key=lambda m: -math.log1p(-u[live[m]]) / shares[m])
 
     def latest_win(self, values: Numbers, i: int, count: int) -> float:
-        """Returns the time up to which clock i wins against clocks of MIDDLE, in units of MIDDLE; 0 if never."""
+        """Returns the latest time, in units of MIDDLE, at which clock i wins against clocks at MIDDLE; 0 if never."""
         early = values + _clocks(i, EARLY, count)
         if not (later := self.difference(early, values + _clocks(i, LATE, count))):
             return 0.0
@@ -488,7 +488,7 @@ def gate(
     texts = [text if text[0] == "L" else f"L=1 K=1 [] {text}" for text in models or re.split("; |\n", MODELS.strip())]
     with _replacing(verifier.torch):
         for model in map(Model, texts):
-            # An enumeration can be incomplete, which more tapes show, so findings are confirmed on all tapes.
+            # An incomplete enumeration may cause findings. More tapes show that it is incomplete, so all are used.
             if _findings(verifier, model, TAPES[:20]) and (lines := _findings(verifier, model, TAPES)):
                 declared = f"arrays={arrays!r}, batched={batched}, logits={logits}"
                 again = f"again  draftproof.check({verifier.name}, {declared}, instance={model.text!r})"

@@ -59,7 +59,7 @@ def records(text):
 
 
 def wrong(value, kind, page, path):
-    """Returns the faults of a value that should have a type, as texts."""
+    """Returns a message for each part of `value` that does not have the type `kind`."""
     if kind.endswith(" or null") and not kind.startswith("list of"):
         if value is None:
             return []

@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import commands as of_page
 from markdown import ROOT, pages, spans
 
-#: Files that pages use without making them.
+#: Files that commands of the pages read, although no command writes them, each with the file that it links to.
 FILES = {
     "run.npz": "data/stories512_positions.npz", "run.json": "data/stories512.json",
     "trees.npz": "data/stories512_trees.npz", "trees.json": "data/stories512.json",
@@ -35,7 +35,7 @@ INPUTS = {"inputs": [{"p": [[0.5, 0.5], [0.5, 0.5]], "q": [[0.25, 0.75]], "draft
 
 
 def has_numpy(python):
-    """Whether this interpreter has NumPy, which examples/adapter need."""
+    """Whether the interpreter `python` has NumPy, which the programs of examples/adapter need."""
     asked = [python, "-c", "import numpy"]
     return pathlib.Path(python).exists() and subprocess.run(asked, capture_output=True, check=False).returncode == 0
 

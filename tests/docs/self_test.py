@@ -111,10 +111,10 @@ class Pages(unittest.TestCase):
         self.assertEqual(list(markdown.spans([(7, "a `b"), (8, "c`")])), [(7, "b c")])
 
     def test_mistakes(self):
-        for text in ("<!-- commands\nother | nightly\n-->\n\n    draftproof list\n",    # fits no command
+        for text in ("<!-- commands\nother | nightly\n-->\n\n    draftproof list\n",    # the mark fits no command
                      "<!-- commands\n* | nightly\n-->\n\nno block\n",                    # no block
                      "<!-- commands\n* | slow\n-->\n\n    draftproof list\n",            # an unknown mark
-                     "<!-- commands\n* | needs\n-->\n\n    draftproof list\n",           # needs nothing
+                     "<!-- commands\n* | needs\n-->\n\n    draftproof list\n",           # `needs` without a name
                      "    some words\n    draftproof list\n"):                          # a command in another block
             with self.assertRaises(commands.Mistake, msg=text):
                 commands.commands(text)

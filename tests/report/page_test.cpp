@@ -31,7 +31,7 @@ std::string file_text(const fs::path& path) {
 }
 
 Json stored(const std::string& name) {
-  registry();  // registers figures as well
+  registry();  // the first call also registers the figures
   return read_result((here / "results" / (name + ".json")).string());
 }
 

@@ -47,7 +47,7 @@ TEST(Text, WrapsAtSpacesAndBreaksLongWords) {
 }
 
 std::string written(const std::string& name, const Document& document, WriterOptions options = {}) {
-  registry();  // registers writers as well
+  registry();  // the first call also registers the writers
   std::ostringstream out;
   for (const Writer& writer : found_writers())
     if (writer.name == name) writer.write(document, out, options);

@@ -1,7 +1,7 @@
 // Raises the target probability of the drafted token, lowers the others in proportion, and verifies the draft against
 // that distribution by single-draft sampling. Lossy by design: every drafted token is raised, whichever was drafted.
-// The difference does not show at p = q, where nothing is refused. The residual is a reconstruction: the published
-// rule was not at hand.
+// The difference does not show at p = q, where nothing is refused. The residual is a reconstruction, because the
+// published rule was not available.
 //
 //   d        divergence       how far a step may move p
 //   g        raised           min(1, p(x) + sqrt(2 d p(x) (1 - p(x)))), x the draft

@@ -8,8 +8,8 @@
 //   r        w p + (1 - w) q
 //
 // Cost: one flip; one pass after a refusal.
-// Source: Wang et al. 2026 (DIVERSED), arXiv:2604.07622, with a fixed weight, its static ensemble; there a network
-// chooses w at every position. transformers PR 45979, `assistant_ensemble_weight`, is the fixed weight.
+// Source: Wang et al. 2026 (DIVERSED), arXiv:2604.07622, where a network chooses w at every position; the fixed weight
+// here is the static ensemble of the paper, and `assistant_ensemble_weight` of transformers PR 45979.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

@@ -10,7 +10,7 @@
 //
 // Cost: one pass for l; one flip, and one pass after a refusal.
 // Source: vllm-ascend PR 9772, `enable_entropy_verify`, kernel rejection_random_sample_kernel: the uniform number is
-// multiplied by l. The threshold is that of typical acceptance, but it scales a test against q.
+// multiplied by l. l is the threshold of typical acceptance, but here it scales a test against q.
 #pragma once
 
 #include <draftproof/verifiers/lossy/typical_acceptance.hpp>

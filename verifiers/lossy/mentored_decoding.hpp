@@ -1,6 +1,6 @@
-// The largest acceptance of one draft whose output stays within a divergence of p. Lossy by design; with D = 0 it is
-// single-draft sampling. The goal is the published one; rule and proof are derived here, because the published rule
-// was not at hand.
+// Accepts one draft with the largest probability for which the output stays within a divergence of p. Lossy by design;
+// with D = 0 it is single-draft sampling. The goal is published; rule and proof are derived here, because the published
+// rule was not available.
 //
 //   p, q     at.target(x), at.proposal(x)
 //   D        divergence            bound on KL(pi || p), in nats
@@ -75,8 +75,8 @@ struct MentoredDecoding {
   template <Distributions L>
   DRAFTPROOF_DEVICE static double divergence_of(const L& distributions, const Plan<typename L::Scalar>& plan) {
     const double c = static_cast<double>(plan.floor), b = static_cast<double>(plan.lift);
-    // distributions.sum() requires non-negative terms with a total below 8: t ln t - t + 1 >= 0 with t = pi / p, and
-    // ln t < 745 for doubles.
+    // distributions.sum() requires non-negative terms with a total below 8. With t = pi / p, t ln t - t + 1 is not
+    // negative, and the total is below 745, the limit of ln t for doubles, so terms are divided by 1024.
     return 1024 * distributions.sum([&distributions, c, b](Token x) {
       const double p = static_cast<double>(distributions.target(x)),
                    q = static_cast<double>(distributions.proposal(x));
@@ -87,8 +87,9 @@ struct MentoredDecoding {
     });
   }
 
-  /// The plan of a floor c. With P and Q the masses of the tokens with b p > q, b is (R + Q) / P: Newton on a convex
-  /// curve of at most V pieces, from 1 downwards until the set of tokens stays the same.
+  /// Returns the plan with floor c. Let P and Q be the p- and q-mass of the tokens with b p > q; then b = (R + Q) / P.
+  /// Newton's method solves this equation, on a convex curve of at most V linear pieces: b falls from 1 until the set
+  /// of tokens stays the same.
   template <Distributions L>
   DRAFTPROOF_DEVICE static Plan<typename L::Scalar> plan_of(const L& distributions, const typename L::Scalar& c) {
     using Scalar = typename L::Scalar;
@@ -112,7 +113,7 @@ struct MentoredDecoding {
         const Scalar p = distributions.target(x), q = distributions.proposal(x);
         return b * p > q ? q : distributions.zero();
       });
-      // Only rounding can leave no token to lift while some are refused.
+      // If some mass is refused, some tokens have b p > q, except after rounding.
       if (!(target > distributions.zero())) return {c, b};
       const Scalar next = (refused + proposal) / target;
       if (!(next < b)) return {c, b};
@@ -126,7 +127,7 @@ struct MentoredDecoding {
     return divergence_of(distributions, plan) <= divergence;
   }
 
-  /// Number of halvings: to the last bits of a double; few in fractions.
+  /// Number of halvings of the interval of c: 50 for the precision of a double; 10 in fractions, to keep them short.
   template <class Scalar>
   static constexpr int steps = std::is_floating_point_v<Scalar> ? 50 : 10;
 };

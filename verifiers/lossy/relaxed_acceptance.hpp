@@ -1,6 +1,6 @@
 // Accepts a draft that is among the most probable tokens of p and whose probability is within a difference of the
-// largest; otherwise emits the most probable token. Lossy by design: no random number is read, so the rule serves a
-// relaxed argmax of p and not p. q is not read.
+// largest; otherwise emits the most probable token. Lossy by design: no random number is read, so the output is a
+// relaxed argmax of p, not a sample of p. q is not read.
 //
 //   p_1      target(plan.first)    largest target probability, of the token with the lowest id
 //   delta    relaxed_delta         a difference of probabilities; 0: only the most probable tokens pass
@@ -10,7 +10,7 @@
 //
 // Cost: at most n + 1 passes once, then O(1) per trial.
 // Source: TensorRT-LLM, MTPDecodingConfig `use_relaxed_acceptance_for_thinking`, kernel mtpRelaxedAcceptanceKernel.
-// There delta is 0 outside the reasoning of an answer.
+// TensorRT-LLM sets delta to 0 outside the reasoning of an answer.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>
@@ -24,7 +24,8 @@ DRAFTPROOF_DEVICE bool likelier(const L& distributions, Token x, Token y) {
          (distributions.target(x) == distributions.target(y) && x < y);
 }
 
-/// Returns the token that follows `last` in that order, the first token for no_token, and no_token after the end.
+/// Returns the token after `last` in the order of likelier(): the first token if `last` is no_token, and no_token after
+/// the last token.
 template <Distributions L>
 DRAFTPROOF_DEVICE Token next_likeliest(const L& distributions, Token last = no_token) {
   Token best = no_token;

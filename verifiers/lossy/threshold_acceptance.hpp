@@ -8,7 +8,7 @@
 //
 // Cost: K flips, and one pass after K refusals.
 // Source: SGLang, tree_speculative_sampling_target_only; PR 7702 and 8068 give every request a pair of thresholds, so
-// that the reasoning of an answer has lower ones than the answer. SGLang's thresholds are 1 unless they are set.
+// that the thresholds can be lower for reasoning than for the answer. SGLang's thresholds are 1 unless they are set.
 // Correctness: given that drafts 1 .. k - 1 were refused, u t is uniform on [s, t), so draft k is accepted with
 // probability p(x_k) / (t - s). After K refusals the token is drawn from p without the drafts.
 #pragma once

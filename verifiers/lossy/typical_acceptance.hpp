@@ -20,8 +20,9 @@ namespace draftproof::verifiers::lossy {
 template <Distributions L>
 DRAFTPROOF_DEVICE double typical_threshold(const L& distributions, double epsilon, double delta, double added = 0,
                                            double scale = 1) {
-  // distributions.sum() requires non-negative terms with a total below 8. So the logarithm is measured down from its
-  // largest value, at p = 1, and divided by 16: H <= ln V < 16 for every V up to 2^23.
+  // distributions.sum() requires non-negative terms with a total below 8. The terms therefore use the difference of the
+  // logarithm from its largest value, at p = 1, divided by 16. Their total is below 1, because H <= ln V < 16 for every
+  // V up to 2^23.
   const double largest = std::log1p(added);
   const double sixteenth = distributions.sum([&distributions, added, largest](Token x) {
     const double p = static_cast<double>(distributions.target(x));

@@ -39,8 +39,8 @@ struct TypicalSample {
   template <Distributions L>
   DRAFTPROOF_DEVICE auto prepare(const L& distributions, int) const {
     const Cut<L> typical{distributions, typical_threshold(distributions, epsilon, delta, added)};
-    // exp(-H) <= max p holds for the entropy; with 1e-5 added the threshold can exceed every probability of a
-    // distribution that is flat on 50,000 tokens.
+    // For the entropy H of p, exp(-H) <= max p. With 1e-5 added in the logarithm this can fail: for a distribution that
+    // is flat on 50,000 tokens the threshold can exceed every probability, and p is then not cut.
     const bool some = distributions.sum(typical) > distributions.zero();
     return tabulated(distributions, Cut<L>{distributions, some ? typical.threshold : 0.0});
   }

@@ -31,11 +31,11 @@ class ChosenPath:
         self.p_at = torch.ones(b, at.tree.longest, dtype=torch.float64, device=at.device)
         self.q_at = torch.ones_like(self.p_at)
         self.p_of, self.q_of = at.of_drafts()
-        self.order: Tensor | None = None  # [B, V] token at each place of the last pair
+        self.order: Tensor | None = None  # [B, V] the order of tokens in the last pair
 
     def choose(self, i: int, rows: Tensor, draws: Tensor, starting: Tensor) -> Tensor:
-        """Returns the draft [R] that continues the path after i tokens, for rows with draws; `draws` [R, n],
-        `starting` [R]."""
+        """Returns the draft [R] that continues the path after i tokens. `rows` [R] are batch rows that have draws after
+        the last node; `draws` [R, n] and `starting` [R] are the entries of these rows."""
         raise NotImplementedError
 
     def extend(self) -> None:
@@ -61,12 +61,13 @@ class ChosenPath:
         return self.at.q.row(rows, draft)
 
     def pair(self, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns p and q as `block.Pair` does; after a call of `reorder` its order replaces the order of the ids."""
+        """Returns p and q as `block.Pair` does. A rule that calls `reorder` returns the rows in that order of tokens,
+        not in the order of ids."""
         raise NotImplementedError
 
     def reorder(self, rows: Tensor, p: Tensor, q: Tensor) -> Tensor:
-        """Returns the tokens of rows [R, V] by p / q descending, tokens with q = 0 first, ties by ascending id, and
-        keeps this order for `verify`."""
+        """Returns [R, V]: the tokens of each row by p / q descending, tokens with q = 0 first, ties by ascending id.
+        Stores this order for `verify`."""
         if self.order is None:
             self.order = torch.arange(p.shape[1], device=self.device).repeat(len(self.node), 1)
         order = ratios(p, q).argsort(dim=1, descending=True, stable=True)
@@ -74,13 +75,13 @@ class ChosenPath:
         return order
 
     def keep_ids(self, rows: Tensor) -> None:
-        """Undoes `reorder` for these rows."""
+        """Restores the order of ids for these rows, after `reorder`."""
         if self.order is not None:
             self.order[rows] = torch.arange(self.order.shape[1], device=self.device)
 
     def verify(self, paths: bool) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns tokens [B, L + 1], their number [B], and an index [B]: of the chosen path if K `paths` were given,
-        else of the last accepted draft.
+        """Returns tokens [B, L + 1], their number [B], and an index [B]. If `paths` is true, the input was K paths, and
+        the index is the number of the chosen path; else it is the number of the last accepted draft.
         """
         self.extend()
         accepted, extra = verify_block(self.p_at, self.q_at, self.lengths, self.target, self.pair, self.at.uniforms)
@@ -89,7 +90,7 @@ class ChosenPath:
             extra = torch.where(accepted < self.lengths, token, extra)
         tokens, _ = self.tree.path(self.node)
         last = self.nodes.gather(1, accepted[:, None]).squeeze(1)
-        # Draft (k, i) of paths has number k L + i and reaches node k L + i + 1.
+        # If the input is paths, draft i of path k has number k L + i, and its node is k L + i + 1.
         index = (self.node - 1).clamp(min=0) // max(self.tree.longest, 1) if paths else last - 1
         return *with_extra(tokens, accepted, extra), index
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 class Uniforms:
-    """n uniforms of [0, 1) for each of B rows: given ones, or those of a generator."""
+    """n uniforms of [0, 1) for each of B rows, either given or drawn from a generator."""
 
     def __init__(self, b: int, n: int, device: torch.device, generator: torch.Generator | None, given: Tensor | None):
         if given is None:
@@ -44,21 +44,22 @@ class Uniforms:
 
 
 class SomeUniforms:
-    """The uniforms of some rows of a batch, which are taken from those of the whole batch."""
+    """The uniforms of some rows of a batch, as a view of the uniforms of the whole batch."""
 
     def __init__(self, all_rows: Uniforms, rows: Tensor) -> None:
         self.all_rows, self.rows = all_rows, rows
 
     def take(self, active: Tensor) -> Tensor:
-        """Returns the next numbers [R], as Uniforms.take."""
+        """Returns the next number of each of these rows, [R]. Rows that are not `active` [R] keep this number for
+        later."""
         everyone = torch.zeros(len(self.all_rows.used), dtype=torch.bool, device=active.device)
         everyone[self.rows] = active
         return self.all_rows.take(everyone)[self.rows]
 
 
 def first(found: Tensor, allowed: Tensor) -> Tensor:
-    """Returns the index in the last dimension of the first entry that is found and allowed, else of the last allowed
-    entry."""
+    """Returns the index, in the last dimension, of the first entry that is both `found` and `allowed`. If there is no
+    such entry, returns the index of the last allowed entry."""
     n = allowed.shape[-1]
     index = torch.arange(n, device=allowed.device)
     hit = torch.where(found & allowed, index, n).amin(-1)
@@ -93,11 +94,11 @@ def inverse(weights: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def draw(weights: Tensor, u: Tensor, otherwise: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
-    """Draws a cell for each row of weights [R, V] by u [R]; rows of weight 0 draw from `otherwise`(their entries of
-    `rows`).
+    """Draws a cell for each row of weights [R, V] by u [R]. For the rows whose weights are all 0, the weights are
+    otherwise(r), where r are the entries of `rows` for these rows.
 
     A residual is 0 only if rounding of the rows made the sums of p and q differ; the token then comes from the target.
-    Raises: ValueError if a row of `otherwise` has weight 0, too.
+    Raises: ValueError if all weights of a row of `otherwise` are 0, too.
     Cost: as `inverse`, and a synchronisation with the device.
     """
     cells, total = inverse(weights, u[:, None])

@@ -17,8 +17,8 @@ def above(target: Tensor, rest: Tensor) -> Tensor:
 
 
 def with_extra(drafts: Tensor, accepted: Tensor, extra: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns tokens [B, L + 1], the accepted drafts and one more token, then -1; and the numbers of emitted tokens,
-    [B]."""
+    """Returns tokens [B, L + 1], which are the accepted drafts, one more token, and -1 after it; and the numbers of
+    emitted tokens [B]."""
     n = drafts.shape[1]
     place = torch.arange(n + 1, device=drafts.device)
     tokens = torch.cat([drafts, torch.zeros_like(extra[:, None])], dim=1)

@@ -99,8 +99,8 @@ def drafts_of(drafts: Tensor, shape: tuple[int | str, ...], vocabulary: int, giv
 
 
 def inputs_of(p: Tensor, q: Tensor, drafts: Tensor, places: int, given: Options, proposals: int) -> Inputs:
-    """Returns the checked inputs. `places`: number of random numbers that a row can read. `proposals`: rows of q for
-    each batch row; chains have one more row of p."""
+    """Returns the checked inputs. `places`: largest number of random numbers that a row reads. `proposals`: number of
+    rows of q for each batch row; a chain has one row of p more."""
     p_rows, q_rows = Rows("p", p, given.logits, given.temperature), Rows("q", q, given.logits, given.temperature)
     tokens, lengths = drafts_of(drafts, (p.shape[0], "K" if proposals == 1 else proposals), p.shape[2], given)
     uniforms = Uniforms(p.shape[0], places, p.device, given.generator, given.uniforms)

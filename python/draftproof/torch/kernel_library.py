@@ -41,7 +41,7 @@ class Kernel(NamedTuple):
 
 
 class DraftproofRows(ctypes.Structure):
-    """`draftproof_rows` of the header."""
+    """The struct `draftproof_rows` of gpu/calls/verify_rows.hpp."""
 
     _fields_ = (
         *((name, ctypes.c_int32) for name in ("format", "logits", "check", "positions", "vocabulary", "proposals")),
@@ -107,7 +107,8 @@ def kernels() -> dict[str, Kernel]:
 
 
 def fault_of(position: int, word: int) -> str:
-    """Returns the fault of a position encoded in `word`, a signed integer; "" for 0."""
+    """Returns a text that describes the fault of a position, which is encoded in the signed integer `word`; "" for
+    0."""
     text = ctypes.create_string_buffer(512)
     _raise(library().draftproof_describe_fault(position, word & (1 << 64) - 1, text, len(text)), text)
     return text.value.decode()

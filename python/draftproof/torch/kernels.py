@@ -59,7 +59,8 @@ def torch_form() -> Iterator[None]:
 
 
 def hashed(seed: int) -> int:
-    """Returns the kernels' signed seed by splitmix64 (Steele et al. 2014), which differs from torch's key."""
+    """Returns the signed seed of the kernels, a hash of `seed` by splitmix64 (Steele et al. 2014), so that kernels do
+    not use the same key as torch's generators."""
     x = (seed + 0x9E3779B97F4A7C15) & _MASK
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
     x = (x ^ (x >> 27)) * 0x94D049BB133111EB & _MASK
@@ -68,8 +69,8 @@ def hashed(seed: int) -> int:
 
 
 def reserve(generator: torch.Generator, count: int) -> tuple[int, int]:
-    """Returns the seed and the first of `count` trials, and moves the offset of a CUDA device's generator beyond
-    them."""
+    """Returns the seed and the number of the first of `count` trials. Moves the offset of the generator, which is on a
+    CUDA device, beyond these trials, so that no other call uses their numbers."""
     with _lock:
         offset = generator.get_offset()
         generator.set_offset(offset + (count + 3) // 4 * 4)
@@ -115,8 +116,8 @@ _kept: list[Any] = []  # torch removes the operators of a Library that is freed
 
 
 def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> tuple[Tensor, Tensor] | None:
-    """Returns the token [B] and the index of the accepted draft [B] by the kernel of `verifier`, or None if the torch
-    form has to run.
+    """Returns the token [B] and the index of the accepted draft [B] by the kernel of `verifier`, or None if the inputs
+    need the torch form.
 
     p, q [B, V], drafts [B, K]; `given`: the options of the function. Waits for the device only with `check`, and for
     ladders, which require a draft in each row.
@@ -156,8 +157,8 @@ def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options
 
 
 def _suits(kernel: kernel_library.Kernel, p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> bool:
-    """Whether the conditions of the module's docstring hold, except the condition on the device. Arguments of wrong
-    shapes or types do not meet them, so that the torch form raises its ValueError."""
+    """Whether the conditions of the module's docstring hold, except the condition on the device. Returns False for
+    arguments of wrong shapes or types, so that the torch form runs and raises its ValueError."""
     k = drafts.shape[-1] if drafts.dim() == 2 else 0
     half = p.dtype in (torch.bfloat16, torch.float16) and (given.logits or not kernel.plans)
     integers = not (drafts.is_floating_point() or drafts.is_complex() or drafts.dtype == torch.bool)
@@ -199,7 +200,7 @@ def _check_rows(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, lengths: Te
 
 
 def ready() -> bool:
-    """Whether this machine and process call kernels for CUDA tensors."""
+    """Whether a CUDA device is available and the library of kernels is loaded."""
     return torch.cuda.is_available() and operators() is not None
 
 

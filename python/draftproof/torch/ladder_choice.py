@@ -1,4 +1,4 @@
-"""The choice of a draft by a ladder, and the number of paths that go on with it.
+"""The choice of a draft by a ladder, and the distribution of the number of paths that continue with this draft.
 
 The group of the draft with the highest p / q is taken, and one of the drafts in it is chosen uniformly. Where drafts
 are the next tokens of paths, the paths with the chosen token stay active. The distribution of their number is known
@@ -40,7 +40,8 @@ def choose(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Returns index and bin of the selected draft, and the ends [a, b) of its group, all [R].
 
-    Reads a number for the levels where there is a draft, and one for the choice where the group has several.
+    A row that has drafts reads one random number for the levels. A row whose group has several drafts reads another
+    for the choice.
     """
     n = made.size
     if drafts.shape[1] == 0:
@@ -57,10 +58,10 @@ def choose(
 def group_of(
     made: Plan, drafts: Tensor, there: Tensor, uniforms: Uniforms | SomeUniforms
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Returns the bins of the drafts and whether each is in the group taken, both [R, K], and the ends [a, b) of the
-    group [R].
+    """Returns the bin of each draft [R, K], whether each draft is in the group that is taken [R, K], and the ends
+    [a, b) of this group [R].
 
-    Reads a number where there is a draft.
+    A row that has drafts reads one random number.
     """
     n = made.size
     bins = torch.where(there, made.bins.gather(1, drafts), n)
@@ -72,7 +73,8 @@ def verify_selected(at: Inputs, made: Plan, chosen: Tensor, bin_: Tensor) -> tup
     """Verifies the draft `chosen` of bin `bin_` as a single draft of known distribution. Returns the token [B] and the
     index of the accepted draft [B], -1 for none.
 
-    Reads a number for the test where there is a draft, and one for the token where it fails.
+    A row that has drafts reads one random number for the test. A row without drafts, or whose test fails, reads another
+    for the token.
     """
     drafted = at.lengths > 0
     x = at.drafts.gather(1, chosen[:, None]) if at.drafts.shape[1] > 0 else chosen[:, None]
@@ -88,7 +90,7 @@ def verify_selected(at: Inputs, made: Plan, chosen: Tensor, bin_: Tensor) -> tup
 
 
 def mean_share(x: Tensor, beta: Tensor, k: int) -> Tensor:
-    """Returns H(j, r) of one group at [:, j - 1, r], [R, K, K] with 0 for j + r > K, from x and beta [R].
+    """Returns [R, K, K] with H(j, r) of one group at [:, j - 1, r], and 0 for j + r > K. x and beta are [R].
 
     Cost: O(K^2) operations on K numbers a row.
     """

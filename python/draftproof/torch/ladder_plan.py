@@ -1,7 +1,7 @@
-"""The ladder, for many rows at once: selects one of K i.i.d. drafts such that its distribution is known and the best
-possible.
+"""The ladder, for many rows at once: selects one of K i.i.d. drafts such that the distribution of the selected draft is
+known and gives the largest acceptance.
 
-Tokens stand in bins by p / q descending. s_i and P_i are the q- and p-mass of the first i bins, P_i with the tokens of
+Tokens are in bins by p / q descending. s_i and P_i are the q- and p-mass of the first i bins, P_i with the tokens of
 q = 0, and f(s) is the probability that some draft falls in the first s of q.
 
     D_i    (P_i - f(s_i))+                 target mass above break i, less the probability that a draft falls there
@@ -57,8 +57,8 @@ class Plan:
         return hull_edge(self.s, (self.target - self.missed).sub_(u[:, None] * self.f), bin_)
 
     def groups(self, bin_: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """Yields the groups [a, b) of each bin [R] as the levels u go from 0 to 1, and the share of u of each, [R]; the
-        shares of a row sum to 1, and rows that are done have share 0.
+        """Yields the groups [a, b) of each bin [R] as the level u goes from 0 to 1, and for each group the length [R]
+        of its interval of u. The lengths of a row sum to 1; a row whose u has reached 1 has length 0.
 
         The edge of the hull of G - u f from a to b stays an edge until another point reaches the line through both.
         Cost: a pass over the bins for each group, up to n of them for n bins.
@@ -125,8 +125,8 @@ def none_of(distribution: Tensor, a: Tensor) -> Tensor:
 
 
 def chord(distribution: Tensor, s: Tensor) -> Tensor:
-    """Returns the slope of f between neighbouring breaks s [R, m + 1], as sums of products, which have no cancellation
-    on narrow bins."""
+    """Returns the slope of f between neighbouring breaks s [R, m + 1]. The slope is computed as a sum of products,
+    because a difference of values of f would cancel on narrow bins."""
     a, b = (1 - s)[:, :-1], (1 - s)[:, 1:]
     total = distribution[:, :1].expand_as(a)
     both, power = torch.ones_like(a), torch.ones_like(a)
@@ -184,7 +184,7 @@ def plan(
         chords, f = coverage(q, bins, q_bin)
     excess = (target - f).clamp_(min=0)
     missed = torch.minimum(excess.cummax(1).values, excess.flip(1).cummax(1).values.flip(1))
-    # One draft is selected whatever its bin, and equal rows need no selection: the distribution is q, bit for bit.
+    # A single draft is always selected, and if p = q any draft may be selected. The distribution is then exactly q.
     plain = (distribution[:, 0] == 1) | (p == q).all(1)
     return Plan(p, q, bins, p_bin, q_bin, distribution, s, f, target, missed, plain, chords)
 
@@ -244,7 +244,7 @@ def hull_edge(s: Tensor, y: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
         if 2 * wanted <= width:
             begin = begin.clamp(max=n + 1 - wanted)
             window = (begin - start)[:, None] + torch.arange(wanted, device=y.device)
-            window = window.clamp(max=width - 1)  # copies of a point beyond b, which is below the line
+            window = window.clamp(max=width - 1)  # fills the window with a point beyond b, below the line
             s, y, start = s[live[:, None], window], y[live[:, None], window], begin
         elif len(rows) < len(y):
             s, y = s[live], y[live]

@@ -45,7 +45,7 @@ def coverage(q: Tensor, bins: Tensor, q_bin: Tensor, lengths: Tensor) -> tuple[T
             rows = (drafts == k).nonzero().squeeze(1)
             of_k = pairs if k == 2 else race
             chords[rows] = of_k(q[rows], bins[rows], q_bin[rows], tokens[rows], k)
-    # With fewer than K tokens below a break, a draft is certain to lie above it: F is 1 there, in spite of rounding.
+    # If fewer than K tokens are below a break, some draft is certainly above the break, so F is set to exactly 1.
     below = tokens.flip(1).cumsum(1).flip(1)
     chords = torch.where((below < drafts[:, None]) | (q_bin == 0), 0.0, chords.clamp_(min=0))
     f = torch.nn.functional.pad((chords * q_bin).cumsum(1), (1, 0)).clamp_(max=1)
@@ -71,8 +71,8 @@ def race(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, k: int) -> Tens
     """Returns chords for k > 2 drafts [R, n]."""
     above = mass_above(q_bin)
     an_octave = 4 * ceil(k / 8)
-    # Before the start k clocks have rung with probability at most t^k / k!, and the term of a bin of mass W is off by
-    # at most W t^k / (k - 1)! = 1e-16 W there.
+    # At times t before the start, `before` ignores that K clocks may have rung. This has probability at most t^k / k!,
+    # so the error for a bin of mass W is at most W t^k / (k - 1)! = 1e-16 W.
     start = min(0.125, (1e-16 * gamma(k)) ** (1 / k))
     slowest = slowest_of(q, k)
     octaves = ceil(log2(LONGEST / slowest / start)) + 1
@@ -85,17 +85,17 @@ def race(q: Tensor, bins: Tensor, q_bin: Tensor, tokens: Tensor, k: int) -> Tens
 
 
 def slowest_of(q: Tensor, k: int) -> float:
-    """Returns the least mass, over the rows, of all tokens but the k - 1 largest: the rate at which the integrand
-    decays."""
+    """Returns the rate at which the integrand decays: the total mass of all tokens except the k - 1 largest, minimised
+    over the rows."""
     largest = q.topk(k - 1, dim=1).indices
     return float(q.scatter(1, largest, 0.0).sum(1).min())
 
 
 def before(start: float, an_octave: int, c: Tensor, width: Tensor) -> Tensor:
-    """Returns the sum over the nodes before the start, in units of the rule's step, [R, n].
+    """Returns the sum over the nodes at times below `start`, in units of the rule's step, [R, n].
 
-    The integrand over W is ((c + W) e^(-(c + W) t) - c e^(-ct)) / W there, a power series in t. Because the times have
-    equal ratios, the sum of each power over the times is a geometric series.
+    At these times the integrand divided by W is ((c + W) e^(-(c + W) t) - c e^(-ct)) / W, a power series in t. Because
+    the times have equal ratios, the sum of each power over the times is a geometric series.
     """
     total, mix, last, factor, m = torch.zeros_like(c), torch.ones_like(c), torch.ones_like(c), start, 0
     while abs(factor) * (m + 2) > 1e-17 * start:
@@ -109,7 +109,7 @@ def before(start: float, an_octave: int, c: Tensor, width: Tensor) -> Tensor:
 
 
 def integrand(t: Tensor, c: Tensor, width: Tensor, own: Tensor) -> Tensor:
-    """Returns the sum over times t [M] of t times the integrand over W, [R, n]; `own` [R, n, K, M]."""
+    """Returns [R, n]: the sum over times t [M] of t times the integrand divided by W. `own` is [R, n, K, M]."""
     k = own.shape[2]
     fewer = below_each(own).cumsum(2)  # Pr(N' <= k)
     both = (own[:, :, 1:] * fewer[:, :, : k - 1].flip(2)).sum(2)
@@ -119,7 +119,7 @@ def integrand(t: Tensor, c: Tensor, width: Tensor, own: Tensor) -> Tensor:
 
 
 def times_distribution(a: Tensor, b: Tensor) -> Tensor:
-    """Returns the distribution of the sum of two independent numbers below K, [.., K, M]."""
+    """Returns the distribution [.., K, M] of the sum of two independent numbers, for values of the sum below K."""
     k = a.shape[-2]
     out = a[..., :1, :] * b
     for j in range(1, k):
@@ -128,8 +128,8 @@ def times_distribution(a: Tensor, b: Tensor) -> Tensor:
 
 
 def below_each(own: Tensor) -> Tensor:
-    """Returns the distribution of the number of clocks below each bin, [R, n, K, M], by products in blocks of sqrt(n)
-    bins, then of blocks.
+    """Returns the distribution [R, n, K, M] of the number of clocks below each bin that have rung. Running products are
+    computed within blocks of sqrt(n) bins, and then over the blocks.
     """
     n = own.shape[1]
     size = max(1, round(n**0.5))

@@ -24,8 +24,9 @@ MOST = 1 << 40
 
 
 class PostOrder:
-    """The state of all rows. A rule defines `weight_of`, `coin`, `left` and, if it has more state, `refused`. Arguments
-    `rows` [R] are batch rows, and nodes [R] or drafts [R] are of these rows.
+    """The state of all rows of a batch. A rule defines `weight_of`, `coin`, `left` and, if it has more state,
+    `refused`. The arguments `rows` [R] are batch rows; `nodes` [R] and `children` [R] are nodes and drafts of these
+    rows.
     """
 
     def __init__(self, at: TreeInputs, rank: Tensor) -> None:
@@ -40,7 +41,7 @@ class PostOrder:
         raise NotImplementedError
 
     def coin(self, rows: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns numerator and denominator [R] of the probability that these nodes are accepted, given that their
+        """Returns numerator [R] and denominator [R] of the probability that these nodes are accepted if all of their
         children were refused."""
         raise NotImplementedError
 
@@ -49,7 +50,7 @@ class PostOrder:
         raise NotImplementedError
 
     def refused(self, rows: Tensor, nodes: Tensor, children: Tensor) -> None:
-        """Changes the state of these nodes after these children were refused."""
+        """Changes the state of `nodes` after their children `children` were refused."""
 
     def verdict(self) -> tuple[Tensor, Tensor, Tensor]:
         """Returns tokens [B, L + 1], their number [B], and the index of the last accepted draft [B], -1 for none."""
@@ -61,7 +62,7 @@ class PostOrder:
         return *with_extra(tokens, length, extra), node - 1
 
     def accepted(self) -> Tensor:
-        """Returns the accepted node of each row, [B]. Reads a number for each node that is tested, except the root."""
+        """Returns the accepted node of each row, [B]. Reads a random number for each tested node except the root."""
         b, n = self.tree.tokens.shape
         node = torch.zeros(b, dtype=torch.int64, device=self.device)
         done = torch.full((b,), n == 0, device=self.device)

@@ -21,7 +21,7 @@ MOST_SUM_ERROR = 2.0**-4
 
 
 class Rows:
-    """Rows `values` [B, n, V] of the target or of the proposal; `name` is for errors."""
+    """Rows `values` [B, n, V] of the target or of the proposal; error messages use `name`."""
 
     def __init__(self, name: str, values: Tensor, logits: bool, temperature: Temperature) -> None:
         self.name, self.values, self.logits = name, values, logits
@@ -94,8 +94,8 @@ class Rows:
         return wide.exp_()
 
     def _normalisers(self) -> Tensor:
-        """Returns log Z of each row, [B, n]. One of n positions is converted to float64 at a time, to take less
-        memory."""
+        """Returns [B, n]: the logarithm of the sum of exponentials of each row. To save memory, only one of the n
+        positions is converted to float64 at a time."""
         if self._normaliser is None:
             parts = []
             for i in range(self.count):

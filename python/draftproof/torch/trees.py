@@ -36,11 +36,12 @@ class Tree:
         return self.there & (self.node == torch.arange(1, self.node.shape[1] + 1, device=self.node.device))
 
     def draws(self, rows: Tensor, nodes: Tensor) -> Tensor:
-        """Whether draft i was drawn after these nodes [R] of these batch rows [R], [R, n]."""
+        """Returns [R, n]: whether draft i of batch row rows[r] was drawn after node nodes[r]."""
         return self.there[rows] & (self.parent[rows] == nodes[:, None])
 
     def path(self, at: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the tokens from the root to node `at` [B], [B, L] and 0 after their end, and their number [B]."""
+        """Returns the tokens from the root to node `at` [B] as [B, L], with 0 after the last token, and their number
+        [B]."""
         length = self.depth.gather(1, at[:, None]).squeeze(1)
         tokens = torch.zeros(len(at), self.longest + 1, dtype=torch.int64, device=at.device)
         for _ in range(self.longest):
@@ -72,7 +73,7 @@ def tree_of(tokens: Tensor, there: Tensor, parents: Tensor) -> Tree:
 def tree_of_paths(tokens: Tensor, lengths: Tensor) -> Tree:
     """Returns the tree of paths [B, K, L] of lengths [B]."""
     b, k, n = tokens.shape
-    shared = (tokens[:, :, None] == tokens[:, None]).long().cumprod(-1)  # [B, K, K, L]: prefixes are equal
+    shared = (tokens[:, :, None] == tokens[:, None]).long().cumprod(-1)  # [B, K, K, L]: whether prefixes are equal
     place = torch.arange(n, device=tokens.device)
     node = shared.argmax(2) * n + place + 1
     parent = torch.nn.functional.pad(node, (1, 0))[:, :, :n].clone()
@@ -97,15 +98,15 @@ class TreeInputs:
         return self.tree.tokens.device
 
     def p_row(self, rows: Tensor, nodes: Tensor) -> Tensor:
-        """Returns the target after these nodes [R] of these batch rows [R], [R, V]."""
+        """Returns [R, V]: the target's row after node nodes[r] of batch row rows[r]."""
         return self.p.row(rows, self.p_place[nodes])
 
     def p_entry(self, rows: Tensor, nodes: Tensor, tokens: Tensor) -> Tensor:
-        """Returns the target probability of these tokens [R] after these nodes [R], [R]."""
+        """Returns [R]: the target probability of tokens[r] after node nodes[r] of batch row rows[r]."""
         return self.p.entry(rows, self.p_place[nodes], tokens)
 
     def of_drafts(self) -> tuple[Tensor, Tensor]:
-        """Returns p and q of each draft, both [B, n]."""
+        """Returns the target probability and the proposal probability of each draft, both [B, n]."""
         b, n = self.tree.tokens.shape
         rows = torch.arange(b, device=self.device).repeat_interleave(n)
         tokens, parents = self.tree.tokens.flatten(), self.tree.parent.flatten()
@@ -160,8 +161,8 @@ def of_each_draft(name: str, values: Tensor, drafts: Tensor) -> Tensor:
 def drafted_inputs(
     p: Tensor, q: Tensor, drafts: Tensor, parents: Tensor | None, more_places: int, given: Options
 ) -> TreeInputs:
-    """Returns the inputs of K paths, which are a tree if `parents` is given, else paths. A row has 1 + `more_places` n
-    random numbers for n drafts of a tree, 1 + `more_places` L for paths of L tokens."""
+    """Returns the inputs of K paths, given as a tree if there are `parents`, else as separate paths. A row has
+    1 + `more_places` n random numbers for a tree of n drafts, and 1 + `more_places` L for paths of L tokens."""
     places = 1 + more_places * drafts.shape[-1]
     if parents is None:
         return path_inputs(p, q, drafts, places, given)

@@ -50,7 +50,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Costs:
-    """`passes`: entries by name of the pass. `verifiers`: entries by verifier; empty: their time counts as 0."""
+    """`passes`: entries by name of the pass. `verifiers`: entries by verifier; if empty, the time of every verifier is
+    taken as 0."""
 
     target: str
     draft: str
@@ -75,7 +76,8 @@ class Costs:
         return _interpolated(entries, tokens, f"{name} of batch {batch} and context {context}")
 
     def of_verifier(self, name: str, drafts: int, paths: int, vocabulary: int, batch: int) -> Seconds:
-        """Returns the seconds of a verifier on `drafts` drafts of each of `batch` texts, one after another.
+        """Returns the seconds of a verifier that is called for `batch` texts, one after another, with `drafts` drafts
+        each.
 
         A table has a verifier of trees under its name, under that name without `_tree`, or under the name in
         `draftproof.torch`.
@@ -238,7 +240,7 @@ def derived_costs(
         lines = []
         for batch in batches:
             reading = (weights + batch * context * cache) / bandwidth
-            knee = reading * flops / (operations * batch)  # number of tokens above which computing takes longer
+            knee = reading * flops / (operations * batch)  # above so many tokens computing takes longer
             counts = {1 << i for i in range(most_tokens.bit_length()) if 1 << i <= most_tokens} | {most_tokens}
             counts |= {n for n in (math.floor(knee), math.ceil(knee)) if 1 <= n <= most_tokens}
             lines += [

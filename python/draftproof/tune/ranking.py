@@ -16,7 +16,8 @@ from draftproof.tune.settings import Setting, Survey
 
 @dataclass(frozen=True)
 class Choice:
-    """A setting at a batch size. `rate`: tokens per second of all texts of the batch, with an interval."""
+    """A setting at a batch size. `rate`: tokens per second of all texts of the batch, with the interval `low` to
+    `high`."""
 
     setting: Setting | None  # None: plain decoding, one token for each pass
     batch: int
@@ -74,7 +75,7 @@ class Tuned(Table):
         return sum(1 for one in self.choices if one.high >= self.best.low)
 
     def loss_of_default(self) -> float | None:
-        """Returns the share of the fastest setting's tokens per second that the default lacks."""
+        """Returns 1 - (tokens per second of the default) / (tokens per second of the fastest setting)."""
         return None if self.default is None else 1 - self.default.rate / self.best.rate
 
     def records(self) -> list[dict[str, Any]]:
@@ -197,7 +198,8 @@ def ranked(
     def choice(setting: Setting | None, seconds: Seconds) -> Choice:
         tokens, error = (setting.tokens, setting.error) if setting else (1.0, 0.0)
         rate = batch * tokens / seconds.value
-        # The logarithm of a ratio has the variance of both logarithms, and its interval stays above 0.
+        # The interval is computed for the logarithm of the rate, so that both ends are above 0. The variance of this
+        # logarithm is the sum of the relative variances of tokens and seconds.
         factor = math.exp(width * math.hypot(error / tokens, seconds.error / seconds.value))
         return Choice(setting, batch, seconds, rate, rate / factor, rate * factor)
 

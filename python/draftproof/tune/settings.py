@@ -36,9 +36,10 @@ class Setting:
 class Survey:
     """The settings of a capture, with the numbers that the program measured.
 
-    approximate  lengths above 1 come from the rates of single positions, as if positions were independent
-    left_out     reasons by name of verifier
-    truncated    the capture stores the likeliest tokens only
+    approximate  whether tokens for lengths above 1 are computed from the rates of single positions, as if positions
+                 were independent
+    left_out     names of the verifiers that were left out, each with the reason
+    truncated    whether the capture stores the likeliest tokens only
     """
 
     source: str
@@ -158,6 +159,6 @@ def _of_rate(verifier: str, sampling: str, k: int, length: int, rate: float, tup
 
 def _vocabulary(document: dict[str, Any]) -> int:
     about = document["sources"][0]["about"]
-    # The program counts only the stored tokens of a truncated capture as its vocabulary.
+    # For a truncated capture the program reports the number of stored tokens as the vocabulary; the metadata have V.
     found = about.get("metadata", {}).get("vocabulary") or document["sources"][0].get("vocabulary")
     return int(found or about.get("vocabulary", 0))

@@ -115,7 +115,8 @@ class GreatestPath(ChosenPath):
         return chosen
 
     def pair(self, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns rows of p and q. At a node of several paths they are in the order of the tokens, q = 0 first."""
+        """Returns rows of p and q. If several paths pass through the node, tokens are sorted by p / q descending, with
+        q = 0 first."""
         p, q = self.target(rows, places), self.proposal(rows, places)
         self.keep_ids(rows)
         several = (self.paths_at[rows, places] > 1).nonzero().squeeze(1)
@@ -123,7 +124,7 @@ class GreatestPath(ChosenPath):
             rows, places, mine = rows[several], places[several], q[several]
             order = self.reorder(rows, p[several], mine)
             sorted_q = mine.gather(1, order)
-            upto = sorted_q.flip(1).cumsum(1).flip(1)  # q-mass of the token and those below it
+            upto = sorted_q.flip(1).cumsum(1).flip(1)  # q-mass of the token and all tokens below it
             below, reached = self.below[rows, places, None], self.reached[rows, places, None]
             low = below + reached * torch.nn.functional.pad(upto[:, 1:], (0, 1))
             shares = self.difference(self.paths_at[rows, places, None], low + reached * sorted_q, low)

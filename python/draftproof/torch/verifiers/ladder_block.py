@@ -92,7 +92,7 @@ class LadderPath(ChosenPath):
         super().__init__(at)
         self.buckets, self.average, self.most = buckets, average, max(at.tree.most, 1)
         self.distribution = torch.ones(len(self.node), self.most, dtype=torch.float64, device=at.device)
-        self.plans: list[tuple[Tensor, Plan]] = []  # at each depth: the plan's row of each batch row, -1 for none
+        self.plans: list[tuple[Tensor, Plan]] = []  # at each depth: row of the plan for each batch row, or -1
 
     def choose(self, i: int, rows: Tensor, draws: Tensor, starting: Tensor) -> Tensor:
         self.distribution[rows[starting]] = number_distribution(draws[starting].sum(1), self.most)
@@ -112,7 +112,7 @@ class LadderPath(ChosenPath):
         self.plans.append((at, made))
         if len(rows) == 0:
             return rows
-        # With `average`, a token that all active paths share is chosen for every level, so that no level is drawn.
+        # With `average`, no level is drawn if all active paths have the same token, which every level chooses.
         choice = self.differ(rows, draws) if self.average else torch.ones_like(rows, dtype=torch.bool)
         tokens = self.tree.tokens[rows]
         chosen, _, a, end = choose(made, tokens, draws & choice[:, None], self.at.uniforms.of(rows))
@@ -130,8 +130,8 @@ class LadderPath(ChosenPath):
         return chosen
 
     def plainly(self, i: int, rows: Tensor, draws: Tensor) -> Tensor:
-        """Returns the chosen draft [R] where two active paths are rare: one of the drafts uniformly, whose token is a
-        draw from q."""
+        """Returns the chosen draft [R] for rows in which two active paths are improbable. One of the drafts is chosen
+        uniformly, so that its token is a draw from q."""
         size, choice = draws.sum(1), self.differ(rows, draws)
         rank = (self.at.uniforms.of(rows).take(choice) * size).long() * choice
         chosen = (draws & (draws.long().cumsum(1) == rank[:, None] + 1)).long().argmax(1)
@@ -142,11 +142,11 @@ class LadderPath(ChosenPath):
         return chosen
 
     def differ(self, rows: Tensor, draws: Tensor) -> Tensor:
-        """Whether the drafts `draws` of a row have several different tokens, [R]."""
+        """Returns [R]: whether the drafts `draws` of a row have several different tokens."""
         return (draws & self.tree.first[rows]).sum(1) > 1
 
     def pair(self, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns rows of the target, and of the distribution of the chosen path's next token."""
+        """Returns rows of the target, and rows of the distribution of the chosen path's next token."""
         self.keep_ids(rows)
         p, q = self.target(rows, places), self.proposal(rows, places)
         for i, (at, made) in enumerate(self.plans):

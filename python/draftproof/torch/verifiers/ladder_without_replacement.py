@@ -111,7 +111,8 @@ def choose_distinct(made: Plan, drafts: Tensor, there: Tensor, uniforms: Uniform
     size = group.sum(1)
     top, end = (made.s.gather(1, place[:, None]).squeeze(1) for place in (a, b))
     asked = (size > 1) & (top > 0)
-    # The draft that q on G chooses, counted from 0; the last of the group also stands for no draft.
+    # Number, from 0, of the draft that a draw from q restricted to G gives. If the draw gives a token that is not
+    # drafted, it is the number of the last draft of the group.
     masses = torch.where(group, made.q.gather(1, drafts), 0.0).cumsum(1)
     goal = uniforms.take(asked) * torch.maximum(end - top, masses[:, -1])
     wanted = torch.minimum((group & (masses <= goal[:, None])).sum(1), size - 1) * asked

@@ -86,7 +86,7 @@ def recursive_rejection_without_replacement(
         left = proposal.scatter(1, at.drafts[rows, : k + 1], 0.0)
         unseen[rows] = left.sum(1) / proposal.sum(1)
         mass[rows] = above(at.p.single(rows), proposal.mul_(b[rows, None])).sum(1)
-        # If p(x) > b q(x) but no residual is left, the test failed only by rounding, and the draft is accepted.
+        # If p(x) > b q(x) but the residual is empty, the test failed only by rounding, and the draft is accepted.
         rounded = rows[~(mass[rows] > 0) & (wanted[rows] > 0)]
         accepted[rounded] = k
     last = at.uniforms.take(accepted < 0)

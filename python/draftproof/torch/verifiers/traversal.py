@@ -97,14 +97,14 @@ class Traversal(PostOrder):
         b = (self.b[rows, nodes] + mass / (weight * self.unseen[rows, nodes])).clamp(max=most)
         p, q = self.at.p_row(rows, nodes), self.at.q.row(rows, children)
         seen = self.tree.draws(rows, nodes) & (self.rank[rows] <= self.tested[rows, nodes, None])
-        # The scatter writes one zero for each draft: for a tested one at its token, for any other at the token of the
-        # refused child, which is zero in any case.
+        # The scatter writes one zero for each draft: at the token of each tested draft, and for every other draft at
+        # the token of the refused child, which is one of the tested drafts.
         token = self.tree.tokens[rows]
         token = torch.where(seen, token, token.gather(1, children[:, None]))
         unseen = q.scatter(1, token, 0.0).sum(1) / q.sum(1)
         left = above(p, q.mul_(b[:, None])).sum(1)
-        # If no residual is left (F' = 0), w' is 0, and the node is refused with certainty. At weight 1 a child whose
-        # refusal leaves no residual is refused only by rounding, and the node stays as it was.
+        # If no residual is left (F' = 0), w' is 0, and the node is refused with certainty. If the weight is 1, only
+        # rounding can cause a refusal that leaves no residual, and the state of the node is kept.
         some = left > 0
         self.weight[rows, nodes] = torch.where(
             some, weight * left / (weight * left + (1 - weight) * mass), (weight == 1).double()

@@ -85,7 +85,8 @@ class Univer(PostOrder):
     def __init__(self, at: TreeInputs, fixed: Tensor, check: bool) -> None:
         tree, n = at.tree, at.tree.tokens.shape[1]
         drafts = torch.arange(n, device=at.device).expand_as(tree.node)
-        # The first drawn child of each node, n where there is none. Column n + 1 collects all other drafts.
+        # The first drawn child of each node, or n if the node has no drawn child. Column n + 1 collects fixed and
+        # missing drafts.
         after = torch.where(tree.there & ~fixed, tree.parent, n + 1)
         drawn = torch.full((len(drafts), n + 2), n, device=at.device).scatter_reduce(1, after, drafts, "amin")
         self.fixed, self.drawn = fixed & tree.there, drawn[:, : n + 1]
