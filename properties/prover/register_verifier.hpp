@@ -90,7 +90,7 @@ void register_wrong_tree_drafter() {
   register_tree_drafter<D>();
 }
 
-/// Whether V is a verifier of one position; registration requires this of the type that a file defines.
+/// Whether V is a verifier of one position. A type that is registered as such a verifier must satisfy this concept.
 template <class V>
 concept PositionVerifier = VerifierOn<V, Rows<double>, Scripted>;
 

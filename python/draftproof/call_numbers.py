@@ -31,7 +31,7 @@ class Answer:
 
 
 class CallNumbers:
-    """The random numbers of one request: a tape or a seed for each row, or none."""
+    """The random numbers of one request: a tape for each row, a seed for each row, or neither."""
 
     def __init__(self, subject: Subject, fields: Fields, arrays: Arrays) -> None:
         self._subject = subject
@@ -140,7 +140,7 @@ def generators_for(names: frozenset[str], seed: int | None, device: str, scripte
     """Returns generators for the parameters `rng` and `generator`, as far as the function has them."""
     made: dict[str, Any] = {}
     if "rng" in names:
-        # This generator draws from the tape, if there is one.
+        # If the running call has a tape, this generator draws from the tape.
         made["rng"] = numpy_generators.default_rng(None if seed is None else seed_for(seed, "rng"))
     if "generator" in names:
         import torch

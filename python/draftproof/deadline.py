@@ -52,8 +52,8 @@ class Deadline:
         return None if self.seconds is None else max(0.0, self._start + self.seconds - time.monotonic())
 
     def end_if_over(self) -> None:
-        """Raises: Ended during a call if the time is over. Functions that are called during a call use this check, so
-        that a call also ends if the checked function has replaced the handler of SIGALRM."""
+        """Raises: Ended if a call runs and the time is over. This method is called after each call of the checked
+        function, so that a check also ends if the function has replaced the handler of SIGALRM."""
         if self.over and self._calling:
             raise Ended(self.over)
 

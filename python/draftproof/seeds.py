@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 
-ENOUGH = 3  # number of calls on independent tapes after whose use a seed is taken as fixed
+ENOUGH = 3  # A seed that this number of calls on independent tapes used is taken as fixed.
 MOST_REHEARSALS = 12  # limit of calls on independent tapes for one input
 
 

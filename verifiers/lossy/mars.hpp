@@ -1,6 +1,6 @@
-// Takes either of the two most probable tokens of p where p hardly prefers the first, and draws the token from p if
-// the draft is another one; elsewhere verifies by single-draft sampling. Lossy by design: where the margin is small,
-// the two tokens are emitted by their q and by what p gives them after a refusal.
+// If the margin between the two most probable tokens of p is small, accepts a draft that is one of the two tokens and
+// replaces any other draft by a draw from p; else verifies by single-draft sampling. Lossy by design: if the margin is
+// small, each of the two tokens is emitted whenever q drafts it, and also by draws from p after a refusal.
 //
 //   p_1, p_2     plan      the two largest target probabilities
 //   ratio                  the margin is small if p_2 > ratio p_1

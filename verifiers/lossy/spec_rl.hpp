@@ -8,7 +8,7 @@
 //
 // Cost: one flip; one draw after a refusal.
 // Source: SPEC-RL, code of ShopeeLLM/Spec-RL, `spec_cut_with_knobs` in verl/utils/speculative_decoding.py: the prefix
-// until the first refusal is kept and continued by generation from p. Its scripts take l = exp(1/2).
+// until the first refusal is kept and continued by generation from p. The scripts of SPEC-RL use l = exp(1/2).
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

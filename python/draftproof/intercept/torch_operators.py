@@ -99,7 +99,8 @@ def advanced(generator: Any) -> bool:
 
 
 def needs_every_operator(fn: Callable[..., Any]) -> bool:
-    """Whether `fn` may draw from a torch.Generator of its own. `drew` does not detect such draws."""
+    """Whether `fn` may draw from a torch.Generator that is not a default generator. `drew` does not detect such
+    draws."""
     if not present():
         return False
     import torch

@@ -34,8 +34,8 @@ from torch import Tensor
 class Plan:
     """The plan of R rows with V tokens in n bins; the module's docstring defines s, f, P and M."""
 
-    p: Tensor  # [R, V], sums 1
-    q: Tensor  # [R, V], sums 1
+    p: Tensor  # [R, V], each row has sum 1
+    q: Tensor  # [R, V], each row has sum 1
     bins: Tensor  # [R, V] bin of each token
     p_bin: Tensor  # [R, n]
     q_bin: Tensor  # [R, n]
