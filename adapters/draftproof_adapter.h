@@ -76,14 +76,15 @@ enum { DP_TEMPERATURE = 0, DP_TOP_K = 1, DP_TOP_P = 2, DP_MIN_P = 3 };
 #define DP_BIT(value) (1u << (value))
 
 /* The random numbers of scripted calls. A verifier that declares DP_SCRIPTED makes every draw of row `row` through
-   these functions, in a fixed order for equal inputs and equal answers. `self` is passed on as it is. `stream` names
-   what the number is for ("accept", "residual", "bonus", ..) and may be NULL. Threads may draw at one time for
-   different rows. If no number is left, the functions still return values, and the row gets DP_TAPE_SHORT. */
+   these functions, in an order that depends only on the row's input and on the numbers returned so far. Pass the
+   member `self` unchanged. `stream` names what the number is for ("accept", "residual", "bonus", ..) and may be NULL.
+   Several threads may draw at the same time for different rows. If no number is left, the functions still return
+   values, and the row gets DP_TAPE_SHORT. */
 typedef struct dp_tape {
   size_t size;
   void* self;
   /* Returns a uniform number in [0, 1), a multiple of 2^-bits, 1 <= bits <= 53: 24 bits for a generator of floats, 53
-     for a generator of doubles. 0.0 if no number is left. */
+     for a generator of doubles. Returns 0.0 if no number is left. */
   double (*uniform)(void* self, int32_t row, int32_t bits, const char* stream);
   /* Makes a categorical draw and returns the cell, 0 .. n - 1. weights[n] need not sum to 1; they are judged as the
      distribution of this draw. Returns -1 if no weight is positive, or some weight is negative or not finite; the row
@@ -156,10 +157,10 @@ typedef struct dp_drafted {
   int32_t length;                /* L */
   int32_t accepted;              /* drafts accepted in the previous step */
   const int32_t* tokens;         /* [n] */
-  const int32_t* parents;        /* [n]: the draft before, -1 for the context itself */
+  const int32_t* parents;        /* [n]: the parent of each draft, -1 for the context itself */
   const double* q;               /* [n][V]: the row that each draft was drawn from */
   const int32_t* legal;          /* [n][V]: 1 if the grammar allows the token there */
-  const double* confidence;      /* [n + 1]: before any draft, then after each draft */
+  const double* confidence;      /* [n + 1]: confidence before any draft, then after each draft */
   const double* past_confidence; /* [L]: confidence at each position of the previous step */
 } dp_drafted;
 
@@ -199,8 +200,8 @@ typedef struct dp_verifier {
   int32_t nondeterministic;   /* 1: equal calls may have different results */
   double tolerance;           /* total variation from the target that an approximate rule admits [0] */
 
-  /* Makes an instance from options, a JSON object; NULL with a text in error[error_size] if it cannot. A library
-     without `create` gets NULL as `self` in all calls. */
+  /* Makes an instance from options, a JSON object. If it cannot, it returns NULL and writes the reason to
+     error[error_size]. A library without `create` gets NULL as `self` in all calls. */
   void* (*create)(const char* options, char* error, size_t error_size);
   void (*destroy)(void* self);
 
@@ -220,14 +221,14 @@ typedef struct dp_verifier {
   int32_t (*upload)(void* self, const void* from, size_t bytes, void** to);
   void (*release)(void* self, void* uploaded);
 
-  /* Since 1.2 of the protocol. For a verifier that is exact over several calls only: the numbers that a row's result
-     gives to the next call on the same text, whose context are the tokens emitted so far [0: calls are independent].
-     */
+  /* Since 1.2 of the protocol. For a verifier that is exact over several calls only: how many numbers a row's result
+     passes to the next call on the same text. That call continues after the tokens emitted so far [0: calls are
+     independent]. */
   int32_t state_size;
 
-  /* Since 1.4 of the protocol: a selection policy, optional. Writes 1 to kept[i] for each draft that is to be verified,
-     the drafts of all requests one after another; 0 elsewhere. Returns DP_OK, or a status. A draft is kept only if its
-     parent is. */
+  /* Since 1.4 of the protocol: a selection policy, optional. Writes 1 to kept[i] for each draft that is to be verified
+     and 0 for each other draft, the drafts of all requests one after another. Returns DP_OK, or a status that refuses
+     the selection. A draft may be kept only if its parent is kept. */
   int32_t (*select)(void* self, const dp_selection* selection, int32_t* kept);
   int32_t select_cut;            /* [DP_CUT_BEFORE_VERIFICATION] */
   int32_t select_trees;          /* 1: the policy chooses from trees too [0: from chains alone] */

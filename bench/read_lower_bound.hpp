@@ -1,12 +1,14 @@
-// The lower bounds of passes: a read of the same bytes, and the same sum in floating point.
+// Lower bounds on the time of the library's passes over rows: a pass that only reads the same bytes, and passes that
+// compute the same sum in floating point.
 //
 //   read(row, n)           exclusive or of the bits of n floats, the minimum of a pass that reads them
 //   float_sums(p, q, b)    sum of (p - b q)+ in float, with the terms of fresh rows and one partial sum per block:
 //                          the comparison shows the extra cost of integers
 //   double_sums(p, q, b)   the same with terms and sums in double: the comparison shows the cost of terms in double
 //
-// Cost: 8 V bytes per pair in each, in 512-bit registers if the processor has them, else in the compiler's code for a
-// plain loop. This code is separate from the library, so that a change there does not change the lower bound.
+// Cost: each function reads 8 V bytes per pair of rows, in 512-bit registers if the processor has them, else in the
+// compiler's code for a plain loop. This code is separate from the library, so that a change there does not change the
+// lower bound.
 #pragma once
 
 #include <algorithm>

@@ -28,7 +28,8 @@ struct RunOptions {
   bool interleave = true;
   std::uint64_t seed = 1;
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::uint64_t done)> progress{};  ///< done: runs so far, of names.size() * repetitions
+  std::function<void(std::uint64_t done)>
+      progress{};  ///< done: number of finished runs, of names.size() * repetitions
   /// Called about every 20 s with the results so far, which are not complete.
   std::function<void(const nlohmann::ordered_json& results)> keep{};
 };
@@ -41,8 +42,8 @@ const std::vector<std::string>& registered_benchmarks();
 std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names,
                                            const std::vector<std::string>& filters);
 
-/// Returns the names that occur in goals and, of benchmarks that differ only in their sizes, the name with the middle
-/// size.
+/// Returns the names that occur in goals. Of each group of benchmarks that differ only in their sizes, it also returns
+/// the name with the middle size.
 std::vector<std::string> usual_sizes(const std::vector<std::string>& names, const std::vector<Goal>& goals);
 
 /// Runs the benchmarks and returns the results as JSON. If `stop` is set or the minutes are over, returns the results

@@ -26,7 +26,7 @@ const AnyDrafter& need_drafter(const std::string& name);
 /// Throws: InputError for an unknown name.
 std::vector<const AnyVerifier*> select_verifiers(const std::vector<std::string>& names, bool mutants);
 
-/// Verifiers of one position and of paths.
+/// Verifiers of both levels: of one position, and of paths.
 struct SelectedVerifiers {
   std::vector<const AnyVerifier*> position;
   std::vector<const AnyPathVerifier*> paths;

@@ -174,7 +174,7 @@ Checkpoint* WorkChoice::open(const Session& session, const std::vector<std::stri
   }
   const auto [rank, ranks] = rank_of_job();
   if (!plan_.empty() && shard_.empty())
-    deal_of(plan_, static_cast<std::uint64_t>(ranks));  // reports a bad plan as an error on a single rank too
+    deal_of(plan_, static_cast<std::uint64_t>(ranks));  // throws for an invalid plan, on a single rank too
   if (shard_.empty() && checkpoint_.empty() && ranks == 1) return nullptr;
   BlockShard shard{static_cast<std::uint64_t>(rank), static_cast<std::uint64_t>(ranks)};
   if (ranks > 1 && !shard_.empty())
@@ -191,14 +191,14 @@ Checkpoint* WorkChoice::open(const Session& session, const std::vector<std::stri
   if (!checkpoint_.empty()) {
     if (const WriteTarget target = write_target(checkpoint_); !target.special.empty())
       throw InputError({.file = checkpoint_, .got = target.special, .expected = "a regular file, or no file"});
-    if (std::filesystem::exists(checkpoint_)) {  // resume() throws for a file of another request
+    if (std::filesystem::exists(checkpoint_)) {  // resume() throws if the file belongs to another request
       known_->resume(read_checkpoint(checkpoint_), checkpoint_);
       if (!resume_)
         throw InputError(
             {.file = checkpoint_, .got = "a checkpoint of this request", .expected = "--resume, or no file"});
     }
     known_->on_kept = Saver(checkpoint_, *known_);
-    write_checkpoint(checkpoint_, *known_);  // throws before the work if the folder is not writable
+    write_checkpoint(checkpoint_, *known_);  // if the folder is not writable, this throws before the work starts
   }
   return known_.get();
 }

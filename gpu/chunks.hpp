@@ -24,7 +24,7 @@ DRAFTPROOF_DEVICE bool in_chunks(const Entry* row) {
 /// it.
 template <class Entry, class T>
 DRAFTPROOF_DEVICE void copy_as_floats(const T& team, const Entry* row, int count, float* out) {
-  constexpr int size = Chunk<Entry>::size, together = 4;  // loads before the first store
+  constexpr int size = Chunk<Entry>::size, together = 4;  // a thread loads `together` chunks, then stores them
   static_assert(size % 4 == 0, "a chunk of entries fills chunks of floats");
   const int thread = team.warp() * team.lanes() + team.lane(), threads = team.warps() * team.lanes();
   const int whole = in_chunks(row) && in_chunks(out) ? count / size : 0;

@@ -34,7 +34,7 @@ struct DraftBatch {
   std::int32_t* counts = nullptr;
   std::uint64_t seed = 0, first_trial = 0;
 
-  /// The rows of position i. A drafter reads proposals only, so the first proposal stands in for the target.
+  /// The rows of position i. A drafter does not read the target, so the target pointer is set to the first proposal.
   DRAFTPROOF_DEVICE RowView<Entry> rows(std::int64_t i) const {
     const Entry* const first = proposal + i * proposal_stride;
     return {first, first, vocabulary, proposals, proposal_row_stride};

@@ -1,5 +1,6 @@
-// Which threads of a device verify one position. The mapping changes the time and never the tokens. The first line
-// that applies is taken; the bounds were measured on an H100 (docs/gpu.md). SMs are multiprocessors.
+// A mapping determines which threads of a device verify one position. It changes the time and never the tokens. The
+// first line whose condition holds is taken; its bounds were measured on an H100 (docs/gpu.md). SMs are
+// multiprocessors.
 //
 //   block     V <= 8192, or 2048 with a plan (workspace.hpp); or drafts <= 2 and positions >= SMs / 3
 //   cluster   compute capability 9 and later, one proposal row, no plan, both rows fit into the shared memory of 8
@@ -23,13 +24,13 @@ std::string_view name_of(Mapping mapping);
 /// The device properties that the choice of a mapping depends on.
 struct DeviceTraits {
   int multiprocessors = 1;
-  std::size_t shared_bytes = 0;  ///< dynamic shared memory of a block, on request
+  std::size_t shared_bytes = 0;  ///< most dynamic shared memory that a block can request
   int most_cluster = 0;          ///< most blocks per cluster; 0: no clusters
-  bool cooperative = false;      ///< supports grids whose blocks wait for each other
-  bool plans = false;            ///< whether a plan takes most of the shared memory
+  bool cooperative = false;      ///< whether it supports grids whose blocks wait for each other
+  bool plans = false;            ///< whether the verifier's plan takes most of the shared memory
 };
 
-/// Returns the device for a verifier whose plan takes `plan_bytes` of shared memory (workspace.hpp).
+/// Returns `device` with `plans` set for a verifier whose plan takes `plan_bytes` of shared memory (workspace.hpp).
 constexpr DeviceTraits beside_plans(DeviceTraits device, std::size_t plan_bytes) {
   device.plans = plan_bytes > 0;
   return device;
@@ -42,7 +43,7 @@ struct Mapped {
   bool operator==(const Mapped&) const = default;
 };
 
-/// A number of drafts for which rows are read in many passes.
+/// Default number of drafts for the choice of a mapping; with so many drafts, rows are read in many passes.
 inline constexpr int many_drafts = 32;
 
 /// Returns the mapping for `positions` positions of `vocabulary` tokens with `proposals` proposal rows of entries of

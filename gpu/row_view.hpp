@@ -10,8 +10,8 @@
 
 namespace draftproof::gpu {
 
-/// Rows of `vocabulary` entries (double, float, Bfloat16 or Half) in the caller's memory; owns nothing. Entries are
-/// converted to double exactly, as on the host, so every format gives the host's tokens.
+/// Rows of `vocabulary` entries (double, float, Bfloat16 or Half) in the caller's memory, which must outlive the
+/// view. Entries are converted to double exactly, as on the host, so every format gives the host's tokens.
 template <class E>
 struct RowView {
   using Entry = E;
@@ -26,7 +26,7 @@ struct RowView {
   DRAFTPROOF_DEVICE double q(Token x, int k) const {
     return static_cast<double>(proposal[(proposals == 1 ? 0 : k) * row_stride + x]);
   }
-  /// Whether four(x) may be called for multiples x of four.
+  /// Whether four(x), with x a multiple of four, may be called.
   DRAFTPROOF_DEVICE bool in_fours() const {
     return std::is_same_v<Entry, float> && in_chunks(target) && in_chunks(proposal);
   }

@@ -15,8 +15,8 @@ namespace {
 
 int pick_at(const TreeNode& node, double value) {
   const double at = value * drawable_total(node.draw);
-  // The program may have rounded weights and their sums to its type, so a value near the end of a cell is in no certain
-  // cell.
+  // The program may have rounded weights and their sums to its type, so for a value near the end of a cell it is
+  // uncertain which cell the program picks.
   const double near = drawable_total(node.draw) * 0x1p-20;
   double sum = 0;
   for (std::size_t x = 0; x < node.draw.weights.size(); ++x) {
@@ -29,7 +29,7 @@ int pick_at(const TreeNode& node, double value) {
 }
 
 int race_at(const TreeNode& node, const Sequence& sequence) {
-  double best = INFINITY, second = INFINITY;  // the two least clock / weight, of different branches
+  double best = INFINITY, second = INFINITY;  // least clock / weight of the winning branch and of the others
   int winner = -1;
   for (std::size_t x = 0; x < node.weights.size(); ++x) {
     if (node.branch_of[x] < 0) continue;

@@ -24,10 +24,10 @@ struct Sequence {
 
   std::uint64_t seed = 0;
   int bits = 24;           ///< values beyond the listed ones are multiples of 2^-bits
-  Lean lean = Lean::none;  ///< values beyond the listed ones lie near 0 or near 1, at places below `leaning`
+  Lean lean = Lean::none;  ///< whether the values at places below `leaning` that are not listed lie near 0 or near 1
   std::vector<double> values{};
 
-  static constexpr std::size_t leaning = 48;  ///< limited, so that a program that draws until a number is small ends
+  static constexpr std::size_t leaning = 48;  ///< limited, because a program may draw until a number is small
 
   /// Returns 64 bits that depend on (seed, place) alone.
   std::uint64_t word(std::size_t place) const {
@@ -56,14 +56,15 @@ struct Target {
 
 struct TreeBranch {
   std::uint64_t first = 0, last = 0;  ///< grid values of a coin or integer; first entry of a pick or race
-  std::uint64_t chosen = 0;           ///< the value that its subtree was explored with
+  std::uint64_t chosen = 0;           ///< value of the draw with which the branch's subtree was explored
   double share = 0;
   Target target{};
 };
 
 /// Number of places that a draw takes: the number of entries of a race, 1 for other draws.
 int places_of(const Draw& draw);
-/// True for a draw with an ordered grid of equally likely values: a coin, an integer, a lone clock.
+/// True for a draw with an ordered grid of equally likely values: a coin, an integer, or a lone clock (a race
+/// with one entry).
 bool has_grid(const Draw& draw);
 /// Returns how many values a draw has: grid values, cells or entries. A lone clock has 2^24.
 std::uint64_t values_of(const Draw& draw);
@@ -86,7 +87,7 @@ struct TreeNode {
 };
 
 struct DecisionTree {
-  std::vector<TreeNode> nodes{};  ///< nodes that nothing leads to are left over from refinements
+  std::vector<TreeNode> nodes{};  ///< include nodes that refinements have disconnected from the root
   Target root{};
 
   enum class Fit { right, wrong, unexplored, unclear };
@@ -100,8 +101,9 @@ struct DecisionTree {
 
 /// Writes outcomes, unexplored, limit, edges, stretches, leaves, most_places and idle_places of `distribution`.
 ///
-/// Masses are compensated sums of products of shares. A share of a coin is exact; where all draws of a path are
-/// coins, its mass is exact up to 53 bits in all, and rounded once for each further coin.
+/// The mass of an outcome is a compensated sum over paths; a path's mass is the product of the shares (probabilities)
+/// of its branches. A share of a coin is exact; where all draws of a path are coins, its mass is exact up to 53 bits in
+/// all, and rounded once for each further coin.
 void read_distribution(const DecisionTree& tree, const RunStore& store, int vocabulary, int dtype_bits,
                        bool keep_stretches, ProgramDistribution& distribution);
 

@@ -47,7 +47,7 @@ struct ExploreOptions {
 
 enum class DistributionState {
   settled,         ///< the whole distribution; all predictions in a row were right
-  cut,             ///< `unexplored` mass is left; the rest is as settled
+  cut,             ///< branches of mass `unexplored` were not explored; all predictions on the rest were right
   unsettled,       ///< predictions still failed when the witnesses or calls were used up
   not_a_function,  ///< equal calls had different results; there is no distribution
 };
@@ -66,8 +66,8 @@ struct Stretch {
   std::string stream{};                 ///< stream of the draw, if the program names it
   int bits = 0;                         ///< the draw is a multiple of 2^-bits
   std::uint64_t first = 0, last = 0;    ///< the draw times 2^bits, both ends included
-  double probability = 0;               ///< probability of reaching this place this way and drawing one of these values
-  std::vector<OutcomeMass> outcomes{};  ///< outcomes after the stretch; they sum to `probability` less the unexplored
+  double probability = 0;               ///< probability of the draws before this place, and of one of these values
+  std::vector<OutcomeMass> outcomes{};  ///< outcomes after the stretch; sum: `probability` less unexplored mass
 };
 
 /// The remark on a race in which the weights do not explain the winner, for example because other rows change a draw.
@@ -81,19 +81,20 @@ struct ProgramDistribution {
   /// may miss the distribution it is written for; see deviation_limit().
   double limit = 0;
   std::vector<Stretch> edges{};      ///< stretches of uniforms with one or two values
-  std::vector<Stretch> stretches{};  ///< all stretches of coins, where ExploreOptions::keep_stretches
+  std::vector<Stretch> stretches{};  ///< all stretches of coins if ExploreOptions::keep_stretches is set, else empty
 
   std::size_t calls = 0;      ///< runs, repeated ones and those with longer tapes included
   std::size_t predicted = 0;  ///< predictions in a row that were right
-  std::size_t unjudged = 0;   ///< predictions on unexplored branches, or that rounding decides
-  std::size_t witnesses = 0;  ///< sequences that completed runs: the first ones, and wrong predictions
+  std::size_t unjudged = 0;   ///< predictions that end in unexplored branches, or that rounding decides
+  std::size_t witnesses = 0;  ///< witnesses used: the first three, and wrong predictions
   std::size_t leaves = 0;
-  int most_places = 0;                 ///< largest number of places of a leaf
+  int most_places = 0;                 ///< largest number of places that a run reads
   std::vector<int> idle_places{};      ///< places whose value never changed the outcome
-  std::vector<std::string> remarks{};  ///< the parts that were cut, and why
+  std::vector<std::string> remarks{};  ///< which parts of the tree were cut, and why
   std::string overwrote{};             ///< arrays of the input that a run changed in place
   std::string silent{};  ///< why the program stopped answering; the distribution is then unsettled and incomplete
-  std::vector<double> tape{};  ///< not_a_function: the call; unsettled: the last prediction that failed
+  /// For not_a_function: tape of the call that had two results; for unsettled: tape of the last wrong prediction.
+  std::vector<double> tape{};
 
   /// Returns the probability of the outcome with these tokens and status ok.
   double of(const std::vector<Token>& tokens) const;

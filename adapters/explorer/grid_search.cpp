@@ -87,7 +87,8 @@ bool PlaceSearch::settle(std::size_t k, std::vector<Ask>& asks) {
     const bool more = want(k, points, asks);
     if (!asks.empty()) return true;
     if (more) continue;
-    // If only this witness shows a change, there may be further changes between suggestions that lie close together.
+    // If only this witness shows a change, changes that lie close together may have been missed, so all suggested
+    // thresholds are tested too.
     bool own = false;
     for (std::size_t i = 0; i + 1 < scan.probes.size(); ++i)
       own = own || (scan.probes[i].after != scan.probes[i + 1].after &&

@@ -9,7 +9,7 @@ namespace draftproof::adapters {
 
 namespace {
 
-constexpr std::size_t open_at_once = 64;  // nodes of one input: large batches, and the largest masses still come first
+constexpr std::size_t open_at_once = 64;  // nodes of one input; more would delay the largest masses
 
 }  // namespace
 
@@ -172,7 +172,7 @@ void InputSearch::finish(std::uint32_t number, std::vector<std::uint32_t>& nodes
     pass_witness(number, witness, known_nodes, nodes);
 }
 
-/// Passes a witness to the child that its values lead to; a new child has it already.
+/// Passes a witness to the child that its values lead to; a new child was created with its witnesses.
 void InputSearch::pass_witness(std::uint32_t number, std::uint32_t witness, std::size_t known_nodes,
                                std::vector<std::uint32_t>& nodes) {
   const TreeNode& node = tree_.nodes[number];
@@ -231,7 +231,8 @@ bool InputSearch::judge() {
   return false;
 }
 
-/// Makes a wrong prediction a witness, or gives up. Always returns false.
+/// Makes a wrong prediction a witness, or ends the search if a limit is reached. Returns false, because the tree must
+/// be refined before more predictions are made.
 bool InputSearch::follow_up(const Prediction& prediction) {
   held_ = unjudged_ = tried_ = 0;
   const auto& sequence = prediction.sequence;
@@ -266,7 +267,7 @@ bool InputSearch::follow_up(const Prediction& prediction) {
 }
 
 void InputSearch::predict(std::vector<Request>& requests) {
-  constexpr std::size_t first = 64;  // most wrong trees are refuted by fewer
+  constexpr std::size_t first = 64;  // size of the first group; fewer predictions refute most wrong trees
   const std::size_t count = std::min(static_cast<std::size_t>(options_.predictions) - held_, std::max(first, held_));
   for (std::size_t i = 0; i < count; ++i) {
     Sequence sequence{.seed = next_seed_++, .bits = std::min(24, options_.coin_bits)};
@@ -282,7 +283,7 @@ void InputSearch::predict(std::vector<Request>& requests) {
 /// random value of each.
 Sequence InputSearch::at_the_edges(std::uint64_t seed) const {
   Sequence sequence{.seed = seed, .bits = std::min(24, options_.coin_bits)};
-  std::size_t turn = 1 << 20;  // random bits for choices come from places beyond any tape
+  std::size_t turn = 1 << 20;  // Choices use the random bits of places beyond any tape.
   const auto below = [&](std::uint64_t n) { return sequence.word(turn++) % n; };
   for (Target at = tree_.root; at.kind == Target::Kind::node && tree_.nodes[at.id].explored;) {
     const TreeNode& node = tree_.nodes[at.id];
@@ -305,7 +306,7 @@ Sequence InputSearch::at_the_edges(std::uint64_t seed) const {
       for (std::size_t x = 0; x < entry; ++x) before += node.draw.weights[x];
       const double total = drawable_total(node.draw);
       const double middle = total > 0 ? (before + node.draw.weights[entry] / 2) / total : 0;
-      // The middle of a small last weight may be rounded up to 1.
+      // The minimum is needed because the middle of a small last weight may be rounded up to 1.
       sequence.values.push_back(std::min(std::floor(middle * 0x1p24) * 0x1p-24, 1 - 0x1p-24));
       continue;
     }

@@ -35,7 +35,7 @@ class InputSearch {
 
   /// Appends the runs that are needed next; if it appends none, the search is done.
   void ask(std::vector<Request>& requests);
-  /// Writes the tape of a request, of `length` places or as many as the request fixes.
+  /// Writes the tape of a request. It has `length` places, or more if the request fixes the values of more places.
   void write_tape(const Request& request, std::size_t length, std::vector<double>& tape) const;
   /// Returns a tape length that sufficed for earlier runs.
   std::size_t likely_length() const;
@@ -94,13 +94,13 @@ class InputSearch {
   std::priority_queue<std::pair<double, std::uint32_t>> frontier_;
 
   std::vector<Prediction> predictions_;
-  bool refined_ = false;  // since these predictions were made
+  bool refined_ = false;  // whether a wrong prediction refined the tree since `predictions_` were made
   std::size_t held_ = 0, unjudged_ = 0, tried_ = 0;
   std::uint64_t next_seed_ = 0;
 
   std::size_t calls_ = 0, tree_calls_ = 0;
-  bool ended_ = false;       ///< whether some call ended before its tape did
-  std::size_t longest_ = 0;  // run, in places
+  bool ended_ = false;       ///< whether some run ended before it had used up its tape
+  std::size_t longest_ = 0;  // length of the longest run, in places
   bool function_ = true, settled_ = true;
   std::vector<double> tape_;
   std::vector<std::string> remarks_;

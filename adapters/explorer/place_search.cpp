@@ -26,7 +26,7 @@ void PlaceSearch::add(const Known& known) {
   const RunStore& store = context_.store;
   scans_.push_back({.witness = known.witness, .chain = known.chain});
   if (leaf_) return;
-  // In a function of the tape, equal values before a place give equal draws up to it.
+  // If the program is a function of the tape, runs with equal values before this place make the same draw here.
   if (store.ended(known.chain) ? !store.log_may_be_lost(store.outcome(known.chain))
                                : store.draw(known.chain) != node_.draw_id)
     function_ = false;

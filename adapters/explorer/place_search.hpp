@@ -21,12 +21,12 @@ namespace draftproof::adapters {
 
 /// A run that a search needs.
 struct Ask {
-  std::uint32_t scan = 0;   ///< number of the scan, or of the pair of entries if `pair`
-  bool pair = false;        ///< whether two clocks of a race run against each other
-  std::uint64_t value = 0;  ///< value of the draw; for a pair, a step of the logarithm
+  std::uint32_t scan = 0;   ///< number of the scan, or of the pair of entries if `pair` is true
+  bool pair = false;        ///< whether the run compares two entries of a race, with all other clocks late
+  std::uint64_t value = 0;  ///< value of the draw; for a pair, the logarithm of the clocks' ratio in steps
 };
 
-/// A witness of a node, and its run's chain at the node.
+/// A witness of a node, and the rest of its run from the node on (see run_store.hpp).
 struct Known {
   std::uint32_t witness = 0;
   RunStore::Chain chain = 0;
@@ -51,7 +51,8 @@ class PlaceSearch {
 
   /// True if every run ends before this node's draw: the node is a leaf, with the outcome of the first witness's run.
   bool is_leaf() const { return leaf_; }
-  /// False if runs with equal tapes up to here make other draws here, or end: the program is no function of its tape.
+  /// False if some runs with equal tape values before this node make different draws here, or end: then the program is
+  /// not a function of its tape.
   bool is_function() const { return function_; }
   /// False if the draw is not a race by clock over weight, or has more than most_branches stretches.
   bool resolved() const { return resolved_ && !given_up_; }
@@ -132,15 +133,16 @@ class PlaceSearch {
   SearchContext context_;
   std::vector<double> prefix_;
   std::vector<Scan> scans_;
-  std::vector<std::uint64_t> changes_;  // first values of stretches, without 0
+  std::vector<std::uint64_t> changes_;  // first value of each stretch other than the first stretch
   TreeNode node_;
   bool leaf_ = false, function_ = true, resolved_ = true, given_up_ = false;
 
   Race race_ = Race::classes;
-  double reference_clock_ = 1;  // early_clock() if no pair races at 1; 1 again once a heavier entry is the reference
-  int heavier_ = 0;             // times that a heavier entry became the reference
-  int reference_ = 0;           // entry that is paired with all others
-  int other_ = -1;  // entry of another class, which is paired with the entries of the reference's own class
+  double reference_clock_ =
+      1;               // early_clock() if no entry wins with clock 1; 1 again after a change to a heavier one
+  int heavier_ = 0;    // how often a heavier entry has become the reference
+  int reference_ = 0;  // entry that is paired with all others
+  int other_ = -1;     // entry of another class, which is paired with the entries of the reference's own class
   std::vector<Pair> pairs_;
 };
 

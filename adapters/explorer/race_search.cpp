@@ -16,11 +16,11 @@
 namespace draftproof::adapters {
 namespace {
 
-constexpr double steps_of_one = 0x1p26;  // of the logarithm to base 2
+constexpr double steps_of_one = 0x1p26;  // steps per unit of the logarithm to base 2
 constexpr double lowest = -60;
 constexpr std::uint64_t top = 120ull << 26;
 constexpr double longest_clock = 4;
-constexpr double near_hint = 32;  // steps: several roundings of a float, so that both sides of the change are tested
+constexpr double near_hint = 32;  // in steps: several roundings of a float, so that both sides of a change are tested
 
 }  // namespace
 
@@ -30,7 +30,7 @@ void PlaceSearch::step_cells(std::vector<Ask>& asks) {
   std::vector<std::uint64_t> cells;
   for (std::uint64_t x = 0; drawable && x < values_of(node_.draw); ++x)
     if (!pick || node_.draw.weights[x] > 0) cells.push_back(x);
-  if (cells.empty()) cells.push_back(0);  // no weight can be drawn: one branch, whatever the program then does
+  if (cells.empty()) cells.push_back(0);  // If no weight can be drawn, the draw has one branch.
   for (std::size_t k = 0; k < scans_.size(); ++k) {
     std::vector<std::uint64_t> points = cells;
     want(k, points, asks);
@@ -110,8 +110,8 @@ void PlaceSearch::ask_others(const std::vector<int>& of, std::vector<Ask>& asks)
 
 /// Requests races of the next entry that can be the reference, or gives up if there is none.
 void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& asks) {
-  // An entry of weight 0 never wins, so its run equals the run in which all entries are late. Such an entry cannot be
-  // the reference. This also holds for a program whose late clocks are finite, where another entry wins that run.
+  // An entry of weight 0 never wins, so its run equals the run in which all entries are late, and it cannot be the
+  // reference. This also holds for a program with finite late clocks, although there some entry wins both runs.
   const auto wins = [&](int x) {
     return std::any_of(scans_.begin(), scans_.end(), [&](const Scan& scan) {
       const Probe *early = probe_at(scan, static_cast<std::uint64_t>(x)),
@@ -123,7 +123,8 @@ void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& as
     while (reference_ < node_.draw.size && !wins(reference_)) ++reference_;
     return reference_ < node_.draw.size;
   };
-  // If a program uses finite late clocks, they may win against clock 1 of a light entry. So an earlier clock is tried.
+  // A program may limit late clocks to a finite value, which may win against clock 1 of a light entry. So an earlier
+  // clock is tried.
   if (!next() && reference_clock_ == 1) {
     reference_clock_ = early_clock(node_.draw);
     reference_ = 0;
@@ -135,12 +136,12 @@ void PlaceSearch::ask_reference(const std::vector<int>& of, std::vector<Ask>& as
   ask_others(of, asks);
 }
 
-/// The moved clock at which the winner changes.
+/// Returns the moved clock at which the winner changes.
 double PlaceSearch::clock_of(const Pair& pair) {
   return pair.clock * std::exp2(static_cast<double>(pair.low) / steps_of_one + lowest);
 }
 
-/// Returns the pair with the latest clock_of(), of the pairs that race.
+/// Returns the pair with the largest clock_of() among the pairs that race.
 const PlaceSearch::Pair& PlaceSearch::heaviest_pair() const {
   return *std::max_element(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) {
     return std::pair(a.races(), clock_of(a)) < std::pair(b.races(), clock_of(b));
@@ -155,7 +156,7 @@ bool PlaceSearch::change_reference(const std::vector<int>& of, std::vector<Ask>&
   resolved_ = ++heavier_ < node_.draw.size;
   if (!resolved_) return true;
   reference_ = heaviest.moved;
-  reference_clock_ = 1;  // a late clock of a lighter entry cannot win against this one
+  reference_clock_ = 1;  // late clocks of lighter entries cannot win against clock 1 of this heavy entry
   race_ = Race::others;
   ask_others(of, asks);
   return true;
@@ -240,13 +241,14 @@ void PlaceSearch::read_weights() {
   node_.weights.assign(static_cast<std::size_t>(node_.draw.size), 0);
   const auto weight = [&](int x) -> double& { return node_.weights[static_cast<std::size_t>(x)]; };
   weight(reference_) = 1;
-  // A pair with an entry of another class comes after the pair that measures that entry's weight.
+  // Each pair measures moved : fixed; the pairs are ordered such that the weight of `fixed` is known before.
   for (const Pair& pair : pairs_) {
     const double step = (static_cast<double>(pair.low) + static_cast<double>(pair.high)) / 2;
     weight(pair.moved) = pair.races() ? weight(pair.fixed) * std::exp2(step / steps_of_one + lowest) : 0;
   }
-  // The error is that of two pairs of half a step each, ln 2 * 2^-26 in all, and of eight roundings in the program's
-  // own comparison: of the clocks, their logarithms or quotients, and the weights, for both entries.
+  // A weight is measured through at most two pairs, each with an error of half a step, ln 2 * 2^-26 in all. The
+  // program's comparison adds eight roundings: of the clocks, their logarithms or quotients, and the weights, for
+  // both entries.
   const int bits = std::clamp(node_.draw.bits, 8, 53);
   node_.race_error = std::log(2.0) * 0x1p-26 + std::ldexp(16, -bits);
   // The logarithm of a uniform has a bounded relative error for clocks >= 2^-8, and a bounded absolute error below.

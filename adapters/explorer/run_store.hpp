@@ -19,7 +19,7 @@ struct Outcome {
   RowStatus status = RowStatus::ok;
   std::vector<Token> tokens{};
   std::vector<double> state{};  ///< state that a program with state passes to its next call
-  std::string message{};        ///< message of the first run with this outcome; not compared
+  std::string message{};  ///< message of the first run with this outcome; equal outcomes may have different messages
 
   bool operator==(const Outcome& other) const {
     return status == other.status && tokens == other.tokens && state == other.state;
@@ -29,7 +29,8 @@ struct Outcome {
 /// An open hash table over items that the caller stores in order of their ids.
 class HashIndex {
  public:
-  /// The id of the item with this hash for which `equal(id)` holds; else the next id, after `make()`.
+  /// Returns the id of the item with this hash for which `equal(id)` is true. If there is no such item, calls `make()`,
+  /// which stores the new item, and returns its id, the next free number.
   template <class Equal, class Make>
   std::uint32_t find_or_add(std::uint64_t hash, Equal equal, Make make) {
     if ((hashes_.size() + 1) * 2 > slots_.size()) grow();
@@ -91,8 +92,8 @@ class RunStore {
 
  private:
   struct Link {
-    std::uint32_t draw;  // no_draw at the end
-    std::uint32_t next;  // a chain; at the end, the outcome
+    std::uint32_t draw;  // id of the draw; no_draw at the end of a run
+    std::uint32_t next;  // the chain after the draw; at the end of a run, the outcome
   };
   static constexpr std::uint32_t no_draw = ~std::uint32_t{0};
 

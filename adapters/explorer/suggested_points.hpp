@@ -1,8 +1,9 @@
-// Numbers that a verifier is likely to compare a uniform with, and weights that it is likely to race, from its input.
-// They only save calls: the explorer tests there first and relies on none of them.
+// Suggestions computed from a verifier's input: numbers that it is likely to compare a uniform with, and rows whose
+// entries are likely weights of a race. The explorer tests these points first, which saves calls; its correctness
+// relies on none of them.
 //
-//   threshold   p / q of a draft, for p the target and the residuals after rejected siblings, q with and without the
-//               siblings removed; sums of the first entries of a row, normalised
+//   threshold   p / q of a draft, where p is the target or a residual after rejected siblings, and q the proposal
+//               with or without the siblings removed; sums of the first entries of a row, normalised
 //   row         targets, proposals, residuals (p - q)+
 #pragma once
 

@@ -15,7 +15,7 @@ namespace {
 std::uint64_t extent(int i) { return static_cast<std::uint64_t>(i); }
 std::size_t many(int i) { return static_cast<std::size_t>(i); }
 
-/// Returns how many entries (or, of p and q, bytes) of an array with these extents belong to one row.
+/// Returns the number of entries of an array with these extents that belong to one row; for p and q, of bytes.
 template <class T, class Extents>
 std::size_t size_a_row(std::span<T>, Extents extents, Dtype dtype) {
   std::size_t size = std::is_same_v<T, const std::byte> ? width(dtype) : 1;
@@ -58,7 +58,8 @@ ReplyLimit reply_limit(const ServedBatch& batch, WireFunction ask) {
       number * (extent(tokens_a_row(batch, ask)) + 3) + words_a_row + weight * extent(batch.state_size);
   if (batch.randomness == Randomness::scripted) row += extent(batch.places) * (draw + weight * cells);
   const std::uint64_t frame = words + extent(batch.rows) * row;
-  // In JSON, with its comma, a 32-bit number takes up to 12 characters, a double 25, a draw with two names about 100.
+  // In JSON, a 32-bit number with its comma takes up to 12 characters, a double 25, and a draw with two names about
+  // 100, so a byte of a frame takes at most 8 characters.
   constexpr std::uint64_t characters_a_byte = 8;
   return {frame, characters_a_byte * frame};
 }
@@ -94,7 +95,7 @@ void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const
 
 namespace {
 
-/// Calls `act` with a zero of the C++ type that stores rows of `dtype`.
+/// Calls `act` with a zero whose type is the C++ type of `dtype`, and returns its result.
 template <class Act>
 auto with_type(Dtype dtype, Act act) {
   switch (dtype) {

@@ -13,12 +13,12 @@
 
 namespace draftproof::adapters {
 
-/// The function that a batch calls.
+/// The function of the program that a batch is sent to.
 enum class WireFunction { verify, draft };
 
 /// Calls `each(name, values, extents, due)` for every array of requests, in the order in which they are sent:
-/// `values` is the span of `batch`, `extents` are where `batch` has the shape of a row, and `due` says whether a
-/// request of this kind has the array. `parents`: whether the array of parents is sent.
+/// `values` is the span of `batch`, `extents` are pointers to the members of `batch` that give the shape of a row, and
+/// `due` is whether a request of this kind has the array. `parents`: whether the array of parents is sent.
 template <class Batch, class Each>
 void each_array(Batch& batch, WireFunction ask, bool parents, Each each) {
   using Extents = std::initializer_list<decltype(&batch.rows)>;
@@ -52,17 +52,18 @@ ServedBatch slice(const ServedBatch& batch, int first, int rows);
 /// required.
 void check_shapes(const ServedBatch& batch, WireFunction ask, Level level, const std::string& place);
 
-/// Returns the bytes of an element.
+/// Returns the size of an element in bytes.
 std::size_t width(Dtype dtype);
 
 /// The form in which rows are sent.
 struct RowForm {
   Level level = Level::chain;
   Dtype dtype = Dtype::float32;
-  RowKind kind = RowKind::probabilities;  ///< logits are natural logarithms; 0 becomes minus infinity
-  int state_size = 0;                     ///< numbers of a row's state
-  bool grammar = false;                   ///< whether rows of p have masks
-  bool settings = false;                  ///< whether requests have settings
+  RowKind kind =
+      RowKind::probabilities;  ///< logits are natural logarithms of probabilities; that of 0 is minus infinity
+  int state_size = 0;          ///< numbers of a row's state
+  bool grammar = false;        ///< whether rows of p have masks
+  bool settings = false;       ///< whether requests have settings
 };
 
 /// Returns the form of rows of trials: float32 and probabilities, or else the first form that the program declares.

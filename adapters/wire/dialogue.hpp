@@ -16,9 +16,10 @@
 namespace draftproof::adapters {
 
 struct DialogueOptions {
-  std::chrono::milliseconds hello_limit{20'000}, batch_limit{60'000};  ///< for the hello message, and for one answer
+  std::chrono::milliseconds hello_limit{20'000},
+      batch_limit{60'000};  ///< limits for the hello message, and for one answer
   std::filesystem::path
-      dump_folder{};  ///< requests are stored here before they are sent, and stay after a crash; empty: not stored
+      dump_folder{};  ///< folder where requests are stored before they are sent and kept after a crash; empty: none
   ChildOptions child{};
 };
 
@@ -27,7 +28,7 @@ class Dialogue {
   /// Starts the program, or connects to it, and reads its hello message. Throws: AdapterError if no hello message
   /// arrives within the limit, or if it declares another major version.
   Dialogue(Address address, DialogueOptions options);
-  /// Requests the program's end; ends a child, or the connection, after one second.
+  /// Sends the request to end (`bye`), and after at most one second kills the child or closes the connection.
   ~Dialogue() { say_goodbye(); }
   Dialogue(const Dialogue&) = delete;
   Dialogue& operator=(const Dialogue&) = delete;
@@ -56,7 +57,7 @@ class Dialogue {
   void connect();
   void start_again();
   void say_goodbye();
-  enum class How { ended, late, invalid };  ///< how a program is lost; invalid: its bytes are no valid message
+  enum class How { ended, late, invalid };  ///< how a program was lost; invalid: its bytes are not a valid message
   [[noreturn]] void lose(const std::string& why, How how = How::ended);
   Message receive(Process::Parts parts, ReplyLimit most, const std::string& place, std::chrono::milliseconds limit);
   Message reply_to(Message& request, ReplyLimit most, std::chrono::milliseconds limit);
@@ -68,15 +69,15 @@ class Dialogue {
   Address address_;
   DialogueOptions options_;
   std::unique_ptr<Process> process_;  // null after a loss
-  MessageReader reader_;              // of this process
-  Declaration declaration_;           // of the first process
-  std::int64_t last_id_ = 0;          // of this process
+  MessageReader reader_;              // reader of this process's replies
+  Declaration declaration_;           // declaration by the first process
+  std::int64_t last_id_ = 0;          // number of the last request to this process
   std::string stopped_;               // message of the reply that announced that no more answers come
   std::vector<std::string> incidents_;
   int crashed_rows_ = 0, unexplained_ = 0;
-  How last_ = How::ended;             // how the process was last lost
-  int invalid_rows_ = 0;              // rows of crashed_rows_ whose answer was no valid message
-  std::vector<std::string> killers_;  // drafts of the rows that have no valid answer alone
+  How last_ = How::ended;  // how the process was last lost
+  int invalid_rows_ = 0;   // number of rows, counted in crashed_rows_ too, whose answer was not a valid message
+  std::vector<std::string> killers_;  // drafts of each row that gets no valid answer even if sent alone
   double slowest_row_ = 0;            // largest time per row so far, in seconds
 };
 

@@ -17,25 +17,25 @@
 namespace draftproof::adapters {
 namespace {
 
-constexpr int control_socket = 3;  // descriptor of the guardian's socket, above those of the child
+constexpr int control_socket = 3;  // number of the guardian's socket; 0, 1 and 2 are the child's
 
 void report_to_host(int socket, GuardianReport::Kind kind, int value) {
   const GuardianReport report{kind, value};
   [[maybe_unused]] const auto written = write(socket, &report, sizeof report);
 }
 
-/// Makes the four descriptors of the orders numbers 0 to 3, and closes all others.
+/// Moves the four descriptors of the orders to the numbers 0 to 3, and closes all others.
 void keep_four(const GuardianOrders& orders) {
   std::array<int, 4> above;
   for (std::size_t i = 0; i < above.size(); ++i) {
-    above[i] = fcntl(orders.ends[i], F_DUPFD, control_socket + 1);  // a pipe of the host may have a number 0 to 3
+    above[i] = fcntl(orders.ends[i], F_DUPFD, control_socket + 1);  // another pipe may have a number 0 to 3
     if (above[i] >= 0) continue;
     report_to_host(orders.ends[control_socket], GuardianReport::Kind::not_started, errno);
     _exit(1);
   }
   for (int i = 0; i <= control_socket; ++i) dup2(above[static_cast<std::size_t>(i)], i);
   fcntl(control_socket, F_SETFD, FD_CLOEXEC);
-  constexpr int most = 1 << 16;  // on a kernel without close_range
+  constexpr int most = 1 << 16;  // descriptors to close on a kernel without close_range
   if (syscall(SYS_close_range, control_socket + 1, ~0u, 0u) != 0)
     for (int fd = control_socket + 1; fd < most; ++fd) close(fd);
 }
@@ -83,7 +83,8 @@ pid_t parent_of(const char* name) {
   close(file);
   if (size <= 0) return 0;
   text[size] = '\0';
-  // The line is "PID (COMMAND) STATE PARENT ..", and the command may contain parentheses, so the last one is searched.
+  // The line is "PID (COMMAND) STATE PARENT ..", and the command may contain parentheses, so the last ')' is its
+  // end.
   const char* end = std::strrchr(text, ')');
   return !end || end[1] == '\0' || end[2] == '\0' || end[3] != ' ' ? 0 : number_at(end + 4);
 }
@@ -129,7 +130,7 @@ struct Child {
     }
   }
   void end_all() {
-    constexpr int most_passes = 5000;  // one pass per millisecond; a process inside the kernel may never die
+    constexpr int most_passes = 5000;  // about 5 s; a process blocked in the kernel may never die
     constexpr timespec pause{0, 1'000'000};
     for (int pass = 0; pass < most_passes; ++pass) {
       kill(-pid, SIGKILL);
@@ -144,7 +145,7 @@ struct Child {
 
 void guard_child(const GuardianOrders& orders) {
   const pid_t self = getpid();
-  setsid();  // a new session gets no terminal interrupt, so the guardian outlives the host and cleans up
+  setsid();  // A new session gets no SIGINT from the terminal, so the guardian outlives the host.
   for (int signal = 1; signal < NSIG; ++signal) std::signal(signal, signal == SIGCHLD ? SIG_DFL : SIG_IGN);
   sigset_t ended;
   sigemptyset(&ended);

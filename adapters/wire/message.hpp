@@ -75,7 +75,7 @@ DType array_type(Dtype dtype);
 /// wider elements come first, so that each is aligned if the blob is aligned to 8.
 class EncodedMessage {
  public:
-  /// Throws: AdapterError if a tensor has another number of bytes than its shape.
+  /// Throws: AdapterError if the size of a tensor in bytes does not fit its shape.
   EncodedMessage(const Message& message, Form form);
   EncodedMessage(const EncodedMessage&) = delete;
   EncodedMessage& operator=(const EncodedMessage&) = delete;
@@ -105,8 +105,8 @@ struct ReplyLimit {
 };
 
 /// Reads one message at a time from the bytes of a program. The first eight bytes of the first message determine its
-/// form: the length of a frame has a zero byte, a line of text has none. For a message longer than the largest reply it
-/// throws before memory is allocated.
+/// form: the length of a frame contains a zero byte, and a line of text does not. A message longer than the largest
+/// reply is refused with an AdapterError before memory is allocated.
 class MessageReader : public ByteSink {
  public:
   /// Begins with the next message; errors name `place`. Throws: AdapterError if bytes arrived before the request.
@@ -119,9 +119,9 @@ class MessageReader : public ByteSink {
   /// Returns the complete message. Its tensors are valid until the next expect(). Throws: AdapterError if it is
   /// malformed.
   Message take();
-  /// Form of the messages; empty before the first.
+  /// Form of the messages; empty before the first message.
   std::optional<Form> form() const { return form_; }
-  /// Returns the beginning of an incomplete message, for error messages; "nothing" before its first byte.
+  /// Returns the beginning of an incomplete message, for error messages, or "nothing" if no byte has arrived.
   std::string beginning() const;
 
  private:
@@ -136,7 +136,7 @@ class MessageReader : public ByteSink {
   std::size_t head_size_ = 0;
   std::unique_ptr<std::byte[]> buffer_;  // blob of a frame, or a line and later bytes
   std::size_t capacity_ = 0, size_ = 0;
-  std::size_t end_ = 0;  // of the blob, or of the line with its line feed
+  std::size_t end_ = 0;  // size of the blob, or of the line with its line feed
   bool complete_ = false;
 };
 

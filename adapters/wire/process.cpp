@@ -23,7 +23,7 @@ extern char** environ;  // NOLINT(readability-redundant-declaration)
 namespace draftproof::adapters {
 namespace {
 
-/// Two descriptors that are closed unless they are taken.
+/// Two descriptors; the destructor closes each that has not been taken out.
 struct Ends {
   std::array<int, 2> fd{-1, -1};
   Ends() = default;
@@ -44,7 +44,7 @@ void open_pipe(Ends& ends, std::size_t host_end) {
   if (pipe2(ends.fd.data(), O_CLOEXEC) != 0) throw no_process("a pipe");
   const int host = ends.fd[host_end];
   fcntl(host, F_SETFL, fcntl(host, F_GETFL) | O_NONBLOCK);
-  constexpr int wide = 1 << 20;  // Best effort, because the kernel may refuse more than 64 KiB.
+  constexpr int wide = 1 << 20;  // An error is ignored: the kernel may refuse more than 64 KiB.
   fcntl(host, F_SETPIPE_SZ, wide);
 }
 
@@ -237,7 +237,7 @@ Process::Exchange Process::exchange(Parts parts, ByteSink* sink, Clock::time_poi
     const int left = milliseconds_to(deadline);
     const int ready = poll(events, 3, left);
     if (events[2].revents != 0) drain_error();
-    if (left == 0) return Exchange::late;  // even if bytes still arrive
+    if (left == 0) return Exchange::late;  // At the deadline the exchange ends even if bytes still arrive.
     if (ready <= 0) continue;
     if (events[0].revents != 0 && !write_some(parts, written)) return Exchange::closed;
     if (events[1].revents == 0) continue;

@@ -48,8 +48,8 @@ class ByteSink {
   virtual ~ByteSink() = default;
   /// Returns memory for the next bytes; not empty while the message is incomplete.
   virtual std::span<std::byte> room() = 0;
-  /// Takes note that `count` bytes were put at the beginning of room(). Throws: AdapterError if they cannot be a
-  /// message.
+  /// Must be called after `count` bytes were written to the beginning of room(). Throws: AdapterError if they cannot be
+  /// a message.
   virtual void filled(std::size_t count) = 0;
   virtual bool complete() const = 0;
 };
@@ -60,12 +60,13 @@ class Process {
   using Parts = std::span<const std::span<const std::byte>>;
   enum class Exchange {
     done,
-    closed,  ///< the other side closed before the end
+    closed,  ///< the other side closed the connection before the exchange was complete
     late,    ///< the deadline passed
   };
 
   /// Starts the program, or connects to it and waits until `deadline` while the listener's queue is full.
-  /// Throws: AdapterError if no process can be started, or with the path if it is too long or nothing listens there.
+  /// Throws: AdapterError if no process can be started, or if the path of the socket, which the message has, is
+  /// too long or nothing listens there.
   Process(const Address& address, const ChildOptions& options, Clock::time_point deadline);
   /// Starts `arguments`, the first of which is looked up in PATH. Throws: AdapterError as above.
   Process(const std::vector<std::string>& arguments, const ChildOptions& options) { start(arguments, options); }
@@ -76,8 +77,8 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   /// Writes all `parts` and reads until `sink` is complete, each as far as the other side allows. Without `sink` it
-  /// only writes. Throws: what `sink` throws. Cost: large parts are copied once, by the child that reads them; a
-  /// child that replies before it has read all of `parts` may read later contents of their memory.
+  /// only writes. Throws: the exceptions of `sink`. Cost: large parts are copied once, by the child that reads them. A
+  /// child that replies before it has read all of `parts` may read bytes that the caller has written there later.
   Exchange exchange(Parts parts, ByteSink* sink, Clock::time_point deadline);
   /// Closes the connection to the program, which then reads an end of file and can still write.
   void close_input();
@@ -98,8 +99,8 @@ class Process {
   void drain_error();
   std::string guardians_report();
 
-  int input_ = -1, output_ = -1, error_ = -1;  // named from the program's view; one number twice is a socket
-  int control_ = -1;                           // to the guardian of a child
+  int input_ = -1, output_ = -1, error_ = -1;  // the program's stdin, stdout and stderr; equal for a socket
+  int control_ = -1;                           // socket to the guardian of a child
   pid_t guardian_ = -1;
   bool lends_pages_ = false;
   std::string tail_, how_;
@@ -119,8 +120,8 @@ class Process {
 struct GuardianReport {
   enum class Kind : std::int32_t {
     not_started = 1,  ///< value: errno
-    ended = 2,        ///< the child ended of itself; value: its wait status
-    stopped = 3,      ///< the child was ended on order; value: its wait status
+    ended = 2,        ///< the child ended without an order; value: its wait status
+    stopped = 3,      ///< the child was ended by an order of the host; value: its wait status
   };
   Kind kind;
   std::int32_t value;

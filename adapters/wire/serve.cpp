@@ -58,7 +58,8 @@ T named_field(const Message& message, const char* name, std::initializer_list<T>
   throw request_fault(name, shown_field(found), "a name of the protocol");
 }
 
-/// Returns the array `name`. Throws if it has another number of dimensions, or elements of none of these types.
+/// Returns the array `name`. Throws if it has another number of dimensions, or if its element type is not in
+/// `types`.
 const Tensor& array_field(const Message& message, const char* name, std::size_t dimensions,
                           std::initializer_list<DType> types) {
   const Tensor* found = message.find(name);
@@ -72,8 +73,8 @@ const Tensor& array_field(const Message& message, const char* name, std::size_t 
   return *found;
 }
 
-/// Returns the batch that `message` requests; its arrays refer to the message. Each extent is taken from the first
-/// array that has it.
+/// Returns the batch that `message` requests; its arrays refer to the message. Each extent (such as n or Q) is taken
+/// from the first array that has this extent.
 ServedBatch read_batch(const Message& message, WireFunction ask, const Declaration& declared) {
   constexpr int open = -1;
   ServedBatch batch{.rows = open,
@@ -213,7 +214,8 @@ class Server {
 /// Keeps freed memory for the next request: many verifiers allocate and free a copy of each row, and memory returned
 /// to the system in between costs a page fault for each page.
 void keep_freed_memory() {
-  constexpr int kept = 256 << 20, least_mapped = 32 << 20;  // the largest threshold for mmap that malloc accepts
+  constexpr int kept = 256 << 20,
+                least_mapped = 32 << 20;  // 32 MiB is the largest mmap threshold that malloc accepts
   mallopt(M_TRIM_THRESHOLD, kept);
   mallopt(M_MMAP_THRESHOLD, least_mapped);
 }
@@ -224,7 +226,7 @@ void serve(Served& served, int input, int output) {
   const int in = fcntl(input, F_DUPFD_CLOEXEC, 3), out = fcntl(output, F_DUPFD_CLOEXEC, 3);
   if (in < 0 || out < 0) throw AdapterError(fmt::format("serving: {}", std::strerror(errno)));
   if (output == STDOUT_FILENO) dup2(STDERR_FILENO, STDOUT_FILENO);
-  std::cout.flush();  // earlier output goes to standard error too
+  std::cout.flush();  // output that is still buffered goes to standard error too
   std::fflush(stdout);
   std::signal(SIGPIPE, SIG_IGN);
   keep_freed_memory();

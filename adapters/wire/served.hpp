@@ -21,7 +21,8 @@
 
 namespace draftproof::adapters {
 
-/// A request to verify, or to draft (p, drafts, lengths and parents are empty then, and n is the number wanted).
+/// A request to verify, or to draft. In a request to draft, p, drafts, lengths and parents are empty, and n is the
+/// number of drafts wanted.
 struct ServedBatch {
   int rows = 0;           ///< b
   int vocabulary = 0;     ///< V
@@ -98,19 +99,20 @@ struct ServedResult {
 };
 
 /// A request to generate. For a program of one request, two Markov tables of order n stand for the models, and the text
-/// starts after n tokens 0. For a program that serves several requests, two models with S states do; they start in
-/// state 0 and read a prompt first.
+/// starts after n tokens 0. For a program that serves several requests, two finite automata with S states stand
+/// for the models; they start in state 0 and read a prompt first.
 struct ServedModels {
   int vocabulary = 0;
   int memory = 1;  ///< n
   int length = 0;  ///< number of tokens; fewer if an end token comes before
   int drafts = 0;
   std::int64_t seed = 0;
-  std::span<const double> target{}, proposal{};  ///< [V, .., V], n + 1 extents; the first n are the last n tokens
-  // Of several requests, for which target and proposal have shape [S, V]:
-  std::span<const std::int32_t> next{};  ///< [S, V]: the state after a token
-  /// For a grammar, [G, V]: `legal` is 1 where a token is allowed, `legal_next` the state after it; the first token is
-  /// in state 0.
+  std::span<const double> target{},
+      proposal{};  ///< [V, .., V], n + 1 extents: the last n tokens, then the next token
+  // The members below are for several requests; target and proposal then have shape [S, V].
+  std::span<const std::int32_t> next{};  ///< [S, V]: the state after each token in each state
+  /// For a grammar with G states, [G, V]: `legal` is 1 where the state allows the token, `legal_next` is the state
+  /// after the token. The first token is checked in state 0.
   std::span<const std::int32_t> legal{}, legal_next{};
   std::vector<std::vector<std::int32_t>> prompts{};  ///< prompt of each request, at least one token
   std::vector<int> lengths{};                        ///< number of tokens of each request; `length` is their limit

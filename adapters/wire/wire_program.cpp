@@ -50,7 +50,7 @@ Run take_run(ServedResult& result, std::size_t row, std::size_t places) {
     return found == texts.end() ? std::string() : found->second;
   };
   run.overwrote = text_of(result.overwrote);
-  if (run.draws.size() > places) {  // the run also used the zeros that pad the tape
+  if (run.draws.size() > places) {  // the run has read beyond its tape, into the padding zeros
     run.draws.resize(places);
     run.status = RowStatus::tape_short;
     return run;
@@ -157,7 +157,7 @@ std::vector<std::vector<Token>> WireProgram::texts(Message request, const Served
   const std::size_t rows = lengths.size();
   const auto longest = static_cast<std::uint64_t>(*std::max_element(lengths.begin(), lengths.end()));
   constexpr std::uint64_t words = std::uint64_t{1} << 20, number = 4, characters = 12;
-  // If texts of several requests are longer than requested, that is a fault to report, so the reply may be larger here.
+  // The limit on the reply allows texts that are too long, so that they are reported as an error of their lengths.
   const bool one = models.prompts.empty(), may_end = !declaration().end_tokens.empty();
   const std::uint64_t widest = one ? longest : 2 * longest + 64, numbers = rows * (widest + 1);
   const Message reply = dialogue_.ask(request, {words + number * numbers, words + characters * numbers});

@@ -1,4 +1,5 @@
-// A program with the wire protocol: the host's side of an adapter that is a command line or a socket.
+// A program that is called by the wire protocol: the host's side of an adapter that is given by a command line or a
+// socket.
 //
 //   run       scripted calls, in batches whose size adapts to the program's speed
 //   verify    one unchanged batch: with seeds or without, rows of any size, not converted
@@ -20,8 +21,8 @@
 namespace draftproof::adapters {
 
 struct WireOptions : DialogueOptions {
-  std::optional<Dtype> dtype{};                    ///< dtype of rows in run(); empty: the first declared
-  std::optional<RowKind> kind{};                   ///< kind of rows in run(); empty: the first declared
+  std::optional<Dtype> dtype{};   ///< dtype of rows in run(); empty: the first that the program declares
+  std::optional<RowKind> kind{};  ///< kind of rows in run(); empty: the first that the program declares
   std::size_t most_bytes = std::size_t{64} << 20;  ///< most bytes of a request of run() and the largest reply to it
 };
 

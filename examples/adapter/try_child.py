@@ -68,7 +68,7 @@ class Trial:
             arrays["tape"] = "F64", [numbers[i] for i in rows]
         if randomness == "seeded":
             arrays["seeds"] = "I64", [numbers[i] for i in rows]
-        if self.hello["state_size"] > 0:  # the state of a first call is zeros
+        if self.hello["state_size"] > 0:  # the first call on a text gets a state of zeros
             arrays["state"] = "F64", [[0.0] * self.hello["state_size"] for _ in rows]
         fields = {"type": "verify", "vocabulary": 3, "kind": self.hello["rows"][0], "randomness": randomness}
         return fields, arrays
@@ -143,7 +143,7 @@ class Trial:
         return results
 
     def alone(self, randomness, numbers, whole):
-        """Checks that the same batch again, and each row in a separate batch, give the results `whole`."""
+        """Checks that the same batch, sent again, and each row in a separate batch give the results `whole`."""
         if not self.hello["deterministic"]:
             return
         again = self.verify(randomness, numbers, "the same batch again", shows=False)

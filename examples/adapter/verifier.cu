@@ -11,7 +11,7 @@ namespace {
 
 constexpr int threads = 128;
 
-/* SplitMix64, Steele et al. 2014: number n of a row's seed, a multiple of 2^-24 in [0, 1). */
+/* Returns number n of the sequence for a row's seed, a multiple of 2^-24 in [0, 1) (SplitMix64, Steele et al. 2014). */
 __device__ double uniform(uint64_t seed, uint64_t n) {
   uint64_t z = seed + (n + 1) * 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -19,8 +19,8 @@ __device__ double uniform(uint64_t seed, uint64_t n) {
   return (double)((z ^ (z >> 31)) >> 40) * 0x1p-24;
 }
 
-/* (p - q)+ at x if `residual`, else p: if all drafts were accepted, or if p is nearly q and a draft was rejected by
-   rounding although (p - q)+ is zero everywhere. */
+/* Returns (p - q)+ at x if `residual`, else p. Use p if all drafts were accepted, and if (p - q)+ is zero everywhere,
+   which happens if p is nearly q and rounding has rejected a draft. */
 __device__ double rest(const float* p, const float* q, bool residual, int x) {
   const double left = residual ? (double)p[x] - (double)q[x] : (double)p[x];
   return left > 0 ? left : 0;

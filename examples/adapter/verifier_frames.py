@@ -82,7 +82,7 @@ def verify(p, q, drafts, lengths, numbers):
     row, column = np.arange(b), np.arange(n)
     bad = ~((p >= 0) & (p < np.inf)).all(axis=(1, 2)) | ~((q >= 0) & (q < np.inf)).all(axis=(1, 2))
     x = np.maximum(drafts, 0)
-    u = np.full((b, n), np.nan)  # NaN fails every test beyond the tape
+    u = np.full((b, n), np.nan)  # NaN beyond the tape, where it fails every test
     u[:, :places] = np.floor(np.maximum(numbers[:, :n], 0) * 2.0**24) * 2.0**-24
     passed = u * q[row[:, None], column, x] < p[row[:, None], column, x]
     passed &= column < lengths[:, None]
@@ -121,7 +121,7 @@ def answer(fields, arrays):
     drafts = arrays["drafts"]
     scripted = fields["randomness"] == "scripted"
     numbers = arrays["tape"] if scripted else numbers_of(arrays["seeds"], drafts.shape[1] + 1)
-    with np.errstate(invalid="ignore"):  # rows with bad input take part in the arithmetic
+    with np.errstate(invalid="ignore"):  # rows with NaN or infinity are computed too, then refused
         tokens, counts, status, *log = verify(arrays["p"], arrays["q"], drafts, arrays["lengths"], numbers)
     reply = {"tokens": tokens, "counts": counts, "status": status}
     if scripted:

@@ -1,14 +1,14 @@
 // Checks one row of stored probabilities by a team, with the rule and the sum of checked_sum
 // (sim/distributions/stored_row.hpp).
 //
-//   x    entry          at least 0 and below 2; NaN is neither
+//   x    entry          at least 0 and below 2, which NaN is not
 //   s    sum            of the entries, each rounded to a multiple of 2^-51
 //   |s - 1| <= tolerance
 //
 // If an entry is invalid, the first invalid entry is reported and the sum is not checked.
 // Cost: one read of the row, four barriers.
-// Correctness: 2 + x lies in [2, 4), where the bits of a double count in units of 2^-51, so sums of them are sums of
-// integers. Any sum of at least 4 fails alike, so sums are capped at 4 and fit into 62 bits.
+// Correctness: 2 + x lies in [2, 4), where doubles are multiples of 2^-51, so sums of entries are sums of integers in
+// this unit. Every sum of at least 4 fails the test, so sums are capped at 4 and fit into 62 bits.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@
 
 namespace draftproof::gpu {
 
-/// The first invalid entry of a row, or no_token; the sum is in units of 2^-51 and valid if there is none.
+/// The first invalid entry of a row, or no_token, and the sum in units of 2^-51, which is valid only if no entry is
+/// invalid.
 struct CheckedRow {
   Token unsound;
   Fixed units;

@@ -17,8 +17,8 @@
 
 namespace draftproof::gpu {
 
-/// Converts row i of `rows`, of entries of this type, into `out`, by a team of one partition. `notes` has one entry
-/// per block of softmax; `rows.batch.faults` is not null.
+/// Converts row i of `rows`, whose entries have type Entry, into `out`, by a team of one partition. `notes` is scratch
+/// with one entry per block of the softmax; `rows.batch.faults` is not null.
 template <class Entry, Team T>
 DRAFTPROOF_DEVICE void convert_row_of(const T& team, const DistinctRows& rows, std::int64_t i, float* out,
                                       SoftmaxNote* notes) {

@@ -6,7 +6,7 @@
 //            per_group()        proposal rows of a position: M, or 1 if they are one row
 //   apart    row_apart()        entries between converted rows, a whole number of memory lines
 //
-// Cost: a division to find a row.
+// Cost: operator[] takes one division of integers.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ namespace draftproof::gpu {
 
 struct DistinctRow {
   const void* entries;
-  int row;                ///< as in RowFault: 0 is the target
+  int row;                ///< number of the row at its position, as in RowFault; 0 is the target
   std::int64_t position;  ///< the row's position, or 0 if shared
-  bool shared;            ///< by all positions
+  bool shared;            ///< whether all positions share the row
 };
 
 struct DistinctRows {
@@ -43,13 +43,13 @@ struct DistinctRows {
   DRAFTPROOF_DEVICE std::int64_t row_apart() const { return float_row_stride(batch.vocabulary); }
   /// Number of floats in all converted rows.
   DRAFTPROOF_DEVICE std::int64_t floats() const { return size() * row_apart(); }
-  /// The batch on converted rows: row i of the list at rows + i * row_apart().
+  /// Returns the batch with its rows replaced by the converted rows; row i of the list is at rows + i * row_apart().
   DRAFTPROOF_DEVICE Batch<float> converted(const float* rows) const {
     const std::int64_t apart = row_apart(), of_position = per_group() * apart;
     return batch.with_rows(rows, batch.target_stride == 0 ? 0 : apart, rows + targets() * apart,
                            batch.proposal_stride == 0 ? 0 : of_position, per_group() == 1 ? 0 : apart);
   }
-  /// The batch on its own rows, which are probabilities in float.
+  /// Returns the batch with its rows unchanged. Requires rows that are probabilities in float.
   DRAFTPROOF_DEVICE Batch<float> as_they_are() const {
     return batch.with_rows(static_cast<const float*>(batch.target), batch.target_stride,
                            static_cast<const float*>(batch.proposal), batch.proposal_stride,

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int most_threads = 512;
 
-/// Two blocks share a multiprocessor: while one waits for its rows, another computes.
+/// The launch bounds let two blocks share a multiprocessor, so that one computes while the other waits for its rows.
 template <class Entry>
 __global__ void __launch_bounds__(most_threads, 2) convert_rows_kernel(const DistinctRows rows, float* out) {
   extern __shared__ SoftmaxNote notes[];
@@ -49,8 +49,8 @@ void convert_rows(const DistinctRows& rows, float* out, Stream stream) {
       rows.batch.contents == Contents::logits
           ? sizeof(SoftmaxNote) * static_cast<std::size_t>(softmax_blocks(rows.batch.vocabulary))
           : 0;
-  // The notes of the longest row take 64 KiB. With the scratch this exceeds a block's default limit, so a higher
-  // limit is requested.
+  // The notes of the longest row take 64 KiB of shared memory. Together with the team's scratch this exceeds the
+  // default limit of a block, so a higher limit is requested.
   allow_shared(kernel, notes);
   kernel<<<grid_of(rows), threads_of(rows), notes, stream>>>(rows, out);
   device_call("cudaLaunchKernel", cudaGetLastError());

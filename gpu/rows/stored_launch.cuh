@@ -11,7 +11,7 @@
 
 namespace draftproof::gpu {
 
-/// Lives within one call. Its constructor queues the checks and conversions on the stream.
+/// An object of one call of verify_batch. Its constructor queues the checks and conversions on the stream.
 class StoredLaunch {
  public:
   /// `device` has the properties of the current device, and whether the verifier makes a plan (mapping.hpp).
@@ -19,9 +19,9 @@ class StoredLaunch {
   StoredLaunch(const StoredBatch& batch, Stream stream, const VerifyOptions& options, const DeviceTraits& device);
 
   const Mapped& mapped() const { return mapped_; }
-  /// The batch with `faults` allocated if rows are checked; for clusters.
+  /// The batch for mapping `cluster`, which reads the stored rows; `faults` is allocated if rows are checked.
   const StoredBatch& stored() const { return rows_.batch; }
-  /// The batch as float rows; for all other mappings.
+  /// The batch for all other mappings, with its rows converted to float.
   Batch<float> floats() const;
   int teams() const { return workspace_.teams; }
   SplitScratch* split_scratch() const { return reinterpret_cast<SplitScratch*>(memory_ + workspace_.split); }

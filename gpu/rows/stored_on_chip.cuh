@@ -1,5 +1,5 @@
-// Brings rows of any format on chip as floats. Format and contents are tested once per row, and no pass depends on
-// them.
+// Loads rows of any format into shared memory as floats. Format and contents are tested once per row, so the passes
+// over the rows need no such test.
 //
 //   slices    [2, slice]    this partition's part of p, then of q (on_chip_rows.cuh)
 //   notes     [blocks]      behind the slices, for rows of logits (team_softmax.cuh)
@@ -27,7 +27,7 @@ DRAFTPROOF_DEVICE constexpr std::size_t on_chip_bytes(int slice) {
          sizeof(SoftmaxNote) * static_cast<std::size_t>(softmax_blocks(slice));
 }
 
-/// Rows on chip; `fault` is the word of their fault if they are not distributions, or no_fault.
+/// Rows in shared memory; `fault` encodes their fault if they are not distributions, and is no_fault otherwise.
 template <class T>
 struct BroughtOnChip {
   OnChipRows<T> rows;
