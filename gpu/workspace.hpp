@@ -18,16 +18,16 @@
 namespace draftproof::gpu {
 
 struct Workspace {
-  std::size_t faults = 0, rows = 0, split = 0, bytes = 0;  ///< offsets in bytes, and the total
+  std::size_t faults = 0, rows = 0, split = 0, bytes = 0;  ///< offset of each part in bytes, and the total size
   bool has_faults = false, converts = false;
-  int teams = 0;  ///< largest number of teams of a split verification; length of its scratch
+  int teams = 0;  ///< largest number of teams of a split verification; its scratch has one entry per team
 };
 
 /// Returns how many teams of `partitions` blocks of 512 threads a device can run at once, at most `positions`.
 int most_split_teams(const DeviceTraits& device, int positions, int partitions);
 
-/// Returns the number of drafts by which a mapping is chosen: the capacity for drafts of `batch`, or many_drafts if a
-/// block, unlike a cluster, would have to convert the rows first.
+/// Returns the number of drafts to pass to mapped(): the capacity for drafts of `batch`, or many_drafts if mapping
+/// `block` would have to convert the rows first, which mapping `cluster` does not.
 int drafts_that_choose(const StoredBatch& batch);
 
 /// Returns the layout for `batch`; `checks`: rows of probabilities are checked before they are used.
@@ -41,11 +41,9 @@ char* given_workspace(void* workspace, std::size_t bytes, std::size_t wanted);
 /// Fewer positions may need more memory, because few positions are split over the device. Throws: as mapped() does.
 std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const DeviceTraits& device, bool checks);
 
-// Memory of the threads of one partition for a verifier's plan: as much as the verifier requests.
+// Dynamic shared memory for a verifier's plan, per partition. Its size is declared by the verifier:
 //
 //   V::team_bytes   bytes of a plan that a team makes together (sim/device/cooperative_memory.hpp); else absent
-//
-// It is dynamic shared memory.
 
 /// Bytes of the plan of V for one partition, a multiple of 16; 0 if it needs none.
 template <class V>

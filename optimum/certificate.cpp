@@ -105,7 +105,7 @@ PrefixCertificate around(const RatioTable& table, const Optimum& found, double e
     if (prefix[j + 1].proposal > prefix[j].proposal)
       rising.push_back(
           {order[j], prefix[j + 1].target - prefix[j].target, prefix[j + 1].proposal - prefix[j].proposal});
-  // Sorts again by exact ratios, because the table compares rounded ratios.
+  // The tokens are sorted again, by exact ratios, because the table compares rounded ratios.
   std::stable_sort(rising.begin(), rising.end(),
                    [](const Entry& a, const Entry& b) { return Wide{a.p} * b.q < Wide{b.p} * a.q; });
   PrefixCertificate certificate{{}, order.size() - found.cut, found.acceptance - error, found.acceptance + error};
@@ -148,7 +148,8 @@ Rational iid_cut(std::uint64_t p, std::uint64_t q, int drafts) {
   for (int k = 0; k < drafts; ++k) inside *= Rational(q, row_total);
   return Rational(p, row_total) + 1 - inside;
 }
-/// Returns iid_cut with an error below (K + 3) `rounding`: a product of K factors, two sums of numbers at most 2.
+/// Returns the value of iid_cut with an error below (K + 3) `rounding`, from a product of K factors and two sums of
+/// numbers that are at most 2.
 long double iid_cut_nearly(std::uint64_t p, std::uint64_t q, int drafts) {
   long double inside = 1;
   for (int k = 0; k < drafts; ++k) inside *= static_cast<long double>(q) * 0x1p-62L;
@@ -204,7 +205,8 @@ std::string reject_without_replacement(std::span<const double> target, std::span
   const Prefixes rows(target, proposal);
   const auto& order = certificate.order;
   if (auto reason = rows.reject_order(order); !reason.empty()) return reason;
-  // No cut is below p(S). Once p(S) reaches the lower bound, no further cut is below that bound.
+  // Every cut of S is at least p(S), which grows with S. So once p(S) reaches the lower bound, the cuts of all further
+  // prefixes are at least the bound.
   const auto far = static_cast<long double>(certificate.lower);
   std::uint64_t p = 0, q = 0, slowest = row_total;
   std::size_t last = 0;
@@ -221,9 +223,9 @@ std::string reject_without_replacement(std::span<const double> target, std::span
     // Drafts without replacement all lie in S less often than i.i.d. drafts, so the i.i.d. cut is at most this cut.
     const bool high = iid_cut_nearly(p, q, drafts) - (drafts + 3) * rounding >= certificate.lower;
     if (!high || size == certificate.cut) {
-      Enclosure missed{0, 0};  // no token outside S can be drafted
+      Enclosure missed{0, 0};  // correct if no token outside S can be drafted
       if (q < row_total) {
-        missed = {1, 1};  // S has fewer than K tokens and cannot contain all drafts
+        missed = {1, 1};  // correct if S has fewer than K tokens, so it cannot contain all drafts
         if (size >= static_cast<std::size_t>(drafts)) missed = race.missed(row_total - q);
       }
       if (!high && inside + missed.lower - 2 * rounding < certificate.lower)

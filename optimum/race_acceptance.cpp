@@ -11,18 +11,20 @@ namespace draftproof {
 
 namespace {
 
-/// First time of the grid. At earlier times t, Pr(N < K) e^(-ct) is replaced by 1, which is off by at most t, the
-/// probability that some clock has rung. The geometric series that replaces the nodes before the grid is therefore off
-/// by at most c t^2 = 2^-48 c, with t the first time.
+/// First time of the grid. At earlier times t, the factor Pr(N < K) e^(-ct) is replaced by 1. The error is at most t,
+/// because Pr(some clock has rung by t) is at most t. The nodes before the grid then form a geometric series, whose
+/// error is at most c t^2 = 2^-48 c with t the first time.
 constexpr double first_time = 0x1p-24;
 /// Beyond c t = 40 the integrand has weight below e^-40 = 4e-18.
 constexpr double longest_race = 40;
-/// A node with Pr(N < K) below this adds less than this to any later integral, because Pr(N < K) falls as S grows.
+/// Nodes with Pr(N < K) below this bound are dropped for all larger S. They add less than the bound to an integral,
+/// because Pr(N < K) falls as S grows.
 constexpr double spent = 1e-18;
 
-/// Returns the least number of nodes per factor of two in time with a relative error of 1e-14. Off the real axis by an
-/// angle d the integrand is at most (sec d)^K times its value at t cos d, so the error of the trapezoid rule in log t
-/// is at most 2 (sec d)^K e^(-2 pi d / h) of the integral for every d < pi / 2. The best d has tan d = 2 pi / (h K).
+/// Returns the least number of nodes per factor of two in time with which the trapezoid rule in log t, of step h, has a
+/// relative error of at most 1e-14. At a complex time t e^(i d) the integrand is at most (sec d)^K times its value at
+/// t cos d, so the relative error is at most 2 (sec d)^K e^(-2 pi d / h) for every d < pi / 2. This is least for
+/// tan d = 2 pi / (h K).
 int nodes_per_octave(int drafts) {
   for (int nodes = 2;; ++nodes) {
     const double frequency = 2 * std::numbers::pi * nodes / std::numbers::ln2;
@@ -49,8 +51,8 @@ class Race {
 
   /// Adds a token of rate q to S.
   void add(double q) {
-    // 1 - e^(-qt) by doubling t: y (2 - y) adds one and a half roundings to the relative error of y and does not
-    // amplify it.
+    // From the second factor of two on, y = 1 - e^(-qt) is computed from its value at t / 2, as y (2 - y). This does
+    // not amplify the relative error of y, and adds one and a half roundings.
     for (std::size_t n = 0; n < std::min(per_octave_, live_); ++n) bin_[n] = -std::expm1(-q * times_[n]);
     for (std::size_t n = per_octave_; n < live_; ++n) {
       const double y = bin_[n - per_octave_];
@@ -66,7 +68,7 @@ class Race {
   double missed(double c) const {
     const double step = std::numbers::ln2 / static_cast<double>(per_octave_);
     const double ratio = std::exp(-step);
-    double sum = first_time * ratio / (1 - ratio);  // the nodes before the first
+    double sum = first_time * ratio / (1 - ratio);  // geometric series of the nodes before the grid
     for (std::size_t n = 0; n < live_ && c * times_[n] <= longest_race; ++n)
       sum += times_[n] * std::exp(-c * times_[n]) * fewer(n);
     return std::min(1.0, c * step * sum);
@@ -90,8 +92,8 @@ class Race {
   std::vector<double> counts_;       ///< Pr(N = k) at node n: [k][n]
 };
 
-/// Grows S from the end of the order. Calls `at(j, missed)` for S = the tokens from j on; `missed()` computes the
-/// integral. Ends when `at` returns false, or at the first S with all of q's mass.
+/// Grows S from the end of the order. Calls `at(j, missed)` for S = the tokens from j on; `missed()` computes
+/// Pr(not all drafts in S) by the integral. Ends when `at` returns false, or at the first S with all of q's mass.
 template <class At>
 void sweep(const RatioTable& table, int drafts, At at) {
   assert(drafts >= 1);
@@ -124,7 +126,7 @@ std::vector<double> missed_without_replacement(const RatioTable& table, int draf
 
 Optimum without_replacement_optimum(const RatioTable& table, int drafts) {
   const auto prefix = table.prefix();
-  Optimum best{1, table.order().size()};  // S empty
+  Optimum best{1, table.order().size()};  // the cut of the empty S
   // For S = the support, all drafts are in S.
   std::size_t support = 0;
   while (support + 1 < prefix.size() && prefix[support + 1].proposal == 0) ++support;
@@ -132,7 +134,7 @@ Optimum without_replacement_optimum(const RatioTable& table, int drafts) {
   sweep(table, drafts, [&](std::size_t j, auto missed) {
     const double inside = 1 - prefix[j].target;
     if (inside >= best.acceptance) return false;
-    // Pr(all in S) without replacement is at most q(S)^K. This skips the integral for most sets.
+    // Pr(all drafts in S) without replacement is at most q(S)^K. This bound saves the integral for most sets S.
     if (inside + (1 - std::pow(1 - prefix[j].proposal, drafts)) >= best.acceptance) return true;
     if (const double value = inside + missed(); value < best.acceptance) best = {value, j};
     return true;
@@ -147,12 +149,13 @@ constexpr long double ln2 = 0.693147180559945309417232121458176568L;
 constexpr long double pi = 3.141592653589793238462643383279502884L;
 /// First time t of the grid. A geometric series replaces the nodes before t, with an error of at most c t^2.
 constexpr long double earliest = 0x1p-32L;
-/// Nodes with larger ct add at most the integral of e^-s from latest / 2 on.
+/// Largest c t of a node. Later nodes add at most the integral of e^-s from latest / 2 on.
 constexpr long double latest = 100;
 constexpr long double after_the_race = 2e-22L;  // e^-50
 constexpr long double least_survival = 1e-22L;
 
-/// Returns the relative error of the trapezoid rule. Library functions accurate to a millionth suffice here.
+/// Returns a bound on the relative error of the trapezoid rule. The factor 1.0001 covers errors of the library
+/// functions.
 long double rule_error(int drafts, std::size_t nodes) {
   const long double frequency = 2 * pi * static_cast<long double>(nodes) / ln2;
   const long double angle = std::atan(frequency / static_cast<long double>(drafts));
@@ -172,8 +175,8 @@ RaceEnclosure::RaceEnclosure(int drafts, std::uint64_t slowest)
                          ? earliest * std::exp2(static_cast<long double>(n) / static_cast<long double>(per_octave_))
                          : 2 * times_[n - per_octave_]);
   } while (times_.back() * rate < latest);
-  // Times have a relative error of at most 8 u, even if exp2 is off by seven units. In log t the integrand's slope is
-  // at most sqrt(K + 1), and the grid's length is step times nodes.
+  // Times have a relative error of at most 8 u with u = half_ulp, even if exp2 has an error of 7 u. As a function of
+  // log t, the integrand's slope is at most sqrt(K + 1), and the grid's length is the step times the number of nodes.
   const auto range = step_ * static_cast<long double>(times_.size());
   step_error_ = 8 * half_ulp * range * std::sqrt(static_cast<long double>(drafts + 1));
   live_ = times_.size();
@@ -186,7 +189,7 @@ RaceEnclosure::RaceEnclosure(int drafts, std::uint64_t slowest)
 void RaceEnclosure::ring(std::uint64_t q, std::size_t count, std::vector<long double>& bin) const {
   const long double rate = static_cast<long double>(q) * 0x1p-62L;
   for (std::size_t n = 0; n < std::min(per_octave_, count); ++n) {
-    const long double z = rate * times_[n];  // below 2^-31: the next term is z^4 / 120 of the first
+    const long double z = rate * times_[n];  // z < 2^-31, so the first omitted term is z^4 / 120 of the first term
     bin[n] = z * (1 - z / 2 * (1 - z / 3 * (1 - z / 4)));
   }
   for (std::size_t n = per_octave_; n < count; ++n) {
@@ -234,12 +237,12 @@ Enclosure RaceEnclosure::missed(std::uint64_t outside) const {
   std::vector<long double> gone(live_);
   ring(outside, live_, gone);
   const long double ratio = std::exp2(1 / static_cast<long double>(per_octave_));
-  long double sum = step_ * c * earliest / (ratio - 1);  // the nodes before the first
+  long double sum = step_ * c * earliest / (ratio - 1);  // geometric series of the nodes before the grid
   long double error_sum = c * earliest * earliest + after_the_race + dropped_ * 1.01L;
   for (std::size_t n = 0; n < live_ && c * times_[n] <= latest; ++n) {
     const long double weight = step_ * c * times_[n], silent = 1 - gone[n], few = fewer(n);
     sum += weight * silent * few;
-    // The factor e^(-ct) is 1 - y, with the error of y and one rounding.
+    // The factor e^(-ct) is computed as 1 - y with y = gone[n], so it has the error of y and one rounding.
     error_sum += weight * (silent * error(n) + (few + error(n)) * (relative_error_of_bin() + half_ulp));
   }
   // All terms are positive and have at most 2 K + 8 roundings; the sum adds at most one rounding for each node.
@@ -260,10 +263,11 @@ namespace {
 /// above t = 64 at most e^-64.
 constexpr int first_octave = -56, last_octave = 6;
 
-/// Returns the least number of nodes per factor of two in time with an error of 1e-14 for some angle d < pi / 2. At
-/// times rotated by d a difference of probabilities grows by at most sec d. The integrands contain at most `factors`
-/// differences, each a probability, or e^-t less a probability, at the time t cos d. An integrand is therefore at most
-/// 4 sec d (1 + sec d)^factors, and the error of the trapezoid rule in log t is at most e^(-2 pi d / h) times this.
+/// Returns the least number of nodes per factor of two in time with which the trapezoid rule in log t, of step h, has
+/// an error of at most 1e-14. At a complex time t e^(i d) with d < pi / 2, a difference of probabilities is at most sec
+/// d times its value at t cos d. An integrand contains at most `factors` factors of  the form of such a difference, or
+/// of e^-t less such a difference. It is therefore at most 4 sec d (1 + sec d)^factors, and the error is at most e^(-2
+/// pi d / h) times this bound, for every d.
 int nodes_per_octave(int factors) {
   for (int nodes = 2;; ++nodes) {
     const double frequency = 2 * std::numbers::pi * nodes / std::numbers::ln2;
@@ -286,13 +290,14 @@ double integrate(int factors, F f) {
   return sum * std::numbers::ln2 / nodes;
 }
 
-/// Tokens with q > 0 by falling p / q; phi at each of these ratios, and the slope of phi to the left of the ratio.
+/// The tokens with q > 0 in order of falling p / q, the function phi(r) = sum of max(p, r q) at each ratio, and the
+/// slope of phi to the left of the ratio.
 struct Bends {
   std::vector<double> p, q, ratio, phi, slope;
 
   Bends(const std::vector<double>& target, const std::vector<double>& proposal) {
     std::vector<std::size_t> order;
-    double above = 0;  // p-mass of higher ratios, starting with the tokens without q-mass
+    double above = 0;  // p-mass of all tokens with higher ratios; tokens with q = 0 have an infinite ratio
     for (std::size_t x = 0; x < target.size(); ++x) {
       if (proposal[x] > 0)
         order.push_back(x);
@@ -327,7 +332,7 @@ double gls(const std::vector<double>& p, const std::vector<double>& q, int draft
            double sum = 0, tail = 0;  // tail: t G at the ratio
            for (std::size_t k = 0; k < at.p.size(); ++k) {
              const double here = std::exp(-t * at.phi[k]);
-             // The piece from this ratio to the previous ratio; the first piece has no end.
+             // The interval from this ratio to the previous, larger ratio; the first interval is infinite.
              const double width = k == 0 ? INFINITY : at.ratio[k - 1] - at.ratio[k];
              tail += here * -std::expm1(-t * at.slope[k] * width) / at.slope[k];
              const double own = std::exp(-t) * -std::expm1(-t * (at.phi[k] - 1));

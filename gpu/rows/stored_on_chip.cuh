@@ -48,7 +48,7 @@ DRAFTPROOF_DEVICE BroughtOnChip<T> bring_on_chip(const StoredBatch& batch, std::
     });
   }
   copies_arrived();
-  // The barrier of the block is for race checkers of shared memory, which do not see barriers of clusters.
+  // The barrier of the block is for race checkers of shared memory, which do not recognise barriers of clusters.
   team.own_partition().partition_barrier();
   team.barrier();
   std::uint64_t fault = no_fault;

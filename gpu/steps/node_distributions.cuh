@@ -1,13 +1,14 @@
-// The distributions at the nodes of a drafted tree for a team. One TeamRows with one scratch moves from node to node.
-// DraftedTree on a device returns distributions by value, and the weights that they return remember their node.
+// The distributions at the nodes of a drafted tree for a team. One TeamRows with one scratch is moved  from node to
+// node. DraftedTree on a device returns distributions by value. The weights that they return store their node, so that
+// a draw can move TeamRows back to it.
 //
 //   at.distributions(u)         NodeDistributions   distributions of one node; several may exist at a time
 //   rows.at(..)                 TeamRows            the team's rows at that node; discards the pass of another node
 //   rows.order(..)              TeamOrder           passes in the order of its tokens; overwrites all other scratch
 //   distributions.residual(b)   weights             moves back to its node for a draw
 //
-// Cost: as for TeamRows; a look-up of single tokens moves nothing. At b = 0 the proposal is not read, so a leaf needs
-// none.
+// Cost: as for TeamRows; a look-up of a single token does not move TeamRows. At b = 0 the proposal is not read, so a
+// leaf needs no proposal.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ class TreeRows {
       : batch_{batch}, request_{request}, team_{team}, distributions_{batch.rows(request, 0), team} {}
 
   DRAFTPROOF_DEVICE int vocabulary() const { return batch_.vocabulary; }
-  /// Entries of the rows after context c, without a pass.
+  /// Returns the rows after context c, for reading single entries without a pass.
   DRAFTPROOF_DEVICE RowView<Entry> look_up(int c) const { return batch_.rows(request_, c); }
   /// The distributions after context c. Without `with_proposal` the proposal must not be read.
   DRAFTPROOF_DEVICE const TeamRows<RowView<Entry>, T>& at(int c, bool with_proposal = true) const {
@@ -52,8 +53,8 @@ class TreeRows {
   DRAFTPROOF_DEVICE const typename Here::Workspace& workspace() const { return distributions_.workspace(); }
   [[gnu::noinline]] DRAFTPROOF_DEVICE typename Here::Bins bins(int c) const { return at(c).bins(); }
 
-  // Not inlined: a pass costs far more than a call, and inlined into a loop over nodes these functions would make it
-  // spill registers.
+  // These functions are not inlined, because in a loop over nodes they would make the compiler spill registers, and a
+  // call costs far less than a pass.
   [[gnu::noinline]] DRAFTPROOF_DEVICE double residual_mass(int c, double b) const {
     return at(c, b > 0).residual_mass(b);
   }
@@ -127,14 +128,14 @@ class NodeDistributions {
   DRAFTPROOF_DEVICE auto row_without(int k, const Token* seen, int n) const {
     return NodeWeights<RowWithout>(*this, RowWithout{k, seen, n});
   }
-  /// `summed`: whether the last pass was sum(f) of the same f.
+  /// `summed`: whether the last pass over the rows was sum(f) with the same f.
   template <class F>
   DRAFTPROOF_DEVICE auto weights(F f, bool summed = false) const {
     return NodeWeights<Given<F>>(*this, Given<F>{std::move(f), summed});
   }
 
   using Here = TeamRows<RowView<Entry>, T>;
-  /// The team's rows, at this node until another node is requested.
+  /// Returns the team's TeamRows, moved to this node. It stays there until another node is requested.
   DRAFTPROOF_DEVICE const Here& here() const { return rows_->at(context_); }
 
  private:
@@ -177,7 +178,7 @@ class NodeDistributions {
     bool summed;
   };
 
-  /// The weights that make(distributions) returns at this node.
+  /// The weights that `make` computes from TeamRows at this node; computed at the draw.
   template <class Make>
   class NodeWeights {
    public:
@@ -219,14 +220,15 @@ class DraftedTree<L> {
   TreeView tree_;
 };
 
-/// The team's own passes, at the node of `distributions`. No other node may be requested while they are in use.
+/// The passes of the team (TeamOrder) at the node of `distributions`. No other node may be requested while they are in
+/// use.
 template <OnDevice L>
 class OrderPasses<L> : public L::Order {
  public:
   DRAFTPROOF_DEVICE explicit OrderPasses(const L& distributions) : L::Order(distributions.order()) {}
 };
 
-/// Plans of NodeByNode without a cache: a plan is prepared at each visit of a node.
+/// The plans of NodeByNode on a device. They are not cached: a plan is prepared at each visit of a node.
 template <class V, OnDevice L>
 class NodePlans<V, L> {
  public:

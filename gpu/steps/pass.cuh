@@ -11,7 +11,7 @@
 
 namespace draftproof::gpu {
 
-/// The reason why V has no kernel of steps; empty if it has one.
+/// The reason why V cannot run as a kernel of steps; empty if it can.
 template <class V>
 inline constexpr std::string_view no_steps = V::info.unsupported.device;
 template <class V>

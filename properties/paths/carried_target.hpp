@@ -144,7 +144,7 @@ std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& 
     for (std::size_t x = 0; x < size; ++x) right = right && row[x] == beyond * wanted[x];
     if (right) continue;
     WrongPrefix wrong{.prefix = prefix, .beyond = beyond, .got = std::move(row), .wanted = std::move(wanted)};
-    for (Rational& mass : wrong.got) mass /= beyond;  // not 0: the row would be right
+    for (Rational& mass : wrong.got) mass /= beyond;  // `beyond` is positive, because a row of zeros is not wrong
     return wrong;
   }
   return std::nullopt;
@@ -166,10 +166,10 @@ inline std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rati
 // A small model with the proposals that a drafter of trees declares: the model's, or cached rows at every
 // prefix. Verifiers and checks of the drafter run on it.
 //
-// Cost: V^L prefixes for a cache, because rows of prefixes that are not listed may differ then.
+// Cost: V^L prefixes for cached rows, because the declared model then lists the row of every prefix.
 
 /// Whether the declared rows are known after any number of iterations. Cached rows are listed for the prefixes
-/// of one step only; a longer text would get the row of its beginning rather than of its last token.
+/// of one step only, and no row is declared for a longer text.
 inline bool declares_every_row(const AnyTreeDrafter& drafter) { return drafter.info().row == DraftRow::context; }
 
 inline PathInstance declared_instance(const TreeDrafterInfo& drafter, const PathInstance& instance) {

@@ -1,5 +1,5 @@
 // One verifier of paths, one tree sampling, one instance, and the results of their exact enumeration, which
-// properties of paths use. Also the oracle for several starts, a row of the survey.
+// properties of paths use. It also defines the oracle for several starts, a row of the survey.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Iterations on scripted random bits, single and consecutive: the rows of a small model in double, drafted
-// trees, and defects of a step. Edge checks of paths use them.
+// Single and consecutive iterations on scripted random bits, for edge checks of paths: the rows of a small model in
+// double, the drafted trees, and the defects of a step.
 #pragma once
 
 #include <functional>

@@ -74,7 +74,7 @@ template <class Weight>
 struct StepDistribution {
   std::map<Tokens, Weight> emitted;  ///< distribution of the accepted tokens with the extra one
   std::vector<Weight> accepted;      ///< probability of 0 .. L accepted tokens
-  Weight mass{0};                    ///< enumerated probability; 1 when complete
+  Weight mass{0};                    ///< total probability of the enumerated branches; 1 if complete
   std::uint64_t leaves = 0;          ///< number of the verifier's branches, over all trees
   bool complete = true;
 
@@ -97,7 +97,8 @@ StepDistribution<Weight> explore_step_distribution(const AnyTreeDrafter& drafter
                                                    int context = 0, ExplorerLimits limits = {}) {
   StepDistribution<Weight> distribution;
   distribution.accepted.assign(static_cast<std::size_t>(shape.length) + 1, Weight(0));
-  std::map<std::pair<int, Token>, Weight> steps;  // for one tree; added up first, because its fractions are short
+  std::map<std::pair<int, Token>, Weight>
+      steps;  // sums for one tree, formed first, because their fractions are short
   const auto on_tree = [&](const DraftTree& tree, const Weight& drawn) {
     steps.clear();
     const auto sink = [&](int node, Token extra, const Weight& probability) { steps[{node, extra}] += probability; };
@@ -145,8 +146,8 @@ struct ProcessState {
   int context;
   VerifierState<Weight> carry;
 
-  /// Shorter prefixes first. An iteration emits at least one token, so no later step can reach the first state
-  /// again.
+  /// Orders states with shorter prefixes first. An iteration emits at least one token, so once the first state has been
+  /// processed, it is never reached again.
   bool operator<(const ProcessState& other) const {
     if (prefix.size() != other.prefix.size()) return prefix.size() < other.prefix.size();
     if (prefix != other.prefix) return prefix < other.prefix;

@@ -21,7 +21,7 @@ std::string_view to_text(Status status);
 // The tiers of checks, strongest first. A tier is also the label of its gates.
 
 enum class Tier {
-  proof,    ///< decided in exact fractions, or by the program's exact distribution in double
+  proof,    ///< decided in exact fractions, or for an external program by its exact distribution in double
   edge,     ///< tested by scripted random bits, draw counts and repetition: deterministic, without statistics
   sampled,  ///< tested by trials, with a stated false-alarm rate
 };
@@ -39,7 +39,7 @@ using Numbers = std::vector<std::pair<std::string, double>>;
 /// The answer of a property on one model.
 struct Answer {
   Status status = Status::skipped;  ///< skipped: the property does not apply
-  std::string evidence{};           ///< what shows a failure, or why the property is undecided
+  std::string evidence{};           ///< the evidence of a failure, or why the property is undecided
   Numbers numbers{};
 
   static Answer passed() { return {Status::passed, {}}; }
@@ -57,14 +57,13 @@ struct Finding {
   std::string property;
   Tier tier = Tier::proof;
   Status status = Status::skipped;
-  std::string evidence{};  ///< what shows a failure, why the check is undecided, or a remark on a passed check
+  std::string evidence{};  ///< the evidence of a failure, why the check is undecided, or a remark on a passed check
   std::string instance{};  ///< the smallest counterexample, as text
-  std::string replay{};    ///< command line that reproduces it
+  std::string replay{};    ///< command line that reproduces the finding
   std::uint64_t work = 0;  ///< branches enumerated or trials run until the decision
-  std::string device{};    ///< where the trials ran; empty if no device was requested
+  std::string device{};    ///< the device on which the trials ran; empty if no device was requested
   Numbers numbers{};
-  /// Of a passed finding: the smallest fault that it would have shown, as text; empty if the check has no measure of
-  /// faults.
+  /// The smallest fault that a passed check would have shown, as text; empty if the check does not measure faults.
   std::string sensitivity{};
   int passed = 0;     ///< for a proof: number of instances on which it passed
   int undecided = 0;  ///< for a proof: number of instances that were not decided

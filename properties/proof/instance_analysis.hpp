@@ -37,7 +37,7 @@ struct ExactDistribution {
   Weight draft_accepted{
       0};                   ///< accepted (verifier's count): probability that the verifier counts a draft as accepted
   Weight draft_emitted{0};  ///< accepted (any draft emitted): probability that the emitted token is among the drafts
-  Weight mass{0};           ///< enumerated probability; 1 when complete
+  Weight mass{0};           ///< total probability of the enumerated branches; 1 if complete
   std::uint64_t leaves = 0;
   bool complete = false;
 };
@@ -123,7 +123,7 @@ class InstanceAnalysis {
       const std::function<void(Token x, int accepted, const Rational& probability)>& visit);
   /// Runs `count` trials on a variation, on plain rows in double, also of verifiers that cannot be enumerated.
   Trials trials(const Instance& variation, int count) const;
-  /// Decides the same drafts again on a variation of the instance.
+  /// Decides the drafts of `drafted` again, on a variation of the instance, and returns the new trials.
   Trials trials(const Instance& variation, Trials drafted) const;
   /// Returns the optimum of the draft sampling on the instance, by enumeration of all cuts.
   Rational optimum() const;

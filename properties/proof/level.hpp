@@ -36,8 +36,8 @@ struct TokenLevel {
 
   static constexpr std::string_view name = "position";
   static constexpr std::string_view example = "p=(1 1)/2 q=(0 1)/1 K=1";  ///< an instance as text
-  static constexpr int instances = 500;  ///< per verifier and draft sampling, by default
-  /// Properties that decide losslessness: one that applies and passes proves it.
+  static constexpr int instances = 500;  ///< default number of instances per verifier and draft sampling
+  /// Properties that decide losslessness: if one of them applies and passes, the verifier is proved lossless.
   static constexpr std::array<std::string_view, 1> decisive{"exact_distribution"};
   static const std::vector<PropertyOf<TokenLevel>>& properties();
   /// Returns the total variation between output and target; nullopt if the tree is too large to enumerate.

@@ -22,12 +22,12 @@ namespace draftproof {
 class Checkpoint;
 
 struct ProofOptions {
-  int instances = 0;  ///< per verifier and draft sampling; 0: the level's default
+  int instances = 0;  ///< instances per verifier and draft sampling; 0: the level's default
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   ExplorerLimits limits{};
-  std::optional<Tier> tier = Tier::proof;  ///< restricts to properties of this tier; nullopt: all tiers
-  std::string property{};                  ///< restricts to this property; empty: all
+  std::optional<Tier> tier = Tier::proof;  ///< tier of the properties to check; nullopt: all tiers
+  std::string property{};                  ///< name of the only property to check; empty: all properties
   const std::atomic<bool>* stop = nullptr;
   bool stopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed); }
   /// Called by one thread at a time with the number of instances done and the number of all.
@@ -52,13 +52,13 @@ struct ProofOf {
   int instances = 0;                ///< number of instances examined
   bool complete = true;             ///< false after an interrupt: instances are missing, and nothing is proved
   std::uint64_t leaves = 0;         ///< number of branches enumerated
-  double seconds = 0;               ///< wall clock
+  double seconds = 0;               ///< elapsed wall-clock time
   std::vector<Finding> findings{};  ///< one for each property that applies, in the registry's order
   std::optional<Distance> distance{};
 
   /// Whether the verifier can be enumerated, so that its output distribution is decided.
   bool provable() const { return verifier->info().unsupported.explore.empty(); }
-  /// Whether a property that decides losslessness passed on every instance, and none is missing.
+  /// Whether a property that decides losslessness passed on every instance, and no instance is missing.
   bool exact() const {
     return complete && std::any_of(Level::decisive.begin(), Level::decisive.end(),
                                    [this](auto property) { return passed(property); });
@@ -119,15 +119,16 @@ Status status_of(const std::vector<ProofOf<Level>>& proofs) {
 // it is found with each of 20 seeds.
 
 struct ShownShare {
-  static constexpr int least_in = 10;      ///< at least one instance in this many must reveal a mutant
-  static constexpr int least_listed = 10;  ///< or this many cases of a list that has each pair of settings
+  static constexpr int least_in = 10;  ///< at least one instance in this many must reveal a mutant
+  static constexpr int least_listed =
+      10;  ///< alternatively, this many cases of a list of pairs of settings must reveal it
 
   int shown = 0, asked = 0;
   bool listed = false;  ///< whether the cases list pairs of settings instead of being random; each pair then has few
                         ///< cases
 
   static auto fields(auto& share) { return std::tie(share.shown, share.asked, share.listed); }
-  /// Whether enough instances reveal it; true if none was checked.
+  /// Whether enough instances reveal the mutant; true if no instance was checked.
   bool enough() const { return least_in * shown >= asked || (listed && shown >= least_listed); }
 };
 

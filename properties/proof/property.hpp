@@ -11,11 +11,11 @@
 
 namespace draftproof {
 
-/// A property file defines a struct with static `name`, `about`, `every`, `bool applies(verifier, drafter)` and
-/// `Answer check(InstanceAnalysis&)`. `every` = n checks the property on one generated instance in n, for
-/// properties that enumerate more trees. `static constexpr bool explores = false` applies it also to verifiers
-/// that cannot be enumerated. `static constexpr Tier tier` is needed if it is not a proof. A template over
-/// Level in properties/checks/ is a property of positions and of paths.
+/// A property file defines a struct with static `name`, `about`, `every`, `bool applies(verifier, drafter)` and `Answer
+/// check(InstanceAnalysis&)`. With  `every` = n the property is checked on one generated instance in n, which limits
+/// the cost of properties that enumerate many trees. With `static constexpr bool explores = false` it also applies to
+/// verifiers that cannot be enumerated. Without `static constexpr Tier tier` it is a proof. A template over Level in
+/// properties/checks/ is a property of positions and of paths.
 template <class Level>
 struct PropertyOf {
   std::string_view name;

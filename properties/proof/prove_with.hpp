@@ -44,8 +44,8 @@ class Prover {
       : verifier_{verifier}, drafter_{drafter}, options_{options} {}
 
   /// Returns the proof on these instances. Instance n is from family n % `families`; a property with `every` >
-  /// 1 is checked on every family in turn. Throws: the exception of an instance, other than std::logic_error
-  /// from a property.
+  /// 1 is checked on every family in turn. Throws: any exception of a check except std::logic_error, which
+  /// counts as a failure of the property.
   ProofOf<Level> examine(std::span<const Instance> instances, std::size_t families) const {
     const auto start = std::chrono::steady_clock::now();
     Progress progress{.all = instances.size()};
@@ -58,7 +58,7 @@ class Prover {
     const auto start = std::chrono::steady_clock::now();
     const auto all = static_cast<std::size_t>(wanted);
     const std::size_t size = block_size(options_.checkpoint, all, std::is_same_v<Level, TokenLevel> ? 64 : 32);
-    std::vector<Instance> instances;  // made once, by the first thread that needs one
+    std::vector<Instance> instances;  // made once, by the first thread that needs an instance
     std::once_flag made;
     const auto known = [&]() -> std::span<const Instance> {
       std::call_once(made, [&] { instances = make(); });
@@ -115,7 +115,7 @@ class Prover {
     if (!at.verifier().info().unsupported.explore.empty()) return std::nullopt;
     try {
       return Level::distance(at);
-    } catch (const std::logic_error&) {  // a branch of probability zero or the limit, which a finding reports
+    } catch (const std::logic_error&) {  // a branch of probability zero, or the limit; a finding reports the error
       return std::nullopt;
     }
   }
@@ -162,8 +162,8 @@ class Prover {
   /// The results of one property on a range of instances. Instances after the first failure are not counted.
   struct Count {
     int passed = 0, undecided = 0;
-    std::optional<std::uint64_t> failed{};  ///< number of the first instance that fails it
-    std::string evidence{};                 ///< evidence of that failure, else why the last instance is undecided
+    std::optional<std::uint64_t> failed{};  ///< number of the first instance on which the property failed
+    std::string evidence{};  ///< evidence of this failure; without a failure, why the last instance is undecided
 
     static auto fields(auto& c) { return std::tie(c.passed, c.undecided, c.failed, c.evidence); }
     void add(const Count& later) {
@@ -187,7 +187,8 @@ class Prover {
       if (later.largest > largest) largest = later.largest, instance = later.instance;
     }
   };
-  /// The results on a range of instances. Adding ranges in order gives the same as one range of all their instances.
+  /// The results on a range of instances. Adding ranges in order has the same result as
+  /// examining all their instances as one range.
   struct Range {
     int instances = 0;
     std::uint64_t leaves = 0;
@@ -262,7 +263,7 @@ class Prover {
     return count;
   }
 
-  /// Returns the proof from the results on all instances. Calls `instances()` only if it needs one of them.
+  /// Returns the proof from the results on all instances. Calls `instances()` only if it needs an instance.
   ProofOf<Level> proof_of(const Range& range, const std::function<std::span<const Instance>()>& instances,
                           std::chrono::steady_clock::time_point start) const {
     ProofOf<Level> proof{.verifier = &verifier_,

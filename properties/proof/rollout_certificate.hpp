@@ -5,9 +5,9 @@
 //   TV       total_variation    bias: largest error of the probability of any event
 //   KL       divergence         KL(pi || p) in nats; infinite if a token with p = 0 is emitted
 //   w        ratio              largest p(x) / pi(x); a gradient weighted with p / pi has no bias
-//   -        never_emitted      first token with pi(x) = 0 < p(x): no weight corrects what is never emitted
+//   -        never_emitted      first token with pi(x) = 0 < p(x); no weight corrects for a token that is never emitted
 //
-// If such a token exists, there is no certificate, because w is unbounded.
+// If a token is never emitted although p(x) > 0, there is no certificate, because w is unbounded.
 #pragma once
 
 #include <cmath>
@@ -29,8 +29,9 @@ struct RolloutCertificate {
   bool refused() const { return never_emitted != no_token; }
 };
 
-/// Returns the certificate of an output distribution. Requires two distributions of the same size. Tokens with
-/// p <= `least` are left out of the ratio: a distribution in double is rounded to units of 2^-60.
+/// Returns the certificate of an output distribution. Requires two distributions of the same size. Tokens with p <=
+/// `least` are left out of the ratio. For  distributions in double, which are rounded to units of 2^-60, such tokens
+/// may be rounding errors.
 template <class Scalar>
 RolloutCertificate<Scalar> rollout_certificate(std::span<const Scalar> output, std::span<const Scalar> target,
                                                const Scalar& least = Scalar(0)) {

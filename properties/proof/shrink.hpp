@@ -22,11 +22,12 @@ namespace draftproof {
 // The last step of shrinking. Greedy descent lowers one weight at a time and may stop at large weights;
 // enumerating all models of the same shape with the smallest weights often finds a readable one.
 
-/// A model with weights up to this is readable and is not changed.
+/// Largest weight of a readable model. of_small_weights() does not replace a readable model.
 inline constexpr int legible_weight = 5;
 
-/// Returns all valid models of the shape of `origin` with weights up to 2, or up to 1 if there are more than
-/// `limit`, sorted by total weight. Empty if the weights of `origin` are readable, or if even 1 gives too many.
+/// Returns all valid models of the shape of `origin` with weights up to 2, sorted by total weight. If there are more
+/// than `limit`, returns the models with weights up to 1. The result is empty if the weights of `origin` are readable,
+/// or if even the models with weights up to 1 are more than `limit`.
 template <class Model>
 std::vector<Model> of_small_weights(const Model& origin, std::size_t limit = 1000) {
   Model copy = origin;
@@ -62,8 +63,8 @@ std::vector<Model> of_small_weights(const Model& origin, std::size_t limit = 100
 // The search.
 
 struct ShrinkOptions {
-  /// Which step is tried first after one that succeeded. `same_step` saves slow calls, because the steps before
-  /// it have just failed on a larger model.
+  /// Which shrinking step is tried first after a step that kept the failure. `same_step` saves calls of slow programs:
+  /// it does not retry the more drastic steps, which have just lost the failure on a larger model.
   enum class Next { most_drastic, same_step } next = Next::most_drastic;
   bool small_weights = false;  ///< whether the search ends with of_small_weights()
   std::size_t most = 20'000;   ///< largest number of models tried, so that the search also ends with a slow program
@@ -80,7 +81,8 @@ struct Shrunk {
   std::string note() const { return cut ? fmt::format("; shrinking was cut after {} smaller models", asked) : ""; }
 };
 
-/// Returns a model that has the failure although no model one step smaller has it, unless the search was cut.
+/// Returns a model that has the failure, and of which no model one step smaller has the failure, unless the search was
+/// cut.
 /// Starts from `model`, which has the failure, and tries no model twice.
 template <class Model, class Shows>
 Shrunk<Model> shrink(Model model, const ShrinkOptions& options, Shows shows) {

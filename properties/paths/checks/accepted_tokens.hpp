@@ -186,7 +186,7 @@ struct TauBounds {
     for (const auto& [prefix, probability] : drawn) {
       const Tokens before(prefix.begin(), prefix.end() - 1);
       const Rational allowed = bound.at(before) * target(conditionals, before, prefix.back());
-      // With state the drafts do not lower the bound.
+      // For a scheme with state, the bound does not depend on the drafts (see above).
       bound[prefix] = at.verifier().stateful() ? allowed : std::min(probability, allowed);
       if (accepted[prefix] > bound[prefix])
         return Answer::failed("accepts " + prefix_text(prefix) + " with probability " + to_text(accepted[prefix]) +

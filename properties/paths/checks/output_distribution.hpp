@@ -18,7 +18,7 @@ namespace draftproof::checks::paths {
 // Losslessness of a scheme without state: a step, completed with tokens of the target to L + 1 tokens, has the
 // target's distribution.
 //
-//   e          the step: accepted tokens and one more, 1 .. L + 1 of them
+//   e          the emitted tokens of a step: the accepted drafts and one more token, 1 .. L + 1 tokens
 //   beyond(x)  Pr[e goes beyond prefix x]
 //   checked    Pr[e begins with xy] = beyond(x) p(y|x) for every prefix x of at most L tokens and every y
 //
@@ -56,8 +56,9 @@ struct CompletedDistribution {
 //   pruned     the same with fewer fixed children
 //   suffix     one path below the first root child, and the same tokens below the others; root children are fixed
 //
-// A tree with its draws in order arises in one way only, so its probability is the product over its nodes. The
-// drafter may choose the number of draws per node, but not by their values: the probabilities of all trees sum to 1.
+// A tree with its draws in order arises in one way only, so its probability is a product over its nodes. The
+// drafter may choose the number of draws per node, but not by their values; the check requires that
+// the probabilities of all trees sum to 1.
 
 struct DeclaredDistribution {
   static constexpr std::string_view name = "declared_distribution";
@@ -108,7 +109,7 @@ struct DeclaredDistribution {
           if (number < fixed.count && !info.prunes) return 0;
           for (int k = 0; k < fixed.count; ++k) left -= distributions.proposal(fixed.tokens[k]);
         }
-        if (left <= 0 || fixed.contains(tree.token(child))) return 0;  // nothing is left to draw, or not drawn here
+        if (left <= 0 || fixed.contains(tree.token(child))) return 0;  // this child cannot be drawn
         probability *= q / left;
         if (info.distinct_siblings) left -= q;
       }
@@ -181,8 +182,8 @@ struct FixedTreeSampling {
 // Losslessness of a scheme with state: consecutive iterations, each with the carry of the previous one, emit a
 // sequence whose first N tokens have the target's distribution. N = L + 2 exceeds the longest step.
 //
-// A single iteration of such a scheme need not have the target's distribution, because its carry corrects later
-// ones.
+// A single iteration of such a scheme need not have the target's distribution, because its carry changes later
+// iterations such that the whole sequence has it.
 struct ProcessDistribution {
   static constexpr std::string_view name = "process_distribution";
   static constexpr std::string_view about =
@@ -223,8 +224,9 @@ struct ProcessDistribution {
 };
 
 // Losslessness of paths by trials, for schemes that cannot be enumerated: whenever a step goes beyond a prefix,
-// the next token is a draw from the target after it. One bet per prefix, averaged with weights fixed before the
-// trials: p(prefix) / (L + 1), which sum to 1 over all prefixes of at most L tokens.
+// the next token is a draw from the target after the prefix. There is one bet per prefix, and the e-values of the bets
+// are averaged with weights fixed before the trials: p(prefix) / (L + 1), which sum to 1 over all prefixes of at most
+// L tokens.
 struct SampledPrefixDistribution {
   static constexpr std::string_view name = "sampled_prefix_distribution";
   static constexpr std::string_view about =
@@ -233,7 +235,7 @@ struct SampledPrefixDistribution {
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::sampled;
   static constexpr int trials = 1 << 15;
-  static constexpr double alarm = 2e15;  ///< the value of properties/checks/output_distribution.hpp
+  static constexpr double alarm = 2e15;  ///< equals the alarm of properties/checks/output_distribution.hpp
 
   static bool applies(const AnyPathVerifier& verifier, const AnyTreeDrafter&) {
     return !verifier.info().unsupported.explore.empty() && verifier.info().promise == Promise::lossless &&
@@ -258,7 +260,7 @@ struct SampledPrefixDistribution {
       unseen -= weights.back();
       if (!worst || bets.back() > *std::max_element(bets.begin(), bets.end() - 1)) worst = &entry;
     }
-    // A prefix that no step went beyond has e = 1.
+    // The e-value of a prefix beyond which no step went is 1; all such prefixes are added as one entry.
     bets.push_back(0);
     weights.push_back(std::max(unseen, 0.0));
     const double log_e = log_weighted_mean_exp(bets, weights);

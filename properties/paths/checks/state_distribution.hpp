@@ -6,9 +6,9 @@
 //   p_s          carried_target.hpp    the target that the carry defines; p(.|context) without a carry
 //   checked      sum over e, s' of Pr[emit e, next state s'] p_s'(rest|e) = p_s(y) for every y
 //
-// Enumerates the states within L + 2 tokens once each, and names the first wrong one. Implies process_distribution,
-// by induction over iterations from the last to the first, and names the wrong iteration. The converse does not hold:
-// a carry with another meaning than its definition fails here only.
+// The check enumerates each state within L + 2 tokens once, and names the first wrong state. If it passes, so does
+// process_distribution, by induction over iterations from the last to the first. The converse does not hold: a scheme
+// whose carry has another meaning than its definition may pass process_distribution, but fails here.
 //
 // Cost: all trees and, with a carry, V^L sequences per state.
 //
@@ -56,7 +56,7 @@ struct StateDistribution {
  private:
   using Distributions = PathInstanceAnalysis::Distributions;
   using State = ProcessState<Rational>;
-  using Outputs = std::map<State, Rational>;  ///< probability of the tokens of an iteration and the next state
+  using Outputs = std::map<State, Rational>;  ///< probability of each result: emitted tokens and next state
 
   struct Scheme {
     const PrefixTable<Distributions>& conditionals;
@@ -97,7 +97,7 @@ struct StateDistribution {
       if (!left.exists())
         return blame("emits " + prefix_text(step.prefix) + " and leaves " + carry_text(step.carry) +
                      ", whose target is empty");
-      // Later tokens need no check: once both targets are the model's, all further tokens agree (see
+      // Tokens beyond `length` need no check: there both targets are the model's, so all further tokens agree (see
       // completed_distribution).
       const int length = std::max(wanted.reach(), static_cast<int>(step.prefix.size()) + left.reach());
       Tokens tokens = step.prefix;
