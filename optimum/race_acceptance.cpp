@@ -265,7 +265,7 @@ constexpr int first_octave = -56, last_octave = 6;
 
 /// Returns the least number of nodes per factor of two in time with which the trapezoid rule in log t, of step h, has
 /// an error of at most 1e-14. At a complex time t e^(i d) with d < pi / 2, a difference of probabilities is at most sec
-/// d times its value at t cos d. An integrand contains at most `factors` factors of  the form of such a difference, or
+/// d times its value at t cos d. An integrand contains at most `factors` factors of the form of such a difference, or
 /// of e^-t less such a difference. It is therefore at most 4 sec d (1 + sec d)^factors, and the error is at most e^(-2
 /// pi d / h) times this bound, for every d.
 int nodes_per_octave(int factors) {

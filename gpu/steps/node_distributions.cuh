@@ -1,4 +1,4 @@
-// The distributions at the nodes of a drafted tree for a team. One TeamRows with one scratch is moved  from node to
+// The distributions at the nodes of a drafted tree for a team. One TeamRows with one scratch is moved from node to
 // node. DraftedTree on a device returns distributions by value. The weights that they return store their node, so that
 // a draw can move TeamRows back to it.
 //

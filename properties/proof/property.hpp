@@ -12,7 +12,7 @@
 namespace draftproof {
 
 /// A property file defines a struct with static `name`, `about`, `every`, `bool applies(verifier, drafter)` and `Answer
-/// check(InstanceAnalysis&)`. With  `every` = n the property is checked on one generated instance in n, which limits
+/// check(InstanceAnalysis&)`. With `every` = n the property is checked on one generated instance in n, which limits
 /// the cost of properties that enumerate many trees. With `static constexpr bool explores = false` it also applies to
 /// verifiers that cannot be enumerated. Without `static constexpr Tier tier` it is a proof. A template over Level in
 /// properties/checks/ is a property of positions and of paths.

@@ -30,7 +30,7 @@ struct RolloutCertificate {
 };
 
 /// Returns the certificate of an output distribution. Requires two distributions of the same size. Tokens with p <=
-/// `least` are left out of the ratio. For  distributions in double, which are rounded to units of 2^-60, such tokens
+/// `least` are left out of the ratio. For distributions in double, which are rounded to units of 2^-60, such tokens
 /// may be rounding errors.
 template <class Scalar>
 RolloutCertificate<Scalar> rollout_certificate(std::span<const Scalar> output, std::span<const Scalar> target,

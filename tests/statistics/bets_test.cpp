@@ -52,7 +52,8 @@ TEST(GroupBets, HaveMeanAtMostOneWithinTheSlack) {
     for (std::size_t g = 0; g < 3; ++g) {
       const double h = 0.05 * std::abs(any(random));
       slack[g] = mass[g] * std::expm1(h);
-      distribution[g] = mass[g] * std::exp(h * (any(random) > 0 ? 1 : -1));  // at the limit of the slack
+      distribution[g] =
+          mass[g] * std::exp(h * (any(random) > 0 ? 1 : -1));  // the largest change that the slack allows
       sum += distribution[g];
     }
     for (double& p : distribution) p /= sum;
@@ -136,7 +137,7 @@ TEST(AcceptedBets, HaveMeanAtMostOneAndSeeExcess) {
     bets.add(rows, 1, ratio_group(p[static_cast<std::size_t>(x)], q[static_cast<std::size_t>(x)]), 0);
     mean += accepted * std::exp(bets.log_e());
   }
-  EXPECT_NEAR(mean, 1, 1e-6);  // p and q are rounded to single precision
+  EXPECT_NEAR(mean, 1, 1e-6);  // the tolerance covers the rounding of p and q to single precision
   AcceptedBets always, right;
   for (std::uint64_t i = 0; i < 200; ++i) {
     always.add(rows, 1, ratio_group(0.5f, 0.2f), i);
@@ -148,7 +149,7 @@ TEST(AcceptedBets, HaveMeanAtMostOneAndSeeExcess) {
 
 using Distribution = std::vector<double>;
 
-/// A pair of rows with its groups, as a recording in float32 has them, without slack for rounding.
+/// A pair of rows in float32, as in a recording, with the groups of their tokens. No slack for rounding is needed.
 struct Rows {
   std::vector<float> p, q;
   RowGroups groups{};
@@ -212,7 +213,7 @@ TEST(MovedMassBets, HaveMeanOne) {
     }
 }
 
-/// Rows stored in float16: for every true row that rounds to them, the mean is at most 1.
+/// The rows are stored in float16. For every true row that rounds to the stored row, the mean is at most 1.
 TEST(MovedMassBets, HaveMeanAtMostOneWithinTheSlack) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<double> any(-1, 1);
@@ -251,7 +252,8 @@ TEST(MovedMassBets, GrowByTheRelativeEntropy) {
   for (int r = 0; r < records; ++r) add_moved_token(bets, row, r < tops, static_cast<std::uint64_t>(r));
   const double price = std::log(static_cast<double>(MovedMassBets::shares().size()));
   EXPECT_GE(bets.log_e(),
-            records * nats - price - 0.5);  // by the bet on this share alone, less the rounding of counts
+            records * nats - price -
+                0.5);  // The bet on this share alone gains this much; 0.5 is for the rounding of counts.
   EXPECT_LE(bets.log_e(), records * nats + 0.5);
   EXPECT_EQ(bets.worst().where, "most likely token");
 }
@@ -266,7 +268,7 @@ TEST(MovedMassBets, NameTheSmallestShareThatTheyFind) {
     return all.empty() ? std::numeric_limits<double>::infinity() : all[0].total_variation;
   };
   EXPECT_EQ(found(100), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(found(20000), 0.025);  // a share of 1.5 % gains 36 +- 8.5 nats, too often below the threshold, 24.2
+  EXPECT_EQ(found(20000), 0.025);  // 1.5 % gains 36 +- 8.5 nats, which is too often below the threshold, 24.2
   EXPECT_EQ(found(80000), 0.01);
 }
 

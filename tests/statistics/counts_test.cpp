@@ -61,7 +61,7 @@ TEST(ClopperPearson, CoversEveryProbabilityAsOftenAsItClaims) {
 }
 
 TEST(ConfidenceBound, OneSidedOnesAreWrongAsRarelyAsTheyClaim) {
-  // The definition of the level: for every p, the bound is on the wrong side of p with probability at most alpha.
+  // A bound has level alpha if for every p it is on the wrong side of p with probability at most alpha.
   for (const int n : {1, 5, 30})
     for (const double alpha : {0.05, alarm_level})
       for (int i = 1; i < 60; ++i) {
@@ -101,7 +101,7 @@ TEST(ClopperPearson, StaysSaneAtBillionsOfTrialsAndTinyAlpha) {
   const auto [low, high] = clopper_pearson(successes, trials, 1e-9);
   EXPECT_LT(low, 0.75);
   EXPECT_GT(high, 0.75);
-  // The limits are about six standard deviations of 4.8e-6 from 0.75; the tolerance is eight.
+  // The limits are about six standard deviations (4.8e-6 each) from 0.75; the tolerance is eight.
   EXPECT_NEAR(low, 0.75, 4e-5);
   EXPECT_NEAR(high, 0.75, 4e-5);
 }
@@ -131,7 +131,7 @@ TEST(PoissonCount, DistributionIsNowhereAbovePoissonByMoreThanStated) {
     const auto lambda = static_cast<long double>(mean);
     // The terms of the exponent in pmf(mean) have a size of about lambda (1 + log lambda) and are rounded to 64 bits.
     const long double reference = 0x1p-61L * (lambda * (1 + std::log(lambda)) + 100);
-    // count_models.hpp derives this bound.
+    // The bound on the relative error of a mass is derived in count_models.hpp.
     const long double epsilon = (10 * std::sqrt(lambda) + 40) * (0x1p-51L + 0x1p-59L) + 0x1p-55L;
     const long double bound = 1 + epsilon + reference;
     const std::uint64_t step = mean > 10000 ? 509 : 1;
@@ -179,7 +179,8 @@ TEST(PoissonCount, IsTheSameEverywhere) {
 
 TEST(PoissonCount, NothingPlannedIsNothingRun) { EXPECT_EQ(poisson_count(0, 1, 1), 0u); }
 
-// Compares planned numbers of trials with values computed elsewhere and with the true power of the statistic.
+// Tests that compare planned numbers of trials with values of another program, and with the true power of the
+// statistic.
 
 std::vector<double> zipf_distribution(std::size_t vocabulary) {
   std::vector<double> distribution(vocabulary);

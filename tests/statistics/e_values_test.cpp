@@ -33,7 +33,7 @@ TEST(GammaPoisson, EqualsItsDefinitionWithinTheStatedError) {
         const double slope = std::log1p((count + mean) / shape) * std::clamp(count, 1, 48);
         const double off = std::abs(count - mean);
         const double bound = 8 * 0x1p-53 * (off * (1 + std::log1p(off / (shape + mean))) + 40 + slope);
-        // The sum of logarithms rounds each of up to a hundred thousand terms by 2^-64.
+        // The reference value sums up to a hundred thousand logarithms, each rounded with relative error 2^-64.
         const double direct =
             0x1p-62 * static_cast<double>(mean + (shape + count) * std::log1p(mean / shape) + count);
         EXPECT_NEAR(static_cast<double>(log_gamma_poisson(count, mean, shape) - wanted), 0, bound + direct)
@@ -63,7 +63,7 @@ TEST(GammaPoisson, HasMeanOneUnderTheNull) {
 }
 
 TEST(GammaPoisson, IsAMartingaleOverBatches) {
-  // After a count of 7 at mean 5, one more batch of mean 4 does not change the expectation of e.
+  // After a count of 7 at mean 5, the expectation of e after one more batch of mean 4 equals the current e.
   const double before = std::exp(log_gamma_poisson(7, 5, 2.5));
   EXPECT_NEAR(static_cast<double>(poisson_mean(4, [](int x) { return log_gamma_poisson(7 + x, 9, 2.5); })), before,
               1e-12 * before);

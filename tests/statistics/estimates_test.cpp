@@ -28,8 +28,8 @@ TEST(ControlVariates, CombinationsOfControlsAreKnownExactly) {
     average.add(std::vector<double>{7 + 2 * a - b, 5 * b}, std::vector<double>{a, b, a + b});
   }
   const auto estimates = average.estimates();
-  // Coefficients have an error of 400 roundings times the condition number of a 2 x 2 system; the error of a mean is at
-  // most 5 times as large.
+  // The tolerance: coefficients have an error of 400 roundings times the condition number of a 2 x 2 system, and the
+  // error of a mean is at most 5 times as large.
   EXPECT_NEAR(estimates[0].mean, 7, 1e-11);
   EXPECT_NEAR(estimates[1].mean, 0, 1e-11);
   EXPECT_LT(estimates[0].standard_error, 1e-7);
@@ -65,14 +65,14 @@ TEST(ControlVariates, IndicatorsOfAllGroupsAreNoObstacle) {
   }
   const auto with = average.estimates()[0], without = plain.estimates()[0];
   // The variance of u^2 within groups is about 1/64 of its variance, so controls reduce the standard error to about
-  // 1/8. The factor 6 leaves room because the slope of u^2 differs between groups.
+  // 1/8. The test requires only a factor of 6, because the slope of u^2 differs between groups.
   EXPECT_LT(with.standard_error * 6, without.standard_error);
   EXPECT_NEAR(with.mean, 1.0 / 3, 6.2 * with.standard_error);  // fails with probability 1e-9 if the error is normal
 }
 
 TEST(ControlVariates, AControlThatNeverVariesInOneHalfGetsNoCoefficientThere) {
-  // Without a threshold, a coefficient would be the rounding error of a large covariance divided by the rounding error
-  // of a variance.
+  // In one half the control is constant. Without a threshold on its variance, the coefficient would be the rounding
+  // error of a large covariance divided by the rounding error of the variance.
   for (int samples = 60; samples < 140; ++samples) {
     ControlVariates average(1, 1);
     double sum = 0;
@@ -107,8 +107,8 @@ TEST(ControlVariates, IsUnbiasedAndItsErrorIsHonest) {
   }
   const double truth = std::exp(1.0) - 1 + 30.0 / 24, spread = std::sqrt(square - sum * sum);
   EXPECT_NEAR(sum, truth, 6.2 * spread / std::sqrt(runs));  // fails with probability 1e-9 if the error is normal
-  // The variance of the residuals omits the variance of the coefficients, which is a share d / n = 2 / 12 of it, and
-  // twice as much with heavy tails.
+  // The claimed variance, computed from the residuals, omits the variance of the coefficients. The omitted part is a
+  // share d / n = 2 / 12, and twice as much with heavy tails.
   EXPECT_NEAR(claimed / (spread * spread), 1, 0.35);
 }
 

@@ -1,5 +1,5 @@
-// Tests of the gate: its e-values equal another program's, trials measure false alarms and power, and its
-// schedule and error budget are as declared.
+// Tests of the gate: its e-values equal the values of another program, its rates of false alarms and its power are
+// measured by trials, and its schedule and error budget are as declared.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -32,7 +32,7 @@ TEST(GateGolden, CellsAgreeToTheirOwnErrorBound) {
   ASSERT_EQ(cells.size(), 6u);
   for (const auto& cell : cells) {
     const double count = cell.at("count"), mean = cell.at("mean"), shape = cell.at("shape");
-    // The bound of count_models.hpp, which is far below the error of the reference program, 1e-7.
+    // The bound on rounding errors from count_models.hpp, which is far below 1e-7, the error of the reference program.
     const double off = std::abs(count - mean);
     const double bound = 8 * 0x1p-53 *
                          (off * (1 + std::log1p(off / (shape + mean))) + 40 +
@@ -64,8 +64,8 @@ TEST(GateGolden, SuitesAgree) {
   }
 }
 
-// Tests with draws from the distribution of (path, token) of single-draft verification, in Poisson batches as in a
-// gate.
+// Tests on draws of (path, token), where the path is accepted or rejected, from single-draft verification. The draws
+// come in Poisson batches, as in a gate.
 
 struct GatePair {
   std::vector<double> p, q;
@@ -195,7 +195,7 @@ TEST(GatePower, WrongVerifiersFailAndRightOnesDoNot) {
   EXPECT_EQ(gate_of(with_paths, right, budget).state(), GateState::ok);
   EXPECT_EQ(gate_of(with_paths, single_draft_rows(pair, 1, true), budget).state(), GateState::failed);
   EXPECT_EQ(gate_of(with_paths, single_draft_rows(pair, 0.8), budget).state(), GateState::failed);
-  // Without paths the gate sees only the token, so the rows are summed into one row.
+  // A gate without paths receives only the token, so the rows are summed into one row.
   const auto fold = [](std::vector<std::vector<double>> rows) {
     for (std::size_t x = 0; x < rows[0].size(); ++x) rows[0][x] += rows[1][x];
     rows.pop_back();
@@ -298,7 +298,7 @@ TEST(ErrorBudget, SharesSumToTheTotal) {
 TEST(ErrorBudget, EvenSharesAskForABillionTimesTheNumberOfGates) {
   for (const std::size_t gates : {1u, 7u, 10000u}) {
     const ErrorBudget budget = ErrorBudget::even(gates);
-    // Both sides are logarithms of numbers below 1e14, rounded twice.
+    // The tolerance is for logarithms of numbers below 1e14, each rounded twice.
     EXPECT_NEAR(budget.log_threshold(gates - 1), std::log(1e9 * static_cast<double>(gates)) + 1e-3, 1e-13);
   }
 }

@@ -21,7 +21,7 @@ namespace draftproof::adapters {
 
 using Weights = std::vector<double>;
 
-/// Thrown by the draws below; the run then ends with `status`.
+/// Thrown by the draws below to end the run with `status`.
 struct StopRun {
   RowStatus status;
   std::string message{};
@@ -134,7 +134,7 @@ inline ProgramDistribution distribution_of(Program& program, const Input& input,
   return explore_program(program, std::span(&input, 1), options).front();
 }
 
-/// Expects that exploration settles on the distribution over all tapes, bit for bit.
+/// Expects that the exploration of the program ends as settled, with exactly the distribution over all tapes.
 inline void expect_distribution_of_all_tapes(const InProcess::Body& body, const Input& input, int places, int bits,
                                              const std::string& about = "") {
   SCOPED_TRACE(about);

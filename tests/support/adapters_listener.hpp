@@ -22,7 +22,8 @@
 
 namespace draftproof::adapters::wired {
 
-/// Listens once it is constructed, so a host can connect at once. A separate process serves each connection.
+/// A listening process. The socket accepts connections as soon as the constructor has returned. Each connection is
+/// served by a separate process.
 class Listener {
  public:
   /// Serves a connection; the arguments are its descriptor, the number of earlier connections, and the id of the
@@ -43,7 +44,7 @@ class Listener {
     process_ = ::fork();
     if (process_ == 0) {
       std::signal(SIGCHLD, SIG_IGN);
-      prctl(PR_SET_PDEATHSIG, SIGKILL);  // no process outlives a killed test
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends this process if the test is killed
       setpgid(0, 0);
       for (int before = 0;; ++before) {
         const int connection = ::accept(listening, nullptr, nullptr);

@@ -18,10 +18,10 @@
 namespace draftproof::adapters {
 
 inline Weights residual_is_p(const Weights& p, const Weights&) { return p; }
-/// Wrong on purpose: a coin of 0 accepts a token with p = 0.
+/// A wrong test: with u = 0 it accepts a token with p = 0.
 inline bool accepts_equal_numbers(double u, double p, double q) { return u * q <= p; }
 
-/// Where the scheme draws from p if a residual has no mass.
+/// At which nodes the scheme draws from p if the residual has no mass.
 enum class Fallback { never, at_root, always };
 
 /// Verifies a position, a chain or a tree: at a node it tests the drafts in turn, each against the residual of p that
@@ -34,7 +34,7 @@ struct RejectionSampling {
       [](Draws& draws, const Weights& weights, double) { return draws.pick(weights); };
   std::function<Weights(const Weights& row)> read = [](const Weights& row) { return row; };
   Fallback fallback = Fallback::never;
-  bool bonus_of_first_row = false;  ///< the token after the last draft is drawn from the first row of p
+  bool bonus_of_first_row = false;  ///< if true, the bonus token is wrongly drawn from the first row of p
 
   std::vector<Token> operator()(const Input& input, Draws& draws) const {
     const bool position = input.p.size() == 1;
@@ -66,7 +66,7 @@ struct RejectionSampling {
         }
         tokens.push_back(input.drafts[i]);
         if (position) return tokens;
-        std::size_t first = 0;  // among equal siblings only the first has children
+        std::size_t first = 0;  // index of the first among equal siblings, the only one with children
         while (parent(first) != node || input.drafts[first] != input.drafts[i]) ++first;
         node = static_cast<int>(first);
         moved = true;
@@ -85,7 +85,7 @@ inline DistributionChecks distributions_of(InProcess::Body body, int bits = 24, 
   return check_distributions(program, declaration, {.instances = 60, .adapter = "exec:mine"});
 }
 
-/// Expects that all checks outside `failed` passed.
+/// Expects that all checks that are not listed in `failed` passed.
 inline void expect_others_passed(const DistributionChecks& checks, const std::vector<std::string>& failed) {
   for (const Finding& finding : checks.findings)
     if (std::find(failed.begin(), failed.end(), finding.property) == failed.end()) {
@@ -146,9 +146,9 @@ class Rejection final : public Served {
   explicit Rejection(Declaration declaration) : declaration_{std::move(declaration)} {}
 
   RejectionSampling sampling{.fallback = Fallback::always};
-  int fails_at = -1;              ///< number of the batch whose rows fail
-  bool always_fails = false;      ///< all rows of all batches fail
-  int breaks_at = -1;             ///< number of the batch on which it breaks the protocol
+  int fails_at = -1;              ///< number of the batch whose rows get the status failed; -1: none
+  bool always_fails = false;      ///< whether all rows of all batches get the status failed
+  int breaks_at = -1;             ///< number of the batch whose reply breaks the protocol; -1: none
   std::set<int> sizes{};          ///< numbers of rows of the batches received
   std::set<Randomness> asked{};   ///< randomness of the batches received
   std::set<int> proposal_rows{};  ///< numbers of proposal rows in the batches received

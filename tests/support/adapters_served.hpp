@@ -27,7 +27,7 @@ class ServedCall {
     const int state_size = static_cast<int>(inputs.front().state.size());
     pack_calls(inputs, calls, all, {.level = level, .dtype = dtype, .state_size = state_size}, packed_);
   }
-  ServedCall(ServedCall&&) = default;  // a moved vector keeps its memory, so spans stay valid
+  ServedCall(ServedCall&&) = default;  // spans stay valid, because a moved vector keeps its memory
 
   ServedBatch& batch() { return packed_.batch; }
   /// Returns the batch, with a seed for each row in place of the tape.
@@ -83,8 +83,8 @@ inline std::vector<Token> tokens_in(ServedResult& result, int row) {
   return {all.begin(), all.begin() + result.counts[static_cast<std::size_t>(row)]};
 }
 
-/// Adapts a Served to Program. A batch is a run of consecutive calls that agree on the vocabulary and, at level
-/// position, on whether there is one proposal row.
+/// Adapts a Served to Program. Each batch consists of consecutive calls that have the same vocabulary and, at
+/// level position, all one proposal row or all several.
 class ServedProgram final : public Program {
  public:
   explicit ServedProgram(Served& served, std::size_t most_rows = 4096, std::optional<Dtype> dtype = {})
@@ -127,7 +127,7 @@ class ServedProgram final : public Program {
       run.draws = result_.draws[row];
       const std::size_t places = calls[chosen_[row]].tape.size();
       if (run.draws.size() <= places) continue;
-      run.draws.resize(places);  // after the tape, the Served read zeros
+      run.draws.resize(places);  // draws beyond the tape have read zeros
       run.tokens.clear();
       run.state.clear();
       run.status = RowStatus::tape_short;

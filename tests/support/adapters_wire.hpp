@@ -30,7 +30,8 @@ namespace draftproof::adapters::wired {
 
 inline constexpr const char* serving_variable = "DRAFTPROOF_TEST_SERVES_CHAIN";
 
-/// If the environment has `variable`, serves `of(value)`, then ends the process before any test runs.
+/// If the environment variable `variable` is set, serves `of(value)`, then ends the process before any test runs.
+/// Returns false if it is not set.
 template <class Of>
 bool serves_and_ends(const char* variable, Of of) {
   const char* const value = std::getenv(variable);
@@ -125,7 +126,7 @@ struct RandomCalls {
     std::mt19937 random(seed);
     while (inputs.size() < static_cast<std::size_t>(count)) {
       Input input = random_input(random, v, static_cast<int>(random() % static_cast<unsigned>(most_drafts + 1)));
-      if (!input.drafts.empty() && random() % 8 == 0) {  // a draft of probability zero, and no residual
+      if (!input.drafts.empty() && random() % 8 == 0) {  // the draft has p = 0, and the residual is zero everywhere
         input.p[0].assign(input.p[0].size(), 0.0);
         input.p[0][1] = 1;
         input.q[0] = input.p[0];
@@ -142,7 +143,7 @@ struct RandomCalls {
   }
 };
 
-using Runs = std::vector<Run>;  // in a test body, `Run` is a member of testing::Test
+using Runs = std::vector<Run>;  // needed because in a test body `Run` names a member of testing::Test
 
 /// Returns the runs of the chain verifier in this process, one call at a time.
 inline Runs runs_here(const RandomCalls& set, Dtype dtype = Dtype::float32) {
@@ -175,7 +176,8 @@ inline void strike(RandomCalls& set, std::size_t row) {
   distribution[1] = 0.25;
 }
 
-/// Expects that the rows `struck` get `status` and a message with `part`, and that all others run as in this process.
+/// Expects that the rows `struck` get `status` and a message with `part`, and that all other rows have the results of a
+/// run in this process.
 inline void expect_only_struck(WireProgram& program, const std::vector<std::size_t>& struck, RowStatus status,
                                const std::string& part, int rows = 60, int v = 4) {
   RandomCalls set(rows, v, 2, 11);
@@ -191,7 +193,7 @@ inline void expect_only_struck(WireProgram& program, const std::vector<std::size
   expect_equal_runs(found, wanted);
 }
 
-/// Expects that the folder has the request that killed the program: only the struck row, with its p.
+/// Expects that the folder has the request that crashed the program, which contains the struck row only, with its p.
 inline void expect_struck_row_kept(const std::filesystem::path& folder) {
   const std::string bytes = hostile::read_all(folder / "crash-1.frame");
   ASSERT_GT(bytes.size(), 8u);

@@ -11,7 +11,7 @@ template <class M>
 struct Audited : M {
   static constexpr Info info = [] {
     Info text = M::info;
-    text.derived_from = {};  // Info::is_mutant() is then false
+    text.derived_from = {};  // makes Info::is_mutant() false
     return text;
   }();
 

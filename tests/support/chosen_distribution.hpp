@@ -9,7 +9,7 @@
 
 namespace draftproof {
 
-/// Calls `visit(tokens, entry, chosen)` at every prefix of at most `length` tokens that can be chosen. `entry` is the
+/// Calls `visit(tokens, entry, chosen)` for every prefix of at most `length` tokens that can be chosen. `entry` is the
 /// ladder of the prefix, or null at full length; `chosen` is the probability that the choice reaches the prefix.
 template <class L, class Visit>
 void visit_choices(const ConditionalModel<L>& conditionals, int paths, int length, Visit visit) {
@@ -40,7 +40,7 @@ template <class L>
 typename L::Scalar planned_mean_accepted(const ConditionalModel<L>& conditionals, int paths, int length) {
   using Scalar = typename L::Scalar;
   Scalar mean{0};
-  std::vector<Scalar> kept{Scalar(1)};  // a(x) for the current prefix and for each prefix of it
+  std::vector<Scalar> kept{Scalar(1)};  // a(x) for the current prefix x and for all shorter prefixes of x
   std::vector<int> context{0};
   visit_choices(conditionals, paths, length, [&](const Tokens& tokens, const auto*, const Scalar& chosen) {
     const std::size_t depth = tokens.size();

@@ -1,5 +1,5 @@
 // Fake devices: run trials on the host, then return wrong counts, throw, or refuse the job. They test how the
-// framework handles a device, on machines with and without one.
+// framework handles a device, on machines with and without a device.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@
 namespace draftproof::fake {
 
 struct Behaviour {
-  std::string missing{};                                                ///< why it is missing; empty if present
-  std::string failure{};                                                ///< error of every run; empty if none
-  std::vector<std::string> refused{};                                   ///< verifiers without a kernel
-  std::function<void(const DeviceTrials&, Tally&)> lie{};               ///< changes a Tally
-  std::function<void(const DeviceTrials&, SampledCounts&)> gate_lie{};  ///< changes the counts of the gate
+  std::string missing{};                                   ///< why the device is missing; empty if it is present
+  std::string failure{};                                   ///< error of every run; empty if none
+  std::vector<std::string> refused{};                      ///< names of the verifiers whose jobs the device refuses
+  std::function<void(const DeviceTrials&, Tally&)> lie{};  ///< makes the counts of a Tally wrong
+  std::function<void(const DeviceTrials&, SampledCounts&)> gate_lie{};  ///< makes the counts of a gate wrong
 };
 
 class Table final : public TrialTable {

@@ -18,7 +18,7 @@ struct Case {
   std::string id, scheme, draft_sampling;
   int drafts;
   std::vector<double> p;
-  std::vector<std::vector<double>> q;             ///< one row, or one per draft for drafts from different proposals
+  std::vector<std::vector<double>> q;  ///< one row, or one row per draft if drafts have different proposals
   double draft_accepted, draft_emitted, optimum;  ///< optimum is NaN if the file has no optimum
   std::vector<double> output;
   double distance;               ///< total variation of output and p
