@@ -14,7 +14,7 @@
 
 namespace draftproof::golden {
 
-/// A model with target and proposal rows at every prefix, breadth first.
+/// A model with target and proposal rows at every prefix, in breadth-first order of the prefixes.
 struct PathModel {
   int vocabulary, length;
   std::vector<std::vector<double>> target, proposal;
@@ -25,8 +25,8 @@ struct PathModel {
     return PrefixTable<Rows<double>>(std::move(rows));
   }
 
-  /// Returns this model with token x renamed V - 1 - x. The order is breadth first, so every level and every row is
-  /// reversed.
+  /// Returns this model with token x renamed V - 1 - x. In breadth-first order, this reverses every level and every
+  /// row.
   PathModel reversed() const {
     PathModel model = *this;
     for (auto* rows : {&model.target, &model.proposal}) {
@@ -45,10 +45,11 @@ struct PathCase {
   std::string id, scheme;
   const PathModel* model;
   TreeShape shape;
-  double mean_accepted;              ///< for a process: of its first iteration
-  std::vector<double> accepted;      ///< distribution of the number of accepted tokens; empty for a process
-  std::map<Tokens, double> emitted;  ///< entries below 1e-15 left out; empty for a process
-  nlohmann::json entry;              ///< the case's JSON
+  double mean_accepted;          ///< expected number of accepted tokens; for a process, in its first iteration
+  std::vector<double> accepted;  ///< distribution of the number of accepted tokens; empty for a process
+  std::map<Tokens, double>
+      emitted;           ///< distribution of emitted tokens without entries below 1e-15; empty for a process
+  nlohmann::json entry;  ///< the case's JSON
 };
 
 inline Tokens tokens_of(const std::string& text) {
@@ -74,7 +75,7 @@ inline const std::map<std::string, PathModel>& path_models() {
     std::map<std::string, PathModel> read;
     for (const auto& [name, entry] : path_file().at("models").items()) {
       PathModel model{.vocabulary = entry.at("V"), .length = entry.at("L"), .target = {}, .proposal = {}};
-      // Breadth first means by length, then by tokens from the left: the order of this map.
+      // The map is in breadth-first order: prefixes are sorted by length, then by tokens from the left.
       std::map<std::pair<std::size_t, Tokens>, std::string> prefixes;
       for (const auto& [prefix, row] : entry.at("target").items()) {
         const Tokens tokens = tokens_of(prefix);

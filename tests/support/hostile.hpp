@@ -92,8 +92,8 @@ inline std::string safetensors(const std::string& header, const std::string& dat
 
 struct ZipEntry {
   std::string name, content;
-  std::uint64_t claimed = ~std::uint64_t{0};  // uncompressed size in the directory; default: the true one
-  int method = 0;                             // the content is stored uncompressed in any case
+  std::uint64_t claimed = ~std::uint64_t{0};  // uncompressed size in the directory; default: the true size
+  int method = 0;                             // claimed method; the content is always stored uncompressed
   std::uint32_t checksum_error = 0;
 };
 

@@ -15,8 +15,8 @@
 
 namespace draftproof::planned {
 
-/// V declared as a mutant for proofs only, so that the compiler skips its code for simulation and for rows without
-/// tables.
+/// V, declared as a mutant that is used in proofs only. The compiler then does not instantiate its code for simulation
+/// and for rows without tables.
 template <class V>
 struct ForProof : V {
   static constexpr Info info = [] {
@@ -28,8 +28,8 @@ struct ForProof : V {
   ForProof(V scheme) : V{std::move(scheme)} {}
 };
 
-/// Calls body(analysis, instance) on generated instances that are possible for `scheme` under the draft sampling.
-/// Returns their number.
+/// Calls body(analysis, instance) on generated instances for which `scheme` is defined under the draft sampling.
+/// Returns the number of calls.
 template <class V, class Body>
 int for_instances(const V& scheme, std::string_view draft_sampling, int instances, Body body) {
   const VerifierOf<ForProof<V>> verifier(Kind::verifier, scheme);

@@ -61,7 +61,7 @@ class SmallDistributionsSource {
  private:
   std::vector<Rational> row(int vocabulary) {
     std::vector<int> weights;
-    const int most = below(3) == 0 ? 2 : 12;  // few values give ties and zeros
+    const int most = below(3) == 0 ? 2 : 12;  // a small range gives ties and zeros
     for (int x = 0; x < vocabulary; ++x) weights.push_back(below(4) == 0 ? 0 : below(most) + (most > 2));
     const auto any = static_cast<std::size_t>(below(vocabulary));
     weights[any] += 1;

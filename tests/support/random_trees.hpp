@@ -32,7 +32,8 @@ class SmallTreeModels {
 
   int below(int n) { return static_cast<int>(random_() % static_cast<std::uint64_t>(n)); }
 
-  /// Returns a model with V = 2 and L in 1 .. 3, or V = 3 and L in 1 .. 2; K in 1 .. 3; a stem of 0 .. L tokens.
+  /// Returns a model with V = 2 and L in 1 .. 3, or V = 3 and L in 1 .. 2. Its tree shape has K in 1 .. 3 and a stem of
+  /// 0 .. L tokens.
   SmallTreeModel next() {
     const int vocabulary = 2 + below(2), length = 1 + below(vocabulary == 2 ? 3 : 2);
     std::vector<Rows<Rational>> rows;

@@ -22,7 +22,7 @@ namespace draftproof::recordings {
 
 using Distribution = std::vector<double>;
 
-/// A trace file under construction: raw arrays by name. Arrays with larger elements are written first.
+/// Collects raw arrays by name, and returns them as a trace file, in which arrays with larger elements come first.
 class TraceFile {
  public:
   template <class T>
@@ -60,16 +60,16 @@ struct Bugs {
   std::function<Distribution(const Distribution& p, const Distribution& q)>
       residual{};                                                 ///< the distribution of the token after a rejection
   std::function<Distribution(const Distribution& q)> proposal{};  ///< the distribution that drafts are drawn from
-  std::function<double(double ratio)> accept{};                   ///< probability of acceptance at this p / q
-  bool shifted_row = false;                                       ///< the target is the row of the position before
+  std::function<double(double ratio)> accept{};  ///< probability of accepting a draft whose p / q is `ratio`
+  bool shifted_row = false;                      ///< whether the target is the row of the previous position
 };
 
 struct Form {
   std::size_t vocabulary = 64, records = 2000;
   int length = 4;       ///< drafts per block
-  double noise = 0.8;   ///< standard deviation of log q around log p
-  bool half = false;    ///< float16
-  std::size_t top = 0;  ///< n of the truncated form; 0: whole rows
+  double noise = 0.8;   ///< standard deviation of log q - log p
+  bool half = false;    ///< whether rows are stored as float16
+  std::size_t top = 0;  ///< number of leading tokens that a row stores; 0: whole rows
   std::string draft_sampling = "iid";
   double zeros = 0;  ///< share of tokens with p = 0
 };
@@ -99,7 +99,7 @@ inline Distribution usual_residual(const Distribution& p, const Distribution& q)
   return sum > 0 ? rest : p;
 }
 
-/// A recording under construction.
+/// Runs a simulated engine block by block and stores its rows, drafts and verdicts.
 class Recording {
  public:
   Recording(Form form, std::uint64_t seed) : form_{std::move(form)}, random_{seed} {}
@@ -122,7 +122,7 @@ class Recording {
   Distribution target() {
     std::normal_distribution<double> normal;
     Distribution logits(form_.vocabulary);
-    // Zipf with rank + 2.7 and exponent 1.1 in a rotated order, with noise: no two rows have the same order.
+    // A Zipf distribution, (rank + 2.7)^-1.1, in a rotated order and with noise, so that rows have different orders.
     const std::size_t turn = random_() % form_.vocabulary;
     for (std::size_t x = 0; x < logits.size(); ++x)
       logits[x] = -1.1 * std::log(static_cast<double>((x + turn) % logits.size()) + 2.7) + 0.5 * normal(random_);
@@ -232,7 +232,8 @@ inline TraceFile Recording::file(std::size_t blocks) const {
     }
     return file;
   }
-  // A row of p that has a proposal stores the leading tokens of q; any other row stores its leading tokens.
+  // A row of p at a position that has a proposal stores the entries of the leading tokens of q. Any other row stores
+  // the entries of its leading tokens.
   const auto leading = [this](const Distribution& distribution) {
     std::vector<std::int32_t> order(distribution.size());
     for (std::size_t x = 0; x < order.size(); ++x) order[x] = static_cast<std::int32_t>(x);

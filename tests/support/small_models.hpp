@@ -26,7 +26,7 @@ inline Model constant(std::vector<int> target, std::vector<int> proposal) {
   return Model({Rows<Rational>(normalised(target), normalised(proposal))});
 }
 
-/// The special property of a random model.
+/// The kind of a random model's rows.
 enum class Kind { any, equal, disjoint, one_hot_target };
 
 /// Returns random rows at every prefix of up to `length` tokens; weights are 0 to 5, with zeros and ties.
@@ -72,9 +72,9 @@ inline StepDistribution<Rational> distribution(std::string_view scheme, std::str
   return explore_step_distribution<Rows<Rational>>(drafter(trees), *decider, model, shape);
 }
 
-/// Whether, at every prefix x, the next token of a step that goes beyond x has the target's distribution.
+/// Whether, for every prefix x, given that a step goes beyond x, its next token has the target's distribution.
 inline bool exact(const StepDistribution<Rational>& distribution, const Model& model) {
-  std::map<Tokens, Rational> reached;  // probability that the step has this prefix
+  std::map<Tokens, Rational> reached;  // probability that the step begins with these tokens
   for (const auto& [tokens, probability] : distribution.emitted)
     for (std::size_t n = 1; n <= tokens.size(); ++n)
       reached[Tokens(tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(n))] += probability;

@@ -12,7 +12,8 @@
 
 namespace draftproof::weighted {
 
-/// A model with rows of integer weights at every prefix of at most `length` tokens, breadth first.
+/// A model with rows of integer weights at every prefix of at most `length` tokens, in breadth-first order of the
+/// prefixes.
 struct Model {
   int vocabulary, length;
   std::vector<std::vector<int>> target, proposal;
@@ -73,8 +74,8 @@ inline Model random_model(int vocabulary, int length, int largest, std::uint32_t
   return model;
 }
 
-/// Returns the largest error of a probability of L + 1 tokens, where the target continues shorter emitted sequences to
-/// L + 1 tokens.
+/// Returns the largest error of the probability of a sequence of L + 1 tokens. Shorter emitted sequences are continued
+/// to L + 1 tokens by the target.
 template <class Scalar>
 Scalar completed_error(const StepDistribution<Scalar>& distribution, const PrefixTable<Rows<Scalar>>& conditionals,
                        int length) {

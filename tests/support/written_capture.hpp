@@ -33,7 +33,7 @@ inline void write_npz(const std::filesystem::path& path, const NamedArrays& arra
     if (!good) throw std::runtime_error("cannot write " + path.string());
   };
   require(archive != nullptr);
-  std::vector<std::string> contents;  // libzip reads them when the archive is closed
+  std::vector<std::string> contents;  // kept until the archive is closed, because libzip reads them only then
   contents.reserve(arrays.size());
   for (const auto& [name, array] : arrays) {
     std::string shape;

@@ -79,13 +79,13 @@ struct CarriesTheNewest : verifiers::paths::GreedyBlock {
   }
 };
 
-/// Token verification, which is exact for sampled drafts only, declared for any draft sampling.
+/// Token verification that is declared for any draft sampling, although it is exact for sampled drafts only.
 struct SoldForAny : verifiers::paths::TokenPath {
   static constexpr Info info = of_one_path("sold_for_any", {}, any_draft_sampling);
 };
 
-/// Sample and match neither accepts every draft if p = q, nor is token verification on one path; each type claims one
-/// of these.
+/// Two types that each claim a wrong property of sample and match. It does not accept every draft if p = q, and it is
+/// not token verification on one path.
 struct ClaimsEqualDistributions : NodeByNode<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_equal_distributions", {.accepts_equal_distributions = true});
 };

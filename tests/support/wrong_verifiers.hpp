@@ -30,7 +30,7 @@ struct AcceptAlways {
   }
 };
 
-/// Promises a total variation of at most 1/1000 from p, and accepts every draft.
+/// Promises a total variation of at most 1/1000 from p, but accepts every draft.
 struct WithinNothing : AcceptAlways {
   static constexpr Info info = [] {
     Info far = named("within_nothing");
@@ -40,7 +40,7 @@ struct WithinNothing : AcceptAlways {
   }();
 };
 
-/// Exact, but reports draft 0 as accepted although it accepts no draft.
+/// Exact, but it reports draft 0 as accepted although the emitted token is drawn from p, independent of the drafts.
 struct FlagAlways {
   static constexpr Info info = named("flag_always");
   template <Position P, RandomSource R>
@@ -51,7 +51,8 @@ struct FlagAlways {
   }
 };
 
-/// Exact, but never reports a draft as accepted, and claims that every emitted draft is an accepted draft.
+/// Exact, but it never reports a draft as accepted, although it claims that an emitted token among the drafts is an
+/// accepted draft.
 struct FlagNever {
   static constexpr Info info = named("flag_never", {.emitted_drafts_are_accepted = true});
   template <Position P, RandomSource R>
@@ -60,7 +61,7 @@ struct FlagNever {
   }
 };
 
-/// A race of p on another stream of noise in every call.
+/// Draws from p by a race, with another stream of noise in every call.
 struct KeyAndCall {
   static constexpr Info info{.name = "key_and_call",
                              .summary = "wrong on purpose",
@@ -79,8 +80,8 @@ struct KeyAndCall {
   }
 };
 
-/// Sample and match neither accepts every draft if p = q, nor equals single-draft sampling at K = 1; each type claims
-/// one of these.
+/// Two types that each claim a wrong property of sample and match. It does not accept every draft if p = q, and it is
+/// not single-draft sampling at K = 1.
 struct ClaimsEqualDistributions : verifiers::SampleAndMatch {
   static constexpr Info info = named("claims_equal_distributions", {.accepts_equal_distributions = true});
 };
@@ -88,7 +89,7 @@ struct ClaimsOneDraft : verifiers::SampleAndMatch {
   static constexpr Info info = named("claims_one_draft", {.one_draft_is_single_draft = true});
 };
 
-/// Always accepts a single draft, but accepts several drafts only by chance.
+/// Always accepts a single draft, but with several drafts it draws from p, so an emitted draft is a coincidence.
 struct LosesWithMore {
   static constexpr Info info = named("loses_with_more", {.more_drafts_never_hurt = true});
   template <Position P, RandomSource R>

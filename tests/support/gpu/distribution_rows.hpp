@@ -1,5 +1,6 @@
 // Rows of p and q for tests of tables that a device builds. Each shape is a case in which the order, the alias cells or
-// the guide of a table could differ. A row depends on shape and trial only, so a mismatch can be reproduced alone.
+// the guide of a device's table could differ from the host's table. A row depends on shape and trial only, so a
+// mismatch can be reproduced alone.
 #pragma once
 
 #include <cmath>
@@ -57,7 +58,7 @@ class DistributionRows {
     const int hot = static_cast<int>(
         scale(philox_pair(trial, static_cast<std::uint64_t>(k), 0, 4).first, static_cast<std::uint64_t>(vocabulary)));
     switch (shape) {
-      case DistributionShape::zeros:  // zeros of p, of q and of both
+      case DistributionShape::zeros:  // some tokens have p = 0, q = 0 or both
         return u < 0.4 || x % 7 == 3 ? 0 : v;
       case DistributionShape::ties:
         return std::floor(3 * u) * std::exp2(x % 3);
@@ -65,11 +66,11 @@ class DistributionRows {
         return std::pow(u, 40);
       case DistributionShape::one_hot:
         return x == hot ? 1 : 0;
-      case DistributionShape::denormal:  // denormal floats, which are 0 in units of 2^-62
+      case DistributionShape::denormal:  // includes denormal floats, which round to 0 units of 2^-62
         return x == hot ? 1 : (u < 0.5 ? std::ldexp(v, -130) : std::ldexp(v, -40 - x % 40));
       case DistributionShape::geometric:
         return std::exp2(-(x % 50) - (k > 0 ? x % 3 : 0));
-      case DistributionShape::steps:  // runs of equal entries, whose alias cells are exactly full
+      case DistributionShape::steps:  // equal entries, whose alias cells are exactly full
         return k == 0 || x % 2 == 0 ? 1 : 0;
       case DistributionShape::plateau:  // for one draft, all cuts but the first and last are equal
         return k > 0 ? 1 : (x == 0 ? 2 : (x == vocabulary - 1 ? 0 : 1));

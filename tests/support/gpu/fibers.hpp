@@ -16,10 +16,10 @@
 
 namespace draftproof::parity {
 
-/// A stack and the saved point of its code. Fibers switch by setjmp and longjmp: swapcontext() makes a system call for
-/// the signal mask, which took nine tenths of the time of tests of plans. With sanitizers, which support only
-/// swapcontext(), fibers use that. Hardened builds refuse a longjmp to another stack, so the unchecked `_longjmp` is
-/// called by name.
+/// A stack, and the point at which the code on this stack is suspended. Fibers switch by setjmp and longjmp:
+/// swapcontext() makes a system call for the signal mask, which would take nine tenths of the time of the tests of
+/// plans. Sanitizers support only swapcontext(), so builds with sanitizers use it. Hardened builds refuse a longjmp to
+/// another stack, so the unchecked `_longjmp` is called by name.
 class Context {
  public:
   /// The first switch to this context runs `start`, which must not return, on a separate stack.
@@ -28,9 +28,9 @@ class Context {
     state_.uc_stack.ss_sp = stack_.get();
     state_.uc_stack.ss_size = stack_bytes;
     state_.uc_link = nullptr;
-    makecontext(&state_, start, 0);  // passes integers only: `start` reads current()
+    makecontext(&state_, start, 0);  // can pass integers only, so `start` reads current()
   }
-  Context() : begun_{true} {}  ///< the context of the code that is running
+  Context() : begun_{true} {}  ///< constructs the context of the running code
 
   /// Suspends the running code, which is `from`, and resumes `to`.
   static void change(Context& from, Context& to) {
@@ -79,8 +79,8 @@ class Fibers {
     }
   }
 
-  /// May delay the calling fiber by a few rounds; the choice is the same in every run of the program. After a
-  /// barrier, a delay reveals that the next barrier is missing.
+  /// May delay the calling fiber by a few rounds; the choice is the same in every run of the program. If the
+  /// next barrier is missing, the other fibers overtake the delayed fiber, and the test fails.
   void linger() {
     random_ = random_ * 6364136223846793005u + 1442695040888963407u;
     if ((random_ >> 62) != 0) return;
@@ -146,9 +146,9 @@ class Fibers {
     own.ended = true;
     fibers.yield();
   }
-  /// Suspends a range of fibers for 1 to 64 rounds while the others go on as far as they can. The range imitates a slow
-  /// warp, which the other warps overtake if a barrier is missing. The choice is the same in every run of the program.
-  /// A team takes about a dozen rounds from one exchange of all its threads to the next.
+  /// Suspends a range of fibers for 1 to 64 rounds while the other fibers run until they have to wait. The range
+  /// imitates a slow warp, which the other warps overtake if a barrier is missing. The choice is the same in every run
+  /// of the program. A team takes about a dozen rounds from one exchange of all its threads to the next.
   void put_to_sleep(int count, bool went_on) {
     if (went_on && --rounds_left_ > 0) return;
     first_asleep_ = end_asleep_ = 0;

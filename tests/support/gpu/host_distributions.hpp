@@ -1,4 +1,4 @@
-// Prepares the rows of a batch for tables and optima as a device does, on a HostMachine.
+// Converts and sums the rows of a batch on a HostMachine, as a device does before it computes tables and optima.
 #pragma once
 
 #include <span>
@@ -49,8 +49,8 @@ class HostDistributions {
   gpu::FixedRows fixed_{};
 };
 
-/// Returns optima[k][i], the optimum of drafts[k] drafts at position i; the rows of `turn` positions are sorted
-/// together.
+/// Returns optima[k][i], the optimum of drafts[k] drafts at position i; the rows of `turn` positions at a time
+/// are sorted together.
 inline std::vector<std::vector<Optimum>> host_optima(HostMachine& machine, const gpu::FixedRows& fixed,
                                                      const std::vector<int>& drafts, std::int64_t turn) {
   const std::int64_t positions = fixed.rows.batch.positions;

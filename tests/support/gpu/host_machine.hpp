@@ -37,7 +37,8 @@ class HostMachine {
  public:
   HostMachine(int warps, int lanes) : team_({.partitions = 1, .warps = warps, .lanes = lanes}) {}
 
-  /// Runs the body twice: if its threads read each other's output, the second run gives another result.
+  /// Runs the body twice. If its threads wrongly read each other's output, the second run has another result, so the
+  /// test fails.
   template <class Body>
   void each(const Body& body) {
     for (int time = 0; time < 2; ++time) team_.run([&body](const HostThread& thread) { body(HostGrid(thread)); });
@@ -62,7 +63,8 @@ class HostMachine {
   HostTeam team_;
 };
 
-/// Returns memory for the arrays that `take` requests, filled with a pattern because device memory is not zeroed.
+/// Returns memory for the arrays that `take` requests, filled with a pattern, because device memory is not
+/// initialised to zero.
 template <class Take>
 std::vector<char> memory_for(const Take& take) {
   gpu::Places none(nullptr);

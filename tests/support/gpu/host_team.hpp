@@ -64,7 +64,7 @@ class HostTeam {
   std::vector<std::vector<Chunk>> memories_;
 };
 
-/// The team as one of its threads sees it.
+/// One thread of the team; the interface that algorithms of gpu/ call.
 class HostThread {
  public:
   HostThread(HostTeam& team, int index) : team_{&team}, index_{index} {}

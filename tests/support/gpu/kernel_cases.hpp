@@ -20,13 +20,14 @@
 
 namespace draftproof::kernel_mutants {
 
-/// The verifier of all cases; it runs passes, draws and flips.
+/// The verifier of all cases, chosen because it uses passes over rows, draws of tokens and flips of coins.
 using Verifier = verifiers::RecursiveRejection;
 
-/// A batch with a separate address range, in which only the rows are backed by pages.
+/// A batch whose rows lie in a separate range of addresses, in which only the pages of the rows are mapped.
 class KernelCase {
  public:
-  /// Pair i of `positions` pairs of rows begins at entry middle + i * pitch of `size`, its proposal after its target.
+  /// The memory has `size` entries. The rows of position i begin at entry middle + i * pitch, the target before the
+  /// proposal.
   /// Throws: std::runtime_error if there is not enough address space.
   KernelCase(std::string name, int vocabulary, int positions, std::int64_t pitch, std::int64_t middle,
              std::size_t size);

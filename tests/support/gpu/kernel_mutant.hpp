@@ -24,7 +24,7 @@ struct SoundKernel {
   using Team = T;
 };
 
-/// A team T that omits every other barrier: with parity 0 or 1, the first, third, .. or the second, fourth, ..
+/// A team T that omits every other barrier: the first, third, .. if parity is 0, and the second, fourth, .. if it is 1.
 template <class T, unsigned int parity>
 class MissingBarrier : public T {
  public:

@@ -1,4 +1,5 @@
-// Batches of logits with drafts from their proposals, for tests on a device and in lockstep, and the host's verdicts.
+// Batches of logits with drafts from their proposals, and the host's verdicts on them, for tests on a device and for
+// tests with teams of fibers in lockstep.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +42,7 @@ class LogitBatch {
     for (int i = 0; i < positions; ++i) {
       Philox random(seed, static_cast<std::uint64_t>(i), Philox::Role::draft);
       const int asked = 1 + i % most_drafts;
-      // Drafts without replacement cannot be more than the tokens with q > 0.
+      // The number of drafts without replacement is at most the number of tokens with q > 0.
       const int drafted = i % static_cast<int>(LogitShape::end) == static_cast<int>(LogitShape::one_token)
                               ? 1
                               : std::min(asked, (vocabulary + 1) / 2);

@@ -29,7 +29,7 @@ std::vector<Entry> logit_row(LogitShape shape, int size, std::uint64_t row) {
       case LogitShape::masked_half:
         if (v < 0.5 && x + 1 < size) logit = masked;
         break;
-      case LogitShape::masked_blocks:  // the first block of softmax is masked completely
+      case LogitShape::masked_blocks:  // all tokens of the softmax's first block are masked
         if (x < 1024 && x + 1 < size) logit = masked;
         break;
       case LogitShape::one_token:

@@ -17,7 +17,7 @@ namespace draftproof::parity {
 
 using HostRows = FreshRows<float>;
 
-/// Decides on the host: `drafts` has `count` tokens; the random numbers are Philox(seed, trial, verify).
+/// Returns the host's verdict on `count` drafts. The random numbers are Philox(seed, trial, verify).
 using HostVerdict = std::function<Verdict(const HostRows&, const Token* drafts, int count, Philox)>;
 /// Returns the verdicts of a batch in host memory, computed by the machine under test.
 using Machine = std::function<gpu::BatchVerdicts(const gpu::Batch<float>&)>;
@@ -41,10 +41,10 @@ void add(DraftSampling distribution);
 
 struct Sizes {
   std::vector<int> vocabularies;
-  int drafts;     ///< counts run over 1 .. drafts
-  int positions;  ///< per batch; one batch per scheme, draft sampling and vocabulary
-  /// Whether all positions share one pair of rows, for very many positions: all have `drafts` drafts, and the host
-  /// decides with all of its threads.
+  int drafts;     ///< the positions of a batch have 1 .. drafts drafts
+  int positions;  ///< positions per batch; there is one batch per scheme, draft sampling and vocabulary
+  /// Whether all positions share one pair of rows, for tests with very many positions. All positions then have `drafts`
+  /// drafts, and the host uses all of its threads.
   bool one_pair = false;
   std::uint64_t first_trial = 0;
 };

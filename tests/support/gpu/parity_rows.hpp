@@ -1,5 +1,5 @@
-// Random rows for parity; each shape is a case in which passes and draws could differ. A row depends on the trial only,
-// so a mismatch can be reproduced alone.
+// Random rows for tests of parity. Each shape is a case in which passes and draws of two machines could differ. A row
+// depends on the trial only, so a mismatch can be reproduced alone.
 #pragma once
 
 #include <algorithm>
@@ -55,8 +55,8 @@ class ParityRows {
  private:
   static constexpr std::size_t padding = 5;
   static constexpr std::uint64_t shapes = 6;
-  /// The least positive entry. A smaller entry could vanish in a sum of 2^-60 units, so a draft with q > 0 would have
-  /// an unseen mass of zero.
+  /// The least positive entry. A smaller entry could vanish in a sum of 2^-60 units, so the mass of the tokens that are
+  /// not yet drafted could be computed as zero although a draft with q > 0 is left.
   static constexpr double least = 0x1p-40;
   enum Shape : std::uint64_t { flat, half_zeros, ties, peaked, equal_rows, few_tokens };
 

@@ -10,8 +10,8 @@
 namespace draftproof {
 namespace parity {
 
-/// Returns the verdicts by the automatic mapping. Then verifies by all mappings of the device, whose results must
-/// agree.
+/// Returns the verdicts of the kernel with the automatic mapping. Throws: std::logic_error if another mapping of the
+/// device has other verdicts.
 template <class V>
 gpu::BatchVerdicts device_verdicts(const gpu::Batch<float>& host) {
   const gpu::DeviceBatch<float> device(host);

@@ -14,7 +14,7 @@
 namespace draftproof {
 namespace step_parity {
 
-/// Runs every mapping in turn; their results must also agree with each other.
+/// Runs the steps with every mapping in turn, and checks that the results of all mappings agree.
 template <class V>
 void device_steps(const gpu::StepBatch<float>& batch, std::int64_t rows) {
   bool first = true;
@@ -27,7 +27,8 @@ void device_steps(const gpu::StepBatch<float>& batch, std::int64_t rows) {
       batch.steps[i] = found;
     }
     first = false;
-    // Every mapping gets the same carries, of the last iteration; the results of the last mapping are kept.
+    // The carries are replaced after the last mapping only, so that every mapping reads the carries of the previous
+    // iteration.
     if (mapping == gpu::Mapping::split) std::ranges::copy(results.carries, batch.carries);
   }
 }

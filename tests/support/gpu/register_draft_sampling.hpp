@@ -10,7 +10,8 @@
 namespace draftproof {
 namespace parity {
 
-/// Returns the tuples by the automatic mapping. Then drafts by all mappings of the device, whose results must agree.
+/// Returns the tuples drawn with the automatic mapping, after a check that all mappings of the device draw the same
+/// tuples.
 template <class D>
 gpu::DraftTuples device_tuples(const gpu::DraftBatch<float>& host) {
   const gpu::DraftTuples chosen = gpu::draft_copied(D{}, host);

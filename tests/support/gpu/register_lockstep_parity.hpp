@@ -16,8 +16,9 @@
 namespace draftproof {
 namespace parity {
 
-/// Mappings of a team. block: two warps of four lanes, so that exchanges cross lanes and every barrier matters. split:
-/// four such blocks as partitions. cluster: as split, with the rows in the partitions' memory.
+/// Mappings of a team of fibers. `block` has two warps of four lanes, so that values are exchanged between lanes and
+/// between warps. `split` has four such blocks as partitions. `cluster` is like `split`, with the rows in the memory of
+/// the partitions.
 enum class Mapping { block, split, cluster };
 inline constexpr TeamShape block_shape{.partitions = 1, .warps = 2, .lanes = 4};
 inline TeamShape shape_of(Mapping mapping) {

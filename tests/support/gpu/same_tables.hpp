@@ -33,7 +33,7 @@ class SameTables {
     expect(false, what + " at " + std::to_string(i) + " of " + std::to_string(size), where);
   }
 
-  /// Compares a table with `found` and `hot`, which lie in host memory.
+  /// Compares the host's table with the arrays `found` and `hot`, which must lie in host memory.
   void expect_table(const RatioTable& table, const TableView& found, const gpu::HotTokens& hot,
                     const std::string& where) {
     const TableView wanted = table.view();

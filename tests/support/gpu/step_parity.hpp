@@ -23,7 +23,7 @@ using HostCarry = VerifierState<double>;
 struct Scheme {
   Info info;
   bool carries;  ///< whether the scheme carries state from one iteration to the next
-  /// Runs a step on the host; replaces the carry by the carry of the next iteration.
+  /// Runs a step on the host, and replaces the carry by the carry for the next iteration.
   std::function<StepOutput(const HostAt&, HostCarry&, Philox)> host;
   /// Runs the steps of a batch in host memory on the machine under test.
   std::function<void(const gpu::StepBatch<float>&, std::int64_t rows)> machine;
@@ -39,7 +39,7 @@ void add(TreeSampling distribution);
 
 struct Sizes {
   std::vector<int> vocabularies;
-  int requests;        ///< per batch; one batch per scheme, tree sampling and vocabulary
+  int requests;        ///< requests per batch; there is one batch per scheme, tree sampling and vocabulary
   int iterations;      ///< number of iterations of schemes that carry state
   bool tells = false;  ///< whether to print a line when a scheme ends
 };
@@ -71,7 +71,7 @@ void add(const Info& info, std::function<void(const gpu::StepBatch<float>&, std:
                std::move(machine)});
 }
 
-/// Registers a tree drafter that draws from the rows of its nodes; it runs on the host.
+/// Registers a tree drafter, which runs on the host, if it draws from the rows of its nodes.
 template <class D>
 void add_trees() {
   if constexpr (D::info.row == DraftRow::context)

@@ -21,7 +21,7 @@ namespace draftproof::parity {
 inline constexpr TeamShape cluster_of_fibers{.partitions = 4, .warps = 2, .lanes = 4};
 inline constexpr TeamShape block_of_fibers{.partitions = 1, .warps = 3, .lanes = 4};
 
-/// Returns the verdict as decide() of gpu/positions/verify_kernel.cuh does.
+/// Returns the verdict by the same steps as decide() of gpu/positions/verify_kernel.cuh.
 template <class V, class B, class L>
 Verdict decide_in_lockstep(const B& batch, std::int64_t position, const L& distributions) {
   if (batch.refused(position)) return {};
@@ -33,7 +33,7 @@ Verdict decide_in_lockstep(const B& batch, std::int64_t position, const L& distr
                 random);
 }
 
-/// Returns the verdict of all threads. Throws: std::logic_error if they differ.
+/// Returns the common verdict of all threads. Throws: std::logic_error if their verdicts differ.
 inline Verdict agreed(const std::vector<Verdict>& all) {
   for (const Verdict& verdict : all)
     if (verdict.token != all.front().token || verdict.accepted != all.front().accepted)
@@ -41,7 +41,7 @@ inline Verdict agreed(const std::vector<Verdict>& all) {
   return all.front();
 }
 
-/// Returns the verdict of a cluster; writes the fault of the position as the kernel does.
+/// Returns the verdict of a cluster, and writes the fault of the position, if any, as the kernel does.
 template <class V>
 Verdict verdict_on_chip(const gpu::StoredBatch& batch, std::int64_t position) {
   const TeamShape shape = cluster_of_fibers;

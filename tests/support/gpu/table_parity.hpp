@@ -1,4 +1,5 @@
-// Parity on ratio tables: views of a table, in host and in device memory, against the table, trial by trial.
+// Parity on ratio tables: trial by trial, a verifier must have the same verdict on a table and on views of the table
+// in host and in device memory.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +32,8 @@ using OnDistributions = std::function<Result(const L&, const TableTrials&)>;
 struct TableScheme {
   Info info;
   OnDistributions<RatioTable, std::vector<Verdict>> host;
-  OnDistributions<TableView, std::vector<Verdict>> view;  ///< empty: not compared
-  /// Runs the same trials, with drafting, on a device; empty: not compared.
+  OnDistributions<TableView, std::vector<Verdict>> view;  ///< decides on a view in host memory; empty: not compared
+  /// Runs the same trials, including the drafting, on a device; empty: not compared.
   std::function<Tally(std::string_view distribution, const RatioTable&, const gpu::TrialRange&)> device;
 };
 

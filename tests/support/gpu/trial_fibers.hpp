@@ -1,5 +1,5 @@
-// A block of a simulation kernel on fibers of the host. Its inputs test the counts: distributions with one dominant
-// token, and a scheme that fails in some trials.
+// A block of a simulation kernel on fibers of the host, and inputs for tests of its counts: distributions with one
+// dominant token, and a scheme that fails in some trials.
 #pragma once
 
 #include <cmath>
@@ -86,9 +86,10 @@ void run_grid(const Grid& grid, const Body& body) {
   for (unsigned int block = 0; block < grid.blocks; ++block) {
     HostTeam team({.partitions = 1, .warps = grid.warps, .lanes = grid.lanes});
     gpu::BlockCounts counts;
-    std::memset(&counts, 0xa5, sizeof counts);  // a block's memory is uninitialized
+    std::memset(&counts, 0xa5, sizeof counts);  // shared memory of a block is uninitialized
     team.run([&](const HostThread& thread) {
-      // Later warps begin late, as on a device, so the first warps are far ahead unless a barrier stops them.
+      // Later warps are delayed, as may happen on a device. So the first warps are far ahead until a barrier stops
+      // them.
       for (int wait = 0; wait < 40 * thread.warp(); ++wait) thread.lane_sum(0u);
       body(HostTrialThread(thread, block, grid.blocks), counts);
     });
