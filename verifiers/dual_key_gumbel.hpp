@@ -1,16 +1,18 @@
-// Single-draft sampling under two keys: the draft is the winner of a race of q under key A, and the correction the winner
-// of a race of (p - q)+ under key B. For given keys all is determined; over uniform keys the token has distribution p.
+// Single-draft sampling under two keys: the draft is the winner of a race of q under key A, and the correction the
+// winner of a race of (p - q)+ under key B. Given the keys, the token is determined. Over uniform keys its distribution
+// is p.
 //
 //   E^A_x    noise of stream 0    read by the drafter: drafters/shared_noise.hpp
 //   E^B_x    noise of stream 1    read for the correction
 //
-// The key of a trial is its number: noise and coin are functions of the seed and this number.
+// In simulations the number of a trial takes the role of the key: noise and coin are functions of the seed and this
+// number.
 //
 // Cost: one flip; one pass over the vocabulary and V random numbers after a refusal.
-// Acceptance: sum min(p, q), as of single_draft.
+// Acceptance: sum min(p, q), as for single_draft.
 // Source: the two keys of vllm-project/vllm#56122, for noise as in SynthID-Text (Dathathri et al. 2024, Nature 634).
 // Correctness: streams of noise and the coin are independent, so the correction is a draw from the residual, whatever
-// the draft (single_draft). With one key it is not: mutant one_key_gumbel.
+// the draft, as in single_draft. With one key the correction depends on the draft: mutant one_key_gumbel.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

@@ -1,4 +1,5 @@
-// Shared race: the drafts are the first arrivals of one race of q, the token is the winner of the same race of p.
+// Shared race: the drafts are the first K arrivals of a race with rates q. The token is the winner of a race with rates
+// p and the same noise.
 //
 //   E_x       noise of stream 0, token x        exponential of rate 1, read by drafter and verifier
 //   x_1..x_K  first arrivals of E_x / q(x)      computed by the drafter: drafters/shared_noise.hpp

@@ -1,5 +1,5 @@
 // Recursive rejection of i.i.d. drafts with repeats dropped: the distinct drafts are a sample without replacement and
-// are verified as one.
+// are verified as such a sample.
 //
 // Cost: as recursive rejection without replacement. It usually accepts less than a rule that tests the repeats too.
 // Source: derived here; the first part of the argument is standard.

@@ -111,7 +111,7 @@ struct LikesTokenZero {
   }
 };
 
-/// Draws from p - q, a residual without mass if p = q.
+/// Draws from p - q, which has no mass if p = q.
 struct ReachesNothing {
   static constexpr Info info = named("reaches_nothing");
   template <class L, class R>

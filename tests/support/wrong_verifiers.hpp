@@ -154,7 +154,7 @@ struct KSeqTooSmall : verifiers::KSeq {
   static constexpr Info info = named("k_seq_too_small");
 };
 
-/// Draws from p - q, a residual without mass if p = q.
+/// Draws from p - q, which has no mass if p = q.
 struct ReachesNothing {
   static constexpr Info info = named("reaches_nothing");
   template <Position P, RandomSource R>

@@ -89,8 +89,8 @@ struct ArgmaxMatch {
 //   u        (float) x 2^-32        1 for 128 of 2^32 integers x; a draft with p = q is then refused
 //
 // Source: sgl-project/sglang#30822, found in review.
-// Error: enumeration in exact arithmetic shows none, and samples are too few to show one. After such a refusal the
-// residual is empty and the draw has no weights.
+// Error: enumeration in exact arithmetic shows no error, and an error this rare does not show in samples. If a draft
+// with p = q is refused, the residual can be empty, and the draw then has no weights.
 // Smallest: p = q on one token, u = 1.
 struct CoinCanBeOne {
   static constexpr Info info{.name = "coin_can_be_one",
@@ -126,10 +126,10 @@ struct CoinCanBeOne {
 //   e        1 / parts           smallest difference that is tested
 //
 // Cost: one flip, a draw after a refusal.
-// Source: mlc-ai/mlc-llm#2236, on purpose there.
-// Error: the difference is small wherever both probabilities are, so rare tokens are emitted as often as q drafts
+// Source: mlc-ai/mlc-llm#2236, where it is intended.
+// Error: where p and q are both small, their difference is small too, so rare tokens are emitted as often as q drafts
 // them.
-// Hidden: at p = q, and where no drafted token's p is below its q by less than the difference.
+// Hidden: at p = q, and where every token with p < q has q - p of at least e.
 // Smallest: p = (1 2)/3, q = (1 3)/4: distribution (1 3)/4, TV 1/12.
 
 struct EpsilonAccept {
@@ -155,14 +155,14 @@ struct EpsilonAccept {
 
 // Mutant: single-draft sampling whose ratio test is a sum of logarithms in single precision.
 //
-//   keep     log p > log u + log q     floats next to log q are up to |log q| 2^-23 apart: a log u nearer to 0 than
-//                                      half of that is lost in the sum, and p = q is refused
+//   keep     log p > log u + log q     floats next to log q are up to |log q| 2^-23 apart: if |log u| is less than
+//                                      half this distance, the sum rounds to log q, and p = q is refused
 //
 // Source: vLLM 0.33.0, second model runner (docs/findings/engine-vllm-second-runner.md).
-// Error: enumeration in exact arithmetic shows none, and samples are too few to show one. After such a refusal at p =
-// q the residual is empty and the draw has no weights.
-// Visible: at p = q below 1/2 with uniforms next to 1.
-// Hidden: where q = 1, as log q = 0 loses nothing.
+// Error: enumeration in exact arithmetic shows no error, and an error this rare does not show in samples. If a draft is
+// refused where the rows are equal, the residual is empty and the draw has no weights.
+// Visible: at p = q < 1/2 with uniforms close to 1.
+// Hidden: where q = 1, because then log q = 0 and the sum is exact.
 
 struct LogSpaceTest {
   static constexpr Info info{.name = "log_space_test",
@@ -198,8 +198,8 @@ struct LogSpaceTest {
 //   u        one uniform     can be 0: a draft with p = 0 is then accepted
 //
 // Source: sgl-project/sglang#35771.
-// Error: 2^-53 per test, which neither enumeration in exact arithmetic nor samples show. On a grid of b bits it is
-// one cell, 1/32 in total variation at b = 4. Smallest: p=(0 1), q=(1 1)/2, u = 0.
+// Error: 2^-53 per test, which neither enumeration in exact arithmetic nor samples show. With uniforms of b bits one of
+// their 2^b values is wrong, which is 1/32 in total variation at b = 4. Smallest: p=(0 1), q=(1 1)/2, u = 0.
 struct NonStrictCompare {
   static constexpr Info info{.name = "non_strict_compare",
                              .summary = "accept if u q <= p, also if they are equal",
@@ -245,7 +245,7 @@ struct RatioInverted {
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
     const Token x = at.draft(0);
-    // u * 0 < q holds for every u: a draft with p = 0 is kept, as in an engine.
+    // A draft with p = 0 is kept, as by an engine that tests u p < q.
     if (!(at.target(x) > at.zero()) || random.flip(at.proposal(x), at.target(x))) return accepted(x, 0);
     return last_draw(at, random, at.residual(at.one()));
   }

@@ -60,7 +60,7 @@ struct BestRatioFirst {
 
 namespace detail {
 
-/// The more probable token of q first; ties go to the lower id.
+/// Returns whether `a` precedes `b` in the order of falling q; ties go to the lower id.
 struct HigherProposal {
   template <class L>
   DRAFTPROOF_DEVICE bool operator()(const L& distributions, Token a, Token b) const {
@@ -69,7 +69,8 @@ struct HigherProposal {
   }
 };
 
-/// A verifier that gets its drafts sorted: `Before` returns whether its first token precedes its second.
+/// A verifier that receives its drafts in sorted order. `Before` returns whether its first argument precedes the
+/// second.
 template <class Verifier, class Before = HigherProposal>
 struct Resorted {
   template <Distributions L>

@@ -94,7 +94,7 @@ struct FloatRunningSum {
     std::vector<Number> sums;
   };
 
-  /// Differences of running sums, drawn by bisection.
+  /// The distribution whose weights are the differences of running sums; a token is drawn by bisection.
   template <class Number>
   class Differences {
    public:
@@ -117,7 +117,7 @@ struct FloatRunningSum {
     }
 
    private:
-    /// A double for floats, so that no difference is rounded a second time.
+    /// The type of a difference. It is double for float sums, because a difference in float would be rounded again.
     using Weight = std::conditional_t<std::floating_point<Number>, double, Number>;
     const std::vector<Number>* sums_;
   };
@@ -173,7 +173,7 @@ struct ZeroExponentialWins {
   static Token winner(const P& at, R& random) {
     Token best = no_token;
     double greatest = -1;
-    bool undefined = false;  // a NaN stays the greatest of all that follow
+    bool undefined = false;  // whether `greatest` is NaN, which no later key replaces
     for (Token x = 0; x < at.vocabulary(); ++x) {
       const double clock = -std::log1p(-unit_interval(random.next(Purpose::emit)));
       const double key = static_cast<double>(at.target(x)) / clock;

@@ -7,7 +7,7 @@
 namespace draftproof::mutants {
 
 // Mutant: recursive rejection of drafts from different proposals that tests each draft against the proposal of
-// another one: the rows arrive in reverse order.
+// another draft, because the rows are received in reverse order.
 //
 //   q_k      at.proposal(x, k)   distribution of draft k
 //   F r      refusals.left(x)    residual, not normalised
@@ -171,7 +171,7 @@ struct TruncatedProposal {
                              .most_drafts = 1,
                              .derived_from = "single_draft"};
 
-  /// The two likeliest tokens of q; twice the same one if V = 1.
+  /// The two likeliest tokens of q; the same token twice if V = 1.
   template <class Scalar>
   struct Cut {
     Token first, second;

@@ -52,7 +52,8 @@ struct CoinReusedAsThreshold {
   }
 
  private:
-  /// The part of each token's interval of [0, 1) that is above `from`. Only enumerated, never drawn from.
+  /// Weights equal to the part of each token's interval of [0, 1) that is above `from`. They are used in enumeration
+  /// only and never drawn from.
   template <class Scalar, class W>
   struct Overlaps {
     const W& weights;
@@ -142,7 +143,8 @@ struct ResidualArgmax {
 //
 // Cost: one flip, a pass after a refusal.
 // Source: SafeAILab/EAGLE#20, xLLM-AI/xllm#2175.
-// Error: accepted drafts emit every token of q, so all entries must be lowered, not only that of the refused token.
+// Error: accepted drafts emit every token of q, so all entries must be lowered, not only the entry of the refused
+// token.
 // Hidden: at p = q, at V = 2 and where the residual has one token besides the refused one.
 // Smallest: p = (0 1 1)/2, q = (1 0 1)/2: distribution (0 1 3)/4, TV 1/4.
 
@@ -198,7 +200,7 @@ struct ResidualPairedByPosition {
   Pairs<typename L::Scalar> prepare(const L& distributions, int) const {
     std::vector<typename L::Scalar> paired(static_cast<std::size_t>(distributions.vocabulary()),
                                            distributions.zero());
-    Token behind = 0;  // the possible tokens of q below it have their pairs
+    Token behind = 0;  // all possible tokens of q with smaller ids are already paired
     for (Token x = 0; x < distributions.vocabulary(); ++x) {
       if (!(distributions.target(x) > distributions.zero())) continue;
       while (behind < distributions.vocabulary() && !(distributions.proposal(behind) > distributions.zero()))
@@ -222,12 +224,12 @@ struct ResidualPairedByPosition {
   }
 };
 
-// Mutant: single-draft sampling that draws from the residual alone, also where rounding left it no mass. Released
-// verifiers divide by its sum there, and draw from 0 / 0.
+// Mutant: single-draft sampling that draws from the residual alone, also where the residual has no mass because of
+// rounding. Released verifiers then divide by its sum, and draw from 0 / 0.
 //
 // Source: engines that normalise (p - q)+ by its sum, without a lower bound and without a test.
 // Error: none in exact arithmetic, where a refusal leaves a residual.
-// Visible: where p is below q somewhere and above it nowhere, by rounding: a refusal there has no token.
+// Visible: where by rounding p < q at some token and p > q at no token; after a refusal there is then no token to draw.
 // Smallest: p=(1), q=(1) with p one unit below q, the largest uniform.
 struct ResidualWithoutMass {
   static constexpr Info info{.name = "residual_without_mass",
@@ -304,8 +306,8 @@ struct ZeroResidualBecomesUniform {
 // little q. Noise cannot be enumerated; the check draw_count finds the reused bits, and trials find the wrong
 // distribution.
 // Hidden: where the residual has one token, so below V = 3.
-// Smallest: by hand, as the remainder of each clock is exponential again and T is too: p=(1 1 1)/3, q=(8 1 3)/12
-// gives (10 11 9)/30, TV 1/30.
+// Smallest: p=(1 1 1)/3, q=(8 1 3)/12 gives (10 11 9)/30, TV 1/30. This is computed by hand: T and the remainder of
+// each clock after T are exponential.
 
 struct DraftNoiseReused {
   static constexpr Info info{
@@ -329,7 +331,7 @@ struct DraftNoiseReused {
 //   E_x      noise of stream 0, the only key    the draft is argmin E / q, the correction argmin E / (p - q)+
 //
 // Source: derived here, after the requirement of two keys in vllm-project/vllm#56122.
-// Error: the error of draft_noise_reused. The scheme declares that it reads the drafter's noise, so only the distribution
+// Error: as for draft_noise_reused. The scheme declares that it reads the drafter's noise, so only the distribution
 // over keys shows it (unbiased_over_keys).
 // Hidden: where the residual has one token, so below V = 3.
 // Smallest: p=(0 2 1)/3, q=(2 1 0)/3 gives (0 7 5)/12, TV 1/12. Draft 0 wins at an exponential time T of rate 1 and is

@@ -80,7 +80,7 @@ struct KseqRhoOne {
       return rest > at.zero() ? rest : at.zero();
     };
     if (at.sum(left) > at.zero()) return random.emit(at.weights(left));
-    return random.emit(at.residual(at.zero()));  // all was clipped: draws from p
+    return random.emit(at.residual(at.zero()));  // draws from p, because the clipped residual has no mass
   }
 };
 

@@ -12,7 +12,7 @@ namespace draftproof::mutants::paths {
 //   c_i      clipped[i]     probability of stopping at i or below, given the path; not the probability of test i
 //
 // If the residual is empty, the correction is drawn from p.
-// Source: the threshold half of vllm-project/vllm-ascend#7807.
+// Source: vllm-project/vllm-ascend#7807, which reports two bugs; this is the bug of the threshold.
 // Error: test i is made only after the tests of longer prefixes failed. It accepts more than block verification.
 // Hidden: at L = 1 and at p = q.
 struct BlockClippedTests {
@@ -117,7 +117,7 @@ struct HsdLastIndex {
     for (int i = 0; i < steps.length(); ++i) {
       const Scalar ratio = steps.target(i) / steps.proposal(i);
       product *= ratio;
-      last = capped[i] * ratio;  // the index itself does not cap its own test
+      last = capped[i] * ratio;  // test i uses the value before the cap at index i
       capped[i + 1] = ratio > one && product > one ? one : last;
     }
     const int length = steps.length();

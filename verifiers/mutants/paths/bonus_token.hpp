@@ -9,7 +9,7 @@ namespace draftproof::mutants::paths {
 // Mutant: token verification that draws its bonus token from the proposal after the path, not from the target.
 //
 // Source: wrong-row bugs of the kind of SafeAILab/EAGLE#47.
-// Hidden: in acceptance, the first token and all drafted tokens; only tests of L + 1 tokens see it.
+// Hidden: in acceptance, the first token and all drafted tokens; only tests of L + 1 tokens show it.
 
 /// Token verification with callbacks for the extra token: bonus(steps) and correction(steps, i).
 template <class L, class R, class Bonus, class Correction>

@@ -39,9 +39,9 @@ struct PlainRowRule : LadderOfRest<L> {
 
 // Mutant: a fixed child has weight w p, whatever was refused before it.
 //
-// Source: cascades of engines that test fixed children like drafts with q = 1.
-// Error: after a refused drawn child the target is no longer p, and after a refused fixed child it has no mass there.
-// Hidden: where a node has one fixed child and no drawn one, and on trees without fixed children.
+// Source: cascades of engines that test fixed children like drafts with q = 1. Error: after a refused drawn child the
+// target is no longer p, and after a refused fixed child the target has no mass on the refused token. Hidden: where
+// nodes have one fixed child and no drawn child, and on trees without fixed children.
 struct UniverCascade : HybridVerifier<detail::CascadeRule> {
   static constexpr Info info{.name = "univer_cascade",
                              .summary = "univer that tests a fixed child as if no other child had been refused",
@@ -52,10 +52,10 @@ struct UniverCascade : HybridVerifier<detail::CascadeRule> {
                              .derived_from = "univer"};
 };
 
-// Mutant: the drawn child is tested after the fixed children, by the weight that it has before them.
+// Mutant: the drawn child is tested after the fixed children, but with the probability for a test before them.
 //
 // Source: tree builders that order the children of a node by probability.
-// Error: min(1, w p / m) is the probability of the drawn child before any other test.
+// Error: min(1, w p / m) is the right probability only if the drawn child is tested first.
 // Hidden: where no node has both fixed and drawn children.
 struct UniverDrawnLast : HybridVerifier<detail::DrawnLastRule> {
   static constexpr Info info{.name = "univer_drawn_last",
@@ -70,7 +70,8 @@ struct UniverDrawnLast : HybridVerifier<detail::DrawnLastRule> {
 // Mutant: the token after a node is drawn from (w p - m)+ on all tokens.
 //
 // Source: corrections that are written for drawn children.
-// Error: the mass of fixed children counts as the node's own too, and a refused one can be emitted as the correction.
+// Error: (w p - m)+ on the fixed children is counted a second time, as mass of the correction, so a refused fixed child
+// can be emitted as the correction.
 // Hidden: on trees without fixed children.
 struct UniverCorrectionOnChildren : HybridVerifier<detail::OnChildrenRule> {
   static constexpr Info info{.name = "univer_correction_on_children",
@@ -97,7 +98,7 @@ struct UniverWholeRow : HybridVerifier<detail::WholeRowRule> {
                              .derived_from = "univer"};
 };
 
-// Mutant: the ladder chooses a drawn child, and the test takes it for the first one.
+// Mutant: the ladder chooses a drawn child, and the test treats it like the drawn child that was drawn first.
 //
 // Source: engines that test the best of several drafts.
 // Error: the distribution of the chosen child is not q without the fixed tokens.
@@ -113,10 +114,11 @@ struct UniverLadderPlainRow : HybridLadderVerifier<detail::PlainRowRule> {
       .derived_from = "univer_ladder"};
 };
 
-// Mutant: the first token of an accepted suffix is drawn by its weight before the correction.
+// Mutant: the first token of an accepted suffix is drawn with the weights that first tokens have before the correction.
 //
 // Source: derived here; rule of an unreviewed note on root-marginalised block verification.
-// Error: the correction or bonus is a token after the first token too, so it changes the weights of first tokens.
+// Error: the correction or bonus token also depends on the first token, so given this token the first tokens have other
+// weights.
 // Hidden: where all first tokens have the same target rows.
 struct FirstTokenWithoutCorrection : RootMarginalised<false> {
   static constexpr Info info{.name = "first_token_without_correction",

@@ -20,7 +20,7 @@ namespace draftproof::mutants::paths {
 
 namespace detail {
 
-/// Recursive rejection without replacement that gets its drafts sorted.
+/// Recursive rejection without replacement that receives its drafts in sorted order.
 template <class Before>
 struct SortedRecursiveRejectionWor : mutants::detail::Resorted<verifiers::RecursiveRejectionWor, Before> {
   static constexpr Info info = verifiers::RecursiveRejectionWor::info;

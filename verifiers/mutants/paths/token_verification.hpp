@@ -63,8 +63,8 @@ struct CorrectionOneRowLate {
     return verify_tokens(
         at, random, [&](const auto& steps) { return random.emit(steps.bonus()); },
         [&](const auto& steps, int i) {
-          // If the rows there are equal, no residual is left, and the token is drawn from the row itself, as at the
-          // end.
+          // If the rows at the later position are equal, the residual has no mass, and the token is drawn from the
+          // target row, as at the end of the path.
           const auto& late = steps.distributions(i + 1);
           const bool residual = i + 1 < steps.length() && late.residual_mass(steps.one()) > steps.zero();
           return random.emit(late.residual(residual ? steps.one() : steps.zero()));

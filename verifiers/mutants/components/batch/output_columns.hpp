@@ -10,7 +10,7 @@ namespace draftproof::mutants::components::batch {
 //
 // sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: derived here, after samplers that draw for an option that is off.
-// Error: if random numbers are consumed in order, a run that should repeat another one no longer does.
+// Error: where random numbers are consumed in order, a run that should repeat an earlier run no longer does.
 // Hidden: in all checks that do not count random numbers.
 struct CoinBesideLastDraw : ChainSteps {
   static constexpr ComponentInfo info{.name = "coin_beside_last_draw",
@@ -28,8 +28,8 @@ struct CoinBesideLastDraw : ChainSteps {
 //
 //   L        longest      columns of the padded drafts
 //
-// sim/components/chain_steps.hpp has other symbols and cost. The index wraps as in array libraries, so the read stays
-// inside the row.
+// sim/components/chain_steps.hpp describes the other symbols and the cost. The index wraps as in array libraries, so
+// the read stays inside the row.
 // Source: flashinfer-ai/flashinfer#879.
 // Hidden: while all rows are full.
 struct PadIdTested : ChainSteps {
@@ -138,8 +138,9 @@ struct RejectionWriteToOtherRow : ChainSteps {
 //   S        scratch.residual_sum      sum stored by the first draw
 //
 // sim/components/chain_steps.hpp describes the other symbols and the cost.
-// Source: flashinfer-ai/flashinfer#424, as a sequential program.
-// Error: too small a sum cuts off the last tokens; too large a sum gives them the difference.
+// Source: flashinfer-ai/flashinfer#424, here written as a sequential program.
+// Error: with a sum that is too small, the last tokens are drawn too rarely or never; with a sum that is too large, the
+// last token with weight gets the difference.
 // Hidden: in batches of one.
 
 struct StaleBlockSum : ChainSteps {

@@ -47,7 +47,7 @@ struct IdlePositionNotAdvanced : ChainSteps {
 //
 // sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: NVIDIA/TensorRT-LLM#19487.
-// Hidden: in tests of one row; two rows of one distribution always agree.
+// Hidden: in tests of one row. Visible: two rows with the same distributions always get the same tokens.
 struct OneSeedForAllRequests : ChainSteps {
   static constexpr ComponentInfo info{.name = "one_seed_for_all_requests",
                                       .summary = "requests without a seed share one random stream",

@@ -33,7 +33,7 @@ struct MaskOfNeighbourRow : ChainSteps {
 //
 // sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: derived here, after in-place logits processors of engines.
-// Error: a request that shares its row with a masked one is masked, too.
+// Error: a request that shares its row with a masked request is masked, too.
 // Hidden: if no two requests share a row and no check reads the rows between two draws.
 
 struct MasksAppliedInPlace : ChainSteps {
@@ -67,8 +67,8 @@ struct MasksAppliedInPlace : ChainSteps {
 //
 //   L        longest      columns of the padded drafts
 //
-// sim/components/chain_steps.hpp has other symbols and cost. An offset beyond the array wraps, so that reads stay
-// inside the array.
+// sim/components/chain_steps.hpp describes the other symbols and the cost. An offset beyond the array wraps, so that
+// reads stay inside the array.
 // Source: NVIDIA/TensorRT-LLM#12588, found in review.
 // Hidden: while all requests have the same number of drafts.
 
@@ -106,8 +106,8 @@ struct ProposalsNotPermuted : ChainSteps {
 // Mutant: computes the offset of a row in 32 bits, which wraps. Rows beyond 2^31 elements are read from before the
 // array.
 //
-// sim/components/chain_steps.hpp has steps, symbols and cost. The product is taken modulo 2^32, which is the result
-// of the overflow on the machines of interest.
+// sim/components/chain_steps.hpp describes steps, symbols and cost. The product is computed modulo 2^32, the result of
+// a signed overflow on machines with two's complement.
 // Source: vllm-project/vllm#46560.
 // Hidden: below 2^31 elements.
 struct RowOffsetInt32 : ChainSteps {
@@ -124,7 +124,7 @@ struct RowOffsetInt32 : ChainSteps {
 // beginning of the array; rows between 2^31 and 2^32 elements, which a signed offset misses, are right.
 //
 // sim/components/chain_steps.hpp describes steps, symbols and cost.
-// Source: derived here, as a repair of row_offset_int32.
+// Source: derived here, as an insufficient repair of row_offset_int32.
 // Hidden: below 2^32 elements.
 struct RowOffsetUint32 : ChainSteps {
   static constexpr ComponentInfo info{

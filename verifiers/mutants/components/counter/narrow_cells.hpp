@@ -24,7 +24,7 @@ struct CellsOf16Bits : CounterSteps {
 
 // Mutant: counts tokens in floats. From 2^24 on adding 1 changes nothing, and the distance from p stops shrinking.
 //
-// Hidden: below 2^24 trials of a token, and in sums of equal parts, which a float doubles without an error.
+// Hidden: below 2^24 trials of a token, and where equal counts are added, because a float is doubled exactly.
 //
 // Symbols and cost: sim/components/counter_steps.hpp.
 // Source: derived here.
@@ -73,7 +73,7 @@ struct TrialsOf32Bits : CounterSteps {
 // Mutant: addresses a trial's random bits by the trial's number in 32 bits. From trial 2^32 on the same trials are
 // run again: counts grow without new evidence.
 //
-// Hidden: below 2^32 trials, and in every count, because the number of trials is right.
+// Hidden: below 2^32 trials, and in checks of the counts alone, because the number of trials is right.
 //
 // Symbols and cost: sim/components/counter_steps.hpp.
 // Source: derived here.

@@ -50,7 +50,7 @@ struct MaskOfStepStart : GrammarMasks {
 
 // Mutant: advances the automaton over all drafts of the step, and does not roll it back after a rejection.
 //
-// Source: vllm-project/vllm PR 12388, review: the number of states to roll back.
+// Source: vllm-project/vllm PR 12388, whose review discusses how many states to roll back.
 // Hidden: while all drafts are accepted, and within one step.
 struct StateAfterAllDrafts : GrammarMasks {
   static constexpr ComponentInfo info{.name = "state_after_all_drafts",
@@ -74,8 +74,8 @@ struct StateWithoutAcceptedDrafts : GrammarMasks {
   int next_state(const GrammarStep& step, int, Token last) const { return step.automaton->after(step.state, last); }
 };
 
-// Mutant: removes forbidden drafts before verification. q has no mask, so the remaining drafts were not drawn from
-// the rest of q alone: the removed token had a share of q, which the ratio test still counts.
+// Mutant: removes forbidden drafts before verification. q has no mask. A draft that is not removed has the
+// distribution q restricted to the allowed tokens and normalised, but the ratio test uses the whole q.
 //
 // Source: vllm-project/vllm PR 14702 trims drafts by the grammar; with drafts of probability 1 this is exact.
 // Hidden: while the drafter is masked too, and with sample-and-match as verifier.

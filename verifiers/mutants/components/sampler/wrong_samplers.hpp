@@ -35,7 +35,7 @@ struct CoinCanBeOne : InverseCdfSteps {
 };
 
 // Mutant: if rounding makes the last sum smaller than 1 and the uniform is not below it, returns the last id, even
-// one without weight.
+// if its token has weight 0.
 //
 // sim/components/inverse_cdf.hpp describes symbols and cost.
 // Source: sgl-project/sglang#22643.
@@ -58,7 +58,7 @@ struct FallbackToLastId : InverseCdfSteps {
 // tokens are rounded away.
 //
 // sim/components/inverse_cdf.hpp describes symbols and cost.
-// Source: derived here; the distribution of the program is exact.
+// Source: derived here; the distribution of the program is computed exactly.
 // Error: total variation 1e-4 at V = 32,000, 1e-3 at 262,144.
 // Hidden: at small V.
 struct FloatRunningSum : InverseCdfSteps {
@@ -71,8 +71,8 @@ struct FloatRunningSum : InverseCdfSteps {
   auto prepare(std::span<double> row) const { return InverseCdfTable<FloatRunningSum>(row); }
 };
 
-// Mutant: Gumbel noise from a 24-bit uniform. -log(-log u) is at most 17.3, so tokens further than that below the
-// head are never drawn, and tokens near this distance too rarely.
+// Mutant: Gumbel noise from a 24-bit uniform. -log(-log u) is at most 17.3, so tokens whose logit is more than about
+// this far below the largest logit are never drawn, and tokens near this distance too rarely.
 //
 //   u        (x >> 40) + 1/2 of 64 random bits x, in units of 2^-24
 //   E        clock(word)     -log u; the greatest logit - log E is the least E / w
@@ -129,8 +129,8 @@ struct ProposalOverwrittenByRace : draftproof::components::sampler::RaceSampler 
 // Mutant: the textbook sampler with 24-bit uniforms, so that a token's probability is a multiple of 2^-24.
 //
 // sim/components/inverse_cdf.hpp describes symbols and cost.
-// Source: derived here; the distribution of the program is exact.
-// Error: total variation up to V 2^-25 by the grid.
+// Source: derived here; the distribution of the program is computed exactly.
+// Error: total variation up to V 2^-25, because probabilities are rounded to the grid.
 // Hidden: at small V.
 struct UniformOf24Bits : InverseCdfSteps {
   static constexpr ComponentInfo info{

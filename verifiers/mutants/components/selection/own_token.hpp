@@ -26,7 +26,8 @@ struct ChosenTokenConfidence : SelectionPolicy {
 // Mutant: drops a drawn token whose draft probability is low.
 //
 // Symbols: sim/components/selection_view.hpp.
-// Source: derived here, after thresholds on draft probabilities of engines; right is stop_after_low_probability.
+// Source: derived here, after engines' thresholds on draft probabilities; the right policy is
+// stop_after_low_probability.
 // Hidden: where all tokens of a row are on one side of the threshold.
 struct LowProbabilityStop : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "low_probability_stop",
@@ -39,8 +40,8 @@ struct LowProbabilityStop : SelectionPolicy {
   }
 };
 
-// Mutant: ends drafting early where the probability of the whole drawn path falls below a threshold, and drops the
-// token at which it does.
+// Mutant: ends drafting where the probability of the whole drawn path falls below a threshold, and drops the token at
+// which this happens.
 //
 // Symbols: sim/components/selection_view.hpp.
 // Source: derived here, after early exits of draft models.
@@ -76,11 +77,11 @@ struct RerankedNodes : SelectionPolicy {
   }
 };
 
-// Mutant: rejects every masked draft and sets its row of q to zero, so that (p - 0)+ = p is emitted. This is the
-// verification of the other drafts alone; in a tree the siblings of the masked draft stay.
+// Mutant: rejects every masked draft and sets its row of q to zero, so that (p - 0)+ = p is emitted. The result
+// equals a verification without the masked draft; in a tree its siblings stay.
 //
 // Symbols: sim/components/selection_view.hpp.
-// Source: derived here, after masked drafts of engines; right is illegal_drafts_kept.
+// Source: derived here, after masked drafts of engines; the right policy is illegal_drafts_kept.
 // Hidden: while the drafter is masked too.
 struct IllegalDraftWithoutRow : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "illegal_draft_without_row",
@@ -93,8 +94,9 @@ struct IllegalDraftWithoutRow : SelectionPolicy {
   }
 };
 
-// Mutant: trims a chain before the first draft that the grammar forbids. The row of p is masked, the row of q is not,
-// so the trimmed token had a share of q that the rest of the row lacks.
+// Mutant: trims a chain before the first draft that the grammar forbids. The row of p is masked, but the row of
+// q is not. The token in place of the trimmed draft is drawn from p, not from (p - q)+ as after a rejection, although
+// accepted drafts already emit min(p, q).
 //
 // Symbols: sim/components/selection_view.hpp.
 // Source: derived here, after structured output of engines; the right policy is illegal_drafts_kept.

@@ -24,7 +24,7 @@ struct BonusForgetsDrafts : TargetRows<BonusForgetsDrafts> {
 // Mutant: applies every filter to the whole row, as a fused kernel of top-k and top-p does, if the request specifies
 // a chain, in which each filter gets what the previous one left.
 //
-// Hidden: where one filter is on, or where the filters that follow see no mass removed.
+// Hidden: where only one filter is on, or where no filter except the last removes mass.
 //
 // sim/components/target_steps.hpp describes steps, symbols and cost.
 struct ChainFilteredJointly : TargetRows<ChainFilteredJointly> {
@@ -37,7 +37,7 @@ struct ChainFilteredJointly : TargetRows<ChainFilteredJointly> {
 
 // Mutant: applies every filter to what the previous one left if the request specifies filters of the whole row.
 //
-// Hidden: where one filter is on, or where the filters that follow see no mass removed.
+// Hidden: where only one filter is on, or where no filter except the last removes mass.
 //
 // sim/components/target_steps.hpp describes steps, symbols and cost.
 struct JointFilteredInChain : TargetRows<JointFilteredInChain> {
@@ -78,8 +78,8 @@ struct PenaltyCountsLastTokenTwice : TargetRows<PenaltyCountsLastTokenTwice> {
   }
 };
 
-// Mutant: top-p keeps the tokens whose running share, themselves included, is below p. The token that reaches p is
-// dropped. If the first token reaches p alone, no token is left, and the first is kept.
+// Mutant: top-p keeps a token if the sum of the shares up to this token is below p, so the token with which the sum
+// reaches p is dropped. If the first token alone reaches p, no token would be left, and the first token is kept.
 //
 // Hidden: without top-p.
 //

@@ -22,7 +22,7 @@ struct FiltersBeforeTemperature : TargetRows<FiltersBeforeTemperature> {
 // Mutant: treats a temperature of at most one half as 0: the most probable token has all mass. Engines do this below
 // 1e-5, which small models cannot represent, so the threshold here is one half.
 //
-// Hidden: at temperature 0 itself and from 1 on.
+// Hidden: at temperature 0, and at temperatures above one half.
 //
 // sim/components/target_steps.hpp describes steps, symbols and cost.
 struct LowTemperatureIsGreedy : TargetRows<LowTemperatureIsGreedy> {
@@ -71,7 +71,7 @@ struct TargetAtDefaultTemperature : TargetRows<TargetAtDefaultTemperature> {
 
 // Mutant: ignores a temperature within a quarter of 1, as engines do that compare it with 1 by a tolerance.
 //
-// Hidden: at temperature 1 itself and far from it.
+// Hidden: at temperature 1, and at temperatures further than a quarter from 1.
 //
 // sim/components/target_steps.hpp describes steps, symbols and cost.
 struct TemperatureNearOneSkipped : TargetRows<TemperatureNearOneSkipped> {
