@@ -138,11 +138,10 @@ class PlaceSearch {
   bool leaf_ = false, function_ = true, resolved_ = true, given_up_ = false;
 
   Race race_ = Race::classes;
-  double reference_clock_ =
-      1;               // early_clock() if no entry wins with clock 1; 1 again after a change to a heavier one
-  int heavier_ = 0;    // how often a heavier entry has become the reference
-  int reference_ = 0;  // entry that is paired with all others
-  int other_ = -1;     // entry of another class, which is paired with the entries of the reference's own class
+  double reference_clock_ = 1;  // early_clock() if no entry wins with clock 1; 1 after a change to a heavier entry
+  int heavier_ = 0;             // how often a heavier entry has become the reference
+  int reference_ = 0;           // entry that is paired with all others
+  int other_ = -1;  // entry of another class, which is paired with the entries of the reference's own class
   std::vector<Pair> pairs_;
 };
 

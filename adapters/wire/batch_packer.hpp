@@ -59,11 +59,10 @@ std::size_t width(Dtype dtype);
 struct RowForm {
   Level level = Level::chain;
   Dtype dtype = Dtype::float32;
-  RowKind kind =
-      RowKind::probabilities;  ///< logits are natural logarithms of probabilities; that of 0 is minus infinity
-  int state_size = 0;          ///< numbers of a row's state
-  bool grammar = false;        ///< whether rows of p have masks
-  bool settings = false;       ///< whether requests have settings
+  RowKind kind = RowKind::probabilities;  ///< logits are natural logarithms; the logit of 0 is minus infinity
+  int state_size = 0;                     ///< numbers of a row's state
+  bool grammar = false;                   ///< whether rows of p have masks
+  bool settings = false;                  ///< whether requests have settings
 };
 
 /// Returns the form of rows of trials: float32 and probabilities, or else the first form that the program declares.

@@ -16,10 +16,10 @@
 namespace draftproof::adapters {
 
 struct DialogueOptions {
-  std::chrono::milliseconds hello_limit{20'000},
-      batch_limit{60'000};  ///< limits for the hello message, and for one answer
-  std::filesystem::path
-      dump_folder{};  ///< folder where requests are stored before they are sent and kept after a crash; empty: none
+  /// Limits on the time until the hello message, and on the time for one answer.
+  std::chrono::milliseconds hello_limit{20'000}, batch_limit{60'000};
+  /// Folder where requests are stored before they are sent, and kept after a crash; empty: requests are not stored.
+  std::filesystem::path dump_folder{};
   ChildOptions child{};
 };
 

@@ -214,8 +214,7 @@ class Server {
 /// Keeps freed memory for the next request: many verifiers allocate and free a copy of each row, and memory returned
 /// to the system in between costs a page fault for each page.
 void keep_freed_memory() {
-  constexpr int kept = 256 << 20,
-                least_mapped = 32 << 20;  // 32 MiB is the largest mmap threshold that malloc accepts
+  constexpr int kept = 256 << 20, least_mapped = 32 << 20;  // malloc accepts mmap thresholds up to 32 MiB
   mallopt(M_TRIM_THRESHOLD, kept);
   mallopt(M_MMAP_THRESHOLD, least_mapped);
 }

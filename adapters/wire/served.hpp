@@ -107,8 +107,7 @@ struct ServedModels {
   int length = 0;  ///< number of tokens; fewer if an end token comes before
   int drafts = 0;
   std::int64_t seed = 0;
-  std::span<const double> target{},
-      proposal{};  ///< [V, .., V], n + 1 extents: the last n tokens, then the next token
+  std::span<const double> target{}, proposal{};  ///< [V, .., V], n + 1 extents: last n tokens, then the next token
   // The members below are for several requests; target and proposal then have shape [S, V].
   std::span<const std::int32_t> next{};  ///< [S, V]: the state after each token in each state
   /// For a grammar with G states, [G, V]: `legal` is 1 where the state allows the token, `legal_next` is the state

@@ -119,9 +119,8 @@ Status status_of(const std::vector<ProofOf<Level>>& proofs) {
 // it is found with each of 20 seeds.
 
 struct ShownShare {
-  static constexpr int least_in = 10;  ///< at least one instance in this many must reveal a mutant
-  static constexpr int least_listed =
-      10;  ///< alternatively, this many cases of a list of pairs of settings must reveal it
+  static constexpr int least_in = 10;      ///< at least one instance in this many must reveal a mutant
+  static constexpr int least_listed = 10;  ///< or this many cases must, if they list pairs of settings
 
   int shown = 0, asked = 0;
   bool listed = false;  ///< whether the cases list pairs of settings instead of being random; each pair then has few

@@ -52,8 +52,7 @@ TEST(GroupBets, HaveMeanAtMostOneWithinTheSlack) {
     for (std::size_t g = 0; g < 3; ++g) {
       const double h = 0.05 * std::abs(any(random));
       slack[g] = mass[g] * std::expm1(h);
-      distribution[g] =
-          mass[g] * std::exp(h * (any(random) > 0 ? 1 : -1));  // the largest change that the slack allows
+      distribution[g] = mass[g] * std::exp(h * (any(random) > 0 ? 1 : -1));  // the largest change within the slack
       sum += distribution[g];
     }
     for (double& p : distribution) p /= sum;
@@ -251,9 +250,8 @@ TEST(MovedMassBets, GrowByTheRelativeEntropy) {
   const int records = 20000, tops = static_cast<int>(records * (top + share));
   for (int r = 0; r < records; ++r) add_moved_token(bets, row, r < tops, static_cast<std::uint64_t>(r));
   const double price = std::log(static_cast<double>(MovedMassBets::shares().size()));
-  EXPECT_GE(bets.log_e(),
-            records * nats - price -
-                0.5);  // The bet on this share alone gains this much; 0.5 is for the rounding of counts.
+  // The bet on this share alone gains this much. The constant 0.5 is for the rounding of counts.
+  EXPECT_GE(bets.log_e(), records * nats - price - 0.5);
   EXPECT_LE(bets.log_e(), records * nats + 0.5);
   EXPECT_EQ(bets.worst().where, "most likely token");
 }

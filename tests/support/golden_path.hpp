@@ -45,11 +45,10 @@ struct PathCase {
   std::string id, scheme;
   const PathModel* model;
   TreeShape shape;
-  double mean_accepted;          ///< expected number of accepted tokens; for a process, in its first iteration
-  std::vector<double> accepted;  ///< distribution of the number of accepted tokens; empty for a process
-  std::map<Tokens, double>
-      emitted;           ///< distribution of emitted tokens without entries below 1e-15; empty for a process
-  nlohmann::json entry;  ///< the case's JSON
+  double mean_accepted;              ///< expected number of accepted tokens; for a process, in its first iteration
+  std::vector<double> accepted;      ///< distribution of the number of accepted tokens; empty for a process
+  std::map<Tokens, double> emitted;  ///< distribution, without entries below 1e-15; empty for a process
+  nlohmann::json entry;              ///< the case's JSON
 };
 
 inline Tokens tokens_of(const std::string& text) {
