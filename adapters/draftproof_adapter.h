@@ -205,8 +205,9 @@ typedef struct dp_verifier {
   void* (*create)(const char* options, char* error, size_t error_size);
   void (*destroy)(void* self);
 
-  /* Writes the declaration of an instance over that of the library, for a library with several verifiers; optional.
-     Called once after `create`, with `declared` a copy of the table; texts live as long as the instance. */
+  /* Replaces the declaration of the library by the declaration of an instance, for a library with several verifiers;
+     optional. It is called once after `create`, with `declared` a copy of the table. Texts must stay valid as long as
+     the instance. */
   int32_t (*describe)(void* self, struct dp_verifier* declared);
 
   /* Decides on all rows. Returns DP_OK, or a status that refuses the batch as a whole. */

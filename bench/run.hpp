@@ -36,7 +36,8 @@ struct RunOptions {
 /// Returns the names of all registered benchmarks, as Google Benchmark prints them; the first call registers them.
 const std::vector<std::string>& registered_benchmarks();
 
-/// Returns the names whose plain names match one of the regular expressions; all names if there are no filters.
+/// Returns the names that match one of the regular expressions after plain_name() has removed suffixes such as
+/// /iterations:1; all names if there are no filters.
 /// Throws: InputError if a filter is not a regular expression or matches nothing.
 std::vector<std::string> choose_benchmarks(const std::vector<std::string>& names,
                                            const std::vector<std::string>& filters);

@@ -19,10 +19,9 @@ struct CUstream_st;
 
 namespace draftproof::gpu {
 
-/// The views are in host or in device memory, as the function that takes the batch requires. Strides are in entries;
-/// 0 means one row for all positions. Position i is trial `first_trial` + i of `seed`. Its random bits are those that
-/// a simulation of that trial uses for the drafts; verification uses other bits. `counts` and `wanted` must not
-/// overlap.
+/// The views are in host or in device memory, as the function that takes the batch requires. Strides are in entries; 0
+/// means one row for all positions. Position i is trial `first_trial` + i of `seed`. A simulation of this trial uses
+/// the same random bits for the drafts; verification uses other bits. `counts` and `wanted` must not overlap.
 template <class Entry>
 struct DraftBatch {
   int positions = 0, vocabulary = 0, proposals = 1;

@@ -68,7 +68,7 @@ int places_of(const Draw& draw);
 bool has_grid(const Draw& draw);
 /// Returns how many values a draw has: grid values, cells or entries. A lone clock has 2^24.
 std::uint64_t values_of(const Draw& draw);
-/// The sum of a pick's weights, or 0 if it has none that can be drawn from (not finite, negative, all zero).
+/// The sum of a pick's weights, or 0 if no token can be drawn (a weight is not finite or negative, or all are zero).
 double drawable_total(const Draw& draw);
 
 struct TreeNode {
@@ -91,8 +91,8 @@ struct DecisionTree {
   Target root{};
 
   enum class Fit { right, wrong, unexplored, unclear };
-  /// Compares a run on `sequence` with what the tree predicts: the outcome, and the draw at every place, weights
-  /// included.
+  /// Compares a run on `sequence` with the prediction of the tree: the outcome, and the draw at every place, including
+  /// its weights.
   Fit compare(const RunStore& store, const Sequence& sequence, RunStore::Chain run) const;
 };
 
@@ -115,11 +115,11 @@ void read_distribution(const DecisionTree& tree, const RunStore& store, int voca
 ///   race               V 2^-dtype_bits, and the error of the weights
 ///   integer            0
 ///
-/// Correctness: moving one threshold by one grid value moves that value's mass, 2^-bits, from one subtree to another,
-/// a total variation of at most 2^-bits. A threshold or weight is at most a sum of V terms of relative error
-/// 2^-dtype_bits; a normalisation by a small total is reached with that total's probability, so its error is not
-/// larger than that of the sum. Total variations add along a path. A stretch is wide if it has more than two values:
-/// a narrow one is an edge, which is reported separately and adds nothing to the limit.
+/// Correctness: moving one threshold by one grid value moves that value's mass, 2^-bits, from one subtree to another, a
+/// total variation of at most 2^-bits. A threshold or weight is at most a sum of V terms of relative error
+/// 2^-dtype_bits; a normalisation by a small total is reached with that total's probability, so its error is not larger
+/// than the error of the sum. Total variations add along a path. A stretch is wide if it has more than two values: a
+/// narrow one is an edge, which is reported separately and adds nothing to the limit.
 double deviation_limit(const DecisionTree& tree, int vocabulary, int dtype_bits);
 
 }  // namespace draftproof::adapters

@@ -2,14 +2,15 @@
 // emitted tokens, found by running the program on chosen tapes.
 //
 // The tree of draws and stretches is a conjecture. It is first built from a few witnesses (sequences of random numbers
-// that complete a run): a random one, one with small values and one with large values. The tree then predicts the runs
-// on further sequences, random ones and ones at the ends of its stretches, and these are run. A wrong prediction
-// becomes a witness on its path through the tree, until `predictions` in a row are right.
+// that complete a run): a random witness, a witness with small values and a witness with large values. The tree then
+// predicts the runs on further sequences, of random values and of values at the ends of its stretches, and these
+// sequences are run. A wrong prediction becomes a witness on its path through the tree, until `predictions` in a row
+// are right.
 //
 // Correctness: a wrong prediction always refines the tree. Let s be its sequence, and r the tree's own path to the leaf
 // that was predicted for s. Replace the values of s by the values of r, one draw after another: at some draw the run's
 // behaviour changes, and there s is a witness that separates the two values. The exploration can miss a stretch in
-// which no value was tested: none that the input suggests as a threshold, and none of a prediction. Half of the
+// which no value was tested, neither as a threshold that the input suggests nor in a prediction. Half of the
 // predictions are uniformly random; if a mass m of the tree is wrong, n of these miss it with probability (1 - m)^n.
 #pragma once
 
@@ -83,7 +84,7 @@ struct ProgramDistribution {
   std::vector<Stretch> edges{};      ///< stretches of uniforms with one or two values
   std::vector<Stretch> stretches{};  ///< all stretches of coins if ExploreOptions::keep_stretches is set, else empty
 
-  std::size_t calls = 0;      ///< runs, repeated ones and those with longer tapes included
+  std::size_t calls = 0;      ///< runs, including repeated runs and runs with longer tapes
   std::size_t predicted = 0;  ///< predictions in a row that were right
   std::size_t unjudged = 0;   ///< predictions that end in unexplored branches, or that rounding decides
   std::size_t witnesses = 0;  ///< witnesses used: the first three, and wrong predictions

@@ -3,8 +3,8 @@
 // entries are late. The moved clock at which the winner changes is the ratio of the two weights.
 //
 // A program may compute uniforms u = exp(-clock) from its clocks. For long clocks u has few digits, and on a grid of
-// 2^-24 a clock above 16 gives u = 0, which never wins. So all entries are paired with one of the heaviest, which keeps
-// the clock at which the winner changes at most `longest_clock`: exp(-4) has 18 bits of such a grid.
+// 2^-24 a clock above 16 gives u = 0, which never wins. So all entries are paired with an entry of nearly the largest
+// weight. Then the winner changes at a clock of at most `longest_clock`: exp(-4) has 18 bits of such a grid.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

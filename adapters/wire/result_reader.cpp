@@ -70,9 +70,8 @@ Draw listed_draw(const nlohmann::json& listed, int row) {
   return draw;
 }
 
-/// Checks draw `number` of a row, and sets the number of bits of a uniform to the declared number if the draw
-/// does not state it. Requires weights
-/// that are finite and >= 0 unless `status` is no_mass.
+/// Checks draw `number` of a row, and sets the number of bits of a uniform to the declared number if the draw does not
+/// state it. Requires weights that are finite and >= 0 unless `status` is no_mass.
 void check_draw(Draw& draw, std::size_t number, int row, int coin_bits, std::int32_t status) {
   const auto in_range = [&](int found, int least, int most, std::string_view field) {
     if (found < least || found > most)

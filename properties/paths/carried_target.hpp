@@ -123,7 +123,7 @@ struct WrongPrefix {
   }
 };
 
-/// Returns the first wrong prefix: shorter ones first, then by token ids. nullopt if after every prefix at
+/// Returns the first wrong prefix, in order of length and then of token ids. Returns nullopt if after every prefix at
 /// which a sequence continues the next token has distribution `target_after(prefix)`, V probabilities.
 template <class TargetAfter>
 std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& sequences, int vocabulary,

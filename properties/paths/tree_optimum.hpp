@@ -1,9 +1,9 @@
 // Optima of registered tree drafters on models that can be enumerated: the distribution of their trees, the
 // bounds for reports, and the oracle, a verifier that attains them.
 //
-// Default limits: 100,000 branches of the drafter and 40,000 nodes of all trees, which take seconds at most and
-// allow three i.i.d. paths up to V^L = 27, two up to V^L = 64. Beyond the limits the functions
-// return no result, not an approximation.
+// Default limits: 100,000 branches of the drafter and 40,000 nodes of all trees, which take seconds at most and allow
+// three i.i.d. paths up to V^L = 27, two up to V^L = 64. Beyond the limits the functions return no result, not an
+// approximation.
 #pragma once
 
 #include <memory>

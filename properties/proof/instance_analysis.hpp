@@ -43,8 +43,8 @@ struct ExactDistribution {
 };
 
 /// Enumerates `drafter` and then `decider` on `distributions` with up to `drafts` drafts. Throws: std::logic_error at
-/// a branch of probability zero; in double rounding may reach such a branch, which then has the program's
-/// distribution.
+/// a branch of probability zero. In double, rounding may lead to such a branch; it is then enumerated with the
+/// distribution that the program has there.
 template <class L, class Weight>
 ExactDistribution<Weight> explore_distribution(const AnyDrafter& drafter, const Decider<L, Explorer<Weight>>& decider,
                                                const L& distributions, int drafts, ExplorerLimits limits = {}) {

@@ -30,7 +30,7 @@ struct ProofOptions {
   std::string property{};                  ///< name of the only property to check; empty: all properties
   const std::atomic<bool>* stop = nullptr;
   bool stopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed); }
-  /// Called by one thread at a time with the number of instances done and the number of all.
+  /// Called by one thread at a time with the number of instances that are done and the number of all instances.
   std::function<void(std::size_t, std::size_t)> progress{};
   Checkpoint* checkpoint = nullptr;  ///< stores the blocks of instances
 };
@@ -81,7 +81,7 @@ struct ProofOf {
              return decisive(finding.property) && finding.status == Status::failed;
            });
   }
-  /// Returns a failed finding, decisive properties first; null if there is none.
+  /// Returns a failed finding, if possible of a decisive property; null if no finding failed.
   const Finding* violation() const {
     const Finding* found = nullptr;
     for (const Finding& finding : findings)

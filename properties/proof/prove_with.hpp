@@ -187,8 +187,8 @@ class Prover {
       if (later.largest > largest) largest = later.largest, instance = later.instance;
     }
   };
-  /// The results on a range of instances. Adding ranges in order has the same result as
-  /// examining all their instances as one range.
+  /// The results on a range of instances. Adding ranges in order has the same result as examining all their instances
+  /// as one range.
   struct Range {
     int instances = 0;
     std::uint64_t leaves = 0;

@@ -20,7 +20,7 @@
 namespace draftproof {
 
 // The last step of shrinking. Greedy descent lowers one weight at a time and may stop at large weights;
-// enumerating all models of the same shape with the smallest weights often finds a readable one.
+// enumerating all models of the same shape with the smallest weights often finds a readable model.
 
 /// Largest weight of a readable model. of_small_weights() does not replace a readable model.
 inline constexpr int legible_weight = 5;
@@ -82,8 +82,7 @@ struct Shrunk {
 };
 
 /// Returns a model that has the failure, and of which no model one step smaller has the failure, unless the search was
-/// cut.
-/// Starts from `model`, which has the failure, and tries no model twice.
+/// cut. Starts from `model`, which has the failure, and tries no model twice.
 template <class Model, class Shows>
 Shrunk<Model> shrink(Model model, const ShrinkOptions& options, Shows shows) {
   Shrunk<Model> result{std::move(model)};

@@ -1,4 +1,4 @@
-// Rejection sampling whose parts a test can replace by wrong ones. It runs as a program that draws from a tape, whose
+// Rejection sampling whose parts a test can replace by wrong parts. It runs as a program that draws from a tape, whose
 // distributions are then checked, or as a Served that draws from seeds.
 #pragma once
 

@@ -31,7 +31,7 @@ struct AcceptAlways {
   }
 };
 
-// Mutant: two right rules joined into a wrong one. A token y is drawn from p, and the draft x is kept if it equals y
+// Mutant: two right rules joined into a wrong rule. A token y is drawn from p, and the draft x is kept if it equals y
 // or if the ratio test passes; otherwise the residual of single-draft sampling follows.
 //
 //   y        random.pick(p)      a draw from the target

@@ -2,8 +2,8 @@
 //
 // Source: choices that look right: the choice of the i.i.d. ladder, or a choice by p / q or by draw order.
 // Error: the token of the group that was drawn first decides how much of the group's mass still competes with the bins
-// above. So the choice does not have distribution q on the group, and the selected draft does not have
-// the distribution p_I that the ladder computes (ladder.hpp).
+// above. So the choice does not have distribution q on the group, and the selected draft does not have the distribution
+// p_I that the ladder computes (ladder.hpp).
 #pragma once
 
 #include <draftproof/verifiers/ladder_wor.hpp>

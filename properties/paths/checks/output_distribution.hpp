@@ -45,9 +45,8 @@ struct CompletedDistribution {
   }
 };
 
-// The tree has the distribution that its drafter declares, whatever the verifier. A verifier that is exact for
-// one draft distribution is not exact for another; in most public bugs the q of the tests is not the q that was
-// sampled from.
+// The tree has the distribution that its drafter declares, whatever the verifier. A verifier that is exact for one
+// draft distribution is not exact for another; in most public bugs the drafts were not sampled from the q of the tests.
 //
 //   repeats    at node u, draws x_1, x_2, .. have probability q(x_1|u) q(x_2|u) ..
 //   distinct   each draw from the rest: q(x_i|u) / (1 - q(x_1|u) - .. - q(x_(i-1)|u))
@@ -56,9 +55,9 @@ struct CompletedDistribution {
 //   pruned     the same with fewer fixed children
 //   suffix     one path below the first root child, and the same tokens below the others; root children are fixed
 //
-// A tree with its draws in order arises in one way only, so its probability is a product over its nodes. The
-// drafter may choose the number of draws per node, but not by their values; the check requires that
-// the probabilities of all trees sum to 1.
+// A tree with its draws in order arises in one way only, so its probability is a product over its nodes. The drafter
+// may choose the number of draws per node, but not by their values; the check requires that the probabilities of all
+// trees sum to 1.
 
 struct DeclaredDistribution {
   static constexpr std::string_view name = "declared_distribution";

@@ -17,7 +17,7 @@ struct TeamShape {
   int threads() const { return partitions * warps * lanes; }
 };
 
-/// The shared state of a team's threads. Each partition has its own scratch, as blocks of a cluster do.
+/// The shared state of a team's threads. Each partition has separate scratch memory, like a block of a cluster.
 class HostTeam {
  public:
   explicit HostTeam(const TeamShape& shape)

@@ -66,7 +66,7 @@ class KernelCase {
 std::vector<std::unique_ptr<KernelCase>> kernel_cases(int positions);
 
 /// Runs a kernel on all cases, with wrong_verdicts(i) on case i, and prints the differences from the host. Returns 1
-/// if the correct kernel differs or a mutant does not.
+/// if the correct kernel differs from the host, or if a mutant does not differ.
 template <class Wrong>
 int judge(const std::string& kernel, bool sound, const std::vector<std::unique_ptr<KernelCase>>& cases,
           const Wrong& wrong_verdicts) {

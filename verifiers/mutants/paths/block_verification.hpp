@@ -44,7 +44,7 @@ struct BlockClippedTests {
 //   c_i      clipped[i]     clipped product of ratios after i tokens (verifiers/paths/block/block_rule.hpp)
 //
 // Source: vllm-project/vllm-ascend#7807.
-// Error: wrong wherever a correction follows c < 1.
+// Error: the correction has the wrong distribution wherever c < 1.
 // Hidden: in the number of accepted tokens and the first token; at V = 2, where both residuals are one token, and at
 // L = 1.
 struct BlockTokenResidual {
@@ -73,7 +73,7 @@ struct BlockTokenResidual {
 // Source: greedy block verification of arXiv:2403.10444, appendix, without its modified target; hierarchical
 // speculative decoding without caps and with a single draw at the end (arXiv:2601.05724) is the same rule.
 // Error: each iteration accepts more than a stateless lossless rule can.
-// Hidden: in the first iteration, which equals that of the right scheme.
+// Hidden: in the first iteration, which is the same as in the right scheme.
 struct GreedyBlockWithoutCarry {
   static constexpr Info info{.name = "greedy_block_without_carry",
                              .summary = "greedy block verification without the state that it should carry",

@@ -158,8 +158,8 @@ struct NoiseDrawnOncePerPrompt {
 //   u        one uniform  token i is accepted while u < p / q; the least ratio so far decides
 //
 // Source: feifeibear/LLMSpeculativeSampling, found by reading its source.
-// Error: every single position has the right distribution, their joint distribution is wrong: an acceptance makes the
-// next one likelier. Hidden: in the first token, and at L = 1.
+// Error: every single position has the right distribution, but the joint distribution is wrong: an acceptance makes the
+// next acceptance more likely. Hidden: in the first token, and at L = 1.
 struct OneCoinForAllPositions {
   static constexpr Info info{.name = "one_coin_for_all_positions",
                              .summary = "token verification that uses one accept uniform for the whole path",

@@ -38,7 +38,7 @@ struct BonusWithoutMask : GrammarMasks {
 
 // Mutant: masks all rows of a step by the state before it.
 //
-// Source: vllm-project/vllm PR 44297, where one decision about the mask stands for all drafts of a step.
+// Source: vllm-project/vllm PR 44297, where one decision about the mask is used for all drafts of a step.
 // Hidden: without drafts, and while the states allow the same tokens.
 struct MaskOfStepStart : GrammarMasks {
   static constexpr ComponentInfo info{.name = "mask_of_step_start",

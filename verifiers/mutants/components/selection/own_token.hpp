@@ -1,4 +1,4 @@
-// Mutants of selection policies: whether a draft is kept depends on its own token. The verifier tests it against q,
+// Mutants of selection policies: whether a draft is kept depends on its token. The verifier tests the draft against q,
 // but the kept tokens no longer have distribution q. No mutant here shows with sample-and-match as verifier.
 #pragma once
 

@@ -21,8 +21,8 @@ struct BonusForgetsDrafts : TargetRows<BonusForgetsDrafts> {
   }
 };
 
-// Mutant: applies every filter to the whole row, as a fused kernel of top-k and top-p does, if the request specifies
-// a chain, in which each filter gets what the previous one left.
+// Mutant: applies every filter to the whole row, as a fused kernel of top-k and top-p does, if the request specifies a
+// chain, in which each filter is applied to the tokens that the previous filter left.
 //
 // Hidden: where only one filter is on, or where no filter except the last removes mass.
 //
@@ -35,7 +35,8 @@ struct ChainFilteredJointly : TargetRows<ChainFilteredJointly> {
   bool joint(const TargetRequest&) const { return true; }
 };
 
-// Mutant: applies every filter to what the previous one left if the request specifies filters of the whole row.
+// Mutant: applies every filter to the tokens that the previous filter left, although the request specifies filters of
+// the whole row.
 //
 // Hidden: where only one filter is on, or where no filter except the last removes mass.
 //

@@ -6,9 +6,8 @@
 
 namespace draftproof::mutants::tree_drafters {
 
-// Wrong drafter of trees: draws all tokens of a path from the row at its root, like a drafter that proposes L tokens
-// in one pass and stores rows for one position. The tokens are declared as draws of the proposal after
-// each prefix.
+// Wrong drafter of trees: draws all tokens of a path from the row at its root, like a drafter that proposes L tokens in
+// one pass and stores rows for one position. The tokens are declared as draws of the proposal after each prefix.
 //
 // Source: derived here.
 // Hidden: in models without context, and in paths of one token.
