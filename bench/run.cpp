@@ -157,7 +157,7 @@ std::vector<std::string> usual_sizes(const std::vector<std::string>& names, cons
       return plain_name(goal.slower) == name || plain_name(goal.faster) == name;
     });
   };
-  std::map<std::string, std::vector<std::size_t>> siblings;  // sizes of a benchmark, by name
+  std::map<std::string, std::vector<std::size_t>> siblings;  // indices by name without numbers
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string kind;
     std::istringstream parts(plain_name(names[i]));

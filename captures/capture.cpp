@@ -166,8 +166,8 @@ Capture::Capture(std::string file, NamedArrays arrays, nlohmann::json metadata)
   check_context();
 }
 
-/// Reads the kind of values and V from the metadata. The default kind is log-probabilities; with token ids it is
-/// probabilities.
+/// Reads the kind of values and V from the metadata. The default kind is log-probabilities, or probabilities for a
+/// truncated capture, which has token ids.
 void Capture::read_declared() {
   if (const auto schema = metadata_.find("schema"); schema != metadata_.end() && *schema != capture_schema)
     throw file_error(file_, "schema " + text_in_quotes(*schema),
@@ -205,7 +205,8 @@ void Capture::check_shape(std::string_view name, std::size_t columns) const {
   if (columns > 0) wanted.push_back(columns);
   if (array.shape != wanted)
     throw array_error(file_, name, "shape " + shape_of(array), shape_text({wanted.begin(), wanted.end()}));
-  // Half precision has relative errors of up to 2^-8, so a check of the sum is useless. Logits have no such check.
+  // Probabilities in half precision have relative errors of up to 2^-8, too large to check that they sum to 1. The sum
+  // of logits is not checked.
   const bool half = array.dtype == DType::F16 || array.dtype == DType::BF16;
   if (!is_floating(array.dtype) || (half && values_ != Values::Logit))
     throw array_error(file_, name, fmt::format("{} elements", to_string(array.dtype)),

@@ -10,12 +10,13 @@
 
 namespace draftproof {
 
-/// Location and kind of a fault. `file` may also be a source specification or the name of an option.
+/// The location of a fault, the value found and the value expected. `file` may also be a source specification or the
+/// name of an option.
 struct InputFault {
   std::string file;
-  std::string array = {};                 // empty: the fault is not inside one array
+  std::string array = {};                 // empty if the fault is not inside one array
   std::optional<std::size_t> row = {};    // 0-based
-  std::optional<std::size_t> token = {};  // 0-based column; in a truncated row the column, not the id
+  std::optional<std::size_t> token = {};  // 0-based column, also in a truncated row
   std::string got = {};
   std::string expected = {};
 };

@@ -11,8 +11,8 @@ namespace draftproof {
 
 namespace {
 
-// A source of rows made into a model. Contexts are the positions of the source; a token leads to the position given by
-// a hash of the context and the token. Steps may have any length, and all trials share the tables.
+// Makes a model from a source of rows. Contexts are the positions of the source; a token leads to the position given by
+// a hash of the context and the token. Steps may have any length, and all trials share one table per position.
 
 using Tables = std::vector<RatioTable>;
 

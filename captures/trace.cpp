@@ -30,7 +30,8 @@ class TraceArrays {
     throw refuse(name, "no such array", "one");
   }
 
-  /// Returns the first byte of an array. Throws unless it has one of `types` and this number of dimensions.
+  /// Returns a pointer to the first byte of an array. Throws unless the array has one of `types` and this number of
+  /// dimensions.
   const std::byte* data(std::string_view name, std::vector<DType> types, std::size_t dimensions) const {
     const SafetensorsEntry& entry = need(name);
     std::string wanted;
@@ -297,7 +298,7 @@ double Trace::distribution_of_logits(const Rows& of, std::size_t row, std::span<
     greatest = std::max(greatest, parts[i].greatest);
   }
   if (greatest == none) throw refuse({}, "-inf for every token", "a token that can occur");
-  double sum = 0;  // of positive terms: the relative error is below parts 2^-53
+  double sum = 0;  // The terms are positive, so the relative error is below 2^-53 times their number.
   for (const SoftmaxBlock& part : parts)
     sum += static_cast<double>(part.sum) * 0x1p-46 * std::exp(double{part.greatest} - double{greatest});
   const double log_sum = double{greatest} + std::log(sum);

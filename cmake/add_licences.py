@@ -46,7 +46,7 @@ def version_of(package: str) -> str:
 
 
 def licences(libraries: list[str], doc: Path) -> tuple[dict[str, str], list[str]]:
-    """Returns ({name below licenses/: text}, libraries and packages without a licence text)."""
+    """Returns the licence texts by file name below licenses/, and the libraries and packages without a text."""
     texts: dict[str, str] = {}
     rows, lacking = [], []
     for what, package in [*((name, package_of(name)) for name in libraries), *(("headers", one) for one in HEADERS)]:
@@ -64,7 +64,7 @@ def licences(libraries: list[str], doc: Path) -> tuple[dict[str, str], list[str]
 
 
 def add(path: Path, texts: dict[str, str]) -> None:
-    """Writes the wheel again with these files: in its licenses/, in METADATA and in RECORD."""
+    """Writes the wheel again with these texts below licenses/, named in METADATA and RECORD."""
     with zipfile.ZipFile(path) as old:
         (record,) = (name for name in old.namelist() if name.endswith(".dist-info/RECORD"))
         about = record.removesuffix("RECORD")
@@ -103,7 +103,7 @@ def without_licence(path: Path) -> list[str]:
         table = f"{about}licenses/{TABLE}"
         rows = wheel.read(table).decode().splitlines() if table in names else []
         texts = {}
-        for row in rows:  # "LIBRARY: PACKAGE VERSION, TEXT", or "headers: PACKAGE VERSION, TEXT"
+        for row in rows:  # format "LIBRARY: PACKAGE VERSION, TEXT" or "headers: PACKAGE VERSION, TEXT"; TEXT is a file
             what, package, _, text = row.split()
             texts[package if what == "headers:" else what.rstrip(":")] = f"{about}licenses/{text}"
         return [what for what in [*bundled(wheel), *HEADERS] if texts.get(what) not in names]

@@ -26,18 +26,18 @@ class DeviceError : public std::runtime_error {
 /// Returns the number of usable devices; 0 without a driver. Throws: DeviceError if the driver fails otherwise.
 int device_count();
 
-/// The verdicts of a batch. A position in `unserved` reached a branch of probability zero: its drafts cannot have
-/// been drawn from its rows, or the rows are not distributions. Its token is no_token. Where rows were found not to
-/// be distributions, `refused` names row and token (describe(), row_fault.hpp).
+/// The verdicts of a batch. A position in `unserved` has the token no_token, because it reached a branch of probability
+/// zero: its drafts cannot have been drawn from its rows, or the rows are not distributions. If a check found that the
+/// rows are not distributions, `refused` has the row and token at fault (describe(), row_fault.hpp).
 struct BatchVerdicts {
   std::vector<Verdict> verdicts;         ///< [B]
-  std::vector<std::size_t> unserved;     ///< positions, ascending; empty in a sound batch
+  std::vector<std::size_t> unserved;     ///< positions, ascending; empty if rows and drafts are valid
   std::vector<RefusedPosition> refused;  ///< the unserved positions whose rows have a fault
 };
 
-/// Copies a batch from host to device memory. Entry = float, double, Bfloat16 or Half.
-/// Throws: std::invalid_argument if sizes, strides, counts or drafts are out of range (with the position, for counts
-/// and drafts); DeviceError if a copy fails.
+/// A copy of a batch in device memory. Entry = float, double, Bfloat16 or Half. The constructor throws:
+/// std::invalid_argument if sizes, strides, counts or drafts are out of range (with the position, for counts and
+/// drafts); DeviceError if a copy fails.
 template <class Entry>
 class DeviceBatch {
  public:
@@ -46,8 +46,8 @@ class DeviceBatch {
   DeviceBatch(DeviceBatch&&) noexcept;
   DeviceBatch& operator=(DeviceBatch&&) noexcept;
 
-  /// The batch in device memory, with `faults` allocated; valid as long as this object. stored(view(), ...) is the
-  /// same batch with its format as a run-time value (stored_batch.hpp).
+  /// Returns the batch with pointers to device memory, `faults` included; valid as long as this object.
+  /// stored(view(), ...) is the same batch with its format as a run-time value (stored_batch.hpp).
   const Batch<Entry>& view() const;
   /// Waits for the device and returns the verdicts in host memory. Throws: DeviceError.
   BatchVerdicts verdicts() const;

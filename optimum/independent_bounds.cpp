@@ -8,15 +8,17 @@
 namespace draftproof {
 namespace {
 
-/// Bounds this close are not refined by further branches, because the gap is far below the digits of any report.
+/// If lower and upper bound differ by less than this, the search ends, because no report shows so many digits.
 constexpr double close_enough = 1e-8;
-/// Limit on the number of tokens that the search reads, about a second of work; a branch takes some ten scans.
+/// Limit on the number of tokens that the search reads, about a second of work; a branch reads all V tokens about ten
+/// times.
 constexpr double most_work = 1e7;
 constexpr int least_branches = 100;
 
 enum class Side : char { free, inside, outside };
 
-/// The cuts that contain some tokens and exclude others. The value of each of these cuts is at least `lower`.
+/// The cuts (sets of tokens) that contain the tokens inside and exclude the tokens outside. The value of each of these
+/// cuts is at least `lower`.
 struct CutBranch {
   std::vector<Side> side;
   std::vector<double> weights;
@@ -29,7 +31,7 @@ class Search {
       : table_{table},
         drafts_{static_cast<std::size_t>(drafts)},
         tokens_{static_cast<std::size_t>(table.vocabulary())},
-        // Rounding error of V additions, a weighted mean and a power of numbers at most 1.
+        // Bounds the rounding error of V additions, a weighted mean and a power, all of numbers of at most 1.
         margin_{(table.vocabulary() + 4.0 * drafts) * 0x1p-53} {}
 
   OptimumBounds run() {
@@ -85,7 +87,8 @@ class Search {
       if (!reweigh(branch, scan(branch), i)) return;
   }
 
-  /// Tightens both bounds. Returns q_k(S) for each k, where S is the set that gives the lower bound.
+  /// Tightens the lower bound of the branch and the upper bound of the search. Returns q_k(S) for each k, where S is
+  /// the set that gives the lower bound.
   std::vector<double> scan(CutBranch& branch) {
     std::vector<double> masses(drafts_, 0), of_least;
     MixedMass start{0, 0};
@@ -142,7 +145,7 @@ class Search {
   std::size_t drafts_, tokens_;
   double margin_, upper_ = 1;
   std::vector<std::pair<double, std::size_t>> order_;  ///< free tokens by p / r
-  std::vector<MixedMass> rising_;                      ///< masses of these tokens, in that order
+  std::vector<MixedMass> rising_;                      ///< masses of the tokens of order_, in the same order
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
-"""Makes the virtual environment that the package's tests run in, and runs Python there. It needs Python alone.
+"""Makes the virtual environment that the package's tests run in, and runs Python there. Needs only Python itself.
 
-    environment.py make FOLDER REQUIREMENTS     makes it, or does nothing if it is up to date
-    environment.py run FOLDER ARGUMENTS         its interpreter with these arguments
+    environment.py make FOLDER REQUIREMENTS     makes the environment, unless it is up to date
+    environment.py run FOLDER ARGUMENTS         runs the environment's Python with these arguments
 
 The package is installed as a link to this checkout, without its program. Exit code 77 stands for an environment that
 cannot be made here: an old Python, no venv module, no package index. FOLDER/skipped keeps the reason, and `run` repeats
@@ -42,18 +42,18 @@ def make(folder: Path, requirements: Path) -> None:
     _call([sys.executable, "-m", "venv", "--clear", str(folder)])
     pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet", "--retries=1"]
     if _pip([*pip, "install", "-r", str(requirements)]) != 0:
-        # The index is reached if it has the one package that is certainly there.
+        # numpy is in every package index, so if pip does not find it, the index cannot be reached.
         if _pip([*pip, "install", "--dry-run", "--ignore-installed", "--no-deps", "numpy"]) != 0:
             raise Skipped("the package index cannot be reached")
         raise SystemExit(f"{requirements}: not installed")
-    # The link brings the metadata: version, entry points, plug-in of pytest.
+    # Installing the link adds the package's metadata: its version, entry points and pytest plug-in.
     link = ["--no-index", "--no-deps", "--no-build-isolation", "--config-settings", "wheel.cmake=false"]
     _call([*pip, "install", *link, "-e", str(ROOT)])
     ready.write_text(wanted)
 
 
 def run(folder: Path, arguments: list[str]) -> None:
-    """Becomes the environment's interpreter.
+    """Replaces this process by the environment's interpreter.
 
     Raises: Skipped if there is no environment.
     """

@@ -25,8 +25,8 @@ namespace {
 struct Chapter {
   std::string title, about;
   std::vector<std::string> groups;
-  bool rate = false;                    ///< items per second instead of time per item
-  std::vector<std::string> counters{};  ///< counters of the first group; each has a table
+  bool rate = false;                    ///< whether the tables show items per second instead of time per item
+  std::vector<std::string> counters{};  ///< counters of the first group that get a table each
 };
 
 std::string method_text(int repetitions, double min_time) {
@@ -260,7 +260,7 @@ std::vector<Figure> figures_of(const Results& results) {
                        .y_label = "processor time a decision",
                        .y_tick = plots::time_tick};
   for (const auto& [label, name, dashed] : costs) add(cost, series_of(results, label, name, false, dashed));
-  // A lower bound without other lines would not be useful.
+  // Lower bounds are drawn only beside measured costs.
   if (!cost.empty())
     for (const std::string& lower_bound : lower_bounds_of(results))
       add(cost, series_of(results, "lower bound: " + lower_bound, "lower_bound/" + lower_bound + "/{}", false, true));
@@ -283,7 +283,7 @@ std::vector<Figure> figures_of(const Results& results) {
   return figures;
 }
 
-constexpr double usual_threshold = 0.05;  // the default of `bench compare`
+constexpr double usual_threshold = 0.05;  // the default threshold of `bench compare`
 
 bool of_benchmarks(const page::Json& data) {
   return page::begins(page::text_of(data, "schema"), "draftproof.bench/");
@@ -295,7 +295,7 @@ bool add_to_pages() {
   page::found_figures().push_back([](const page::Json& data, std::vector<page::Figure>& figures) {
     if (!of_benchmarks(data)) return;
     for (Figure& figure : figures_of(results_of(data, "benchmarks"))) {
-      figure.plot.width = 400;  // two or three fit side by side, as with the page's other figures
+      figure.plot.width = 400;  // the page shows two or three figures of this width side by side
       figure.plot.plane = 240;
       figures.push_back({std::move(figure.caption), drawn(figure.plot)});
     }
@@ -399,7 +399,7 @@ std::string worst_spread(const Results& results) {
       100 * all.median, 100 * all.high);
 }
 
-/// Whether the benchmark times one decision of a lossless verifier, at the size where passes cost most.
+/// Whether the benchmark times one decision of a lossless verifier at V = 128,256 and K = 4.
 bool is_cost_of_a_scheme(const std::string& plain_name) {
   static const std::regex cost("cost/([^/]*)/[^/]*/128256/4");
   std::smatch parts;
@@ -429,7 +429,7 @@ bool on_page(const std::string& plain_name, const std::vector<Goal>& goals) {
 
 namespace {
 
-/// Returns the page as Markdown; `folder` is the path of its plots as the page names it.
+/// Returns the page as Markdown; links to the plots begin with `folder`, their path relative to the page.
 std::string page_text(const Results& results, const std::vector<Figure>& figures, const std::string& folder) {
   const auto& context = results.context;
   std::string text = method_text(context.value("repetitions", 0), context.value("min_time", 0.0));
@@ -447,7 +447,7 @@ std::string page_text(const Results& results, const std::vector<Figure>& figures
     text += fmt::format("\n![{}]({}/{})\n\n{}\n", figure.plot.title, folder, figure.file, figure.caption);
   std::set<std::string> shown;
   for (const Chapter& chapter : chapters()) text += chapter_text(results, chapter, shown);
-  for (const std::string& group : results.groups())  // a group that no chapter names gets a chapter
+  for (const std::string& group : results.groups())  // a group without a chapter gets a new one
     if (!shown.contains(group))
       text += chapter_text(results, {group, "Group `" + group + "`.", {group}, false, {}}, shown);
   return text;
@@ -460,7 +460,7 @@ void write_page(const Results& results, const std::string& file) {
   const fs::path page(file), folder = page.parent_path() / page.stem();
   const auto figures = figures_of(results);
   write_whole(page, page_text(results, figures, folder.filename().string()));
-  std::error_code failed;  // after an error, writing the plots throws
+  std::error_code failed;  // not read: if there is no folder, write_whole() throws
   if (!figures.empty()) fs::create_directories(folder, failed);
   for (const Figure& figure : figures) write_whole(folder / figure.file, drawn(figure.plot).file());
 }

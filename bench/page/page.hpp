@@ -37,12 +37,13 @@ struct Figure {
   plots::LinePlot plot;
 };
 
-/// Returns the points of all benchmarks whose name is `name` with a number in place of "{}"; `rate`: items per second
-/// instead of seconds.
+/// Returns a point for each benchmark whose name is `name` with a number in place of "{}": x is the number, y the time
+/// per item in seconds, or items per second if `rate` is true.
 plots::Series series_of(const Results& results, const std::string& label, const std::string& name, bool rate,
                         bool dashed = false);
 
-/// Adds the figures, goals as verdicts, and the comparison of runs to the pages of results (cli/report/page).
+/// Registers the figures of benchmarks, their goals as verdicts, and the comparison of two runs for pages of results
+/// (cli/report/page).
 bool add_to_pages();
 
 /// Whether a run for the page includes this benchmark. It includes both sides of every goal, all benchmarks of groups

@@ -19,14 +19,14 @@ std::string_view to_text(AuditRule rule) {
   return names[static_cast<std::size_t>(rule)];
 }
 
-/// Returns log10(e) from log(e).
+/// Returns the decimal logarithm of an e-value from its natural logarithm.
 double decades(double log_e) { return log_e / std::log(10.0); }
 std::string power_of_ten(double log_e) { return fmt::format("10^{:.1f}", decades(log_e)); }
 
 double percent_more(const GroupExcess& excess) { return 100 * (excess.observed / excess.expected - 1); }
 
-/// Adds the largest excess of a family or of a position in the block, if there is one: an object in the data and five
-/// cells.
+/// Adds the largest excess of a family or of a position in the block: five cells, and an object in the data if there
+/// is an excess.
 void add_excess(ResultRow& row, const GroupExcess& excess) {
   const bool any = !excess.where.empty();
   row.cell("group", {any ? excess.where : "none"});

@@ -89,13 +89,13 @@ const KillRow* shown_bug(const KillMatrix& matrix) {
   return shortest;
 }
 
-/// Whether the table shows `row` for a lossless scheme: K drafts, or the most drafts that the scheme supports.
+/// Whether the table shows `row`: the scheme is lossless, and ran with `drafts` drafts or does not support so many.
 bool in_table(const SurveyRow& row, int drafts) {
   return row.verifier->kind() == Kind::verifier && row.tally.trials > 0 &&
          (row.drafts == drafts || !row.verifier->takes(drafts));
 }
 
-/// Returns the draft samplings of the table in the order in which the survey met them, i.i.d. samplings first.
+/// Returns the draft samplings of the table, i.i.d. samplings first, otherwise in the order of the survey's rows.
 std::vector<const AnyDrafter*> distributions_of(const DemoResult& result) {
   std::vector<const AnyDrafter*> samplings;
   for (const SurveyedSource& item : result.surveyed)

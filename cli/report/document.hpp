@@ -45,23 +45,23 @@ struct ResultRow {
 
 struct Table {
   std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows;  ///< each with one cell a column
+  std::vector<std::vector<Cell>> rows;  ///< Each row has one cell per column.
 
   /// Adds the cells of a row. The first row sets the columns of a table that has none.
   void add(ResultRow row);
-  /// Adds the record of a row to `records`, its cells to the table.
+  /// Adds the record of `row` to `records` and the cells of `row` to the table.
   void add(nlohmann::ordered_json& records, ResultRow row);
 };
 
 struct Section {
   std::string title;
   std::vector<std::string> before{};  ///< lines above the table
-  Table table{};                      ///< without columns: no table
+  Table table{};                      ///< A table without columns is not shown.
   std::vector<std::string> after{};   ///< lines below the table
 };
 
 struct Document {
-  nlohmann::ordered_json data;  ///< "schema" first: "draftproof.<command>/<version>"
+  nlohmann::ordered_json data;  ///< The first member is "schema": "draftproof.<command>/<version>".
   std::vector<Section> sections;
 };
 

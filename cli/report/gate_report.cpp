@@ -116,14 +116,15 @@ Cell caught_by(const KillRow& row) {
   return {"not caught", Tone::bad};
 }
 
-/// Returns "37 % of 240", or "-" where no share was counted.
+/// Returns the share of instances that refuted a mutant, "37 % of 240", or "-" if it was not counted.
 Cell share_of(const KillRow& row) {
   if (!row.share || row.share->asked == 0) return {"-"};
   return {fmt::format("{} % of {}", 100 * row.share->shown / row.share->asked, row.share->asked),
           row.common() ? Tone::plain : Tone::bad};
 }
 
-/// The optional columns of a table of the matrix, and the title of the column of draft samplings or verifiers.
+/// Whether a table of the kill matrix has each optional column; `partner` is the title of the column of draft samplings
+/// or verifiers.
 struct KillColumns {
   std::string partner;
   bool lossy = false, shares = false, timings = false;

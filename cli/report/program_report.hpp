@@ -19,8 +19,8 @@ Document report_audit(const AuditResult& result, const Trace& trace, const Audit
 
 namespace adapters {
 
-/// Reports `distributions`, one of each of the `inputs`, in order. Schema draftproof.distribution/1. Probabilities are
-/// numbers, and texts as probability_text() writes them. For each input "limit" is ProgramDistribution::limit, and
+/// Reports `distributions`, one for each of the `inputs`, in order. Schema draftproof.distribution/1. Each probability
+/// is a number and a text of probability_text(). For each input "limit" is ProgramDistribution::limit, and
 /// "rounding_limit" is the further difference that the rounding of rows to the declared type explains.
 Document report_distributions(std::span<const ProgramDistribution> distributions, std::span<const Input> inputs,
                               const Declaration& declaration, std::uint64_t seed);

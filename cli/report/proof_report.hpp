@@ -29,7 +29,8 @@ inline Document report_proofs(std::span<const Proof> proofs, const ProofOptions&
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>& proof);
 
-/// Returns the verdict of the proof of a survey's row; without a proof "not proved" or "cannot be enumerated".
+/// Returns the verdict of the proof for a row of a survey. If `proof` is null, the cell says why there is none: "not
+/// asked" or "cannot be explored".
 template <class Level>
 Cell verdict_cell(const ProofOf<Level>* proof, const Info& info);
 
@@ -49,12 +50,12 @@ nlohmann::ordered_json proof_data(const ProofOf<Level>& proof, bool timings);
 template <class Level>
 std::string refutation_title(const ProofOf<Level>& proof);
 
-/// Returns the failure that decides losslessness with counterexample, evidence and replay line, the names of the other
-/// failures, and the largest total variation from p.
+/// Returns the lines on a refutation: the failure that decides losslessness with its counterexample, evidence and
+/// replay line, the names of the other failures, and the largest total variation from p.
 template <class Level>
 std::vector<std::string> violation_lines(const ProofOf<Level>& proof);
 
-/// Adds the proofs beside a survey to its data, and a section for every violation.
+/// Adds the proofs of a survey's schemes to the data of `document`, and a section for every violation.
 template <class Level>
 void add_proofs(Document& document, std::span<const ProofOf<Level>> proofs, bool timings) {
   for (const ProofOf<Level>& proof : proofs) {
@@ -82,8 +83,8 @@ Document report_kill_matrix(const KillMatrix& matrix, const KillOptions& options
 /// Returns an empty report of a replay with the title `what`. Schema draftproof.replay/3.
 Document start_replay(const std::string& what, std::uint64_t seed);
 
-/// Adds the answer of each property. If a finding's evidence is on an instance other than `instance`, its answer names
-/// that instance.
+/// Adds a row for each property with its status and evidence. If the evidence is on an instance other than `instance`,
+/// the row names that instance.
 template <class Level>
 void add_answers(Document& document, const ProofOf<Level>& proof, const std::string& instance);
 
@@ -96,7 +97,8 @@ void add_remark(Document& document, const std::string& remark);
 /// Adds all paths of a decision with their probabilities.
 void add_story(Document& document, const DecisionTrace& trace);
 
-/// Adds an output distribution: of a token, for a lossy scheme with its certificate for rollouts, or of a step.
+/// Adds the output distribution of a token, or of a step. For a lossy scheme the certificate that its output can be
+/// used as rollouts of p is added.
 void add_distribution(Document& document, const ExactDistribution<Rational>& distribution, const Instance& instance,
                       bool lossy);
 void add_distribution(Document& document, const StepDistribution<Rational>& distribution);

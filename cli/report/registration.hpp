@@ -1,5 +1,6 @@
 // Writers and figures, which the build finds and registers. A writer is a struct in cli/report/writers/, selected by
-// --format. A figure of a page is a struct in cli/report/figures/; it accepts any document and draws what its data has.
+// --format. A figure of a page is a struct in cli/report/figures/; it accepts any document and adds no plot if the
+// document lacks its data.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@ namespace draftproof {
 
 struct WriterOptions {
   bool colour = false;
-  std::size_t width = 0;  ///< columns of the terminal; 0: no terminal, lines of any length
+  std::size_t width = 0;  ///< columns of the terminal; 0 if there is none, so that lines may have any length
 };
 
 struct Writer {
@@ -37,7 +38,7 @@ namespace page {
 struct Figure {
   std::string caption;
   plots::Picture picture;
-  bool wide = false;  ///< over the whole width of the page
+  bool wide = false;  ///< whether the figure takes the whole width of the page
 };
 
 using FigureMaker = std::function<void(const nlohmann::ordered_json& data, std::vector<Figure>& figures)>;

@@ -50,10 +50,11 @@ std::string row_note(const Row& row, std::string_view remark) {
   return fmt::format("  {} at K = {}{}", row.verifier->info().name, row.drafts, remark);
 }
 
-/// Returns the number of rows that ran on the requested device, and a line for each reason why others did not.
+/// Returns a line with the number of rows that ran on the requested device, and for each reason why rows ran on the CPU
+/// a line with their names.
 std::vector<std::string> place_lines(const std::vector<const SurveyRow*>& rows, const TrialDevice* device) {
   if (!device) return {};
-  std::vector<std::pair<std::string, std::string>> reasons;  // reasons with row names, in the order of the rows
+  std::vector<std::pair<std::string, std::string>> reasons;  // (reason, names of its rows)
   std::size_t there = 0, run = 0;
   for (const SurveyRow* row : rows) {
     there += row->place.on_device();
@@ -70,7 +71,7 @@ std::vector<std::string> place_lines(const std::vector<const SurveyRow*>& rows, 
   return lines;
 }
 
-/// A rate with its interval, in the data and in the table; null and "-" for a row that did not run.
+/// Adds a rate with its interval to the data and to the table: null and "-" for a row that did not run.
 void add_rate(ResultRow& line, const char* key, double rate, std::uint64_t count, const Tally& tally,
               double confidence) {
   std::string title = key;
@@ -144,8 +145,8 @@ Cell verdict_of(const PathProof* proof, const StepRow& row) {
   return verdict_cell(proof, row.verifier->info());
 }
 
-/// Whether a scheme with state ran for one step a trial. Its first step accepts more than later steps, so the row is
-/// not comparable with rows of other schemes.
+/// Whether a scheme with state ran for only one step per trial. The first step of such a scheme accepts more than later
+/// steps, so the row is not comparable with rows of other schemes.
 bool first_step_alone(const StepRow& row) { return row.verifier->stateful() && row.tally.steps == row.tally.trials; }
 
 ResultRow row_of(const StepRow& row, const PathProof* proof, int length, bool timings) {

@@ -54,17 +54,17 @@ struct SurveyedPolicies {
 Document report_policy_survey(std::span<const SurveyedPolicies> surveyed, const PolicySurveyOptions& options,
                               bool complete);
 
-/// The simulation of one position, and the values it is compared with.
+/// The simulation of one position, and the values that its report compares it with.
 struct SimulatedPosition {
   const Source& source;
   std::size_t position;
   const Simulation& what;
   const RatioTable& table;
-  const Tally& tally;  ///< with histogram
+  const Tally& tally;  ///< counts of the trials, with the histogram of tokens
   std::optional<double> optimum;
   double cpu_seconds;
-  std::optional<AcceptanceEstimate> estimate{};  ///< if requested
-  Backend place{};                               ///< where the tuples ran
+  std::optional<AcceptanceEstimate> estimate{};  ///< nullopt if it was not requested
+  Backend place{};                               ///< device on which the tuples of the estimate were sampled
 };
 
 /// Reports a simulation: acceptance by draft, the estimate beside it, and the emitted tokens against the target.
@@ -77,13 +77,13 @@ struct DemoResult {
   std::span<const Proof> proofs;
   std::span<const PathProof> path_proofs;
   const KillMatrix* bugs;
-  int drafts;          ///< K of the table
-  std::string tables;  ///< file with the whole tables; empty: none was written
-  std::string page;    ///< file with the page; empty: none was written
+  int drafts;          ///< K in the table of lossless schemes
+  std::string tables;  ///< file with the complete tables; empty if no such file was written
+  std::string page;    ///< file with the page; empty if no page was written
 };
 
-/// Returns the screen of `demo`: counts of schemes and planted bugs, one table of lossless schemes with a column per
-/// source, one refuted bug, and three commands. Schema draftproof.demo/2.
+/// Reports the summary that `demo` prints: counts of schemes and planted bugs, one table of lossless schemes with a
+/// column per source, one refuted bug, and three commands. Schema draftproof.demo/2.
 Document report_demo(const DemoResult& result);
 
 }  // namespace draftproof

@@ -96,7 +96,8 @@ gpu::StoredBatch batch_of(const draftproof_rows& rows) {
   return batch;
 }
 
-/// Throws: std::invalid_argument, with the position, unless position i has `fewest` .. 32 drafts that are tokens.
+/// Throws std::invalid_argument, with the position, unless position i has at least `fewest` and at most 32 drafts, no
+/// more than proposal rows if there are several, and every draft is a token below V.
 void want_drafts(const gpu::StoredBatch& batch, int i, int fewest) {
   const std::string place = "position " + std::to_string(i) + ": ";
   const int count = batch.counts[i];
@@ -110,7 +111,8 @@ void want_drafts(const gpu::StoredBatch& batch, int i, int fewest) {
                                   ", expected a token below " + std::to_string(batch.vocabulary));
 }
 
-/// Returns the verdict on one position, computed by the verifier's host form on fresh rows, as in the parity tests.
+/// Returns the verdict on position i, computed by the verifier's host code without precomputed tables. The kernels are
+/// tested for equality with this result.
 template <class V>
 Verdict decided(const V& verifier, const gpu::StoredBatch& batch, int i, const FreshRows<float>& rows) {
   const int count = batch.counts[i];

@@ -7,8 +7,8 @@
 //   drafts                [B, K]       draft tokens in draw order, `draft_stride` apart
 //   counts                [B]          number of drafts of each position, 0 .. K, K at most 32; 1 .. K if the
 //                                      verifier makes a plan, as ladders do
-//   faults                [B]          null, or written: a word of row_fault.hpp for each position
-//   verdicts              [B, 2]       written: token, and index of the accepted draft or -1
+//   faults                [B]          null, or output: the fault of each position's rows, encoded by row_fault.hpp
+//   verdicts              [B, 2]       output: token, and index of the accepted draft or -1
 //
 // Position i is trial first_trial + i of `seed`. A position that reaches a branch of probability zero, or whose rows
 // have a fault, gets the token -1.
@@ -27,9 +27,9 @@ extern "C" {
 
 /// A batch of rows. Strides are in entries; 0 means one row for all positions.
 struct draftproof_rows {
-  std::int32_t format;  ///< of entries: 0 float, 1 bfloat16, 2 IEEE half
+  std::int32_t format;  ///< type of the entries: 0 float, 1 bfloat16, 2 IEEE half
   std::int32_t logits;  ///< 0: entries are probabilities; 1: natural logarithms up to a constant
-  std::int32_t check;   ///< 1: rows of probabilities are checked, by one more read
+  std::int32_t check;   ///< 1: rows of probabilities are read once more to check that they are distributions
   std::int32_t positions, vocabulary, proposals;
   double target_temperature, proposal_temperature;  ///< divide logits; above 0
   const void* target;
@@ -47,23 +47,23 @@ struct draftproof_rows {
 // The functions return 0 on success, 2 on bad input, 3 if the verifier has no kernel and 4 if a CUDA call fails.
 // After a failure `error`, of `error_size` bytes, has a null-terminated message.
 
-/// Queues the verdicts of rows in device memory on `stream`, a cudaStream_t, and returns without waiting. Memory that
-/// it needs besides the rows comes from the stream's memory pool. Counts and drafts are not checked.
+/// Queues on `stream`, a cudaStream_t, a kernel that writes the verdicts of rows in device memory, and returns without
+/// waiting. Temporary device memory comes from the stream's memory pool. Counts and drafts are not checked.
 DRAFTPROOF_EXPORT int draftproof_verify_rows(const char* verifier, const draftproof_rows* rows, void* stream,
                                              char* error, std::size_t error_size);
 
-/// Writes the verdicts of rows in host memory, computed on the host one position after another: the reference for the
-/// kernels. Counts and drafts are checked; `check` and `faults` are not read, and logits without a softmax are bad
-/// input.
+/// Writes the verdicts of rows in host memory, computed on the host one position after another, as a reference for
+/// tests of the kernels. Counts and drafts are checked; `check` and `faults` are not read, and logits without a softmax
+/// are bad input.
 DRAFTPROOF_EXPORT int draftproof_verify_rows_on_host(const char* verifier, const draftproof_rows* rows, char* error,
                                                      std::size_t error_size);
 
-/// Writes one line for each verifier that has a kernel: its name, its fewest and its most drafts (0: no limit), 1 if
-/// the kernel makes a plan and so needs a draft, else 0, and the draft samplings that the verifier supports,
-/// separated by spaces; no draft sampling is listed if it supports all.
+/// Writes one line for each verifier that has a kernel, with fields separated by spaces: its name, its fewest and its
+/// most drafts (0: no limit), 1 if the kernel makes a plan and so needs at least one draft, else 0, and the draft
+/// samplings that the verifier supports; no draft sampling is listed if it supports all.
 DRAFTPROOF_EXPORT int draftproof_kernel_names(char* names, std::size_t size);
 
-/// Writes the message of the fault `word`, an entry of `faults`, at a position.
+/// Writes to `text` the message of a fault at a position; `word` is the entry of `faults` that encodes the fault.
 DRAFTPROOF_EXPORT int draftproof_describe_fault(std::int64_t position, std::uint64_t word, char* text,
                                                 std::size_t size);
 }

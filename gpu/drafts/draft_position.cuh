@@ -1,4 +1,4 @@
-// The work of one thread of a team on one position of a batch of drafts.
+// Draws the drafts of one position of a batch in a kernel; a team of threads computes each position.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace draftproof::gpu {
 
-/// Every thread draws all drafts into memory of its own, since drafters without replacement read the earlier ones.
-/// The thread with `writes` stores them in the batch.
+/// Runs in every thread of the team. Each thread keeps all drafts of the position in local memory, because drafters
+/// without replacement read earlier drafts. Only the thread for which `writes` is true stores them in the batch.
 template <class D, class Entry, Team T>
 DRAFTPROOF_DEVICE void draft_position(const D& drafter, const DraftBatch<Entry>& batch, std::int64_t position,
                                       const T& team, bool writes) {

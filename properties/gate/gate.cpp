@@ -33,7 +33,8 @@ auto requested_drafters(const Known& known, const Info& info, const GateOptions&
   return drafters;
 }
 
-/// Whether the finding is a difference from p that the scheme's author declares, which does not fail the gate.
+/// Whether a failure of `property` does not fail the gate, because the scheme's author declares that its output differs
+/// from p.
 template <class Level>
 bool announced(const ProofOf<Level>& proof, std::string_view property) {
   return proof.lossy() &&
@@ -94,7 +95,7 @@ bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo&
                                          : includes_draft_sampling(options, drafter.name);
 }
 
-/// Adds the results of `examine` as one block; nothing if another process computes it.
+/// Runs `examine` as one block of a checkpoint and adds its results; nothing if another process computes the block.
 void add_block(GateResult& result, const GateOptions& options, const std::string& about,
                const std::function<void(GateResult&)>& examine) {
   const std::string group =
@@ -114,8 +115,8 @@ void add_block(GateResult& result, const GateOptions& options, const std::string
   }
 }
 
-/// Whether the audit runs on this drafter, by the rule of sampled_on(). For trees the default is the first drafter
-/// with random drafts.
+/// Whether the precision audit runs on this drafter: if its draft sampling was requested or, without a request, if it
+/// is the usual one of the verifier; for trees, the first drafter with random drafts.
 bool audited_on(const GateOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter) {
   return sampled_on(options, verifier.info(), drafter.info());
 }
@@ -205,7 +206,7 @@ std::string_view Gate::level() const {
 }
 
 bool applies(const Gate& gate) {
-  if (gate.external) return true;  // a tier that is not supported is reported, with the reason
+  if (gate.external) return true;  // run_gate() reports why a tier is not supported
   if (gate.component) return gate.tier != Tier::sampled;
   if (gate.paths)
     return some_property<BlockLevel>(*gate.paths, path_registry().drafters_of(gate.paths->info()), gate.tier);
@@ -216,10 +217,10 @@ bool applies(const Gate& gate) {
 
 namespace {
 
-/// Runs everything but the trials of the sampled tier.
+/// Runs the proofs, checks and audits of the gate's tier, but not the trials of the sampled tier.
 void examine_alone(GateResult& result, const GateOptions& options) {
   const Gate& gate = result.gate;
-  // Rounding is examined only if the proof in fractions passed. A shard does not have that result, so it runs both.
+  // Rounding is not examined if the proof in fractions failed. A shard may not have the result, so it runs both.
   const auto examines_rounding = [&] {
     return gate.tier == Tier::proof && (computes_part(options.checkpoint) || verdict(result) != Status::failed);
   };

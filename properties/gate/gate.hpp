@@ -27,15 +27,16 @@ struct Profile {
   int instances, path_instances;  ///< number of generated small models for each draft sampling
   double log2_trials;             ///< log2 of the trials of the sampled tier at each position
   bool every_precision;           ///< whether the precision audit runs at all of its sizes
-  /// log2 of the tokens that trials of one draft sampling may read in full passes; V is reduced to fit
+  /// log2 of the number of tokens that trials of one draft sampling may read in passes over the vocabulary; if they
+  /// would read more, the sampled tier uses a smaller V
   double log2_tokens;
-  // Numbers for an external verifier, smaller because it is called for every outcome.
+  // Numbers for an external verifier, smaller because each outcome takes a call of its program.
   int adapter_models;          ///< small models of the proof tier
   int adapter_drafts;          ///< largest number of drafts of a path or tuple in such a model
-  int adapter_predictions;     ///< calls on each drafted input of a model
+  int adapter_predictions;     ///< number of calls for each drafted input of a model
   double adapter_log2_trials;  ///< log2 of the trials of the sampled tier
-  int adapter_log2_drafts;     ///< log2 of the tuples from its drafter on a small model
-  int adapter_log2_tokens;     ///< log2 of the tokens of the texts that it generates
+  int adapter_log2_drafts;     ///< log2 of the number of draft tuples requested from its drafter on a small model
+  int adapter_log2_tokens;     ///< log2 of the number of tokens in the texts that it generates
 };
 
 inline constexpr std::array<Profile, 3> profiles{
@@ -56,7 +57,7 @@ class ExternalSubject {
   virtual std::string_view level() const = 0;
   /// Returns why the tier is not supported; empty if it is.
   virtual std::string refusal(Tier tier) const = 0;
-  /// Adds the findings of result.gate.tier, the draft samplings, the work and a note.
+  /// Examines the subject at result.gate.tier. Adds to `result` the findings, the draft samplings, the work and a note.
   virtual void examine(GateResult& result, const GateOptions& options) const = 0;
 };
 
@@ -76,24 +77,26 @@ struct Gate {
 
 struct GateOptions {
   Profile profile = profiles[0];
-  std::vector<std::string> draft_samplings{};  ///< empty: all that the verifier is written for
+  std::vector<std::string> draft_samplings{};  ///< if empty, all that the verifier is written for
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};  ///< called after each batch of the sampled tier
-  /// Probability that any gate of a whole build raises a false alarm. The fraction `share` of it is for `gates`
-  /// sampled gates, including this one.
+  /// Probability that any gate of a whole build raises a false alarm. The fraction `share` of this probability is
+  /// divided among `gates` sampled gates, including this one.
   double false_alarm = 1e-9, share = 1;
   int gates = 1;
-  /// for the sampled tier; empty: the standard pair, at V = 32,000 if the scheme supports that
+  /// Source of rows for the sampled tier. If empty, standard_source() of sampled_position.hpp, with V = 32,000 if the
+  /// scheme supports this.
   std::string source{};
-  std::size_t position = 0;             ///< a position of the source
+  std::size_t position = 0;             ///< index of the position in the source
   int drafts = 4;                       ///< reduced to the most that the scheme supports
   const TrialDevice* device = nullptr;  ///< where trials of the sampled tier run; null: the CPU
   /// Instances, as text, on which the proof tier runs external verifiers before the generated ones.
   std::vector<std::string> adapter_instances{};
-  Checkpoint* checkpoint = nullptr;  ///< holds computed blocks; selects this process's blocks
-  /// total variation that the sampled tier detects in any shape; 0: the profile's trials are run
+  Checkpoint* checkpoint = nullptr;  ///< stores computed blocks and selects the blocks of this process
+  /// Total variation that the sampled tier must detect however it is distributed over tokens; determines the number of
+  /// trials. 0: the profile determines it.
   double distance = 0;
 };
 
@@ -104,7 +107,7 @@ struct GateResult {
   std::vector<std::string> draft_samplings{};  ///< the draft samplings that the gate ran on
   std::string note{};      ///< why nothing was decided, or the cost of a scheme that is lossy by design
   std::uint64_t work = 0;  ///< number of branches enumerated and trials run
-  std::vector<std::pair<std::string, std::uint64_t>> counts{};  ///< numbers by name, for JSON: "models"
+  std::vector<std::pair<std::string, std::uint64_t>> counts{};  ///< counts for JSON by name, for example "models"
   double seconds = 0;
 
   /// Returns the members that a checkpoint stores.

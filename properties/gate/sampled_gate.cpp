@@ -22,14 +22,14 @@ namespace {
 /// Largest number of trials of a block. At V = 262,144 the counters take a tenth of the time of a block.
 constexpr std::uint64_t usual_block = std::uint64_t{1} << 21;
 constexpr double power = 0.99;                   ///< probability of detecting a reported or requested distance
-constexpr std::uint64_t smallest_paired = 4096;  ///< smaller batches count no pairs
+constexpr std::uint64_t smallest_paired = 4096;  ///< fewest trials of a batch that counts pairs of trials
 
 /// Planned number of pairs of a batch: the mean of a Poisson number, 3 n / 8 rather than n / 2, because half of
 /// a Poisson number of trials is not Poisson. At n = 4096 the number of available pairs is ten standard
 /// deviations above the mean, and more for larger n, so the pairs run out with probability below 1e-20.
 std::uint64_t pairs_planned(std::uint64_t planned) { return planned < smallest_paired ? 0 : planned * 3 / 8; }
 
-/// Counts trials of a batch from its trial `from` on, on a device; fewer after an interrupt.
+/// Counts batch.count trials on a device, from trial batch.first + `from` on; fewer after an interrupt.
 SampledCounts tallied(const TrialTable& on, const DeviceTrials& batch, std::uint64_t from, const SampledNull& null,
                       std::uint64_t pairs, const std::atomic<bool>* stop) {
   SampledCounts counts = null.nothing();
@@ -53,8 +53,8 @@ void require_conserved(const SampledCounts& counts) {
         counts.impossible, counts.trials, counts.draft_emitted));
 }
 
-/// Returns the trials of the options, or the number that detects the distance; in multiples of 2^16, so that
-/// rounding in the power does not change it.
+/// Returns the number of trials in the options, or, if they have a distance, the number of trials that detects the
+/// distance. The latter is a multiple of 2^16, so that rounding errors in the computed power do not change it.
 std::uint64_t planned_trials(const SampledGateOptions& options, const RatioTable& table) {
   if (!(options.distance > 0)) return static_cast<std::uint64_t>(options.trials);
   std::vector<double> target;
@@ -108,7 +108,7 @@ SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& draft
   double pairs = 0;
   bool stopped = false;
   for (std::uint64_t batch = 0; const std::uint64_t planned = schedule.next(); ++batch) {
-    // Even batch numbers draw the number of trials, odd ones the number of pairs.
+    // Random numbers 2 b and 2 b + 1 give the numbers of trials and of pairs of batch b.
     const std::uint64_t trials = poisson_count(planned, options.seed, 2 * batch);
     const std::uint64_t wanted = pairs_planned(planned);
     const std::uint64_t quota = wanted == 0 ? 0 : poisson_count(wanted, options.seed, 2 * batch + 1);

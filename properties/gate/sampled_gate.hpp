@@ -2,7 +2,7 @@
 // token and compares the counts with the distribution of an exact verifier, until the evidence or the budget
 // decides.
 //
-//   e-values            properties/statistics/gate_suite.hpp on (path, token), and three more:
+//   e-values            properties/statistics/gate_suite.hpp on (path, token), and e-values for:
 //   serial_dependence   token groups of two successive trials, which are independent under the null
 //   drafts              tokens of each draft against the proposal, if the drafts are declared to follow it
 //   optimum             number of tokens among the drafts; more than any lossless verifier can have is an alarm
@@ -29,24 +29,25 @@ class Checkpoint;
 
 struct SampledGateOptions {
   double trials = 0x1p21;  ///< planned number of trials
-  /// Total variation to detect in any shape with probability 0.99, by design; determines the number of trials
-  /// together with the target. 0: `trials` is used.
+  /// Total variation that the gate must detect with probability 0.99, however it is distributed over tokens. The
+  /// number of trials is computed from it and the target. 0: `trials` is used.
   double distance = 0;
   double alpha = 1e-9;  ///< probability of a false alarm of this gate
   std::uint64_t seed = 1;
-  std::uint64_t first = 0;  ///< address of the first trial; each position has its own trials
+  std::uint64_t first = 0;  ///< number of the first trial in the random stream; differs between positions
   int threads = 0;          ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};
   /// Scheme whose path distribution is compared with this verifier's counts. Empty: the scheme that the
   /// verifier is derived from, or the verifier itself, if the path distribution is known.
   std::string_view imitates{};
-  /// Planned trials of the first batch, at least 1; later batches double. More looks cost time but no false alarms.
+  /// Planned trials of the first batch, at least 1; later batches double. More batches take more time, but do not raise
+  /// the probability of a false alarm.
   std::uint64_t first_batch = 4096;
-  /// The device table on which trials run, loaded from `table`; null: the CPU. The verdict is the same.
+  /// The copy of `table` on the device that runs the trials; null: the CPU runs them. The verdict is the same.
   const TrialTable* on = nullptr;
-  /// Stores blocks of trials. A process that computes a shard counts all batches within `trials` and decides
-  /// nothing.
+  /// Stores blocks of trials. A process that computes a shard counts its blocks of all batches within the budget and
+  /// gives no verdict.
   Checkpoint* checkpoint = nullptr;
   std::string group{};  ///< name of this gate in the checkpoint
 };
@@ -57,11 +58,12 @@ struct SampledVerdict {
   double log_e = 0;
   std::uint64_t exposure = 0;    ///< planned trials of the batches that ran
   std::uint64_t trials = 0;      ///< number of trials that ran
-  std::uint64_t impossible = 0;  ///< trials that reached a branch of probability zero; any is a defect
+  std::uint64_t impossible = 0;  ///< trials that reached a branch of probability zero; each shows a defect
   std::vector<GateComponent> components{};
   std::optional<WorstCell> worst{};
   std::optional<std::uint64_t> example{};  ///< a trial that ended in the worst cell
-  double smallest_distance = 0;  ///< total variation that these trials detect in any shape with probability 0.99
+  /// total variation that these trials detect with probability 0.99, however it is distributed over tokens
+  double smallest_distance = 0;
   double acceptance = 0;         ///< observed share of tokens among the drafts
   std::optional<double> optimum{};
 

@@ -79,7 +79,7 @@ Finding finding_of(const SampledVerdict& verdict, const std::string& property) {
   return finding;
 }
 
-/// A position of a source with its table.
+/// The rows at one position of a source, and their table.
 struct Opened {
   std::string spec;
   std::uint64_t seed;
@@ -88,8 +88,8 @@ struct Opened {
   RatioTable table;
 };
 
-/// Opens the position of the options in `spec`. Caches the last two: most gates share a source, and a table of
-/// V = 262,144 takes as long as a million trials.
+/// Opens the position that the options name, in the source `spec`. Caches the last two, because most gates share a
+/// source and to make a table at V = 262,144 takes as long as a million trials.
 std::shared_ptr<const Opened> opened(const std::string& spec, const GateOptions& options) {
   static std::mutex mutex;
   static std::deque<std::shared_ptr<const Opened>> kept;
@@ -135,8 +135,8 @@ Finding parity_finding(const AnyVerifier& verifier, const AnyDrafter& drafter, c
 
 namespace {
 
-/// Returns how many tokens a trial reads in full passes, on average over the first trials of a seed. This is a count
-/// rather than a time, so that every machine chooses the same V.
+/// Returns the number of tokens that a trial reads in passes over the vocabulary, averaged over the first trials of
+/// the seed. The reduced V is computed from this count and not from a time, so that it is the same on every machine.
 double tokens_of_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
                        const GateOptions& options) {
   constexpr std::uint64_t trials = 64;
@@ -152,8 +152,8 @@ struct ShrunkSource {
   std::string spec, note;
 };
 
-/// Returns the standard source with a V whose passes fit the profile: a power of two below 32,000 if trials
-/// make passes.
+/// Returns the standard source. If passes over the vocabulary at V = 32,000 would read more tokens than the profile
+/// allows, V is reduced to a power of two.
 ShrunkSource affordable_source(const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts,
                                const GateOptions& options) {
   const int proposals = drafter.info().several_proposals ? drafts : 1;

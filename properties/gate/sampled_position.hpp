@@ -19,9 +19,9 @@ struct SampledPosition {
 std::string standard_source(int vocabulary, int proposals);
 
 /// Tests the verifier's output distribution with this drafter at the source, position and number of drafts of
-/// the options. The standard source has V = 32,000; V = 12 if noise is shared or a plan enumerates tuples; a V
-/// that fits the profile's tokens, given in the note, if trials make passes over the vocabulary. Throws:
-/// InputError for a source that cannot be read.
+/// the options. The standard source has V = 32,000, or V = 12 if noise is shared or a plan enumerates tuples. If
+/// trials make passes over the vocabulary, V is reduced to the profile's limit of tokens, and the note gives V.
+/// Throws: InputError for a source that cannot be read.
 SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, const GateOptions& options);
 
 }  // namespace draftproof

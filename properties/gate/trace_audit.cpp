@@ -27,7 +27,7 @@ void check_accepted(const Trace& trace, std::size_t b, std::vector<AuditProof>& 
   };
   if (accepted < 0 || static_cast<std::uint64_t>(accepted) > std::min(emitted, drafts))
     return wrong(0, fmt::format("{} accepted of {} drafts and {} emitted tokens", accepted, drafts, emitted));
-  std::vector<std::int32_t> reached{-1}, next;  // all nodes of the prefix: siblings may have the same token
+  std::vector<std::int32_t> reached{-1}, next;  // all nodes at the prefix; several if siblings have the same token
   for (std::size_t i = 0; i < static_cast<std::size_t>(accepted); ++i) {
     next.clear();
     for (std::size_t d = 0; d < drafts; ++d)
@@ -41,15 +41,15 @@ void check_accepted(const Trace& trace, std::size_t b, std::vector<AuditProof>& 
   }
 }
 
-/// Appends the defects that one block proves without a bet. `draft_sampling` is "iid", "without_replacement",
-/// "greedy" or another text.
+/// Appends the violations of the following rules, each of which a single block proves. `draft_sampling` is "iid",
+/// "without_replacement", "greedy" or another text.
 ///
 ///   emitted_possible   every emitted token has p > 0
 ///   drafted_possible   every draft has q > 0 in its row
 ///   accepted_drafts    accepted <= drafts and emitted tokens; each accepted token is a draft after the previous one
 ///   distinct_drafts    drafts of one node without replacement differ
 ///
-/// Cost: the drafts of the block, times the accepted ones.
+/// Cost: number of drafts of the block times number of accepted drafts.
 void check_block(const Trace& trace, std::size_t b, const std::string& draft_sampling,
                  std::vector<AuditProof>& proofs) {
   for (std::size_t r = trace.block_start(b); r < trace.block_start(b + 1); ++r) {
@@ -75,7 +75,7 @@ void check_block(const Trace& trace, std::size_t b, const std::string& draft_sam
   check_accepted(trace, b, proofs);
 }
 
-/// Greedy drafts of one node are its likeliest tokens: each of K siblings has at most K - 1 likelier tokens.
+/// Checks that the K greedy drafts of a node are its K likeliest tokens: for each, at most K - 1 tokens are likelier.
 void check_greedy(const Trace& trace, const TraceGroups& groups, std::size_t b, std::vector<AuditProof>& proofs) {
   const std::size_t first = trace.draft_start(b), end = trace.draft_start(b + 1);
   const std::size_t chunk = trace.draft_start(groups.first_block);
@@ -93,7 +93,7 @@ void check_greedy(const Trace& trace, const TraceGroups& groups, std::size_t b, 
   }
 }
 
-/// A greedy engine emits a most likely token of each row, or any token that ties with it.
+/// Checks that every emitted token has the largest probability of its row; ties are allowed.
 void check_greedy_tokens(const Trace& trace, const TraceGroups& groups, std::size_t b,
                          std::vector<AuditProof>& proofs) {
   const std::size_t first = trace.block_start(b), chunk = trace.block_start(groups.first_block);
@@ -106,7 +106,7 @@ void check_greedy_tokens(const Trace& trace, const TraceGroups& groups, std::siz
   }
 }
 
-/// Appends the first proof of each kind to the result, and counts all.
+/// Appends the first proof of each check to the result, and counts all proofs by check.
 void keep_first(std::vector<AuditProof>& proofs, AuditResult& result) {
   for (AuditProof& proof : proofs) {
     const auto known = std::find_if(result.proof_counts.begin(), result.proof_counts.end(),

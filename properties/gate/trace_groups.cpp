@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t rows_at_once = 512;
 
-/// Reads the rows of an item from the file.
+/// Reads the rows of a RowItem from the recording and sums them by groups.
 class ItemReader {
  public:
   ItemReader(const Trace& trace, TraceGroups& groups, bool greedy)
@@ -50,8 +50,9 @@ class ItemReader {
   }
 
  private:
-  /// Probabilities within 2^-20 of each other may be the same stored number: the blocks of a row are scaled
-  /// separately, with relative errors below 2^-22, and adjacent float32 logarithms beyond 1 are 2^-23 apart.
+  /// Counts the tokens that are likelier than the draft by a factor above 1 + 2^-20. Smaller differences may come from
+  /// rounding: the blocks of a row are scaled separately, with relative errors below 2^-22, and adjacent float32
+  /// logarithms beyond 1 are 2^-23 apart.
   void count_likelier(DraftItem& draft) const {
     const float least = draft.drawn.q * (1 + 0x1p-20f);
     for (const float value : q_) draft.likelier += value > least;

@@ -1,5 +1,5 @@
-// The families of bets of an audit: each with the event it bets on and its weight. Bets are added block by
-// block, tokens before drafts.
+// The families of bets of an audit, with the event that each bets on and its weight. Bets are added block by block, the
+// bets on tokens before the bets on drafts.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +64,7 @@ class TraceStatistics {
     return log_weighted_mean_exp(logs, weights);
   }
 
-  /// Returns each statistic, with the smallest deviations that it would detect at this threshold.
+  /// Returns the families, each with its e-value and the smallest deviations that it would detect at this threshold.
   std::vector<AuditFamily> families(double log_threshold) const {
     std::vector<AuditFamily> result;
     for (const Statistic& statistic : statistics_) {
@@ -102,26 +102,26 @@ class TraceStatistics {
   static constexpr int place_count = static_cast<int>(place_names.size());
 
   enum class Of { token, first_token, draft };
-  /// One draw. Groups along p / q are null if the draw has no row of the other model.
+  /// One drawn token. `ratio`, the groups along p / q, is null if p or q is not recorded.
   struct Draw {
     Of of;
     const RowGroups& rows;
     DrawnSymbol drawn;
     std::uint64_t record;
-    float probability = 0;  ///< its probability in the row that it is drawn from
+    float probability = 0;  ///< probability in the row that the token is drawn from
     const GroupMasses<depth_groups>* depth = nullptr;
     const GroupMasses<ratio_groups>* ratio = nullptr;
     const GroupMasses<id_groups>* id = nullptr;
-    int place = 0;  ///< class of its position in the block
+    int place = 0;  ///< class of the position in the block, an index of place_names
     bool accepted = false;
-    bool chain = false;                     ///< for a token: whether its verdict is tested
-    std::optional<MovedVerdict> verdict{};  ///< for such a token, if the rejected draft is known
-    int roots = 0;                          ///< for a first token: number of root drafts
+    bool chain = false;                     ///< Of::token: whether its verdict is tested
+    std::optional<MovedVerdict> verdict{};  ///< if `chain` is true and a rejected draft is known
+    int roots = 0;                          ///< Of::first_token: number of root drafts
 
     int beside_top() const { return drawn.p == rows.largest_p ? 0 : 1; }
     int along_ratio() const { return ratio_group(drawn.p, drawn.q); }
   };
-  /// Has no bets: its e-value is the mean of the first two statistics' e-values, each the mean over positions.
+  /// Makes no bets. Its e-value is the mean of two means over positions: of the e-values of ratio() and of depth().
   struct MeanOfPlaces {};
   struct Statistic {
     std::string name;
@@ -176,7 +176,7 @@ class TraceStatistics {
       statistics_.push_back({name, weight, of, std::move(bets), add});
     };
     using enum Of;
-    if (!greedy_tokens_) {  // ratio() and depth() are the first two statistics
+    if (!greedy_tokens_) {  // ratio() and depth() return the first two statistics
       row("tokens along p/q", 0.25, token, groups(ratio_design(""), place_count), along_ratio);
       row("tokens along p", 0.25, token, groups(depth_design("", "p"), place_count), along_depth);
       row("most likely token", 0.05, token, groups(top_design("")), on_top);
@@ -213,7 +213,7 @@ class TraceStatistics {
       if (statistic.of == draw.of) statistic.add(statistic, draw);
   }
 
-  /// `chain`: whether the drafts are a chain whose verdicts are tested.
+  /// Adds the bets on an emitted token. `chain`: whether the drafts are a chain whose verdicts are tested.
   void add_token(const TraceGroups& groups, const RowItem& item, std::size_t block, std::size_t place, bool chain) {
     constexpr std::size_t alone = 4, together = 8;
     const bool drafted = item.q_row >= 0;
@@ -256,8 +256,8 @@ class TraceStatistics {
       if (trace_.draft_q(d) != static_cast<std::size_t>(trace_.emitted_q(r))) return;
       ++roots;
     }
-    // Because K drafts without replacement may contain a token with probability above K q, AcceptedBets does not
-    // apply.
+    // AcceptedBets assumes that the drafts contain a token x with probability at most K q(x), which can be false for
+    // drafts without replacement.
     if (roots == 0 || (roots > 1 && draft_sampling_ != "iid")) return;
     const RowItem& item = groups.items[groups.item_of_record[r - trace_.block_start(groups.first_block)]];
     add({.of = Of::first_token,
@@ -279,14 +279,14 @@ class TraceStatistics {
     GroupMasses<ratio_groups> ratio = item.groups.ratio_q;
     GroupMasses<id_groups> id = item.groups.id_q;
     if (draft_sampling_ == "without_replacement") {
-      // The distribution after removing earlier siblings. Removing mass r scales the rest, and its slack, by 1
-      // / (1 - r).
+      // Removes earlier siblings from the distribution. Removing mass r scales the other masses and their error
+      // margins by 1 / (1 - r).
       double left = 1;
       for (std::size_t e = trace_.draft_start(block); e < draft; ++e) {
         if (trace_.draft_parent(e) != trace_.draft_parent(draft) || trace_.draft_q(e) != row) continue;
         const DrawnSymbol& sibling = groups.drafts[e - first].drawn;
         if (trace_.truncated() && sibling.symbol + 1 == trace_.symbols())
-          return;  // the sibling is in the truncated rest: its token is unknown
+          return;  // the sibling is in the truncated rest, so its token is unknown
         const double q = sibling.q;
         left -= q;
         depth.mass[static_cast<std::size_t>(depth_group(sibling.q))] -= q;

@@ -35,7 +35,7 @@ struct WeightPair {
   std::vector<int> target, proposal;
 };
 
-/// Returns rows of weights by `weight`, token after token, the target's weight before the proposal's.
+/// Returns a pair of rows. Calls weight() for the target's and then the proposal's weight of each token in turn.
 template <class Weight>
 WeightPair weights_by(int vocabulary, Weight weight) {
   WeightPair w;
@@ -51,7 +51,7 @@ struct Generator {
   std::string_view name;
   std::string_view about;
   std::function<WeightPair(InstanceRng&, int vocabulary)> weights;
-  /// Whether the family is about supports: proposals are then repaired only if they are empty.
+  /// Whether the supports of the rows matter to the family; proposals are then repaired only if all weights are zero.
   bool keeps_supports = false;
 };
 

@@ -39,7 +39,7 @@ std::vector<std::vector<int>*> rows_of(Instance& instance);
 /// two tokens merged, weights halved, a row made uniform on its support, single weights lowered.
 std::vector<Instance> shrinks(const Instance& instance);
 
-// Edits of the proposals of an instance, given their targets.
+// Edits of the proposals of an instance; `edit` receives the target beside each proposal.
 
 /// Calls `edit(target, proposal)` for every proposal of the position.
 template <class Edit>
@@ -54,7 +54,7 @@ void edit_proposals(PathInstance& instance, Edit edit, std::size_t depth = 0) {
     if (prefix.size() >= depth) edit(weights.target, weights.proposal);
 }
 
-// Fractions rounded to doubles, row by row, for programs that run in double on an instance given in fractions.
+// Conversion of an instance from fractions to doubles, for programs that run in double.
 
 /// Returns the rows with every probability rounded to the nearest double.
 inline Rows<double> as_doubles(const Rows<Rational>& rows) {
@@ -69,7 +69,7 @@ inline Rows<double> as_doubles(const Rows<Rational>& rows) {
   return {row([&](Token x) -> const Rational& { return rows.target(x); }), std::move(proposals)};
 }
 
-/// Rounds the rows of every context in this way; contexts keep their numbers.
+/// Returns the model with every probability rounded to the nearest double; the numbers of contexts do not change.
 inline PrefixTable<Rows<double>> as_doubles(const PrefixTable<Rows<Rational>>& conditionals) {
   std::vector<Rows<double>> distributions;
   for (int context = 0; context < conditionals.size(); ++context)

@@ -11,17 +11,18 @@ namespace draftproof {
 /// Returns the weights over their sum, as "(1 2 1)/4".
 std::string weights_text(const std::vector<int>& weights);
 
-/// Returns all rows in this form, separated by commas.
+/// Returns the texts of weights_text() for all rows, separated by commas.
 std::string rows_text(const std::vector<std::vector<int>>& rows);
 
 /// Whether `weights` has `size` non-negative entries, at least one of them positive.
 bool valid_weights(const std::vector<int>& weights, std::size_t size);
 
-/// Each call consumes text. Throws: std::invalid_argument, which names the text and the expected format.
+/// Parses a text from the left; each call consumes the part that it has read. Errors are std::invalid_argument with the
+/// beginning of the remaining text and the expected format.
 class InstanceReader {
  public:
   static constexpr int most_weight = 100'000'000;
-  static constexpr std::size_t most_tokens = 20;  ///< so that the weights of a row sum to an int
+  static constexpr std::size_t most_tokens = 20;  ///< limited so that the sum of the weights of a row fits an int
 
   explicit InstanceReader(std::string_view text) : text_{text} {}
 

@@ -16,11 +16,11 @@
 
 namespace draftproof {
 
-// Prefixes: the tokens since the start of an iteration, as map keys.
+// A prefix is the list of tokens since the start of an iteration; prefixes are map keys.
 
 using Tokens = std::vector<Token>;
 
-/// Order: shorter prefixes first, then by token ids from the left.
+/// Orders prefixes by length and then by token ids from the left.
 struct ShorterFirst {
   bool operator()(const Tokens& a, const Tokens& b) const {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
@@ -37,7 +37,8 @@ inline std::string prefix_text(const Tokens& prefix) {
 /// Returns the prefixes of at most `length` tokens, shorter first, then by token ids from the left: the order of the
 /// contexts of a PrefixTable.
 std::vector<Tokens> prefixes_up_to(int vocabulary, int length);
-/// Returns the number of these prefixes, or a number above PathInstance::most_prefixes if there are more than that.
+/// Returns the number of prefixes of at most `length` tokens, or, if it is above PathInstance::most_prefixes, some
+/// number above this limit.
 int prefix_count(int vocabulary, int length);
 
 /// Target and proposal after one prefix, V weights each.
@@ -52,20 +53,20 @@ struct PrefixWeights {
 struct PathInstance {
   static constexpr int most_length = 32;
   static constexpr int most_nodes = 64;
-  static constexpr int most_prefixes = 20'000;  ///< V^0 + V^1 + .. up to the longest listed prefix
+  static constexpr int most_prefixes = 20'000;  ///< limit on 1 + V + V^2 + .. + V^listed_length()
 
   TreeShape shape{};
-  std::map<Tokens, PrefixWeights, ShorterFirst> rows;  ///< contains []
+  std::map<Tokens, PrefixWeights, ShorterFirst> rows;  ///< rows after the listed prefixes, always including []
 
   int vocabulary() const { return static_cast<int>(rows.begin()->second.target.size()); }
   /// Returns the number of tokens of the longest listed prefix; 0 for a model without context.
   int listed_length() const { return static_cast<int>(rows.rbegin()->first.size()); }
-  /// Returns the rows after `prefix`, listed or not.
+  /// Returns the rows after `prefix`; if it is not listed, the rows of its longest listed prefix.
   const PrefixWeights& after(Tokens prefix) const;
   /// Returns the model in fractions.
   PrefixTable<Rows<Rational>> conditionals() const;
 
-  /// Whether the shape can be drafted, and the rows have V weights after prefixes of at most L tokens, including [].
+  /// Whether the shape is valid, [] is listed, all listed prefixes have at most L tokens, and all rows have V weights.
   bool valid() const;
   std::string text() const;
   /// The inverse of text(). Throws: std::invalid_argument, which names the text and the expected format.

@@ -21,7 +21,7 @@ void shorten(PathInstance& instance, int length) {
   keep_prefixes_up_to(instance, length);
 }
 
-/// Replaces the instance by its part after token x was drafted, with paths one token shorter.
+/// Replaces the instance by the model after prefix [x], with paths one token shorter.
 void start_later(PathInstance& instance, Token x) {
   if (instance.shape.length == 1) return;
   const int length = instance.shape.length - 1;
@@ -35,7 +35,8 @@ void start_later(PathInstance& instance, Token x) {
   instance = std::move(later);
 }
 
-/// Renames tokens in the prefixes. If two get the same name, the first is kept. Prefixes with `gone` are dropped.
+/// Returns `rows` with tokens renamed in the prefixes and without prefixes that contain `gone`. If two prefixes become
+/// equal, the first is kept.
 template <class Rename>
 RowsByPrefix renamed(const RowsByPrefix& rows, Token gone, Rename rename) {
   RowsByPrefix kept;

@@ -16,7 +16,7 @@ class Candidates {
  public:
   explicit Candidates(const Instance& origin) : origin_{origin} {}
 
-  /// Adds `origin` after `edit`.
+  /// Adds a copy of `origin` that `edit` has changed.
   template <class Edit>
   void add(Edit edit) {
     Instance candidate = origin_;
@@ -37,9 +37,9 @@ class Candidates {
     for (std::size_t r = 0; r < rows_of(copy).size(); ++r)
       add([&](Instance& candidate) { edit(*rows_of(candidate)[r]); });
   }
-  /// Adds: one row made uniform on its support, all weights halved, one row halved, a single weight lowered to 0, to 1,
-  /// and by half of it, a quarter, .., 1. By halves the least failing weight is found in a number of steps that is
-  /// logarithmic in the weight.
+  /// Adds candidates with one row made uniform on its support, with all weights or one row halved, and with a single
+  /// weight lowered to 0, to 1, and by a half, a quarter, .. of its value. Lowering by such fractions finds the least
+  /// weight that fails in a number of steps logarithmic in the weight.
   void add_smaller_weights(std::size_t vocabulary) {
     add_to_each_row([](std::vector<int>& row) {
       for (int& weight : row) weight = weight > 0;

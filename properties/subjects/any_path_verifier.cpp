@@ -6,8 +6,8 @@ namespace draftproof {
 
 namespace {
 
-/// While in scope, final draws of the lifted verifier are made at once, because the tree's program continues
-/// after them.
+/// While in scope, makes the random source perform final draws of the verifier of one position at once instead of
+/// deferring them, because the decision on the tree continues after them.
 template <class R>
 class EmitsAtOnce {
  public:

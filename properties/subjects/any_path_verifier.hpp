@@ -33,7 +33,7 @@ class PathProcess {
   using Scalar = typename L::Scalar;
 
   virtual ~PathProcess() = default;
-  /// Returns the state after `step` on `tree`; the extra token of `step` is known.
+  /// Returns the state for the next iteration after the iteration on `tree` gave `step`, with its extra token drawn.
   virtual VerifierState<Scalar> after(const DraftTree& tree, const VerifierState<Scalar>& carry,
                                       const StepOutput& step) = 0;
 };
@@ -41,8 +41,8 @@ class PathProcess {
 template <class L, class R>
 using PathDeciderPtr = std::unique_ptr<PathDecider<L, R>>;
 
-/// A registered verifier of paths. A function that returns a decider returns null for a form that
-/// Info::unsupported rules out or that the verifier does not override.
+/// A registered verifier of paths. A function that returns a decider returns null if Info::unsupported excludes this
+/// combination of rows and random source, or the verifier does not override the function.
 class AnyPathVerifier : public RegisteredVerifier {
  public:
   using RegisteredVerifier::RegisteredVerifier;
@@ -75,7 +75,7 @@ class AnyPathVerifier : public RegisteredVerifier {
 
   /// Whether the scheme carries state from one iteration to the next.
   virtual bool stateful() const { return false; }
-  /// Returns the state's update; null unless stateful.
+  /// Returns an object that updates the state; null unless stateful().
   virtual std::unique_ptr<PathProcess<Rows<Rational>>> process_on(const ConditionalModel<Rows<Rational>>&) const {
     return {};
   }
@@ -109,11 +109,10 @@ class AnyTreeDrafter {
   const TreeDrafterInfo& info_;
 };
 
-// The tree form of a verifier of one position, through the type-erased verifier: one class for all verifiers,
-// compiled or external. Described in sim/trees/node_by_node.hpp; schemes that read shared noise use NodeByNode
-// instead.
+// Applies a type-erased verifier of one position node by node to a tree, as described in sim/trees/node_by_node.hpp.
+// One class serves all verifiers, compiled or external; schemes that read shared noise use NodeByNode instead.
 
-/// The decider, for the rows and random sources of proofs, of enumeration in double and of scripted random bits.
+/// The decider for proofs, enumeration in double and scripted random bits.
 template <class L, class R>
 class DecidedByNode final : public PathDecider<L, R> {
  public:

@@ -93,8 +93,8 @@ struct TrialBatch {
   /// trial that reads an unavailable draft gets the verdict `drafts_exhausted`. Only for verifiers and drafters
   /// with can_be_lazy() (simulation.hpp).
   int promised = 0;
-  /// Number of flips that are known to reject first in each trial. A verdict `drafts_exhausted` has it in place
-  /// of the accepted draft.
+  /// Number of flips at the beginning of each trial that are known to reject. A verdict `drafts_exhausted` has this
+  /// number in the field of the accepted draft.
   int known_rejections = 0;
 
   /// Returns random bits for at most PhiloxBatch::most trials from index `start` on.
@@ -115,8 +115,8 @@ struct TrialBatch {
 /// Token of the verdict on a trial that read an unavailable draft.
 inline constexpr Token drafts_exhausted = -3;
 
-/// A verifier prepared for rows and a number of drafts. Refers to the rows. Threads may share it if they may
-/// share the rows.
+/// A verifier prepared for rows, to which it refers, and for a number of drafts. Threads may share a decider if they
+/// may share the rows.
 template <class L, class R>
 class Decider {
  public:
@@ -146,14 +146,14 @@ constexpr std::string_view name_of(Kind kind) {
 }
 
 namespace detail {
-/// True while the registry adds the built-in entries; entries made at other times are the linking program's.
+/// True while the registry adds the built-in entries. Entries that are added while it is false are user-defined.
 inline bool& registering_builtin() {
   static bool builtin = false;
   return builtin;
 }
 }  // namespace detail
 
-/// The common part of registered verifiers of one position and of paths.
+/// The base class of AnyVerifier and AnyPathVerifier.
 class RegisteredVerifier {
  public:
   RegisteredVerifier(const Info& info, Kind kind) : info_{info}, kind_{kind} {}
@@ -174,8 +174,9 @@ class RegisteredVerifier {
   bool builtin_ = detail::registering_builtin();
 };
 
-/// A registered verifier. A function that returns a decider returns null for a form that Info::unsupported
-/// rules out or that the verifier does not override. Forms on rows of floats are in timed_forms.hpp.
+/// A registered verifier of one position. A function that returns a decider returns null if Info::unsupported excludes
+/// this combination of rows and random source, or the verifier does not override the function. Deciders on rows of
+/// floats are in timed_forms.hpp.
 class AnyVerifier : public RegisteredVerifier {
  public:
   using RegisteredVerifier::RegisteredVerifier;
@@ -190,16 +191,16 @@ class AnyVerifier : public RegisteredVerifier {
   }
   /// Returns a decider for trials on prepared tables.
   virtual DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable&, int drafts) const = 0;
-  /// Returns a decider for trials on plain rows: the scripted form, run on the random bits of each trial.
+  /// Returns a decider for trials on plain rows: scripted_on(), run on the random bits of each trial.
   DeciderPtr<Rows<double>, Philox> simulate_on(const Rows<double>&, int drafts) const;
   /// Returns a decider for scripted random bits, which logs every draw.
   virtual DeciderPtr<Rows<double>, Scripted> scripted_on(const Rows<double>&, int) const { return {}; }
   virtual DeciderPtr<RatioTable, Scripted> scripted_on(const RatioTable&, int) const { return {}; }
 };
 
-/// A registered drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length. For a drafter
-/// that reads shared noise, an explorer draws from the declared distribution instead. That is equivalent unless
-/// the verifier reads the noise too, and such a verifier cannot be enumerated.
+/// A registered drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length. For a drafter that
+/// reads shared noise, the overloads with an Explorer draw from the declared distribution instead. This gives the same
+/// results unless the verifier reads the noise too, and such a verifier cannot be enumerated.
 class AnyDrafter {
  public:
   explicit AnyDrafter(const DrafterInfo& info) : info_{info} {}

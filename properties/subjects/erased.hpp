@@ -57,7 +57,8 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
   static constexpr bool sequential =
       std::same_as<L, RatioTable> && V::info.sequential && V::info.claims.emitted_drafts_are_accepted;
 
-  /// Decides on guessed flips, and decides the trials with a wrong guess again (sim/trials/deferred_emits.hpp).
+  /// Decides all trials with guessed flips, then repeats the trials with a wrong guess without guessing
+  /// (sim/trials/deferred_emits.hpp).
   void decide_sequentially(const TrialBatch& batch, Verdict* verdicts) const {
     ResidualCache<L> cache(distributions_, shared_guide_);
     DeferredEmits deferred(verdicts);
@@ -89,9 +90,10 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
     return decide_group<guess, false>(batch, start, places, words, verdicts, cache, deferred, open);
   }
 
-  /// Decides the trials of `words`: from `start` on, or at `places`. Writes the trials with a wrong guess to
-  /// `open` and returns their number. Promised drafts may be unavailable (sim/trials/deferred_emits.hpp). Not
-  /// inlined, so that the state of a trial stays in registers.
+  /// Decides the trials whose random bits are `words`: the trials from `start` on if flips are guessed, else the trials
+  /// with indices `places`. Writes the indices of trials with a wrong guess to `open` and returns their number.
+  /// `in_part`: promised drafts may be unavailable (sim/trials/deferred_emits.hpp). Not inlined, so that the state of
+  /// a trial stays in registers.
   template <bool guess, bool in_part>
   [[gnu::noinline]] int decide_group(const TrialBatch& batch, int start, const int* places, PhiloxBatch& words,
                                      Verdict* verdicts, ResidualCache<L>& cache, DeferredEmits& deferred,
@@ -123,8 +125,8 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
     return still;
   }
 
-  /// Final draws can be deferred if the scheme can be enumerated, because such a scheme never reads the token of its
-  /// last draw.
+  /// The random source of a trial. It defers final draws if the scheme can be enumerated, because such a scheme never
+  /// reads the token of its last draw.
   using SourceOfTrial =
       std::conditional_t<V::info.unsupported.explore.empty(), DeferredEmitSource, PhiloxBatch::Source>;
   static SourceOfTrial source(PhiloxBatch& words, int i, int trial, DeferredEmits& deferred) {

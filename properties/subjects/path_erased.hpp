@@ -124,9 +124,10 @@ class PathVerifierOf final : public AnyPathVerifier {
   }
 
  private:
-  /// A verifier of one position lifted to trees: forms that the position's deciders provide are not compiled again.
+  /// Whether V applies a verifier of one position to trees. Its deciders are then made from the deciders of that
+  /// verifier if possible, so that less code is compiled.
   static constexpr bool lifted = requires { typename V::Position; };
-  /// Mutants are compiled only for the forms that refute them.
+  /// Lifted mutants have only the deciders that can refute them, so that less code is compiled.
   static constexpr bool lifted_mutant = V::info.is_mutant() && lifted;
   static constexpr bool explored = V::info.unsupported.explore.empty();
   static constexpr bool audited = explored && V::info.precision_audited();
@@ -157,7 +158,7 @@ class PathVerifierOf final : public AnyPathVerifier {
   }
 
   V verifier_;
-  std::shared_ptr<const AnyVerifier> position_;  ///< for a lifted verifier, else null
+  std::shared_ptr<const AnyVerifier> position_;  ///< the verifier of one position if `lifted`, else null
 };
 
 template <class D>

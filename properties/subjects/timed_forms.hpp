@@ -19,14 +19,15 @@ using TimedForm = DeciderPtr<FreshRows<float>, Philox> (*)(const FreshRows<float
 using TimedPathForm = PathDeciderPtr<FreshRows<float>, Philox> (*)(const ConditionalModel<FreshRows<float>>&,
                                                                    const TreeShape&);
 
-/// Returns the registered forms of type Form, TimedForm or TimedPathForm, by the verifier's name.
+/// Returns the registered functions by verifier name; Form is TimedForm or TimedPathForm.
 template <class Form>
 std::map<std::string_view, Form>& timed_forms() {
   static std::map<std::string_view, Form> forms;
   return forms;
 }
 
-/// Returns the form of the verifier `name`; null for mutants and for verifiers that Info::unsupported rules out.
+/// Returns the registered function of the verifier `name`; null for mutants and for verifiers that do not support fresh
+/// rows (Info::unsupported).
 template <class Form>
 Form timed_form(std::string_view name) {
   const auto found = timed_forms<Form>().find(name);
@@ -42,7 +43,7 @@ void register_timed_path_verifier() {
       return std::make_unique<PathDeciderOf<V, FreshRows<float>, Philox>>(V{}, conditionals, shape);
     };
 }
-/// Adds a verifier of one position, and its lifted form.
+/// Registers a verifier of one position, and the verifier of trees that applies it node by node.
 template <class V>
 void register_timed_verifier() {
   if constexpr (V::info.unsupported.fresh.empty())

@@ -1,5 +1,5 @@
-// A short list in verifiers of paths: a vector on the host, an array on the stack of a device's thread. The code that
-// uses a list derives its bound.
+// The short lists of verifiers of paths: a vector on the host, an array in the local memory of a thread on a device.
+// The code that uses a list states why its size is bounded.
 #pragma once
 
 #include <cassert>
@@ -16,7 +16,7 @@ template <class T, int most>
 class FixedList {
  public:
   FixedList() = default;
-  // Copies size() items, not the whole array, which would go through registers.
+  // Copies only size() items, because a copy of the whole array would take more registers.
   DRAFTPROOF_DEVICE FixedList(const FixedList& other) { *this = other; }
   DRAFTPROOF_DEVICE FixedList& operator=(const FixedList& other) {
     size_ = other.size_;
@@ -48,13 +48,15 @@ class FixedList {
   T items_[static_cast<std::size_t>(most)];
 };
 
-/// Distributions that a device's threads read. Lists on them are arrays, because device code allocates no memory.
+/// Whether distributions of type L are read by threads of a device. Verifiers on them use FixedList, because device
+/// code allocates no memory.
 template <class L>
 concept OnDevice = requires {
   requires L::on_device;
 };
 
-/// The list type for verifiers on distributions of type L: at most `most` items on a device, a vector on a host.
+/// The list type for verifiers on distributions of type L: a FixedList of at most `most` items on a device, a vector
+/// on the host.
 template <class L, class T, int most>
 using ListAt = std::conditional_t<OnDevice<L>, FixedList<T, most>, std::vector<T>>;
 

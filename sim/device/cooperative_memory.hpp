@@ -1,15 +1,16 @@
-// The workspace in which a plan is made: its threads and the memory of its lists. On the host a workspace is one thread
-// and vectors. On a device it is a team (the threads that work on one position) and memory that they share
-// (gpu/teams/team_workspace.cuh). Plans of ladders use these calls, so host and device compile the same code.
+// The workspace in which a plan is made: the threads that make it and the memory of its lists. On the host a workspace
+// is one thread and vectors. On a device it is a team (the threads that work on one position) and memory that they
+// share (gpu/teams/team_workspace.cuh). Plans of ladders use these calls, so host and device compile the same code.
 //
-//   persistent<T>(n), scratch<T>(n)     lists of n items, for the life of the plan, or until release_scratch()
+//   persistent<T>(n)                    list of n items for the life of the plan
+//   scratch<T>(n)                       list of n items until release_scratch()
 //   each(n, f)                          calls f(i) for i < n, on any thread
 //   once(f)                             calls f() on one thread; returns the result on all threads
 //   scan(n, none, value, join, visit)   calls visit(i, before, value(i)) for i < n; `before` is the join of the values
 //                                       below i. Returns the join of all values. `join` is associative, `none` is its
 //                                       neutral element
-//   chain(n, follows, visit)            from i = 0 to the first j > i with follows(i, j), then from j likewise while
-//                                       j < n; calls visit(k, j) for the k-th such j; returns the number of such j
+//   chain(n, follows, visit)            j_0 = 0; j_k+1 is the first j > j_k below n with follows(j_k, j). Calls
+//                                       visit(k - 1, j_k) for k = 1, 2, ..; returns the number of these calls
 //   first(a, b, holds)                  first i in [a, b) with holds(i), b if there is no such i
 //   Index                               integer type for the number of a bin
 //
@@ -75,7 +76,7 @@ struct HostWorkspace {
   }
 };
 
-/// Distributions that a team of threads reads; the threads make plans together.
+/// Whether the threads of a team make plans for these distributions together.
 template <class L>
 concept PlannedByTeam = requires(const L& distributions) {
   distributions.workspace();
@@ -92,7 +93,7 @@ DRAFTPROOF_DEVICE decltype(auto) workspace_of([[maybe_unused]] const L& distribu
 template <class L>
 using WorkspaceOf = std::remove_cvref_t<decltype(workspace_of(std::declval<const L&>()))>;
 
-/// A list in a workspace: a vector, or its counterpart on a device.
+/// The list type of a workspace: a vector on the host, a list in memory that the team shares on a device.
 template <class Workspace, class T>
 using ListIn = typename Workspace::template List<T>;
 
@@ -105,14 +106,14 @@ struct ListView {
   DRAFTPROOF_DEVICE const T& operator[](std::size_t i) const { return items[i]; }
 };
 
-/// A join: the greater value, the first of equal values.
+/// A join that returns the greater value, or the first of equal values.
 struct Greater {
   template <class T>
   DRAFTPROOF_DEVICE T operator()(const T& a, const T& b) const {
     return a < b ? b : a;
   }
 };
-/// A join: the sum.
+/// A join that returns the sum.
 struct Plus {
   template <class T>
   DRAFTPROOF_DEVICE T operator()(const T& a, const T& b) const {

@@ -1,5 +1,5 @@
-// The bound on acceptance that one set S of tokens (a cut) gives, and the result of a scan of all cuts. Scans on host
-// and device share this code, so equal masses give equal bits.
+// The upper bound on acceptance from one set S of tokens (a cut), and the result of a scan of cuts. Scans on host and
+// device share this code, so equal masses give equal bits.
 //
 //   P, Q    target_outside, proposal_outside    masses of the tokens outside S
 //   v       cut_value                           p(S) + 1 - q(S)^K

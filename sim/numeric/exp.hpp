@@ -22,12 +22,13 @@
 
 namespace draftproof {
 
-/// Constants of the scalar and the wide forms.
+/// Constants of exp_nonpositive() and of its SIMD form (softmax.hpp).
 struct PowerOfE {
   static constexpr float least = -87;
   static constexpr float per_ln2 = 0x1.715476p+0f;
   static constexpr float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
-  /// At 1.5 2^23 the last bit of a float is worth 1: an addition rounds to an integer and leaves it in the low bits.
+  /// The last bit of a float near 1.5 2^23 has the value 1, so adding this number to x rounds x to an integer, which is
+  /// then in the low bits of the sum.
   static constexpr float to_integer = 0x1.8p+23f;
   static constexpr float c2 = 0x1.fffffcp-2f, c3 = 0x1.555494p-3f, c4 = 0x1.5558bep-5f, c5 = 0x1.123858p-7f,
                          c6 = 0x1.6a3d16p-10f;
@@ -45,7 +46,7 @@ DRAFTPROOF_DEVICE inline float exp_nonpositive(float x) {
   power = std::fma(power, r, E::c2);
   power = std::fma(power, r, 1.0f);
   power = std::fma(power, r, 1.0f);
-  // The low bits of `shifted` are n; the shift drops its other bits. This adds n to the exponent of the power.
+  // The low bits of `shifted` are n. The left shift drops its other bits, so this adds n to the exponent of `power`.
   return bit_cast<float>(bit_cast<std::uint32_t>(power) + (bit_cast<std::uint32_t>(shifted) << 23));
 }
 

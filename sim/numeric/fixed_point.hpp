@@ -1,5 +1,5 @@
 // Sums over the vocabulary as 64-bit integers. Integer addition is associative, so every order of summation, vector
-// width, thread count and device gives the same bits, and a decision can depend on the result.
+// width, thread count and device gives the same bits, and so the same decision.
 //
 // Correctness: terms are scaled by 2^60 and truncated. A total below 8 cannot overflow, and the error of a sum over V
 // terms is below V 2^-60 (2.3e-13 at V = 262,144); the sum is never too large.

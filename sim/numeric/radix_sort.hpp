@@ -1,12 +1,12 @@
-// Sorts tokens by descending key, ties by token, in linear time: a radix sort by the key rounded to float, then a
-// sort by the key within each run of equal floats.
+// Sorts tokens by descending key, and tokens with equal keys by token, in linear time: a radix sort by the key rounded
+// to float, then a sort by the key within each run of equal floats.
 //
 //   bits     ~float(key)      32 bits that rise as the key falls; the sign bit is the same for all keys >= 0
 //   packed   bits, index      one 64-bit integer for each entry; the sort is stable: indices of equal bits ascend
 //
 // Cost: three passes of 11 bits over 64-bit integers. Runs of equal floats are short unless ratios agree to seven
 // digits; a run of n costs n log n.
-// Correctness: rounding to float is monotone, so it never puts a smaller key first.
+// Correctness: rounding to float is monotone, so the first sort never puts a smaller key before a greater key.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Buckets of p / q: equal steps of the ratio's representation as a float, so that a bucket is found by a shift.
+// Buckets of p / q. Buckets are equal intervals of the ratio's bits as a float, so a shift gives the bucket.
 //
 //   r        float(p / q)         rounded to float for all formats of rows: only its top bits matter
 //   step     2^-fine_bits         of an octave, linear within it: a bucket is at most 1/64 of its ratio wide
@@ -7,7 +7,7 @@
 //
 // Correctness: every operation is monotone in the ratio. For rows of floats a division in float, and a division in
 // double whose result is rounded to float, give the same r: a quotient of two 24-bit numbers that is not a midpoint
-// of two floats differs from every midpoint by more than 2^-50 of itself, so rounding to double crosses no midpoint.
+// of two floats has a relative distance above 2^-50 from every midpoint, so rounding to double crosses no midpoint.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ struct RatioBuckets {
     const int step = (bits >> shift) - static_cast<int>(lowest_bits >> shift);
     return static_cast<std::size_t>(step < 0 ? 0 : step < count ? step : count - 1);
   }
-  /// begin <= p / q < end for all tokens of a bucket, up to half a float's last bit at `begin`. Bucket 0 begins at 0.
-  /// The last bucket has no upper bound; its `end` is where a bucket after it would begin.
+  /// The bounds of a bucket: begin <= p / q < end for its tokens, up to the rounding of p / q to float. Bucket 0 begins
+  /// at 0. The last bucket has no upper bound; its end(bucket) is the beginning that a next bucket would have.
   DRAFTPROOF_DEVICE static constexpr double begin(int bucket) {
     return bucket == 0 ? 0 : double{bit_cast<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift))};
   }

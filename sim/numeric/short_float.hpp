@@ -1,4 +1,4 @@
-// Number formats of 16 bits, and the residual of rows whose entries are floats or shorter.
+// Number formats of 16 bits, and the residual of rows whose entries are floats or 16-bit numbers.
 //
 // Numbers of 16 bits as engines store rows and logits: a sign, `exponent_bits` bits of exponent and a fraction in the
 // remaining bits, laid out and rounded as IEEE 754 prescribes for any binary format. The formats are for storage only:
@@ -30,7 +30,7 @@ class ShortFloat {
   static constexpr std::uint16_t infinity = ((1 << exponent_bits) - 1) << fraction_bits;
 
   ShortFloat() = default;
-  /// Rounds to the nearest number of the format, ties to even; beyond its range to infinity.
+  /// Rounds to the nearest number of the format, ties to even. Numbers beyond the format's range become infinite.
   DRAFTPROOF_DEVICE explicit constexpr ShortFloat(double value) : bits_{narrowed(value)} {}
 
   /// Returns the number with these bits.
@@ -59,7 +59,7 @@ class ShortFloat {
     if constexpr (bias == 127) {
       return bit_cast<float>(sign | in_place);
     } else {
-      // Below the least normal number the fraction counts quanta of 2^(1 - bias - F): no denormal of float appears.
+      // Numbers below the least normal number are multiples of 2^(1 - bias - F), which are normal floats.
       constexpr float quantum = bit_cast<float>(std::uint32_t{127 + 1 - bias - fraction_bits} << 23);
       if (magnitude >> fraction_bits == 0) {
         const float value = static_cast<float>(magnitude) * quantum;
@@ -78,14 +78,15 @@ class ShortFloat {
     constexpr std::uint16_t quiet = 1 << (fraction_bits - 1);
     if (magnitude > double_infinity) return static_cast<std::uint16_t>(sign | infinity | quiet);
     const int exponent = static_cast<int>(magnitude >> 52) - 1023;
-    const int quantised = exponent < 1 - bias ? 1 - bias : exponent;  // the result is a multiple of its quantum
+    const int quantised = exponent < 1 - bias ? 1 - bias : exponent;  // gives the quantum of the result
     const int drop = 52 - fraction_bits + quantised - exponent;
-    if (drop > 53) return sign;  // below half of the least quantum, as all denormal doubles are
+    if (drop > 53) return sign;  // below half of the least quantum; includes all denormal doubles
     const std::uint64_t significand = (std::uint64_t{1} << 52) | (magnitude & ((std::uint64_t{1} << 52) - 1));
     const std::uint64_t kept = significand >> drop, lost = significand & ((std::uint64_t{1} << drop) - 1);
     const std::uint64_t half = std::uint64_t{1} << (drop - 1);
     const std::uint64_t rounded = kept + (lost > half || (lost == half && kept % 2 == 1));
-    // The leading bit of a normal significand adds the 1 that its exponent field lacks here; a carry does so too.
+    // `field` is one less than the exponent field of a normal number. The leading bit of its significand, which is added
+    // to the field, makes up for this; so does a carry if rounding makes a number normal.
     const auto field = static_cast<std::uint64_t>(quantised - (1 - bias)) << fraction_bits;
     const std::uint64_t result = field + rounded;
     return static_cast<std::uint16_t>(sign | (result < infinity ? result : infinity));
@@ -120,8 +121,9 @@ using Half = ShortFloat<5>;
 
 static_assert(sizeof(Half) == 2 && Half::fraction_bits == 10 && Half::bias == 15);
 
-// A term of the residual in float, for rows whose entries are floats or shorter: a register holds twice as many
-// floats as doubles, and entries need no conversion. Host and device compute it by the same two operations.
+// A term of the residual in float, for rows whose entries are floats or 16-bit numbers. Float is faster than double,
+// because a register holds twice as many floats and entries need no conversion to double. Host and device compute a term
+// by the same two operations.
 //
 //   b          high + low        b rounded to float, and the rest rounded to float
 //   x          above(p, q)       max(fma(-low, q, fma(-high, q, p)), 0)     float
@@ -137,11 +139,11 @@ static_assert(sizeof(Half) == 2 && Half::fraction_bits == 10 && Half::bias == 15
 //   tv of x / sum x   <= 2^-23 + 2^-47 P / F(b)    total variation from y+ / F(b), at most the first line over F(b)
 //
 // A token is drawn from the residual with probability F(b), so the output distribution moves by 2^-23 F(b) + 2^-47.
-// That is no more than the errors of float entries, 2^-24 each, which make sums of rows differ from 1 by up to 1e-7.
-// Denormals add an absolute 2^-148, far below the 2^-60 to which terms are truncated. No operation overflows, because
-// b q <= 2^101 and x <= p.
+// This is no more than the effect of the errors of float entries, 2^-24 each, which make sums of rows differ from 1 by
+// up to 1e-7. Denormals add an absolute error of 2^-148, far below 2^-60, the unit to which terms are truncated. No
+// operation overflows, because b q <= 2^101 and x <= p.
 
-/// The factor b of residual terms in float.
+/// The factor b of residual terms, split into two floats.
 class FloatFactor {
  public:
   DRAFTPROOF_DEVICE explicit FloatFactor(double b)

@@ -43,9 +43,9 @@ inline double compensated_sum(std::span<const double> terms) {
 // the error is small relative to their sum.
 //
 //   total     sum of the weights in units of 2^-60
-//   scale     1 where the total is at least 2^-4; otherwise such that the scaled total is in [1, 2)
+//   scale     1 if the total is at least 2^-4; otherwise a power of two that brings the scaled total into [1, 2)
 //
-// Cost: for totals below 2^-4 one pass for the largest weight and one for the total.
+// Cost: for totals below 2^-4 two more passes, for the largest weight and for the total.
 // Correctness: truncation takes less than V 2^-60 from the sum of V weights. The relative error is then at most V 2^-56
 // for a total of 2^-4 or more and V 2^-60 for a scaled total: 4e-12 and 3e-13 at V = 262,144. A product with a power of
 // two is exact. The scale depends on integers and on the largest weight alone, so it is the same for any order of
@@ -62,7 +62,7 @@ DRAFTPROOF_DEVICE inline int exponent_above(double value) { return std::ilogb(va
 template <class Pass>
 DRAFTPROOF_DEVICE double scale_of_small(int size, double largest, const Pass& pass) {
   if (!(largest > 0)) return 1;
-  constexpr int most = 1000;  // so that the least doubles stay below 1
+  constexpr int most = 1000;  // keeps 2^exponent finite and the scaled least doubles below 1
   int exponent = 2 - exponent_above(largest) - exponent_above(static_cast<double>(size));
   if (exponent > most) exponent = most;
   const double first = std::ldexp(1.0, exponent);

@@ -52,8 +52,8 @@ inline plots::Point point_of(double x, const SurveyedRate& row, double plus) {
   return {x, row.rate + plus, row.low + plus, row.high + plus, {}};
 }
 
-/// Adds a line per verifier against the number of drafts, the line with the highest last point first, and the optimum
-/// as a thick line, the roof. `plus` is added to all rates.
+/// Adds plots with a line per verifier against the number of drafts, ordered by the last point, highest first. Each
+/// plot also shows the optimum as a thick line. `plus` is added to all rates.
 inline void add_against_drafts(std::vector<Figure>& figures, const char* caption, plots::LinePlot plot, Rows rows,
                                double plus) {
   std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->drafts < b->drafts; });
@@ -76,11 +76,12 @@ inline void add_against_drafts(std::vector<Figure>& figures, const char* caption
 
 }  // namespace detail
 
-// Acceptance against the number of drafts, or as bars if there is only one number of drafts. The optimum is the roof.
+// Acceptance against the number of drafts, or as bars if there is only one number of drafts. The optimum is a thick
+// line, or a thick stroke across each bar.
 struct Acceptance {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data)) {
-      Rows alone;  // rows of draft samplings with a single scheme
+      Rows alone;  // for each draft sampling with a single lossless scheme, its row with the most drafts
       for (const std::string& distribution : distributions_in(survey)) {
         Rows lossless, others;
         for (const SurveyedRate& rate : survey.rates)
@@ -115,14 +116,14 @@ struct Acceptance {
     const std::string title = survey.source + ", " + what;
     if (!rows.empty() && !several_drafts(rows))
       bars(title, survey, rows, "Thin lines are intervals. A thick stroke is the optimum.", figures);
-    else if (!survey.paths)  // surveys of paths have a plot of block efficiency instead
+    else if (!survey.paths)  // for paths PathAcceptance plots block efficiency
       detail::add_against_drafts(figures, caption, {.title = title, .x_label = "", .y_label = unit(survey)}, rows, 0);
   }
 
   static void bars(const std::string& title, const SurveyOfSource& survey, Rows rows, std::string caption,
                    std::vector<Figure>& figures) {
     detail::largest_first(rows);
-    int most = 0;  // bars of schemes with fewer drafts show their K
+    int most = 0;  // The title names this K; bars of schemes with fewer drafts show theirs.
     for (const auto* row : rows) most = std::max(most, row->drafts);
     plots::BarPlot plot{.title = fmt::format("{}, K = {}", title, most), .x_label = unit(survey), .bars = {}};
     for (const auto* row : rows)
@@ -225,7 +226,8 @@ struct PriceOfLossiness {
   }
 };
 
-// Acceptance against the optimum, position by position if a survey has this; positions with similar optima are grouped.
+// Acceptance against the optimum at single positions, for surveys that record them; positions with similar optima are
+// grouped.
 struct PositionLosses {
   static void add(const Json& data, std::vector<Figure>& figures) {
     for (const SurveyOfSource& survey : surveys_in(data))
@@ -294,7 +296,7 @@ struct PathAcceptance {
                .x_label = "",
                .y_label = "emitted tokens a step"},
               rows, 1);
-        // Shows the share of steps that accept at least so many tokens; a line falls where its scheme rejects drafts.
+        // Shows the share of steps that accept at least x tokens, against x; a line falls where drafts are rejected.
         auto most = rows_at_most_drafts(survey, [&](const auto& row) {
           return row.distribution == distribution && !row.refuted() && row.reached.size() > 1;
         });

@@ -156,8 +156,8 @@ Grade grade_of(const std::string& text) {
   return begins(text, "lossy") ? Grade::lossy : Grade::open;
 }
 
-/// A list of verdicts in the data, and the names of the members that hold the subject, place and findings of each
-/// verdict.
+/// The name of a list of verdicts in the data, their kind, and the names of the members with the subject of a verdict,
+/// its draft sampling or tier, its findings, and the property or check of a finding.
 struct JudgedList {
   const char *list, *kind, *subject, *where, *findings, *property;
 };

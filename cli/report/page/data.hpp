@@ -2,8 +2,8 @@
 // accept every JSON document: a member that is absent or has another type is read as empty.
 //
 //   results    one document, or several of schema draftproof.report/2
-//   records    every list of objects as a flat table: a member of a nested object becomes a column "optimum.low", the
-//              rows of a list inside a list repeat the names of the element that has it
+//   records    every list of objects as a flat table: a member of a nested object becomes a column such as
+//              "optimum.low"; rows of a nested list repeat the identifying members of the element that contains it
 //   verdicts   of proofs, gates, mutants, controls, audits and judged goals
 //   surveys    rows of positions have an acceptance with its interval, rows of paths a number of accepted tokens with
 //              its standard error
@@ -70,7 +70,7 @@ struct Result {
 /// Returns a single result as it is, and several as one object of schema draftproof.report/2, which is a result too.
 Json joined(std::vector<Result> results);
 
-/// Returns the results in `data`: those that joined() put there, else `data` itself.
+/// Returns the results in `data`: the parts of an object that joined() made, else `data` itself.
 std::vector<Result> results_in(const Json& data);
 
 /// The text before and after the data in a page. Every "<" of the data is written "\u003c", so that no text in it
@@ -86,7 +86,7 @@ std::optional<std::string_view> data_block(std::string_view text);
 Json read_result(const std::string& file);
 
 struct Records {
-  std::string name;                  ///< "sources.rows"
+  std::string name;                  ///< path of the list in the data, for example "sources.rows"
   std::vector<std::string> columns;  ///< columns of all rows, in the order of their first appearance
   std::vector<Json> rows;            ///< flat objects; lists of numbers or texts stay lists
 };
@@ -109,13 +109,13 @@ struct Verdict {
   Grade grade;
   std::string detail{};  ///< "50 instances"
 
-  /// Returns a text that is equal for the same verdict in another run.
+  /// Returns the text by which comparisons match this verdict with the verdict of another run.
   std::string key() const { return kind + " " + subject + " " + where; }
 };
 
 using VerdictReader = std::function<void(const Json& data, std::vector<Verdict>& verdicts)>;
 
-/// Returns the functions that read verdicts from data of other libraries, such as goals of benchmarks.
+/// Returns the functions, registered by other libraries, that read further verdicts, such as goals of benchmarks.
 std::vector<VerdictReader>& found_verdict_readers();
 
 /// Returns the verdicts in the order of the data.
@@ -124,7 +124,7 @@ std::vector<Verdict> verdicts_in(const Json& data);
 struct Counterexample {
   std::string subject, where, property;
   std::string instance, evidence, replay;
-  bool expected = false;  ///< whether it is of a mutant, or of a scheme that is lossy by design
+  bool expected = false;  ///< true for a mutant or a scheme that is lossy by design
 };
 
 /// Returns the counterexamples in `data`, unexpected ones first.
@@ -132,12 +132,12 @@ std::vector<Counterexample> counterexamples_in(const Json& data);
 
 struct SurveyedRate {
   std::string verifier, distribution, verdict;
-  int drafts = 0, length = 0;     ///< length: of paths, 0 for one position
+  int drafts = 0, length = 0;     ///< length of the paths, or 0 for one position
   double rate = 0;                ///< acceptance of one position, or accepted tokens of a path
   double low = 0, high = 0;       ///< interval of `rate`
   std::optional<double> optimum;  ///< optimum of the distribution, in the unit of `rate`
   std::optional<double> closed;   ///< share of the gap from one draft to the optimum
-  /// The pairs (optimum, acceptance) of the positions, where the data has them.
+  /// The pairs (optimum, acceptance) of single positions; empty if the data does not have them.
   std::vector<std::pair<double, double>> at_positions{};
   std::vector<double> reached;  ///< for paths: probabilities that at least 1, 2, .. tokens are accepted
 
@@ -147,7 +147,7 @@ struct SurveyedRate {
 };
 
 struct SurveyOfSource {
-  std::string source;  ///< name with the length, if the source was surveyed at several
+  std::string source;  ///< name, with the length if the source was surveyed at several lengths
   std::string name;    ///< name of the source
   bool paths = false;
   std::vector<SurveyedRate> rates;  ///< rows that ran, in the order of the data

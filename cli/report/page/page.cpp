@@ -35,7 +35,7 @@ Grade grade_of_survey(const std::string& verdict) {
 /// first source that has the row.
 Table survey_table(const std::vector<SurveyOfSource>& surveys) {
   std::vector<std::pair<std::string, std::string>> order;
-  std::map<std::pair<std::string, std::string>, std::vector<const SurveyedRate*>> rates;  // one row per survey, or null
+  std::map<std::pair<std::string, std::string>, std::vector<const SurveyedRate*>> rates;  // by survey; null: no row
   for (std::size_t s = 0; s < surveys.size(); ++s) {
     auto rows = rows_at_most_drafts(surveys[s], [](const SurveyedRate&) { return true; });
     std::stable_sort(rows.begin(), rows.end(), [](const auto* a, const auto* b) { return a->rate > b->rate; });
@@ -45,7 +45,7 @@ Table survey_table(const std::vector<SurveyOfSource>& surveys) {
       at->second[s] = row;
     }
   }
-  std::map<std::string, int> sizes;  // number of schemes; the distribution with the most schemes comes first
+  std::map<std::string, int> sizes;  // number of schemes by distribution, most schemes first in the table
   for (const auto& [distribution, verifier] : order) ++sizes[distribution];
   std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
     return sizes[a.first] != sizes[b.first] ? sizes[a.first] > sizes[b.first] : a.first < b.first;

@@ -33,7 +33,7 @@ std::vector<CostComparison>& found_cost_comparisons();
 struct Comparison {
   Document document;  ///< schema draftproof.report.compare/1
   int worse = 0;      ///< verdicts that got worse
-  int gone = 0;       ///< verdicts that only the old result has: whether they still hold is unknown
+  int gone = 0;       ///< verdicts that only the old result has, so that it is unknown whether they still hold
 };
 
 /// Compares all results in `before` with all in `after`.
@@ -42,9 +42,10 @@ Comparison compare(const Result& before, const Result& after);
 /// Returns the tables of data of schema draftproof.report.compare/1.
 std::vector<Section> sections_of_comparison(const Json& data);
 
-/// A counterexample to check by hand: p, q, the output distribution and the expected one by token, in fractions.
+/// A table to check a counterexample by hand: for each token p, q, the output probability and the expected
+/// probability, in fractions.
 struct WorkedTable {
-  std::string caption;  ///< "K = 2", with the context of the rows
+  std::string caption;  ///< for example "K = 2", and for paths the context of the rows
   Table table;
 };
 

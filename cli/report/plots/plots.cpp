@@ -24,8 +24,8 @@ double widest(const List& list, Text text) {
   return width;
 }
 
-/// Grid lines and labels of a horizontal axis, labels at `below`. A label that would touch the last one is left out;
-/// its grid line stays.
+/// Returns the grid lines and labels of a horizontal axis; `below` is the y coordinate of the labels. A label that
+/// would touch the label to its left is left out; its grid line stays.
 std::string horizontal_ticks(const Axis& x, const TickText& tick_text, double width, double top, double bottom,
                              double below) {
   std::string out;

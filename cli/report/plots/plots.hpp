@@ -1,14 +1,14 @@
 // Plots as SVG: lines or points over two axes, horizontal bars, and matrices of signs. Equal arguments give equal
 // bytes.
 //
-//   c0 .. c6   colours of series in Okabe and Ito's order, safe for the colour-blind, darkened for a white background
-//              and lightened for a dark one; markers, labels and symbols carry the same distinction
+//   c0 .. c6   colours of series: the palette of Okabe and Ito, safe for the colour-blind, darkened for a white
+//              background and lightened for a dark one; markers, labels and symbols distinguish the series as well
 //   roof       an upper bound, drawn as a thick line without markers; the region above it is shaded
 //   dashed     lower bounds, peers and other lines to compare with
-//   points     without a line
-//   width      of a text: an upper bound from its code points, because the font of a reader is not known
+//   points     markers without a line
+//   width      for a text, an upper bound from its code points, because the font of a reader is not known
 //
-// All coordinates are pixels of the view box. A line has a colour and a marker of its own, by its place in `series`.
+// All coordinates are pixels of the view box. The index of a series in `series` selects its colour and its marker.
 #pragma once
 
 #include <cmath>
@@ -35,18 +35,19 @@ std::string fitted(std::string_view text, double width, double size = text_size,
 /// Returns `text` broken at spaces into lines of at most `width` pixels. A word that is too long is cut.
 std::vector<std::string> wrapped(std::string_view text, double width, double size = text_size);
 
-/// Returns a text element; `classes` are those of the style, for example "mono faint".
+/// Returns a text element; `classes` are classes of plot_style(), for example "mono faint".
 std::string text_at(double x, double y, std::string_view text, Anchor anchor, std::string_view classes = {});
 std::string line_at(double x1, double y1, double x2, double y2, std::string_view classes);
 std::string rect_at(double x, double y, double width, double height, std::string_view classes,
                     std::string_view title = {});
-/// Returns one of `shapes` shapes around a point, in colour `index`. A browser shows `title` under the pointer.
+/// Returns a marker around a point; `index` selects one of `shapes` shapes and the colour. A browser shows `title`
+/// under the pointer.
 std::string marker_at(double x, double y, std::size_t index, std::string_view title = {});
-/// Returns the lines of a title from the top left corner; `bottom` receives the y coordinate below them.
+/// Returns the lines of a title, drawn from the top left corner; sets `bottom` to the y coordinate below them.
 std::string title_lines(std::string_view title, double width, double& bottom);
 
-/// Returns the CSS variables of colours for the elements of `selector`: light, dark if the reader prefers dark colours,
-/// light in print.
+/// Returns the CSS variables of colours for the elements of `selector`: dark colours on a screen whose user prefers
+/// them, else light colours.
 std::string colour_style(std::string_view selector);
 /// Returns the style rules of the classes that plots use.
 std::string plot_style();
@@ -56,9 +57,9 @@ using TickText = std::function<std::string(double)>;
 
 struct Axis {
   bool logarithmic = false;
-  double low = 0, high = 1;     ///< values at the ends
-  double from = 0, to = 1;      ///< pixels at the ends
-  std::vector<double> ticks{};  ///< inside the ends, ascending
+  double low = 0, high = 1;     ///< values at the two ends of the axis
+  double from = 0, to = 1;      ///< coordinates of the ends in pixels
+  std::vector<double> ticks{};  ///< ascending values from `low` to `high`
 
   double operator()(double value) const {
     const double share = logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
@@ -82,7 +83,7 @@ std::string percent_tick(double share);   ///< "85 %" of 0.85
 std::string power_tick(double exponent);  ///< "10⁻³" of -3
 
 struct Picture {
-  std::string svg;  ///< an element for a page that contains plot_style()
+  std::string svg;  ///< an SVG element for a page that contains plot_style()
   double width = 0, height = 0;
 
   /// Returns the picture as a file: with namespace, size, style and background.
@@ -110,8 +111,8 @@ struct LinePlot {
   std::vector<Series> series{};
   TickText x_tick = number_text, y_tick = number_text;
   enum class Ticks { round, at_points, at_points_logarithmic } x_ticks = Ticks::round;
-  bool logarithmic = false;         ///< the y axis, over whole decades; else linear
-  double width = 400, plane = 210;  ///< width of the picture, height of the plane, in pixels
+  bool logarithmic = false;         ///< true: the y axis is logarithmic and covers whole decades; false: it is linear
+  double width = 400, plane = 210;  ///< width of the picture and height of the area with the lines, in pixels
 
   bool empty() const { return series.empty(); }
 };
@@ -124,7 +125,7 @@ struct Bar {
   double value = 0;
   double low = value, high = value;  ///< interval; not drawn if both are the value
   std::string text{};                ///< text at the right end of the row
-  std::optional<double> roof{};      ///< a thick stroke across the bar, for example the optimum
+  std::optional<double> roof{};      ///< value shown by a thick stroke across the bar, for example the optimum
   std::string kind{};                ///< class of the bar: "", "lossy" or "mutant"
 };
 
@@ -138,7 +139,7 @@ struct BarPlot {
   std::vector<Bar> bars;
   TickText tick = number_text;
   std::optional<double> greatest{};  ///< the axis extends at least from 0 to this value
-  std::optional<AlarmLine> alarm{};  ///< a dashed line across all bars, with its name
+  std::optional<AlarmLine> alarm{};  ///< a dashed line with a label across all bars
   double width = 400;
 };
 
@@ -151,11 +152,11 @@ enum class Mark { absent, kept, hit, skipped };
 struct HeatMap {
   std::string title;
   std::vector<std::string> rows, columns;
-  std::vector<std::vector<Mark>> cells;  ///< by row, each with one mark a column
+  std::vector<std::vector<Mark>> cells;  ///< marks by row and column
   std::string kept, hit, skipped;        ///< meanings of the marks, for the legend
 };
 
-/// Returns the picture, wider with more columns. `map` must have a row and a column.
+/// Returns the picture; its width grows with the number of columns. `map` must have a row and a column.
 Picture drawn(const HeatMap& map);
 
 }  // namespace draftproof::plots

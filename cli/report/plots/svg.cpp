@@ -17,8 +17,8 @@ std::size_t bytes_of_code_point(char lead) {
   return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
-/// Returns the width of a code point in units of the font size. Ideographs and symbols beyond U+1000 take a square and
-/// more.
+/// Returns an upper bound of the width of a code point, in units of the font size. `lead` is its first UTF-8 byte. Code
+/// points from U+1000 on, such as ideographs and symbols, may be wider than the font size.
 double advance(char lead, bool mono) {
   if (static_cast<unsigned char>(lead) >= 0xE1) return 1.3;
   return mono ? 0.62 : 0.64;
@@ -173,7 +173,7 @@ std::string plot_style() {
 }
 
 Axis linear_axis(double least, double greatest, double from, double to, int ticks) {
-  // One value, or values that differ only in their last digits, get room on both sides.
+  // A single value, or values that differ only by rounding, would give an axis without length, so the ends move apart.
   if (const double size = std::max(std::abs(least), std::abs(greatest)); !(greatest - least > 1e-9 * size)) {
     const double room = std::max(size * 0.05, 1e-6);
     least -= room;

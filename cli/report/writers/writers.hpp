@@ -201,7 +201,7 @@ struct Jsonl {
 // Failures as lines that hosted CI services turn into annotations of a change: "::error file=..,title=..::message".
 //
 // There is a line for every unexpected counterexample, for every other bad verdict, and in a comparison for every
-// verdict that got worse. The file of a line is the header with the scheme's name, if the working directory has one.
+// verdict that got worse. The file of a line is the header of the scheme, if it exists below the working directory.
 struct Annotations {
   static constexpr std::string_view name = "annotations";
   static constexpr std::string_view about = "violations as workflow commands of hosted CI, one a line";
@@ -251,7 +251,8 @@ struct Annotations {
     return {};
   }
 
-  /// Percent-encodes what workflow commands reserve: % and line ends, in a property also colon and comma.
+  /// Percent-encodes the characters that workflow commands reserve: % and line ends, and in a property also colon and
+  /// comma.
   static std::string coded(const std::string& text, bool property) {
     std::string result;
     for (const char character : text) {

@@ -27,9 +27,9 @@ struct Disjoint {
 
 // Family "last_place": p and q differ by one unit in the last place of weights near a million, on two tokens.
 //
-// Reveals tolerances above 1e-6, which treat the rows as equal, and comparisons of rounded numbers, which find
-// differences between equal ones. Rows that differ by one unit in the last place of a double are among the edge
-// rows (properties/checks/edge_rows.hpp).
+// Reveals verifiers with tolerances above 1e-6, which treat the rows as equal, and verifiers that compare rounded
+// numbers, which treat equal numbers as different. Rows that differ by one unit in the last place of a double are
+// among the edge rows (properties/checks/edge_rows.hpp).
 struct LastPlace {
   static constexpr std::string_view name = "last_place";
   static constexpr std::string_view about =
@@ -50,8 +50,8 @@ struct LastPlace {
 
 // Family "one_entry": the weights of q are equal to the weights of p except for one token.
 //
-// After normalisation one ratio is below 1 and all others are equal, or the other way round: the residual is one
-// token, or p on all tokens but one.
+// After normalisation one ratio differs from all others, which are equal. The residual is one token, or proportional
+// to p on all tokens but one.
 struct OneEntry {
   static constexpr std::string_view name = "one_entry";
   static constexpr std::string_view about = "weights 1 to 9; q has the weights of p except for one token";
@@ -62,7 +62,7 @@ struct OneEntry {
     for (int& weight : w.target) weight = dice.between(1, 9);
     w.proposal = w.target;
     int& other = w.proposal[static_cast<std::size_t>(dice.between(0, vocabulary - 1))];
-    // Sets another value of 0 to 9; 0 has probability 1/9.
+    // Changes the weight to another value of 0 to 9; the value 0 has probability 1/9.
     other = (other + dice.between(1, 9)) % 10;
     return w;
   }
@@ -72,7 +72,8 @@ struct OneEntry {
 //
 //   x          token of the residual: q(x) < p(x), q(y) >= p(y) for all others
 //
-// A draw from the residual is certain, which reveals a rule that draws from p, from q or with a minimum probability.
+// A draw from the residual must give x. This reveals a rule that draws from p or q instead, or that gives every token a
+// minimum probability.
 struct OneResidual {
   static constexpr std::string_view name = "one_residual";
   static constexpr std::string_view about = "p above q on one token only; q spreads the difference over the others";
@@ -82,7 +83,8 @@ struct OneResidual {
     WeightPair w{std::vector<int>(size), {}};
     for (int& weight : w.target) weight = dice.chance(1, 4) ? 0 : dice.between(1, 9);
     const auto x = static_cast<std::size_t>(dice.between(0, vocabulary - 1));
-    // Rows with the same sum: q moves up to all of the weight of token x to the others, unit by unit.
+    // Makes q by moving units of the weight of token x, possibly all, to random other tokens, so that both rows have
+    // the same sum.
     w.target[x] = dice.between(4, 12);
     w.proposal = w.target;
     for (int moved = dice.between(1, w.target[x]); moved > 0; --moved) {
@@ -95,7 +97,7 @@ struct OneResidual {
 
 // Family "touching": p and q have one token in common; every other token has mass in at most one of them.
 //
-// Drafts are accepted at that token only, and the residual of either row has no token of the other.
+// Only a draft of that token can be accepted, and p and q have disjoint supports on the other tokens.
 struct Touching {
   static constexpr std::string_view name = "touching";
   static constexpr std::string_view about = "supports of p and q meet in one token";

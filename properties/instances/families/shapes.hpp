@@ -18,8 +18,8 @@ struct Dirichlet {
 
 // Family "equal": q = p, each weight zero with probability one third, else 1 to 9.
 //
-// Every ratio is 1 and every residual is empty: reveals a rule that adds a minimum probability, draws from an
-// empty residual or rejects because of rounding; hides a rule that rejects too little.
+// Every ratio is 1 and every residual is empty. This reveals a rule that adds a minimum probability, draws from an
+// empty residual or rejects because of rounding. It cannot reveal a rule that rejects too little.
 struct Equal {
   static constexpr std::string_view name = "equal";
   static constexpr std::string_view about = "q = p: each weight zero with probability one third, else 1 to 9";
@@ -29,7 +29,7 @@ struct Equal {
     const auto size = static_cast<std::size_t>(vocabulary);
     WeightPair w{std::vector<int>(size), {}};
     for (int& weight : w.target) weight = dice.chance(1, 3) ? 0 : dice.between(1, 9);
-    // Repairing one row alone would make the rows differ.
+    // The row is repaired before the copy, because repair of each row alone would make them differ.
     repair_weights(w.target, 1, dice);
     w.proposal = w.target;
     return w;
@@ -38,8 +38,8 @@ struct Equal {
 
 // Family "flat": one row is uniform, the other falls like 1 / rank.
 //
-// All entries of the uniform row tie, in fractions and in every form of the row. A rule that sorts or compares
-// them uses the order of the tokens, or any order if rounding has made them unequal.
+// All entries of the uniform row tie. A verifier that sorts or compares them breaks ties by the order of the tokens, or
+// uses an arbitrary order if rounding has made the entries unequal.
 struct Flat {
   static constexpr std::string_view name = "flat";
   static constexpr std::string_view about = "one row uniform, the other 840 / rank: all entries of a row tie";
@@ -53,7 +53,8 @@ struct Flat {
   }
 };
 
-// Family "near": p weights 50 to 99, q within 2 of p, so that late residuals have several tokens.
+// Family "near": weights of p are 50 to 99 and weights of q differ by at most 2, so that the residuals after several
+// rejections still have several tokens.
 struct Near {
   static constexpr std::string_view name = "near";
   static constexpr std::string_view about = "p weights 50 to 99, q within 2 of p: late residuals have several tokens";
@@ -69,7 +70,7 @@ struct Near {
   }
 };
 
-// Family "zipf": both rows fall like 1 / rank, with ranks of q shifted token by token.
+// Family "zipf": both rows fall like 1 / rank; the rank of each token in q is shifted by a random 0 to 2.
 struct Zipf {
   static constexpr std::string_view name = "zipf";
   static constexpr std::string_view about = "weights 840 / rank; the ranks of q shifted by 0 to 2, token by token";

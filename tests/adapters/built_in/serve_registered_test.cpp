@@ -60,7 +60,8 @@ void expect_same(ServedResult& served, const Direct& direct, bool scripted, cons
   }
 }
 
-/// Compares the served decision with `run`: for seed `trial` and, unless the scheme reads noise, on a random tape.
+/// Compares decisions made through the adapter with `run`, which makes them without: for seed `trial` and, unless the
+/// scheme reads shared noise (`noise`), on a random tape.
 template <class Run>
 void compare(const std::string& name, Served& adapter, const Input& input, bool noise, std::uint64_t trial,
              Engine& engine, const Run& run) {
@@ -181,7 +182,7 @@ TEST(ServeRegistered, DraftsAreThoseOfTheTrials) {
 
 TEST(ServeRegistered, CoinsHaveTheirGrid) {
   const auto coarse = serve_registered("single_draft", {.coin_bits = 2});
-  const Input half{.p = {{0.6, 0.4}}, .q = {{1, 0}}, .drafts = {0}};  // accepted for u < 0.6: u = 0, 1/4, 1/2
+  const Input half{.p = {{0.6, 0.4}}, .q = {{1, 0}}, .drafts = {0}};  // accepted if u < 0.6, so for u = 0, 1/4, 1/2
   ServedCall call(Level::position, {half, half}, Dtype::float64);
   ServedResult result = call.scripted(*coarse, {{0.749, 0}, {0.75, 0}});
   EXPECT_EQ(tokens_in(result, 0), std::vector<Token>{0});

@@ -30,7 +30,7 @@ def leave_processes(own_session):
 
 
 def multiply(depth):
-    """A fork bomb of bounded depth: every process leaves its session and its parent."""
+    """Forks repeatedly, up to a depth; every child starts a new session and outlives its parent."""
     for _ in range(2):
         if depth > 0 and os.fork() == 0:
             os.setsid()
@@ -64,9 +64,9 @@ STARTS = {
     "loud": lambda: os.write(2, b"noise " * 200000 + b"the end\n"),
 }
 
-#: For each fault: the name of an array of a correct result, which is [type, shape, flat list]; the index of the item to
-#: change; the entry of that item; and its new value. None lowers the first extent of the shape by one and drops the
-#: last entry of the list.
+#: For each fault: the name of an array of a correct result. An array is [type, shape, flat list]; the next fields are
+#: the index in this list of three, the entry to change there, and its new value. None lowers the first extent of the
+#: shape by one and drops the last entry of the flat list.
 SPOILS = {
     "token out of range": ("tokens", 2, 0, 4),
     "negative token": ("tokens", 2, 0, -2),
@@ -134,8 +134,8 @@ def drip(link):
     endless(lambda data: (link.raw(data), time.sleep(0.001)), b"\0")
 
 
-#: Actions in place of an answer: STRUCK if a row of the request has p[0][0] = 0.75, IN_COMPANY if it has several rows,
-#: ALWAYS for every request.
+#: Actions in place of an answer. Actions of STRUCK apply if a row of the request has p[0][0] = 0.75, of IN_COMPANY if
+#: such a request has several rows, of ALWAYS to every request.
 STRUCK = {
     "refuses": lambda link, id: link.send({"type": "error", "id": id, "message": "cannot serve 0.75"}),
     "stops": lambda link, id: link.send({"type": "error", "id": id, "stopped": True, "message": "interrupted"}),

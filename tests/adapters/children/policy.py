@@ -11,7 +11,7 @@ talk.send(wire.hello(version=[1, 4], name=policy, functions=["select"]))
 def kept(request):
     flags = []
     for i in range(len(request["drafts"])):
-        # a policy may read the confidence before the draft; the confidence after the draft depends on the draft's token
+        # A correct policy may read only the confidence before the draft: later confidence depends on the draft's token.
         keeps = request["confidence"][i if policy == "before" else i + 1] >= 0.5
         flags.append(int(keeps and all(flags)))
     return flags[:-1] if policy == "short" else flags

@@ -33,19 +33,20 @@ TEST(ExploreDraws, PicksHaveTheirWeights) {
     return std::vector<Token>{draws.pick({0, 3, 1})};  // not normalised
   };
   EXPECT_EQ(expect(some, {{{0, 0}, .625 * .25}, {{0, 2}, .625 * .5}, {{1}, .375 * .75}, {{2}, .375 * .25}}), 5u);
-  // Both halves of the coin lead to a pick of three cells, which differ in their weights only.
+  // For both halves of the coin's range a pick of three cells follows; only the weights differ.
   const auto coin_weighs = [](const Input&, TapeDraws& draws) {
     const bool low = draws.coin() < .5;
     return std::vector<Token>{draws.pick(low ? Weights{1, 1, 2} : Weights{2, 1, 1})};
   };
   expect(coin_weighs, {{{0}, .375}, {{1}, .25}, {{2}, .375}});
-  // A cell may weigh less than a step of the grid. Its tape value must be below 1 too: adapters_in_process.hpp.
+  // A cell may weigh less than a step of the coins' grid. The tape value that selects this last cell must still be
+  // below 1 (adapters_in_process.hpp).
   const auto small = [](const Input&, TapeDraws& draws) {
     const Token first = draws.pick({1, 0x1p-55});
     return std::vector<Token>{first, draws.pick({1, 1})};
   };
   expect(small, {{{1, 0}, 0x1p-56}});
-  for (const double weight : {0.0, static_cast<double>(NAN)}) {  // a pick without mass is an outcome
+  for (const double weight : {0.0, static_cast<double>(NAN)}) {  // a pick from weights without mass is an outcome
     const auto nothing = [weight](const Input& in, TapeDraws& draws) {
       return std::vector<Token>{draws.pick(draws.coin() < .75 ? in.p[0] : Weights{weight, 0})};
     };
@@ -54,7 +55,8 @@ TEST(ExploreDraws, PicksHaveTheirWeights) {
 }
 
 TEST(ExploreDraws, PredictionsCompareWeights) {
-  // On a short interval of the coin, the weights of a pick change by 2^-20; a comparison of outcomes would not show it.
+  // For coins in a short interval, the weights of a pick change by 2^-20. A comparison of outcomes would not show this
+  // change.
   InProcess program([](const Input&, TapeDraws& draws) {
     const double u = draws.coin();
     return std::vector<Token>{draws.pick({1, u >= .3141 && u < .3141 + 0x1p-5 ? 1 + 0x1p-20 : 1})};
@@ -91,7 +93,7 @@ TEST(ExploreDraws, RacesGiveTheirWeights) {
     const ProgramDistribution distribution = distribution_of(program, drawing_input);
     EXPECT_EQ(distribution.state, DistributionState::settled);
     ASSERT_EQ(distribution.outcomes.size(), 5u);
-    // deviation_limit() allows each race the relative error of its weights, so tokens may deviate by the limit.
+    // The weights of a race are found with a relative error, which is included in distribution.limit.
     EXPECT_NEAR(distribution.of({0}), .5 * .1 + .5 * .25, distribution.limit);
     EXPECT_NEAR(distribution.of({1}), .5 * .15 + .5 * .45, distribution.limit);
     EXPECT_NEAR(distribution.of({2}), .5 * .45 + .5 * .3, distribution.limit);
@@ -116,8 +118,8 @@ TEST(ExploreDraws, RaceOfFloatsStaysWithinItsLimit) {
 }
 
 TEST(ExploreDraws, RaceWhoseLateClocksAreClampedGivesItsWeights) {
-  // -log of a uniform that is at least 2^-54 is at most 37.4, so clocks are clamped to 37.4. Then a heavy entry with a
-  // late clock wins even against the light entry with a clock of 1, because .3996 / 37.4 > .0004 / 1.
+  // The program clamps clocks to 37.4, like a program whose clocks are -log of a uniform of at least 2^-54. Then a heavy
+  // entry wins even with the latest clock against the light entry with clock 1, because .3996 / 37.4 > .0004 / 1.
   for (const std::vector<double>& weights :
        {std::vector<double>{.6, 0, .0004, .3996}, {0, .0004, .6, .3996}, {.0004, .9996}}) {
     const auto light = static_cast<Token>(std::find(weights.begin(), weights.end(), .0004) - weights.begin());
@@ -133,11 +135,11 @@ TEST(ExploreDraws, RaceWhoseLateClocksAreClampedGivesItsWeights) {
 }
 
 TEST(ExploreDraws, RaceOfUniformsGivesTheWeightsInAnyOrder) {
-  // u = exp(-clock) in multiples of 2^-24 below 1: a clock above 16.6 becomes u = 0 and never wins. Clocks above 2^-8
-  // have 16 bits.
+  // The program rounds u = exp(-clock) down to multiples of 2^-24, at most 1 - 2^-24, and computes the clock -log u. A
+  // clock above 16.6 becomes u = 0 and never wins. The program declares 16 bits for the clocks.
   std::vector<double> weights{1 / 10'000.0, 200 / 10'000.0, 9'799 / 10'000.0};
   do {
-    for (const bool paired : {false, true}) {  // then two entries have equal outcomes half of the time
+    for (const bool paired : {false, true}) {  // `paired`: entries 1 and 2 have the same outcome in half of the cases
       InProcess program([&](const Input&, TapeDraws& draws) {
         std::vector<double> clocks = draws.race(3, 16);
         for (double& clock : clocks)
@@ -156,7 +158,7 @@ TEST(ExploreDraws, RaceOfUniformsGivesTheWeightsInAnyOrder) {
 TEST(ExploreDraws, RaceWhoseHeaviestEntryBehavesAsALightOne) {
   std::vector<double> weights{1 / 1'000.0, 2 / 1'000.0, 997 / 1'000.0};
   do {
-    // Entries 0 and 1 have the same outcome, so the heaviest entry may have the outcome of the first reference.
+    // Entries 0 and 1 have the same outcome; in some permutations one of them is the heaviest entry.
     InProcess program([&](const Input&, TapeDraws& draws) {
       std::vector<double> clocks = draws.race(3, 16);
       for (double& clock : clocks)
@@ -170,8 +172,8 @@ TEST(ExploreDraws, RaceWhoseHeaviestEntryBehavesAsALightOne) {
 }
 
 TEST(ExploreDraws, RaceWhoseDrawsAnotherRowChangesIsUndecided) {
-  // Near the tie, calls that compare two entries get a third outcome, which random clocks hardly ever reach. So the
-  // ratio at which an entry stops winning is not the ratio of the weights.
+  // If a clock is exactly 1, as in calls that compare two entries, a third outcome appears near the tie; random clocks
+  // hardly ever show it. So the ratio of clocks at which an entry stops winning is not the ratio of the weights.
   InProcess program([](const Input&, TapeDraws& draws) {
     const auto clocks = draws.race(2);
     const double ratio = clocks[1] / clocks[0] / 1.2345;
@@ -188,8 +190,8 @@ TEST(ExploreDraws, RaceThatIsNotByClockOverWeightIsRefused) {
   });
   const ProgramDistribution distribution = distribution_of(program, drawing_input);
   EXPECT_NE(distribution.state, DistributionState::settled);
-  // A very early clock of entry 2 makes it neither win nor lose: it gives a third outcome, which no prediction would
-  // meet.
+  // If the clock of entry 2 is below 1e-12, neither does the entry win nor another: the outcome is 3. Random predictions
+  // would not meet it.
   InProcess third([](const Input&, TapeDraws& draws) {
     const auto clocks = draws.race(3);
     if (clocks[2] < 1e-12) return std::vector<Token>{3};

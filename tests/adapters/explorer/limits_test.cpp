@@ -62,12 +62,13 @@ TEST(ExploreLimits, ZeroCoinThatAcceptsAnImpossibleTokenIsAnEdge) {
   EXPECT_EQ(edge.outcomes[0].outcome.tokens, (std::vector<Token>{0, 0}));
   EXPECT_EQ(edge.outcomes[0].probability, 0x1p-25);
   EXPECT_EQ(distribution.of({1}), 1 - 0x1p-24);
-  // The only threshold is the edge, which does not separate wide stretches, so it does not raise the limit.
+  // The only threshold is at an end of the grid. It does not separate two wide intervals, so it does not raise the
+  // limit.
   EXPECT_LT(distribution.limit, 3 * 0x1p-24);
 }
 
 TEST(ExploreLimits, LastCoinThatRunsPastTheLastBucketIsAnEdge) {
-  // The float weights sum to less than 1, so the last coin is beyond their sum.
+  // Imitates a program whose float weights sum to less than 1, so that the largest coin is beyond their sum.
   InProcess program([](const Input&, TapeDraws& draws) {
     const double u = draws.coin();
     return std::vector<Token>{u < .5 ? 0 : u < 1 - 0x1p-24 ? 1 : 99};
@@ -76,7 +77,7 @@ TEST(ExploreLimits, LastCoinThatRunsPastTheLastBucketIsAnEdge) {
   ASSERT_EQ(distribution.edges.size(), 1u);
   EXPECT_EQ(distribution.edges[0].first, (1u << 24) - 1);
   EXPECT_EQ(distribution.of({99}), 0x1p-24);
-  EXPECT_EQ(distribution.limit, 0x1p-24 * (1 + 3));  // one comparison of wide stretches, V = 3
+  EXPECT_EQ(distribution.limit, 0x1p-24 * (1 + 3));  // one threshold between wide intervals; V = 3
 }
 
 TEST(ExploreLimits, EndsOfTheGridAreAskedWithoutPredictions) {
@@ -185,7 +186,7 @@ TEST(ExploreLimits, HiddenStateIsReportedWithItsCall) {
   InProcess changes(
       [&](const Input&, TapeDraws& draws) { return std::vector<Token>{draws.coin() < (++made < 30 ? .5 : .25)}; });
   EXPECT_EQ(distribution_of(changes, limits_input, {.repeat_every = 4}).state, DistributionState::not_a_function);
-  // The number of draws depends on hidden state.
+  // The number of draws depends on the number of earlier calls.
   int other = 0;
   InProcess draws_more([&](const Input&, TapeDraws& draws) {
     draws.coin();
@@ -196,7 +197,7 @@ TEST(ExploreLimits, HiddenStateIsReportedWithItsCall) {
 }
 
 TEST(ExploreLimits, CoinsThatActTogetherAreUnsettled) {
-  // u + v < 1 has no finite tree of stretches, because every witness shows another threshold.
+  // No finite tree of intervals describes u + v < 1, because the threshold of v differs for every witness u.
   InProcess program([](const Input&, TapeDraws& draws) {
     const double u = draws.coin();
     return std::vector<Token>{u + draws.coin() < 1};
@@ -208,7 +209,7 @@ TEST(ExploreLimits, CoinsThatActTogetherAreUnsettled) {
 }
 
 TEST(ExploreLimits, CrashesAreOutcomesAlthoughTheirLogIsLost) {
-  // For some seeds the first witness ends in the crash, for others it does not.
+  // For some of these seeds the first witness ends in a crash.
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     Crashes program;
     const ProgramDistribution distribution = distribution_of(program, limits_input, {.predictions = 1, .seed = seed});
@@ -247,7 +248,7 @@ TEST(ExploreLimits, InputsShareBatches) {
     ASSERT_EQ(distributions[i].outcomes.size(), distribution.outcomes.size());
     for (std::size_t o = 0; o < distribution.outcomes.size(); ++o)
       EXPECT_EQ(distributions[i].outcomes[o].probability, distribution.outcomes[o].probability);
-    EXPECT_LE(distributions[i].calls, 256u + 160u);  // for predictions and for the tree
+    EXPECT_LE(distributions[i].calls, 256u + 160u);  // at most 256 for predictions and 160 for the tree
     calls += distributions[i].calls;
   }
   EXPECT_EQ(calls, program.runs_made);

@@ -16,7 +16,8 @@ double ratio(const Input& in, std::size_t i) {
   return in.p[i][x] / in.q[i][x];
 }
 
-/// A program, to be compared with all tapes of `places` coins with `bits` bits each.
+/// A program whose distribution is compared with the distribution over all tapes of `places` coins with `bits` bits
+/// each.
 struct Trick {
   const char* about;
   InProcess::Body body;
@@ -84,7 +85,8 @@ std::vector<Token> coins_that_are_not_monotone(const Input&, TapeDraws& draws) {
   return {draws.coin() < .25 ? 2 : 3};
 }
 
-/// Three outcomes on consecutive grid values: two edges, and thresholds that differ by one.
+/// The first coin has thresholds at consecutive grid values, and they move the second coin's threshold by one grid value
+/// each.
 std::vector<Token> thresholds_on_neighbouring_values(const Input&, TapeDraws& draws) {
   const double u = draws.coin() * 1024, v = draws.coin() * 1024;
   const Token first = u < 511 ? 0 : u < 512 ? 1 : u < 513 ? 2 : 3;
@@ -132,8 +134,9 @@ TEST(ExploreTricks, RareEffectOfAnEarlyCoin) {
 }
 
 TEST(ExploreTricks, EarlyBonusWithAnUnlikelyToken) {
-  // The bonus matters only after three acceptances. Its token 1 has probability 2^-14 and lies between two tokens of
-  // one outcome, so only thresholds suggested by the input find it, under a witness for which the bonus matters.
+  // The bonus, drawn first, matters only after three acceptances. Its token 1 has probability 2^-14, and the tokens on
+  // both sides give the same outcome. So it is found only by the thresholds that the input suggests, tried under a
+  // witness for which the bonus matters.
   const double rare = 0x1p-14;
   const Input in{.p = {{.3125, rare, .3125 - rare, .375}}, .q = {}, .drafts = {}};
   InProcess program([](const Input& i, TapeDraws& draws) {
@@ -148,10 +151,11 @@ TEST(ExploreTricks, EarlyBonusWithAnUnlikelyToken) {
 }
 
 TEST(ExploreTricks, IslandOffEverySuggestionIsFoundByLuckOnly) {
-  // An island is an interval with another outcome. If no suggestion, no even point and no witness lies in an island of
-  // width 2^-20, 256 predictions meet it with probability 2^-12; if they miss it, the distribution is settled and wrong
-  // by 2^-20, and the report states the number of predictions. 128 random predictions miss an island of width 2^-5 with
-  // probability (1 - 2^-5)^128 = 0.017, and even points are 2^-3 apart: with this seed they find it.
+  // An island is an interval of a coin with another outcome. An island of width 2^-20 in which no suggested threshold,
+  // no evenly spaced point and no witness lies is met by 256 predictions with probability 2^-12. If they miss it, the
+  // distribution is settled and wrong by 2^-20, and the report states the number of predictions. An island of width
+  // 2^-5, which can lie between the evenly spaced points 2^-3 apart, is missed by 128 random predictions with
+  // probability (1 - 2^-5)^128 = 0.017; with this seed they meet it.
   const auto island = [](double width) {
     return [width](const Input&, TapeDraws& draws) {
       const double u = draws.coin();
@@ -214,8 +218,8 @@ TEST(ExploreRandomPrograms, HaveTheDistributionOfAllTapes) {
     for (const OutcomeMass& found : distribution.outcomes) total += found.probability;
     EXPECT_EQ(total, 1) << "program " << seed;
     exact += distance == 0 ? 1 : 0;
-    // A tree that is wrong on a mass m passes 128 random predictions with probability (1 - m)^128: 1e-7 for 0.12, and
-    // the total variation is at most m.
+    // A tree that is wrong on a mass m has a total variation of at most m and passes 128 random predictions with
+    // probability (1 - m)^128, which is 1e-7 for m = 0.12.
     EXPECT_LT(distance, .12) << "program " << seed;
   }
   EXPECT_GE(exact, programs * 97 / 100);

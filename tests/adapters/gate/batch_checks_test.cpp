@@ -9,7 +9,7 @@
 namespace draftproof::adapters {
 namespace {
 
-using OneRun = Run;  // in a test body, `Run` is a member of testing::Test
+using OneRun = Run;  // needed in test bodies, where the name `Run` means a member of testing::Test
 
 /// One batch as a program sees it.
 struct SeenBatch {
@@ -26,7 +26,7 @@ struct SeenBatch {
   }
 };
 
-/// A program whose runs may depend on the batch, on the row in it and on the batches before.
+/// A program whose runs may depend on the batch, on the row's index in the batch and on earlier batches.
 class Batched final : public Program {
  public:
   /// Runs row `row` of a batch and writes the result to `run`.
@@ -116,9 +116,9 @@ TEST(BatchChecks, RightProgramsHold) {
   EXPECT_TRUE(failing(watched(false), {.name = "batched", .ragged = false}).empty());
 }
 
-/// Returns rejection sampling that mixes p with the uniform row. The weight of the uniform row grows by `share` for
-/// each draft by which the row is shorter than the longest row. For each such draft, a coin is drawn first, before the
-/// last draw, or not at all.
+/// Returns rejection sampling on a mixture of p with the uniform row. With m the number of drafts that the row has less
+/// than the longest row of the batch, the weight ratio of the uniform row to p is m `share`, and m unused coins are
+/// drawn, first, before the last draw, or not at all.
 enum class Idle { none, first, before_the_end };
 Batched::Body padded(Idle idle, double share) {
   return [=](const SeenBatch& batch, std::size_t row, OneRun& run) {
@@ -141,7 +141,8 @@ Batched::Body padded(Idle idle, double share) {
   };
 }
 
-/// Scales the last coin by so little that random tapes do not show it. Only coins are drawn, so no weights are logged.
+/// Scales the last coin by so little that random tapes do not show the change. Because only coins are drawn, no weights
+/// are logged.
 void moves_the_last_coin(const SeenBatch& batch, std::size_t row, OneRun& run) {
   const double moved = 1e-4 * static_cast<double>(batch.longest() - batch.input(row).drafts.size());
   TapeDraws draws(batch.tape(row), run, 24);
@@ -187,7 +188,7 @@ std::vector<WrongBatches> wrong_batches() {
     });
   };
   std::vector<WrongBatches> table{
-      // Repeating the whole batch gives the same result.
+      // This program gives the same result if the whole batch is repeated, so the check "repetition" passes.
       {"coin of the next row",
        on_tape_of([](std::size_t row, std::size_t rows) { return (row + 1) % rows; }),
        {"row_alone", "slots_permuted", "neighbours"},
@@ -208,7 +209,7 @@ std::vector<WrongBatches> wrong_batches() {
        {"row_alone", "slots_permuted"},
        {},
        {}},
-      // Wrong only in the batch that mixes rows, which no other check runs.
+      // This program is wrong only in a batch of different rows, which only the check "neighbours" runs.
       {"the proposal of the next row", next_proposal, {"neighbours"}, {", but among other rows "}, all_others},
       {"zeros of the padding", changed(zeros_of_the_padding), {"row_alone"}, {}, {}},
       {"state, in the batch that is asked again",
