@@ -85,8 +85,8 @@ class ShortFloat {
     const std::uint64_t kept = significand >> drop, lost = significand & ((std::uint64_t{1} << drop) - 1);
     const std::uint64_t half = std::uint64_t{1} << (drop - 1);
     const std::uint64_t rounded = kept + (lost > half || (lost == half && kept % 2 == 1));
-    // `field` is one less than the exponent field of a normal number. The leading bit of its significand, which is added
-    // to the field, makes up for this; so does a carry if rounding makes a number normal.
+    // `field` is one less than the exponent field of a normal number. The leading bit of its significand, which is
+    // added to the field, makes up for this; so does a carry if rounding makes a number normal.
     const auto field = static_cast<std::uint64_t>(quantised - (1 - bias)) << fraction_bits;
     const std::uint64_t result = field + rounded;
     return static_cast<std::uint16_t>(sign | (result < infinity ? result : infinity));
@@ -122,8 +122,8 @@ using Half = ShortFloat<5>;
 static_assert(sizeof(Half) == 2 && Half::fraction_bits == 10 && Half::bias == 15);
 
 // A term of the residual in float, for rows whose entries are floats or 16-bit numbers. Float is faster than double,
-// because a register holds twice as many floats and entries need no conversion to double. Host and device compute a term
-// by the same two operations.
+// because a register holds twice as many floats and entries need no conversion to double. Host and device compute a
+// term by the same two operations.
 //
 //   b          high + low        b rounded to float, and the rest rounded to float
 //   x          above(p, q)       max(fma(-low, q, fma(-high, q, p)), 0)     float

@@ -96,9 +96,9 @@ TEST_F(CaptureFile, MetadataDeclaresLogitsAndProbabilities) {
 }
 
 /// Writes four positions with two drafts in each stored form, the last position with many zeros, and compares the rows
-/// that are read. Tolerances: a few units of 2^-53 for a division by a sum near 1; a logarithm of size at most 32 is
-/// rounded by at most 32 2^-53 when it is stored, and exp adds as much; logarithms in float are rounded by at most 32
-/// 2^-24 = 1.9e-6.
+/// that are read. Tolerances: division by a sum near 1 has an error of a few times 2^-53; a logarithm of size at most
+/// 32 is rounded by at most 32 * 2^-53 when it is stored, and exp adds an error of this size; logarithms in float are
+/// rounded by at most 32 * 2^-24 = 1.9e-6.
 TEST_F(CaptureFile, RowsComeBackFromEveryStoredForm) {
   families::GaussianLogits family;
   family.vocabulary = 50;

@@ -41,7 +41,8 @@ double divergence(const Distribution& p, const Distribution& q) {
   return sum;
 }
 
-/// Returns 1 minus the product over `rounds` of the total variation between the current residual and q.
+/// Returns the acceptance of recursive rejection sampling: 1 minus the product over the rounds of the total variation
+/// between the current residual and q.
 double recursive_rejection(Distribution residual, const Distribution& q, int rounds) {
   double refused = 1;
   for (int round = 0; round < rounds; ++round) {
@@ -132,10 +133,10 @@ std::vector<double> distribution_after(const TinyLm& model, std::span<const std:
   return distribution;
 }
 
-constexpr int enough = 16;  // positions compared per test; they take seconds
+constexpr int enough = 16;  // number of positions that each test compares, seconds of work
 
-/// Returns the largest difference of a probability, over positions whose context includes the start of the text (token
-/// 1).
+/// Returns the largest difference between a stored and a computed probability, over positions whose context includes
+/// the start of the text (token 1).
 double largest_difference(const TinyLm& model, const Capture& rows, const std::string& name) {
   double largest = 0;
   int compared = 0;
@@ -164,8 +165,8 @@ constexpr double stored_precision = 0x1p-24;
 
 // A rounded weight is an integer times a scale. The scale is rounded to float here and possibly not in the program that
 // wrote the rows: a relative difference of at most 2^-23. Over 36 matrices this changes a logit of size below 32 by at
-// most 36 2^-23 32, and a probability by at most a quarter of this, because p (1 - p) <= 1/4. An integer that is wrong
-// by 1 changes a probability by a thousand times as much.
+// most 36 * 2^-23 * 32, and a probability by at most a quarter of this, because p (1 - p) <= 1/4. A wrong integer
+// changes a probability by a thousand times as much.
 constexpr double rounded_precision = 36 * 0x1p-23 * 32 / 4;
 
 TEST_F(StoryReference, TargetAndFirstFourLayers) {
@@ -178,7 +179,7 @@ TEST_F(StoryReference, FourAndThreeBits) {
   EXPECT_LT(largest_difference(target_.rounded(3), rows_, "draft_q3"), rounded_precision);
 }
 
-// If a copy's rows were within the tolerance of another model's, the tests above could not distinguish the two.
+// Rows of different models must differ by more than the tolerance, so that the tests above can distinguish the models.
 TEST_F(StoryReference, CopiesAreNotTheTarget) {
   EXPECT_GT(largest_difference(target_, rows_, "draft_q4"), 0.1);
   EXPECT_GT(largest_difference(target_.rounded(4), rows_, "draft_q3"), 0.1);

@@ -51,7 +51,7 @@ TEST(Row, RefusesSumsBeyondTheTolerance) {
   expect_input_error([&] { check_row(std::vector<double>{}, place); }, {"sum 0"});
 }
 
-// row.hpp derives that storing a distribution in float32 moves its sum by at most 6.0e-8.
+// row.hpp derives the bound of this test: storing a distribution in float32 changes its sum by at most 6.0e-8.
 TEST(Row, Float32RoundingOfALargeDistributionIsFarInsideTheTolerance) {
   std::vector<double> distribution(262144);
   for (std::size_t token = 0; token < distribution.size(); ++token)

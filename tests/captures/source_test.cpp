@@ -53,7 +53,7 @@ TEST_F(FamilyTest, EveryFamilyGivesDistributionsAtDefaultsAndAtTheEndsOfItsRange
       for (const ParameterInfo& p : info.parameters) values.push_back(p.name == "vocabulary" ? 40 : p.initial);
       if (k < 2 * info.parameters.size()) {
         const ParameterInfo& p = info.parameters[k / 2];
-        if (p.name == "vocabulary" && k % 2 == 1) continue;  // its upper end, a million tokens, is slow
+        if (p.name == "vocabulary" && k % 2 == 1) continue;  // the largest value, a million tokens, is slow
         values[k / 2] = k % 2 == 0 ? p.low : p.high;
       }
       const Family family = info.make(values);

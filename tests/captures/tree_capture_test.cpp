@@ -72,7 +72,7 @@ TEST(TreeCapture, RefusesArraysThatContradict) {
   refused([](Trees& t) { t.nodes[0] = -1; }, {"path_nodes", "node -1"});
   refused([](Trees& t) { t.paths[3] = 3; }, {"paths", "token 3"});
   refused([](Trees& t) { t.paths[3] = -1; }, {"paths", "token -1"});
-  // In the first case a node follows two different tokens, in the second two different nodes.
+  // In the first case the prefixes of a node end in different tokens, in the second they have different parents.
   refused([](Trees& t) { t.paths[2] = 1; }, {"node 1 after two different prefixes"});
   refused([](Trees& t) { t.nodes[8] = 2; }, {"node 2 after two different prefixes"});
   refused([](Trees& t) { t.paths_shape = {2, 4}; }, {"paths", "2 dimensions"});
@@ -102,7 +102,7 @@ TEST(CapturedTrees, AreSourcesOfSteps) {
   EXPECT_EQ(source->most_paths(), 2);
   EXPECT_EQ(source->longest(), 2);
   const auto conditionals = source->open();
-  // Trial 3 reads the second context, and the second of its paths first.
+  // Trial 3 uses the second context, with its two paths in reverse order.
   const DraftTree* tree = conditionals->tree(3, {.drafts = 2, .length = 2});
   ASSERT_EQ(conditionals->start(3), 4);
   ASSERT_EQ(tree->size(), 5);

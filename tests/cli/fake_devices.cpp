@@ -1,5 +1,5 @@
-// The program with fake devices: `honest` counts as the host does but refuses k_seq; `liar` counts one draft too many
-// as emitted; `broken` throws; `absent` is missing. main comes from the library.
+// The program with fake devices: `honest` gives the host's counts but refuses k_seq; `liar` counts one draft too many
+// as emitted; `broken` throws; `absent` reports that there is no such device. The library contains main().
 #include <memory>
 
 #include <draftproof/tests/support/fake_device.hpp>

@@ -45,7 +45,7 @@ def main(folder):
     good = capture(rows(), rows())
     negative = [math.exp(value) for value in rows()]
     negative[2 * VOCABULARY + 3] = -0.4
-    # One header has a shape with more entries than the file has; the other has 2^62 entries.
+    # The header of `lying` has a shape with more entries than the file has; the shape of `huge` has 2^62 entries.
     lying, huge = (npz(target=npy(shape, [0] * 4), draft=npy((1, 4), [0] * 4))
                    for shape in ((3, 4), (1 << 31, 1 << 31)))
     for name, data in {"good.npz": good,

@@ -89,8 +89,8 @@ def device_cuda(case):
 
 
 def device_gates(case):
-    """Gates that draw their trials on a device are tests with the label gpu, and skipped without the device. Other
-    tiers do not change."""
+    """Gates whose trials run on a device are CTest tests with the label gpu, and are skipped without the device. Gates
+    of other tiers do not change."""
     def gates(device, tests):
         case.call("cmake", [f"-DPROGRAM={case.values['FAKES']}", f"-DTESTS={case.folder / tests}", "-DTARGET=mine",
                             "-DPROFILE=pr", "-DSEED=1", "-DSHARE=1", f"-DDEVICE={device}", "-DTIMEOUT=300", "-DALL=TRUE", "-P",
@@ -113,7 +113,7 @@ def device_gates(case):
         case.do(rf"""
           $ ctest --test-dir {device} -L gpu -R mine.single_draft
             ~ mine.single_draft.sampled [ .]+{passed}""")
-    # A device that the program does not have is an error when gates are written.
+    # If the program does not know the device, writing the gates fails.
     gates("nowhere", "none.cmake")
     if case.code == 0 or (case.folder / "none.cmake").exists():
         case.fail("expected no gates on a device that there is not")
@@ -142,8 +142,8 @@ def help_(case):
 
 
 def list_(case):
-    """`list` prints every registered name, by kind. Names are searched and not compared, so that a new file breaks no
-    test."""
+    """`list` prints every registered name, by kind. The output is searched for each name and not compared as a whole,
+    so that a new file does not break the test."""
     case.do(r"""
       0 list ~ (^|\n){verifiers|lossy schemes|mutants|draft samplings|properties}\n
         ~ (^|\n){path verifiers|path mutants|tree samplings|path properties|instances|families}\n
@@ -178,7 +178,8 @@ def mutants(case):
 
 
 def survey_by_position(case):
-    """Counts by position add up to the row. A survey of several lengths equals the surveys of each length."""
+    """The counts by position add up to the counts of the row. A survey of several lengths gives the same results as one
+    survey for each length."""
     asked = "survey bernoulli:positions=3 --verifier single_draft --tuples 3001 --instances 0 --json"
     row = json.loads(case.run(0, asked + " --by-position"))["sources"][0]["rows"][0]
     for of, whole in ("accepted", row["draft_emitted"]["count"]), ("tuples", row["tuples"]):
@@ -212,7 +213,7 @@ def work_failures(case):
             case.fail(f"{option} in a folder where no file can be made")
         case.matches("/proc/result.json: (got|cannot be created)")
 
-    # The disk is a tmpfs of one page, which an earlier file fills, if a private namespace may mount a tmpfs.
+    # If a private namespace may mount a tmpfs, the full disk is a tmpfs of one page, which an earlier file fills.
     disk = "mkdir disk && mount -t tmpfs -o size=4k none disk && printf kept >disk/all.json"
     unshare = shutil.which("unshare")
     if unshare and subprocess.run([unshare, "-rm", "sh", "-c", disk], cwd=case.folder, capture_output=True).returncode == 0:
@@ -240,7 +241,7 @@ def work_failures(case):
 
 
 def _holds(case, name, what, whole):
-    """Requires that a file of the case has the bytes of the whole result."""
+    """Requires that the file `name` of the case has the bytes `whole`."""
     if case.read(name) != whole:
         case.fail(f"{what}: other bytes")
 
@@ -253,8 +254,8 @@ def _parts(case, asked, of, order):
 
 
 def work_proofs(case):
-    """Shards of proofs, of the kill matrix and of a study, also balanced by measured times, and a resumed run give
-    the bytes of one process."""
+    """A run in shards, also with shards balanced by measured times, and a resumed run give the bytes of one process, for
+    proofs, the kill matrix and a study."""
     prove = "prove k_seq accept_always typical_acceptance block gumbel_coupling --instances 70"
     for asked in prove, "mutants --instances 2 --controls 1 --further 0", "reproduce order_of_schemes --effort 1100":
         name = asked.split()[0]
@@ -346,7 +347,7 @@ def work_ranks(case):
 
 
 def work_shards(case):
-    """Shards merged in any order, and any number of threads, give the bytes of one process."""
+    """Merging shards in any order gives the bytes of a run in one process, and so does any number of threads."""
     survey = "survey zipf:vocabulary=40,positions=9 --verifier k_seq,ladder,recursive_rejection --tuples 9000 --instances 5"
     for asked, wanted in (
             (survey, 0), ("simulate k_seq zipf:vocabulary=40 --tuples 5000000", 0),
@@ -394,8 +395,8 @@ def _no_terminals():
 
 
 def _on_terminal(case, words, shown="stderr", until="", numbers=(), **environment):
-    """Runs the program with the stream `shown` on a terminal and the other on a pipe, and sends the signals when the
-    terminal shows `until`. NO_COLOR and TERM of the caller are not passed on."""
+    """Runs the program with the stream `shown` on a terminal and the other on a pipe, and sends the signals `numbers`
+    when the terminal shows `until`. The program's environment has only sanitizer options and `environment`."""
     ours, its = pty.openpty()
     kept = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, shown: its}
@@ -409,7 +410,7 @@ def _on_terminal(case, words, shown="stderr", until="", numbers=(), **environmen
         for end in select.select(left, [], [])[0]:
             try:
                 data = os.read(end, 4096)
-            except OSError:  # EIO is the end of a terminal's output
+            except OSError:  # EIO: the child has closed the terminal
                 data = b""
             texts[end] += data
             if not data:
@@ -428,8 +429,8 @@ def _on_terminal(case, words, shown="stderr", until="", numbers=(), **environmen
 
 
 def _stopped(case, words, label, *numbers):
-    """Stops a run that would take years when it shows progress. Returns standard output. The exit code must say that
-    the result is incomplete."""
+    """Sends signals to a run that would take years, as soon as it shows progress. Returns standard output. The exit code
+    must be 3, for an incomplete result."""
     _on_terminal(case, words.split(), until=label + ": ", numbers=numbers or (signal.SIGINT,))
     if case.code != 3:
         case.fail("expected exit code 3")
@@ -461,7 +462,7 @@ def interrupt(case):
             case.fail(f"expected {what}")
 
     years = "1" + "0" * 15
-    # The second signal may come before or after the first is handled: output is the result or a message in its place.
+    # The second of two signals may come before or after the first is handled, so the output is the result or a message.
     for numbers in (signal.SIGINT,), (signal.SIGTERM,), (signal.SIGHUP,), (signal.SIGINT, signal.SIGTERM):
         asked = f"simulate single_draft zipf --tuples {years} --json"
         report = json.loads(_stopped(case, asked, "simulating", *numbers))
@@ -470,7 +471,7 @@ def interrupt(case):
             wants(report["schema"] == "draftproof.simulate/3", "the result of a simulation")
             wants(0 < report["tuples"] < int(years), "the trials that were made")
             wants(abs(report["draft_accepted"] / report["tuples"] - report["single_draft"]) < 0.1, "their statistics")
-    # A position with too many tuples to finish: the tuples drawn so far are reported.
+    # If a position has too many tuples to finish, the tuples drawn so far are reported.
     survey = "survey zipf:vocabulary=50 --verifier single_draft --tuples 100000000000 --instances 0 --format "
     report = json.loads(_stopped(case, survey + "json", "surveying"))
     source, = report["sources"]
@@ -481,7 +482,7 @@ def interrupt(case):
         wants(word in _stopped(case, survey + form, "surveying"), f"{form}: {word}")
     asked = f"reproduce draft_samplings zipf:vocabulary=50 --effort {years} --json"
     report = json.loads(_stopped(case, asked, "draft_samplings"))
-    # A position that was stopped early is not reported.
+    # Studies do not report a position that was stopped early.
     wants(report["schema"] == "draftproof.study.draft_samplings/1" and "sources" not in report, "a study without sources")
     for number in signal.SIGINT, signal.SIGHUP:
         asked = "prove single_draft --instances 1000000 --threads 1 --json"
@@ -503,7 +504,7 @@ def bench_interrupt(case):
 
 
 def work_killed(case):
-    """A run that is killed at any instant and resumed each time ends with the bytes of an undisturbed run."""
+    """A run that is killed repeatedly, at random times, and resumed each time gives the bytes of an undisturbed run."""
     asked = ("survey zipf:vocabulary=300,positions=200 --verifier k_seq,ladder --tuples 6000000 --instances 0"
              " --threads 1 --json --quiet")
     resumed = f"{asked} --checkpoint checkpoint --resume --output result.json"
@@ -512,7 +513,7 @@ def work_killed(case):
     def content():
         return saved.read_bytes() if saved.exists() else b""
 
-    # Every second run is killed only after its first checkpoint, so that slow machines make progress too.
+    # Every second run is killed only after it has written a checkpoint, so that slow machines make progress too.
     draws = random.Random(1)
     killed = kept = 0
     for run in range(20):
@@ -527,7 +528,7 @@ def work_killed(case):
             case.fail(f"killed: wanted no other end, found {child.returncode}")
         killed += child.returncode != 0
         kept += child.returncode != 0 and content() != before
-    if not killed or not kept:  # at least one run must have continued from another run's blocks
+    if not killed or not kept:  # At least one killed run must have added blocks.
         case.fail(f"{killed} runs were killed, {kept} of them after a checkpoint")
     case.run(0, resumed)
     _holds(case, "result.json", "killed and resumed", case.run(0, asked))

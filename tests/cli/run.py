@@ -1,4 +1,4 @@
-"""Runs the cases of cases/*.txt and of logic.py: arguments in, exit code, standard output and standard error out.
+"""Runs the cases of cases/*.txt and of logic.py, which check exit code, standard output and standard error.
 
     run.py PROGRAM FAKES FILES WORK [CASE...]
 
@@ -49,7 +49,7 @@ def alternatives(text):
 
 
 class Wrong(Exception):
-    """A failure of a case, with the run in which it occurred."""
+    """The failure of a case; the text contains the command that failed and its output."""
 
 
 class Case:
@@ -66,7 +66,7 @@ class Case:
                     f"standard output:\n{self.out}\nstandard error:\n{self.err}")
 
     def fill(self, text, quote=str):
-        """Returns the text with `$word` replaced. Throws KeyError for an undefined word."""
+        """Returns the text with each `$word` replaced by its value. Raises: KeyError for an undefined word."""
         return re.sub(r"\$(\w+)", lambda word: quote(self.values[word[1]]), text)
 
     def write(self, name, text):
@@ -76,7 +76,7 @@ class Case:
         return (self.folder / name).read_text()
 
     def do(self, text):
-        """Carries out lines of a table."""
+        """Runs the commands and checks that lines of a table contain."""
         steps = []
         for line in map(str.strip, re.sub(r" \\\n +", " ", text).splitlines()):
             if re.match(r"(~|!~|=|mask|json) ", line):
@@ -103,7 +103,7 @@ class Case:
                     self.check(check)
 
     def shell(self, text):
-        """Requires that a shell command succeeds."""
+        """Runs a shell command, which must succeed."""
         self.call("sh", ["-c", self.fill(text)])
         if self.code != 0:
             self.fail("expected exit code 0")
@@ -114,9 +114,9 @@ class Case:
         self.code, self.out, self.err = ran.code, ran.out.decode(), ran.err.decode()
 
     def run(self, wanted, text):
-        """Runs the program with the words of `text`. Returns its standard output."""
+        """Runs the program with the words of `text`; requires exit code `wanted`. Returns standard output."""
         self.call(self.values["PROGRAM"], shlex.split(self.fill(text)))
-        self.err = re.sub(r"[a-z_]+: [0-9]+ %, [0-9]+ s left\n", "", self.err)  # a slow machine may show progress
+        self.err = re.sub(r"[a-z_]+: [0-9]+ %, [0-9]+ s left\n", "", self.err)  # progress, shown if a run is slow
         if self.code != wanted:
             self.fail(f"expected exit code {wanted}")
         if wanted in (2, 4) and (self.out or not self.err):
@@ -146,8 +146,8 @@ class Case:
             self.matches(rest, kind == "~")
 
     def matches(self, pattern, wanted=True, text=None):
-        """Requires that each choice of the pattern matches the text, by default the stream; if not `wanted`, that no
-        choice matches."""
+        """Requires that every alternative of the pattern matches the text or, if not `wanted`, that none matches. The
+        default text is standard error after exit codes 2 and 4, else standard output."""
         if text is None:
             text = self.err if self.code in (2, 4) else self.out
         for one, _ in alternatives(self.fill(pattern, re.escape)):

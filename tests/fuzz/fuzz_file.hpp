@@ -1,4 +1,4 @@
-// Writes the bytes of libFuzzer to a file in memory, for readers that take paths. Each process has a folder.
+// Writes the inputs of libFuzzer to a file in memory, for readers that take paths. Each process has its own folder.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace draftproof::fuzz {
 
-/// A file with a fixed name that exists as long as the process; every input replaces it.
+/// A file with a fixed name, deleted at the end of the process; every input replaces its content.
 class FuzzFile {
  public:
-  /// `name` is a file name with the extension that chooses the reader.
+  /// `name` is a file name; its extension selects the reader.
   explicit FuzzFile(std::string_view name)
       : folder_{std::filesystem::path("/dev/shm") / ("draftproof_fuzz_" + std::to_string(::getpid()))},
         path_{folder_ / name} {
@@ -47,7 +47,7 @@ inline std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), size};
 }
 
-/// Unless `holds`, ends the process, which libFuzzer reports with the input.
+/// Aborts the process if `holds` is false; libFuzzer then reports the input.
 inline void demand(bool holds) {
   if (!holds) std::abort();
 }

@@ -20,12 +20,13 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LARGEST = 1 << 16  # bytes of an input
-MEMORY = 64 * LARGEST >> 20  # MiB of one allocation
+LARGEST = 1 << 16  # largest size of an input in bytes
+MEMORY = 64 * LARGEST >> 20  # largest size of one allocation in MiB
 
 
 def slow(target, artifact):
-    """Whether this input fails or takes more than a second of processor time; libFuzzer's limit is on elapsed time."""
+    """Whether an input that libFuzzer reported fails or takes more than a second of processor time. libFuzzer limits
+    elapsed time, so it also reports inputs that were slow because the machine was busy."""
     child = subprocess.Popen([target, artifact], stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
@@ -33,7 +34,9 @@ def slow(target, artifact):
 
 
 def run(target, number, inputs, longest):
-    """Returns (inputs, edges of code reached, output of a failure or "") of one target."""
+    """Runs one target. Returns the number of inputs, the number of edges of the code's control flow that they reached,
+    and the output of a failure or "".
+    """
     name = target.name.removeprefix("fuzz_")
     folders = target.parent / "corpus" / name, target.parent / "bad"
     for folder in folders:

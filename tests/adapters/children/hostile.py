@@ -134,8 +134,8 @@ def drip(link):
     endless(lambda data: (link.raw(data), time.sleep(0.001)), b"\0")
 
 
-#: Actions in place of an answer. Actions of STRUCK apply if a row of the request has p[0][0] = 0.75, of IN_COMPANY if
-#: such a request has several rows, of ALWAYS to every request.
+#: Actions in place of an answer. Actions in STRUCK are taken if a row of the request has p[0][0] = 0.75, actions in
+#: IN_COMPANY if the request has several rows, actions in ALWAYS for every request.
 STRUCK = {
     "refuses": lambda link, id: link.send({"type": "error", "id": id, "message": "cannot serve 0.75"}),
     "stops": lambda link, id: link.send({"type": "error", "id": id, "stopped": True, "message": "interrupted"}),

@@ -118,8 +118,9 @@ TEST(ExploreDraws, RaceOfFloatsStaysWithinItsLimit) {
 }
 
 TEST(ExploreDraws, RaceWhoseLateClocksAreClampedGivesItsWeights) {
-  // The program clamps clocks to 37.4, like a program whose clocks are -log of a uniform of at least 2^-54. Then a heavy
-  // entry wins even with the latest clock against the light entry with clock 1, because .3996 / 37.4 > .0004 / 1.
+  // The program clamps clocks to 37.4, like a program whose clocks are -log of a uniform of at least 2^-54. Then a
+  // heavy entry with the latest clock still wins against the light entry with clock 1, because
+  // .3996 / 37.4 > .0004 / 1.
   for (const std::vector<double>& weights :
        {std::vector<double>{.6, 0, .0004, .3996}, {0, .0004, .6, .3996}, {.0004, .9996}}) {
     const auto light = static_cast<Token>(std::find(weights.begin(), weights.end(), .0004) - weights.begin());
@@ -190,8 +191,8 @@ TEST(ExploreDraws, RaceThatIsNotByClockOverWeightIsRefused) {
   });
   const ProgramDistribution distribution = distribution_of(program, drawing_input);
   EXPECT_NE(distribution.state, DistributionState::settled);
-  // If the clock of entry 2 is below 1e-12, neither does the entry win nor another: the outcome is 3. Random predictions
-  // would not meet it.
+  // If the clock of entry 2 is below 1e-12, no entry wins and the outcome is 3. Random predictions would not show this
+  // outcome.
   InProcess third([](const Input&, TapeDraws& draws) {
     const auto clocks = draws.race(3);
     if (clocks[2] < 1e-12) return std::vector<Token>{3};

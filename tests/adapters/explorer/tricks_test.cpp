@@ -85,8 +85,8 @@ std::vector<Token> coins_that_are_not_monotone(const Input&, TapeDraws& draws) {
   return {draws.coin() < .25 ? 2 : 3};
 }
 
-/// The first coin has thresholds at consecutive grid values, and they move the second coin's threshold by one grid value
-/// each.
+/// The first coin has thresholds at consecutive grid values; each of them moves the second coin's threshold by one grid
+/// value.
 std::vector<Token> thresholds_on_neighbouring_values(const Input&, TapeDraws& draws) {
   const double u = draws.coin() * 1024, v = draws.coin() * 1024;
   const Token first = u < 511 ? 0 : u < 512 ? 1 : u < 513 ? 2 : 3;

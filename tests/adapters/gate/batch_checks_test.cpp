@@ -247,7 +247,7 @@ TEST(BatchChecks, WrongProgramsFailTheCheckThatNamesThem) {
       for (const std::string& check : wrong.hold) EXPECT_FALSE(failed.contains(check)) << check;
     }
   }
-  // One row makes all others of its batch fail.
+  // In this program, if row 0 of a batch has p = 0 for the first token, all rows of the batch fail.
   const Texts spoilt = failing(changed([](const SeenBatch& batch, std::size_t, OneRun& run) {
     if (batch.calls.size() == 1 || batch.input(0).p[0][0] > 0) return;
     run = {.status = RowStatus::failed, .message = "the batch failed"};
@@ -271,7 +271,7 @@ TEST(BatchChecks, CoarseUniforms) {
   }
 }
 
-/// Draws coins in every row while any row accepts: each row draws as many as the neighbour that accepts most.
+/// Draws coins in every row while any row accepts, so each row draws as many coins as the row that draws most.
 void until_all_are_done(const SeenBatch& batch, std::size_t row, OneRun& run) {
   std::size_t most = 0;
   for (std::size_t other = 0; other < batch.calls.size(); ++other) {
@@ -293,7 +293,8 @@ void until_all_are_done(const SeenBatch& batch, std::size_t row, OneRun& run) {
   run.tokens = RejectionSampling{}(batch.input(row), from);
 }
 
-/// Returns rejection sampling whose weights are off by some last bits in every third slot.
+/// Returns rejection sampling that multiplies the first entry of every row of p by `factor` in every third row of a
+/// batch.
 Batched::Body rounded_by_slot(double factor) {
   return [=](const SeenBatch& batch, std::size_t row, OneRun& run) {
     Input input = batch.input(row);
@@ -321,7 +322,8 @@ TEST(BatchChecks, OtherDrawsAndLastBitsAreNotes) {
     ASSERT_TRUE(failed.contains("row_alone"));
     expect_words(failed.at("row_alone"), " other weights$");
   }
-  // A padded row reads its coins later than alone: the note names the draws or, if these agree, the token.
+  // A padded row uses later tape values than in a batch of one row. The note then names the draws or, if these agree,
+  // the token.
   for (const Idle idle : {Idle::first, Idle::before_the_end}) {
     Texts notes;
     EXPECT_TRUE(failing(padded(idle, 0), {.name = "batched"}, &notes).empty());
@@ -335,7 +337,7 @@ TEST(BatchChecks, OtherDrawsAndLastBitsAreNotes) {
   ASSERT_EQ(notes.size(), 1u);
   expect_words(notes.at("row_alone"), "in a batch of one row other draws$");
   EXPECT_TRUE(failing(until_all_are_done).empty());
-  // A deviation of 2^-8 is rounding in a type of two bytes and a fault in a wider type.
+  // A deviation of 2^-8 is within rounding for bfloat16 and a fault for float32.
   EXPECT_TRUE(failing(rounded_by_slot(1 + 0x1p-8), {.name = "batched", .dtypes = {Dtype::bfloat16}}).empty());
   EXPECT_TRUE(failing(rounded_by_slot(1 + 0x1p-8)).contains("row_alone"));
 }
@@ -346,7 +348,7 @@ void idle_in_odd_slots(const SeenBatch& batch, std::size_t row, OneRun& run) {
   run.tokens = RejectionSampling{}(batch.input(row), draws);
 }
 
-/// First draws as many coins as the next row draws.
+/// Before its own draws, each row draws as many unused coins as the next row draws.
 void coins_of_the_next_row_first(const SeenBatch& batch, std::size_t row, OneRun& run) {
   OneRun next;
   const std::size_t other = (row + 1) % batch.calls.size();
@@ -371,7 +373,7 @@ TEST(BatchChecks, DistributionsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
   }
   const auto alike = distributions_of_batched(padded(Idle::none, 0));
   EXPECT_TRUE(finding_of(alike, "function").evidence.empty());
-  // If the results of rows are not a function of their input, the check fails.
+  // If the results of rows depend on the number of earlier batches, the check "function" fails.
   for (const std::size_t period : {2u, 3u, 5u}) {
     const auto findings = distributions_of_batched(changed([=](const SeenBatch& batch, std::size_t, OneRun& run) {
       if (batch.number % period == 0) run.tokens.back() = 0;
@@ -379,14 +381,14 @@ TEST(BatchChecks, DistributionsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
     EXPECT_EQ(finding_of(findings, "function").status, Status::failed);
     expect_words(finding_of(findings, "function").evidence, "equal calls have different results");
   }
-  // If batches have one row, rows are already run apart, so the check stays failed.
+  // With batches of one row a repetition cannot run rows apart from others, so the check stays failed.
   const auto single = distributions_of_batched(idle_in_odd_slots, 1);
   EXPECT_EQ(finding_of(single, "function").status, Status::failed);
 }
 
 TEST(BatchChecks, WhatCannotBeFoundByCallsIsUndecided) {
-  // The token is a hash of the coin and of the batch size, so no stretches are found, and there are no results to
-  // compare.
+  // The token is a hash of the coin and of the batch size. So no intervals of coins with one outcome are found, and
+  // there are no results to compare.
   Batched program([](const SeenBatch& batch, std::size_t row, OneRun& run) {
     TapeDraws draws(batch.tape(row), run, 24);
     const auto cell = static_cast<std::uint64_t>(draws.coin() * 0x1p24) * 0x9E3779B97F4A7C15u;

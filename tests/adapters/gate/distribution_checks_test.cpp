@@ -50,7 +50,7 @@ TEST(DistributionChecks, RightProgramsHold) {
   EXPECT_EQ(positions.instances, 60);
 }
 
-/// A wrong program, the check that fails, and another check that may fail.
+/// A wrong program, the check that must fail, and another check that may fail too.
 struct Wrong {
   std::string about;
   InProcess::Body body;
@@ -58,7 +58,7 @@ struct Wrong {
   std::string check, or_violated, instance, evidence;
 };
 
-/// Returns rejection sampling that fails on some of its first two coins.
+/// Returns rejection sampling that fails if `fails` is true for its first two coins.
 Wrong fails_on_coins(std::function<bool(double first, double second)> fails, const std::string& where,
                      const std::string& probability) {
   const std::string what = "ValueError: weights\ndo not sum to 1 (mine.py line 12)";
@@ -73,7 +73,7 @@ Wrong fails_on_coins(std::function<bool(double first, double second)> fails, con
   return {"fails where " + where, body, 25, "answers", "exact_distribution", "L=1 K=1 [] p=(1)/1 q=(1)/1", evidence};
 }
 
-/// Returns rejection sampling that changes arrays of some inputs in place.
+/// Returns rejection sampling that overwrites the arrays `names` of its input if `where(input)` is true.
 Wrong overwrites(const std::string& names, const std::string& instance, const std::string& drafts,
                  std::function<bool(const Input&)> where) {
   const auto body = [=](const Input& input, TapeDraws& draws) {
@@ -110,7 +110,7 @@ std::vector<Wrong> wrong_programs() {
     return stops([](const Input& in, TapeDraws&) { return in.p[0][0] == 0 && in.q[0][0] > 0; }, status);
   };
   return {
-      // Token 1 is rejected half of the time; then the program emits token 0 in half of the cases instead of always.
+      // Token 1 is rejected with probability 1/2; the program then emits token 0 with probability 1/2 instead of 1.
       {"residual is p", RejectionSampling{.residual = residual_is_p}, 24, "exact_distribution", "",
        accepted_half_the_time, "token 0 after []: got 1/4, expected 1/2, TV 1/4, rounding explains 9e-07"},
       {"bonus of another row", RejectionSampling{.bonus_of_first_row = true}, 24, "exact_distribution",
@@ -119,7 +119,7 @@ std::vector<Wrong> wrong_programs() {
       // Token 1 is accepted if u < 1/2. The same u inverts the bonus row, so the bonus is always token 0.
       {"reused coin", RejectionSampling{.last = reused_coin}, 24, "exact_distribution", "", accepted_half_the_time,
        "token 0 after [1]: got 1/2, expected 1/4, TV 1/4, rounding explains 8e-07"},
-      // The wrong mass is within what rounding explains, so exact_distribution passes.
+      // The total variation is within the rounding limit, so exact_distribution passes.
       {"equal numbers", RejectionSampling{.accepts = accepts_equal_numbers}, 24, "zero_support", "", never_accepted,
        emits_zero + "2^-24 a decision: where coin 0 is 0 of 2^24 (0)"},
       {"equal numbers", RejectionSampling{.accepts = accepts_equal_numbers}, 53, "zero_support", "", never_accepted,
@@ -213,8 +213,8 @@ TEST(DistributionChecks, LastCoinsRunPastTheLastCell) {
     expect_failed(checks, "zero_support", finding.instance,
                   "on drafts (3): emits token 3 after [], which has p = 0, probability 2^-24 a decision: where "
                   "coin 1 is 16777215 of 2^24 (0.99999994)");
-    // Two numbers that sum to 1 also do so after rounding to float. So the instance needs three tokens with weight, and
-    // one token without weight that the last coin selects.
+    // Two numbers that sum to 1 still sum to 1 after rounding to float. So the smallest instance has three tokens with
+    // weight, and one token without weight that the largest coin selects.
     const PathInstance instance = PathInstance::parse(finding.instance);
     EXPECT_EQ(instance.vocabulary(), 4);
     EXPECT_EQ(instance.shape, (TreeShape{.drafts = 1, .length = 1}));
@@ -237,7 +237,7 @@ TEST(DistributionChecks, HiddenState) {
   EXPECT_LE(instance.vocabulary(), 2);
   EXPECT_EQ(instance.shape, (TreeShape{.drafts = 1, .length = 1}));
   expect_words(finding.evidence, "): equal calls have different results on the random numbers (0.");
-  expect_others_passed(checks, {"function"});  // there is no distribution to judge
+  expect_others_passed(checks, {"function"});  // The other checks judge no distribution, because none is found.
 }
 
 TEST(DistributionChecks, DeviationThatRoundingExplainsHolds) {
@@ -285,13 +285,13 @@ TEST(DistributionChecks, ReplaysOneInstance) {
   const std::string instance = "L=1 K=1 [] p=(1 3)/4 q=(0 1)/1";
   const DistributionChecks checks = check_distributions_on(program, declaration, instance, {.adapter = "exec:mine"});
   EXPECT_EQ(checks.instances, 1);
-  // The program accepts token 1 with 3/4. Else it draws from p, not from the residual, and emits token 0 with 1/4 of
-  // 1/4.
+  // The program accepts token 1 with probability 3/4. Else it draws from p, not from the residual, so it emits token 0
+  // with probability 1/4 * 1/4.
   expect_failed(checks, "exact_distribution", instance,
                 "token 0 after []: got 1/16, expected 1/4, TV 3/16, rounding explains 9e-07");
   ASSERT_EQ(checks.distributions.size(), 3u);
   expect_words(checks.distributions[0], "^drafts (1), probability 1: (0) 1/16, (1) 3/16, (1 0) 3/16, (1 1) 9/16, ");
-  // The coin that decides, with the outcomes on either side of 3/4.
+  // The next two lines name the coin that decides on acceptance, and the outcomes below and above its threshold 3/4.
   EXPECT_EQ(checks.distributions[1],
             "  place 0, coin, 0 .. 12582911 of 2^24, probability 3/4: (1 0) 3/16, (1 1) 9/16");
   EXPECT_EQ(checks.distributions[2],
@@ -326,7 +326,8 @@ TEST(DistributionChecks, GivenInstancesComeFirstInTheirOrder) {
     if (asked.empty() || !(asked.back() == input)) asked.push_back(input);
     return RejectionSampling{}(input, draws);
   });
-  // Both instances are larger than generated instances, and the larger instance is first.
+  // Instances in `first` keep their order, although both are larger than generated instances and the first is larger
+  // than the second.
   const std::vector<std::string> first{"L=2 K=1 [] p=(1 2 3 4 5)/15 q=(1 0 0 0 0)/1",
                                        "L=1 K=1 [] p=(7 2)/9 q=(1 0)/1"};
   EXPECT_EQ(check_distributions(program, {.name = "chain"}, {.instances = 1, .first = first}).instances, 3);
@@ -366,7 +367,7 @@ TEST(DistributionChecks, FewerDraftsAndPredictionsTakeFewerCalls) {
     EXPECT_LE(external_path_instance(declaration, 1, n, 2).shape.length, 2);
     EXPECT_LE(external_instance({.name = "tuples", .level = Level::position}, 1, n, 2).drafts, 2);
   }
-  // A program that requires more drafts gets more.
+  // A program that requires more drafts than this limit gets more.
   EXPECT_EQ(external_path_instance({.name = "chain", .fewest_drafts = 3}, 1, 0, 2).shape.length, 3);
 }
 
@@ -402,7 +403,7 @@ TEST(DistributionChecks, WhatASilentProgramLeavesOpenIsUndecided) {
     }
     EXPECT_LT(checks.instances, 60);
   }
-  // Findings from before the silence are kept: half of the calls reach the first failure, which is on a small instance.
+  // The program stops answering after half of the calls of a complete run. The failure found before then is kept.
   const RejectionSampling edge{.accepts = accepts_equal_numbers};
   std::uint64_t left = distributions_of(edge).calls / 2;
   const DistributionChecks checks = distributions_of(lost_after<ProgramSilent>(left, edge));
@@ -424,7 +425,7 @@ TEST(DistributionChecks, ADistributionIsKeptAsFarAsItWasFound) {
     double known = distribution.unexplored;
     for (const OutcomeMass& each : distribution.outcomes) known += each.probability;
     EXPECT_DOUBLE_EQ(known, 1);
-    if (runs == 300) {  // the tree is complete, and only predictions are left
+    if (runs == 300) {  // After 300 runs the tree is complete and only predictions are left.
       EXPECT_NEAR(distribution.of({0}), 1. / 3, 1e-6);
     }
   }
@@ -447,7 +448,7 @@ TEST(DistributionChecks, LostProgramsNameTheInstance) {
 TEST(DistributionChecks, FindingsStandWhereTheProgramIsLostLater) {
   const RejectionSampling wrong{.residual = residual_is_p};
   const DistributionChecks whole = distributions_of(wrong);
-  auto left = whole.calls;  // the program is lost when the search for a smaller instance begins
+  auto left = whole.calls;  // so that the program is lost when the search for a smaller instance begins
   const DistributionChecks checks = distributions_of(lost_after<AdapterError>(left, wrong));
   EXPECT_EQ(finding_of(checks.findings, "exact_distribution").status, Status::failed);
   EXPECT_FALSE(finding_of(checks.findings, "exact_distribution").instance.empty());
@@ -455,7 +456,7 @@ TEST(DistributionChecks, FindingsStandWhereTheProgramIsLostLater) {
 }
 
 TEST(DistributionChecks, DrawsWithoutEndAreUndecided) {
-  // The program may emit any token on tapes longer than the longest tape that is explored.
+  // The program never stops drawing. On tapes longer than the longest explored tape its output is unknown.
   const DistributionChecks checks = distributions_of([](const Input&, TapeDraws& draws) {
     while (draws.coin() < 1) {
     }

@@ -17,7 +17,7 @@ namespace {
 /// Draws one tuple from a row, given the number of drafts and a source of random numbers.
 using DraftBody = std::function<std::vector<Token>(std::span<const float> q, int drafts, Philox& random)>;
 
-/// A program that drafts from rows of one type and kind. After `sound` rows, every row fails.
+/// A program that drafts from rows of one type (Dtype) and kind (RowKind). After `sound` rows, every row fails.
 class DraftingProgram final : public Served {
  public:
   DraftingProgram(const std::string& distribution, DraftBody body, Dtype dtype = Dtype::float32,
@@ -115,8 +115,8 @@ std::vector<Token> one_draft_repeated(std::span<const float> q, int drafts, Phil
   return std::vector<Token>(static_cast<std::size_t>(drafts), by_inversion(q, uniform(random)));
 }
 
-/// Returns argmax q / clock where each clock is 0 with probability 2^-25: q / 0 is infinite or, if q is 0, NaN, and
-/// that token wins.
+/// Imitates drafts argmax q / clock whose clocks are 0 with probability 2^-25. A token with clock 0 wins, because q / 0
+/// is infinite or, if q is 0, NaN.
 std::vector<Token> clocks_that_can_be_zero(std::span<const float> q, int drafts, Philox& random) {
   std::vector<Token> tokens = iid_drafts(q, drafts, random);
   const double none = std::exp(-static_cast<double>(q.size()) * 0x1p-25);
@@ -189,7 +189,8 @@ TEST(DraftChecks, WrongDraftersAreFoundByTheCheckThatNamesThem) {
 }
 
 TEST(DraftChecks, ADistributionIsThatOfTheRowAsRead) {
-  // Near log(1/26) = -3.2581, bfloat16 has steps of 2^-6; near log(25/26) = -.039221, steps of 2^-12.
+  // log(1/26) = -3.2581 and log(25/26) = -.039221 are rounded to bfloat16, whose numbers near them are multiples of
+  // 2^-6 and of 2^-12.
   const std::vector<double> row{1 / 26.0, 25 / 26.0};
   const double rare = std::exp(-209.0 / 64), likely = std::exp(-161.0 / 4096);
   const auto distribution = stored_distribution(row, {.dtype = Dtype::bfloat16, .kind = RowKind::logits});

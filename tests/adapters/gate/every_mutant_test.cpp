@@ -13,7 +13,7 @@
 namespace draftproof::adapters {
 namespace {
 
-/// The way in which calls show a mutant whose distribution does not refute it.
+/// How calls reveal a mutant that is not refuted by its distribution, with the reason.
 enum class Shown { never, at_an_edge, without_a_token, as_no_function };
 const std::map<std::string, std::pair<Shown, std::string>> otherwise_shown{
     {"accepted_counts_rejected_one",
@@ -24,7 +24,7 @@ const std::map<std::string, std::pair<Shown, std::string>> otherwise_shown{
     {"second_call_accepts",
      {Shown::as_no_function,
       "a plan of one position serves many calls: equal calls differ, so there is no distribution"}},
-    // The wrong mass is less than rounding can explain, or the distribution is not found.
+    // For these mutants the total variation is below the rounding limit, or the distribution is not found.
     {"non_strict_compare", {Shown::at_an_edge, "a coin of 0 accepts p = 0: one value of 2^53"}},
     {"non_strict_compare_tree", {Shown::at_an_edge, "the same"}},
     {"zero_residual_becomes_uniform", {Shown::at_an_edge, "a zero residual is reached by one coin of 2^53"}},
@@ -34,7 +34,7 @@ const std::map<std::string, std::pair<Shown, std::string>> otherwise_shown{
       "its distribution is a race of uniforms that it turns into clocks itself: no finite number of "
       "stretches, so exact_distribution is undecided"}},
     {"zero_exponential_wins_tree", {Shown::at_an_edge, "the same"}},
-    // The only fault of these mutants: where rounding leaves no residual, they emit no token.
+    // The only fault of these mutants is that they emit no token if rounding leaves no residual.
     {"residual_without_mass", {Shown::without_a_token, "its distribution is right but for refusals of 2^-53 or so"}},
     {"residual_without_mass_tree", {Shown::without_a_token, "the same"}},
 };
@@ -52,7 +52,7 @@ DistributionChecks examined(const std::string& name) {
   const auto served = serve_registered(name);
   ServedProgram program(*served);
   DistributionCheckOptions options{.instances = 60, .adapter = "built-in:" + name};
-  options.explore.predictions = 64;  // a wrong distribution is confirmed with more predictions
+  options.explore.predictions = 64;  // few, because a failure is confirmed with more predictions
   // A race of uniforms uses all calls that an input may have, so their number is limited.
   if (name.starts_with("zero_exponential_wins")) options.explore.most_calls = 2000;
   return check_distributions(program, served->declaration(), options);
@@ -64,7 +64,7 @@ std::set<std::string> refuted(bool position) {
   for (const BuiltInName& own : built_in_names()) {
     if (own.kind != Kind::mutant || (own.level == Level::position) != position) continue;
     SCOPED_TRACE(own.name);
-    if (own.shared_noise) {  // seeded only: the drafter would read the same tape values
+    if (own.shared_noise) {  // not scripted, because the drafter would read the same tape values
       EXPECT_FALSE(serve_registered(own.name)->declaration().can(Randomness::scripted));
       continue;
     }

@@ -20,8 +20,8 @@ constexpr int instances_a_scheme = 50;
 
 using TokenDistribution = std::map<std::vector<Token>, double>;
 
-/// Returns the compiled verifier's distribution on the input, from its branches in double; nullopt if it cannot be
-/// explored in double.
+/// Returns the output distribution of the compiled verifier on the input, by enumeration of its branches in double;
+/// nullopt if its branches cannot be enumerated.
 std::optional<TokenDistribution> enumerated(const std::string& name, const Declaration& declaration,
                                             const Input& input) {
   TokenDistribution distribution;
@@ -73,7 +73,8 @@ double distance(const ProgramDistribution& found, TokenDistribution wanted) {
   return sum / 2;
 }
 
-/// The shapes that the instances of all schemes cover.
+/// The values of V, K and L in the instances of all schemes, the schemes that ran, and the schemes that needed more
+/// predictions.
 struct Swept {
   std::set<int> vocabularies{}, drafts{}, lengths{};
   std::vector<std::string> schemes{};
@@ -117,8 +118,8 @@ void sweep(const BuiltInName& own, Swept& swept) {
     const SmallModel small_model = small_model_number(declaration, n, swept);
     swept.vocabularies.insert(small_model.vocabulary);
     std::vector<ProgramDistribution> distributions = explore_program(program, small_model.inputs, options);
-    // A branch that one call in a thousand takes, such as a narrow interval between levels, can escape the usual
-    // predictions.
+    // The usual number of predictions can miss a branch that one call in a thousand takes, such as a narrow interval
+    // between levels, so a distribution that differs is explored again with more predictions.
     if (departs(own.name, declaration, small_model, distributions)) {
       ExploreOptions more = options;
       more.predictions = 1 << 14;

@@ -160,7 +160,7 @@ TEST(ExternalSampled, SeedsAreThoseOfTheTrials) {
   }
   EXPECT_GT(differ, trials / 10) << "another seed has other trials";
   EXPECT_GT(flagged, trials / 2);
-  const auto evidence = [](int threads) {  // for any number of threads
+  const auto evidence = [](int threads) {  // must be equal for any number of threads
     return sampled_gate(std::make_shared<Rejection>(rejection_of(Level::position)), threads).findings.at(0).evidence;
   };
   const std::string one = evidence(1);
@@ -192,7 +192,7 @@ TEST(ExternalSampled, RowsThatFailAreViolations) {
 
 TEST(ExternalSampled, AProgramThatFailsOnEveryTrialIsAnError) {
   for (const Level level : {Level::position, Level::chain})
-    for (const int fewest : {1, 2}) {  // a chain of at least two drafts has trials of paths only
+    for (const int fewest : {1, 2}) {  // Chains that require two drafts have no trials of one position.
       Declaration declaration = rejection_of(level);
       declaration.fewest_drafts = fewest;
       const auto program = std::make_shared<Rejection>(declaration);
@@ -245,7 +245,7 @@ TEST(ExternalGate, RefusesTiersWithAReason) {
   Declaration seeded = rejection_of(Level::chain);
   expect(seeded, others, "the program does not declare scripted randomness");
   expect(seeded, sampled, "");
-  seeded.fewest_drafts = 2;  // such a program gets trials of paths only
+  seeded.fewest_drafts = 2;  // The program then has trials of paths, but none of one position.
   expect(seeded, sampled, "");
   Declaration tree = rejection_of(Level::tree);
   tree.draft_sampling = "iid_paths";

@@ -40,7 +40,8 @@ TEST(GrammarChecks, OfTreesOfAChildInBothForms) {
   }
 }
 
-/// The forbidden tokens of a row have half of its mass, and the other tokens have the target's ratios.
+/// The rows of p that a program receives are not masked: forbidden tokens have half of a row's mass, and the ratios of
+/// the other tokens are the target's.
 TEST(GrammarChecks, RowsHaveNoMask) {
   const Declaration under_grammar{.name = "program", .grammar = true};
   const SmallModel model = small_model_of(

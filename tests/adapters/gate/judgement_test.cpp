@@ -7,7 +7,7 @@
 namespace draftproof::adapters {
 namespace {
 
-/// One draft, always token 1, with p / q = 1/2. A correct program replaces it by token 0 half of the time.
+/// One draft, always token 1, with p / q = 1/2. A correct program emits token 0 in its place with probability 1/2.
 SmallModel half_accepted() {
   return small_model_of(PathInstance::parse("L=1 K=1 [] p=(1 1)/2 q=(0 1)/1 [1] p=(1 3)/4 q=(1 0)/1"), "iid",
                         Level::chain);
@@ -35,7 +35,8 @@ void expect_worst(const Judgement& judgement, const Tokens& prefix, Token token,
 }
 
 TEST(Judgement, CompletesStringsByTheTarget) {
-  // (0) is completed to (0 0) and (0 1) with 1/4 each.
+  // The string (0), which is shorter than the longest, is extended by the target to (0 0) and (0 1) with probability
+  // 1/4 each.
   const Judgement right =
       judgement_of(half_accepted(), {emitted({0}, .5), emitted({1, 0}, 1. / 8), emitted({1, 1}, 3. / 8)});
   EXPECT_EQ(right.distance, 0);
@@ -43,7 +44,7 @@ TEST(Judgement, CompletesStringsByTheTarget) {
   EXPECT_EQ(right.acceptance, .5);
   EXPECT_TRUE(right.edges.empty());
   EXPECT_FALSE(right.wrong());
-  // The same strings, ended after any number of tokens, are the target's distribution.
+  // If the program ends the strings elsewhere, their extensions still have the target's distribution.
   EXPECT_EQ(judgement_of(half_accepted(), {emitted({0}, .5), emitted({1}, .5)}).distance, 0);
   EXPECT_EQ(judgement_of(half_accepted(), {emitted({0, 0}, .25), emitted({0, 1}, .25), emitted({1}, .5)}).distance,
             0);
@@ -52,8 +53,8 @@ TEST(Judgement, CompletesStringsByTheTarget) {
 TEST(Judgement, TokensOverThreePositions) {
   const SmallModel small_model =
       small_model_of(PathInstance::parse("L=2 K=1 [] p=(1 1)/2 q=(0 1)/1"), "iid", Level::chain);
-  // The program accepts (1 1) with probability 1/4, and (1) alone with 1/4. After (1 1) the last token is always 1
-  // instead of half the time, so 1/8 of the mass is misplaced.
+  // The program accepts (1 1) with probability 1/4, and only (1) with probability 1/4. After (1 1) the last token is 1
+  // with probability 1 instead of 1/2, so the total variation is 1/8.
   const Judgement late = judgement_of(small_model, {emitted({0}, .5), emitted({1, 0}, .25), emitted({1, 1, 1}, .25)});
   EXPECT_EQ(late.distance, 1. / 8);
   EXPECT_EQ(late.acceptance, 1 * .25 + 2 * .25);
@@ -121,14 +122,14 @@ TEST(Judgement, EdgesAreTokensThatTheTargetNeverEmits) {
   expect(2, "on drafts (0): emits 3 tokens, at most 2 are possible", 0x1p-22);
   expect(3, "on drafts (0): emits nothing", 0x1p-23);
   expect(4, "on drafts (0): emits token 0 after [], which has p = 0", 0x1p-24);
-  // (0 1), (2) and (1 0) are not strings of the target; (1 1 1) and () are completed and cut to (1 1).
+  // The target cannot give (0 1), (2) and (1 0). (1 1 1) is cut to (1 1), and () is extended to it.
   EXPECT_NEAR(judgement.distance, 0x1p-24 + 0x1p-21 + 0x1p-20, 0x1p-50);
 }
 
 TEST(Judgement, WeighsInputsByTheirProbability) {
   const SmallModel small_model = small_model_of(Instance::parse("p=(1 1)/2 q=(1 3)/4 K=1"), "iid");
   ASSERT_EQ(small_model.inputs[0].drafts, std::vector<Token>{0});
-  // The program always accepts, so its distribution is q. The first distribution has probability 1/4.
+  // The program always accepts, so its distribution is q. The first input has probability 1/4.
   const std::vector<ProgramDistribution> distributions{{.outcomes = {emitted({0}, 1)}, .limit = .125},
                                                        {.outcomes = {emitted({1}, 1)}, .limit = .0625}};
   Declaration declaration = judged;
@@ -149,7 +150,8 @@ TEST(Judgement, LimitsOfTheFormats) {
   EXPECT_EQ(significant_bits(Dtype::float32), 24);
   EXPECT_EQ(significant_bits(Dtype::float16), 11);
   EXPECT_EQ(significant_bits(Dtype::bfloat16), 8);
-  // Two decisions on three tokens: 2 for the rows, 3 for a sum, 1 for a quotient.
+  // Arguments: one draft, so two decisions, and three tokens. Each decision has 2 roundings of the rows, 3 of a sum and
+  // 1 of a quotient.
   EXPECT_EQ(rounding_limit(Dtype::float32, 1, 3), 2 * 6 * 0x1p-24);
   EXPECT_EQ(rounding_limit(Dtype::float64, 3, 2), 4 * 5 * 0x1p-53);
 }
@@ -173,7 +175,7 @@ TEST(Judgement, NumbersInWords) {
   EXPECT_EQ(probability_text(1), "1");
   EXPECT_EQ(probability_text(1 - 0x1p-24), "1 - 2^-24");
   EXPECT_EQ(probability_text(1 - 3 * 0x1p-32), "1 - 3 * 2^-32");
-  EXPECT_EQ(probability_text(1 - 0x1p-53), "1");  // a sum of 1 may round to it
+  EXPECT_EQ(probability_text(1 - 0x1p-53), "1");  // because a sum with the exact value 1 may round to this number
 }
 
 }  // namespace

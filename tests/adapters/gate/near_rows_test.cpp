@@ -68,7 +68,8 @@ TEST(NearRows, AreTheSmallestOfTheirKind) {
     const WeightPair rows = edge_rows(1, near_at, dtype)->rows;
     return Instance{.target = rows.target, .proposals = {rows.proposal}}.text();
   };
-  // 1 - 2^-k rounds to 1 from k = bits + 1 on: it is half a unit below 1, and ties go to the even neighbour.
+  // The least k for which 1 - 2^-k rounds to 1 is the number of significant bits plus 1: the number is then half a unit
+  // in the last place below 1, and ties round to even.
   EXPECT_EQ(first(Dtype::float32), "p=(0 1)/1 q=(1 33554431)/33554432 K=1");
   EXPECT_EQ(first(Dtype::float16), "p=(0 1)/1 q=(1 4095)/4096 K=1");
   EXPECT_EQ(first(Dtype::bfloat16), "p=(0 1)/1 q=(1 511)/512 K=1");
@@ -80,15 +81,15 @@ TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
       for (const auto& [level, distribution] :
            {std::pair{Level::position, "iid"}, {Level::chain, "iid"}, {Level::tree, "iid_paths"}})
         for (std::uint64_t seed = 1; seed <= swept(1u, 3u); ++seed) {
-          // With more models, the rows next to p = q stay the same, so one seed in nightly runs is enough.
+          // With 60 models the rows next to p = q are the same as with 20, so one seed, in nightly runs, is enough.
           if (models > 20 && (seed > 1 || !nightly())) continue;
           SCOPED_TRACE(fmt::format("{} models, {}, {}, seed {}", models, to_text(dtype), to_text(level), seed));
           for (const Fallback fallback : {Fallback::never, Fallback::at_root, Fallback::always}) {
-            // Computes in double on rows rounded to their type.
+            // The program computes in double on rows rounded to `dtype`.
             const RejectionSampling sampling{
                 .read = [format = stored_as(dtype)](const Weights& row) { return format.round(row); },
                 .fallback = fallback};
-            const int bits = dtype == Dtype::float64 ? 53 : 24;  // a coarser coin is never above p / q
+            const int bits = dtype == Dtype::float64 ? 53 : 24;  // A coin with fewer bits is never above p / q.
             InProcess program(sampling, bits);
             const Declaration declaration{.name = "rejection",
                                           .level = level,

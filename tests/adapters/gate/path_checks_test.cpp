@@ -20,9 +20,9 @@ namespace {
 /// Returns the standard source of rows with four positions.
 std::string rows_of_size(int vocabulary) { return standard_source(vocabulary, 1) + ",positions=4"; }
 
-/// Runs the check, by default on 2^14 trials at V = 32, the budget of one gate.
+/// Runs the check of paths, by default with 2^14 trials at V = 32.
 Finding trials_of(Served& program, double log2_trials = 14, const std::string& source = {}) {
-  registry();  // registers the families of rows
+  registry();  // The first call also registers the families of rows.
   return check_paths(
       program,
       {.log2_trials = log2_trials, .source = source.empty() ? rows_of_size(32) : source, .adapter = "exec:mine"});
@@ -97,7 +97,7 @@ TEST(PathChecks, WrongSchemesOfPathsAreFound) {
     const auto program = serve_registered(own.name);
     const bool unseen = unseen_by_trials.contains(own.name);
     Finding finding = trials_of(*program);
-    // A bug with a small deviation on these rows has a larger deviation on rows of V = 4.
+    // A bug with a deviation too small to be found at V = 32 has a larger deviation on rows of V = 4.
     if (!unseen && finding.status == Status::passed) finding = trials_of(*program, 16, rows_of_size(4));
     EXPECT_EQ(finding.status == Status::failed, !unseen)
         << own.name << ": " << finding.property << ": " << finding.evidence;
@@ -107,7 +107,7 @@ TEST(PathChecks, WrongSchemesOfPathsAreFound) {
   EXPECT_EQ(found, mutants - unseen_by_trials.size());
 }
 
-/// Replaces a share of the first tokens by uniform tokens, and ends the output there.
+/// In a share of the rows, replaces the output by one uniform token.
 class FirstTokenOff final : public Served {
  public:
   FirstTokenOff(double share, int vocabulary)
@@ -145,7 +145,8 @@ TEST(PathChecks, ThePassedLineStatesTheDistanceThatIsFound) {
             1)
       << right.sensitivity;
   EXPECT_LT(distance, 0.33);
-  // The target has a total variation of at least 1/3 from the uniform distribution: half of its mass is on five tokens.
+  // The total variation between the target and the uniform distribution is at least 1/3, because half of the target's
+  // mass is on five of 32 tokens.
   int found = 0;
   constexpr std::uint64_t seeds = 20;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) found += checked(3 * distance, seed).status == Status::failed;
@@ -158,7 +159,7 @@ TEST(PathChecks, BatchesOfEqualLengthsAndOfFewRows) {
   declaration.ragged = false;
   declaration.most_rows = 100;
   Watched program(std::move(inner), declaration);
-  // After some tokens q allows one draft, after others two.
+  // At one position q has a single token, so only one draft without replacement can be drawn there.
   const std::string file = testing::TempDir() + "draftproof_path_checks.npz";
   write_capture(file, {"draft"}, {{{.5, .25, .25}, {{0, 1, 0}}}, {{.25, .5, .25}, {{.25, .25, .5}}}},
                 {.values = Values::Probability, .dtype = DType::F64});

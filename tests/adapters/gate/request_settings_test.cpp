@@ -29,7 +29,7 @@ TEST(RequestSettings, OfALibrary) {
   const GateResult passed = proof_with_settings(library("right"));
   EXPECT_EQ(passed.status, Status::passed) << passed.findings.front().evidence;
   EXPECT_GE(passed.counts.front().second, 20u);
-  // The edge tier runs rows of a batch again one by one, so it finds that a row got the settings of a neighbour.
+  // The edge tier runs rows of a batch again one by one, so it finds a program that uses the settings of another row.
   EXPECT_EQ(proof_with_settings(library("right"), Tier::edge).status, Status::passed);
   EXPECT_EQ(proof_with_settings(library("first_request"), Tier::edge).status, Status::failed);
   for (const std::string wrong : {"bonus_without_settings", "no_min_p", "temperature_twice"})
@@ -44,7 +44,7 @@ TEST(RequestSettings, OfAChild) {
   EXPECT_EQ(proof_with_settings(child("top_k_first")).status, Status::failed);
 }
 
-/// The settings of an input turn its rows of p into the target, and the inputs of one model have different settings.
+/// The target is the rows of p of an input with its settings applied; inputs of one model have different settings.
 TEST(RequestSettings, TurnTheRowsIntoTheTarget) {
   const Declaration declaration{.name = "program",
                                 .settings = {Setting::temperature, Setting::top_k, Setting::top_p, Setting::min_p}};
@@ -106,7 +106,7 @@ TEST(RequestSettings, DeclarationsThatDoNotFitAreRefused) {
 
 TEST(RequestSettings, ApplyInTheirOrder) {
   const Filter settings{.temperature = 0.5, .top_k = 2, .top_p = 1, .min_p = 0.3};
-  // Temperature 0.5 gives 1 : 4 : 9; top-k keeps 4 and 9, and min-p keeps 4 because 4 is more than 0.3 of 9.
+  // Temperature 0.5 gives the ratios 1 : 4 : 9; top-k 2 keeps 4 and 9, and min-p 0.3 keeps 4 because 4 > 0.3 * 9.
   EXPECT_EQ(filtered_distribution({1.0 / 6, 2.0 / 6, 3.0 / 6}, settings).front(), 0);
   EXPECT_NEAR(filtered_distribution({1.0 / 6, 2.0 / 6, 3.0 / 6}, settings)[1], 4.0 / 13, 1e-15);
   EXPECT_EQ(filtered_distribution({0.2, 0.8}, {.min_p = 0.5}), (std::vector{0.0, 1.0}));

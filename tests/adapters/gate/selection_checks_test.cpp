@@ -69,7 +69,7 @@ TEST(SelectionChecks, AnswersOfAnotherShapeBreakTheProtocol) {
   EXPECT_EQ(shape[0].property, "protocol");
   expect_words(shape[0].evidence, "result: kept: got \"[1]\", expected 2 flags for request 0");
   EXPECT_THROW(check_selection(*library("writes_outside"), few), AdapterError);
-  // Only the host's side of the wire protocol checks this answer, so the library runs in a child.
+  // Only the reader of the wire protocol detects this invalid answer, so the library runs in a child process.
   expect_words(
       proof_of("exec:DRAFTPROOF_POLICY=orphans exec '" DRAFTPROOF_PROGRAM "' serve 'lib:" DRAFTPROOF_POLICIES "'")
           .findings[0]

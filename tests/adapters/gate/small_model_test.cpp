@@ -45,8 +45,8 @@ TEST(SmallModel, PositionHasATupleOfTheDistributionEach) {
   EXPECT_EQ(small_model.drawn[place_of(small_model, {1, 0})], 3. / 16);
   EXPECT_EQ(small_model.drawn[place_of(small_model, {1, 1})], 1. / 16);
   EXPECT_EQ(small_model.target({}), p);
-  // Both drafts are token 0 with probability 9/16, and token 0 may be emitted with 1/4; all other drafts can be
-  // accepted.
+  // Both drafts are token 0 with probability 9/16, but p(0) = 1/4 limits how often token 0 is emitted. In all other
+  // cases a draft can be accepted.
   EXPECT_EQ(small_model.optimum, 1. / 4 + 7. / 16);
 }
 
@@ -62,7 +62,7 @@ TEST(SmallModel, DraftsWithoutReplacementEndWithTheSupport) {
   ASSERT_EQ(small_model.inputs.size(), 2u);
   EXPECT_EQ(small_model.drawn[place_of(small_model, {0, 1})], .75);
   EXPECT_EQ(small_model.drawn[place_of(small_model, {1, 0})], .25);
-  EXPECT_EQ(small_model.optimum, .8);  // tokens 0 and 1 are always drafted
+  EXPECT_EQ(small_model.optimum, .8);  // p(0) + p(1), because tokens 0 and 1 are always drafted
 }
 
 TEST(SmallModel, EveryDraftHasItsProposalWhereTheDistributionHasSeveral) {
@@ -100,18 +100,18 @@ TEST(SmallModel, TreeHasAnEntryForEachDrawAndRepeatsHaveNoChildren) {
   // The paths are (0 0), (1 0) and (1 1) with probabilities 1/2, 1/4 and 1/4, so there are nine pairs.
   ASSERT_EQ(small_model.inputs.size(), 9u);
   const SmallModelRow p{.25, .75}, half{.5, .5}, sure{1, 0};
-  // The same path twice. The first draft of the second path repeats draft 0, so the draft after it has draft 0 as
-  // parent.
+  // This input has the path (0 0) twice. The first draft of the second path repeats draft 0, so the next draft has
+  // draft 0 as parent.
   const std::size_t twice = place_of(small_model, {0, 0, 0, 0}, {-1, 0, -1, 0});
   EXPECT_EQ(small_model.drawn[twice], 1. / 4);
   EXPECT_EQ(small_model.inputs[twice].p, (SmallModelRows{p, half, half, half, half}));
   EXPECT_EQ(small_model.inputs[twice].q, (SmallModelRows{half, sure, half, sure}));
-  // Two paths that part at the root.
+  // This input has two paths that share only the root.
   const std::size_t apart = place_of(small_model, {0, 0, 1, 1}, {-1, 0, -1, 2});
   EXPECT_EQ(small_model.drawn[apart], 1. / 8);
   EXPECT_EQ(small_model.inputs[apart].p, (SmallModelRows{p, half, half, p, p}));
   EXPECT_EQ(small_model.inputs[apart].q, (SmallModelRows{half, sure, half, half}));
-  // Two paths that part after token 1.
+  // This input has two paths that share token 1.
   EXPECT_EQ(small_model.drawn[place_of(small_model, {1, 0, 1, 1}, {-1, 0, -1, 0})], 1. / 16);
 }
 
@@ -143,7 +143,7 @@ TEST(SmallModel, RefusesDistributionsThatAreNone) {
             "draft sampling independent: has no drafts on p=(1 1)/2 q=(1 1)/2 K=2");
 }
 
-/// A row of the table: numbers that a program declares, a small model, and whether the program takes that model.
+/// A case of the test: numbers of drafts that a program declares, a small model, and whether the program supports it.
 struct Taken {
   Level level;
   const char* distribution;
@@ -186,7 +186,7 @@ TEST(Takes, ModelsWithinTheDeclaredNumbers) {
                                     : takes(declaration, PathInstance::parse(row.text)),
               row.taken);
   }
-  // Two children at each of three levels: 2 + 4 + 8 nodes.
+  // Each node has two children down to depth three, so the tree has 2 + 4 + 8 nodes.
   const auto branching = [](int fewest, int most, const char* text) {
     PathInstance instance = PathInstance::parse(text);
     instance.shape.branching = {2, 2, 2};
@@ -203,7 +203,7 @@ TEST(Takes, ModelsWithinTheDeclaredNumbers) {
   EXPECT_FALSE(branching(14, 14, "L=3 K=1 [] p=(1 1)/2 q=(1 0)/1")) << "one child: q has no other token";
 }
 
-/// The V, K, L and numbers of drafts in the inputs of 60 instances.
+/// The values of V, K and L of 60 generated instances, and the numbers of drafts in their inputs.
 struct Generated {
   std::set<int> vocabularies{}, drafts{}, lengths{}, entries{};
 };

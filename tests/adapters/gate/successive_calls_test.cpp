@@ -14,7 +14,7 @@
 namespace draftproof::adapters {
 namespace {
 
-/// A program whose states are changed after each call.
+/// A program that applies `change` to each state that `inner` returns.
 class ChangedState final : public Served {
  public:
   using Change = std::function<void(std::span<double> state)>;
@@ -63,8 +63,8 @@ TEST(SuccessiveCalls, ThroughTheCInterfaceToo) {
   const auto served = linked_library("own", built_in_adapter, {.create = R"({"verifier": "greedy_block"})"});
   EXPECT_TRUE(served->declaration().stateful());
   for (const Finding& finding : judged_calls(*served, 10).findings) {
-    // Through the C interface rows are float32: a residual that is empty in exact arithmetic may have a mass of one
-    // ulp, and no weights.
+    // The C interface has rows in float32. Rounding can give a residual that is empty in exact arithmetic a mass of one
+    // unit in the last place, but no positive weights, so "answers" may fail.
     if (finding.property == "answers") continue;
     EXPECT_EQ(finding.status, Status::passed) << finding.property << ": " << finding.evidence;
   }

@@ -16,12 +16,12 @@ enum class EngineBug {
   residual_is_target,
   bonus_of_last_row,
   coin_again,
-  loses_tokens,          ///< drops the last two of each 64
+  loses_tokens,          ///< drops the last two of every 64 tokens
   keeps_rejected,        ///< rejected drafts stay in the state
   goes_on_after_an_end,  ///< stops only if the last token of a step is an end token
 };
 
-/// Token verification of chains on two Markov tables, block after block.
+/// An engine that drafts chains from one Markov table and verifies them against another by token verification.
 class MarkovEngine final : public Served {
  public:
   explicit MarkovEngine(EngineBug bug, int memory = 1, std::vector<std::int32_t> ends = {}) : bug_{bug} {
@@ -108,8 +108,8 @@ TEST(TextChecks, RightEnginesPassAndWrongOnesAreFound) {
   }
 }
 
-/// Draws from the target's rows with probability `shift` moved from the second half of a row to the first, or loses
-/// every token with probability `lost`.
+/// Draws each token from the target's row after moving mass `shift` from the second half of the row to the first half,
+/// and loses each token with probability `lost`.
 class ShiftedEngine final : public Served {
  public:
   ShiftedEngine(double shift, double lost) : shift_{shift}, lost_{lost} {
@@ -168,7 +168,7 @@ TEST(TextChecks, ThePassedLineStatesWhatTheTextsShow) {
   EXPECT_GE(lost, seeds - 1);
 }
 
-/// Records its calls, and does not answer for texts longer than `longest`.
+/// Records the lengths and seeds that it is called with, and does not answer for texts longer than `longest`.
 class SlowEngine final : public Served {
  public:
   explicit SlowEngine(int longest, EngineBug bug = EngineBug::none) : engine_{bug}, longest_{longest} {}
@@ -208,13 +208,14 @@ TEST(TextChecks, WhatIsKnownIsSaidWhereATextTakesTooLong) {
                                         " tokens: did not answer within 60 s; e = 10^",
                                     " after " + std::to_string(known) + " tokens"});
   }
-  // A wrong engine is refuted before it becomes too slow.
+  // A wrong engine is refuted by texts that are short enough to get an answer.
   SlowEngine wrong(4096, EngineBug::residual_is_target);
   EXPECT_EQ(check_text(wrong, {}).front().status, Status::failed);
 }
 
 TEST(TextChecks, TheEvidenceHasMeanOne) {
-  // The mean is over all texts of ten tokens, or pairs of texts of five tokens, weighted by their probability.
+  // Computes the mean of the e-value over all texts of ten tokens, or all pairs of texts of five tokens, weighted by
+  // their probability.
   const std::vector<double> target{0.25, 0.75, 0.5, 0.5};
   for (const std::size_t count : {1u, 2u}) {
     double mean = 0;
@@ -234,7 +235,7 @@ TEST(TextChecks, TheEvidenceHasMeanOne) {
 }
 
 TEST(TextChecks, TheEvidenceOfModelsWithAStateHasMeanOne) {
-  // The state is the number of tokens 1, modulo 2; after the prompt it is 1.
+  // The model's state is the number of tokens with id 1, modulo 2. The state after the prompt is 1.
   const TextTable target{.vocabulary = 2, .rows = {0.25, 0.75, 0.5, 0.5}, .next = {0, 1, 1, 0}};
   double mean = 0;
   for (unsigned bits = 0; bits < 1024; ++bits) {
@@ -271,7 +272,7 @@ TEST(TextChecks, TablesOfOrderTwoAndThreeSeeAStateThatKeepsRejectedDrafts) {
     const Finding finding = check_text(wrong, {.log2_tokens = 15}).front();
     EXPECT_EQ(finding.status, Status::failed) << memory;
   }
-  MarkovEngine hidden(EngineBug::keeps_rejected);  // memory 1 reads the last token of the state, which is right
+  MarkovEngine hidden(EngineBug::keeps_rejected);  // With memory 1 only the last token is read; it is right..
   EXPECT_EQ(check_text(hidden, {.log2_tokens = 15}).front().status, Status::passed);
 }
 
@@ -293,7 +294,7 @@ TEST(TextChecks, TextsEndWithTheirFirstEndToken) {
       << "short, without an end token";
 }
 
-/// Continues after an end token, but only in its last texts and on the tables of one vocabulary.
+/// Continues after an end token, but only on tables of one vocabulary size and after `first_wrong` tokens in all.
 class LateEngine final : public Served {
  public:
   LateEngine(int vocabulary, std::int64_t first_wrong) : vocabulary_{vocabulary}, first_wrong_{first_wrong} {}

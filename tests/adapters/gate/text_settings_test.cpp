@@ -1,5 +1,5 @@
-// Settings of requests for texts: the rows under them, compared with values by hand, the evidence of texts under them,
-// and which settings are drawn.
+// Settings of requests for texts: the rows that they give, compared with values computed by hand; the e-value of texts
+// generated with them; and the random choice of settings.
 #include <cmath>
 #include <set>
 
@@ -34,7 +34,7 @@ TEST(TextSettings, RowsAreThoseByHand) {
   expect_row(after({}, {0, 1}), p);
   expect_row(after({.filter = {.temperature = 0.5}}, {}), {0.25, 0.0625, 0.0625});
   expect_row(after({.filter = {.top_k = 1}}, {}), {1, 0, 0});
-  // The repetition penalty counts the prompt, and multiplies a logit once.
+  // The repetition penalty also applies to tokens of the prompt, and only once to each token.
   expect_row(after({.repetition_penalty = 2}, {}), {0.25, 0.25, 0.25});
   expect_row(after({.repetition_penalty = 2}, {1, 1}), {0.25, 0.0625, 0.25});
   expect_row(after({.presence_penalty = 1}, {}), p);
@@ -54,7 +54,8 @@ TEST(TextSettings, RowsAreThoseByHand) {
   EXPECT_EQ(stopped, (std::vector<bool>{false, false, false, true}));
 }
 
-/// The mean is over all texts of ten tokens from two states, weighted by their probability.
+/// Computes the mean of the e-value over all texts of ten tokens, weighted by their probability, for a model with two
+/// states.
 TEST(TextSettings, TheEvidenceHasMeanOne) {
   const TextTable target{.vocabulary = 2, .rows = {0.25, 0.75, 0.5, 0.5}, .next = {0, 1, 1, 0}};
   for (const TextSettings& settings :

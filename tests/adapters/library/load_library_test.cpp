@@ -17,7 +17,7 @@ const dp_verifier* linked_adapter(std::uint32_t abi) {
   return abi == DRAFTPROOF_ADAPTER_ABI ? &linked_table : nullptr;
 }
 
-/// linked_verify() emits tokens of the tape or the seeds, and misbehaves as `bug` says.
+/// The faults of linked_verify(), which computes tokens from the tape or the seeds; `bug` selects one.
 enum class Bug { none, past_end, changes_input, unknown_row, no_count, bad_count, bad_status, refuses, stays_silent };
 Bug bug = Bug::none;
 
@@ -151,7 +151,7 @@ TEST(LoadLibrary, FindsBugsOfACall) {
     expect_words(bug_found(how), words);
 }
 
-/// The number of live arrays in the memory of a fake device.
+/// The number of arrays that are allocated in the memory of a fake device.
 std::atomic<int> uploads = 0;
 std::int32_t fake_upload(void*, const void* from, std::size_t bytes, void** to) {
   ++uploads;

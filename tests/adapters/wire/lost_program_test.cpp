@@ -1,5 +1,5 @@
-// Programs that misbehave, as children or listeners: each fault is an AdapterError or the status of a row, in bounded
-// time and memory, and no child process is left.
+// Programs that misbehave, as child processes or listeners: each fault gives an AdapterError or the status of a row
+// within bounded time and memory, and no child process is left.
 #include <csignal>
 
 #include <fmt/format.h>
@@ -77,7 +77,7 @@ TEST(LostProgram, IsRefusedAtItsHello) {
   const auto refused = [&](const Address& address, const std::string& kind, const Parts& parts) {
     SCOPED_TRACE(kind);
     WireOptions options = marked.options();
-    // The second program has to start and print within its limit, on a machine with other work too.
+    // "short silence" must start and print "hi" before the limit, even on a loaded machine.
     if (kind.find("silen") != std::string::npos) options.hello_limit = std::chrono::seconds(kind == "silent" ? 1 : 4);
     const auto start = Clock::now();
     expect_parts(error_of([&] { WireProgram(address, options); }), parts);
@@ -259,7 +259,8 @@ TEST(LostProgram, AProgramThatLivesIsNotStartedAgain) {
   WireProgram program(hostile_child("stops"), marked.options());
   expect_only_struck(program, {}, RowStatus::ok, "");
   EXPECT_THROW(runs_of(program, set), ProgramSilent);
-  // Even rows that it would answer are not sent any more, and no other process is started.
+  // After the error that stopped the program, no rows are sent, not even rows that it would answer, and no other
+  // process is started.
   expect_error<ProgramSilent>([&] { runs_of(program, RandomCalls(4, 4, 2, 13)); }, "^interrupted$");
   EXPECT_TRUE(program.incidents().empty());
   EXPECT_EQ(marked.count(), 1);
@@ -298,7 +299,7 @@ TEST(LostProgram, NoProcessAndNoDescriptorIsLeft) {
       WireProgram program(hostile_child(kind), marked.options());
       expect_only_struck(program, {}, RowStatus::ok, "", 10);
       const int some =
-          kind.starts_with("forks") ? 4 : 1;  // a process that was forked twice may start after the answer
+          kind.starts_with("forks") ? 4 : 1;  // a grandchild may start after the answer
       while (marked.count() < some && seconds_since(start) < 5)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       EXPECT_GE(marked.count(), some);

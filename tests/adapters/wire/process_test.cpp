@@ -1,5 +1,5 @@
-// Processes and connections as byte streams: exchanges in both directions with a deadline, how they end, and that
-// nothing is left of them.
+// Processes and connections as byte streams: exchanges in both directions with a deadline, how processes and
+// connections end, and that no process or descriptor is left.
 #include <draftproof/adapters/wire/process.hpp>
 
 #include <array>
@@ -30,7 +30,7 @@ class CountedBytes : public ByteSink {
 
 Process::Clock::time_point in_ms(int ms) { return Process::Clock::now() + std::chrono::milliseconds(ms); }
 
-/// A child of `sh -c`, with the mark of its test.
+/// A child process that runs `sh -c`, marked by the test so that processes that are left can be found.
 struct Child : Process {
   Child(const char* command, const MarkedProcesses& marked) : Process(Address(command), marked.child(), in_ms(0)) {}
 };
@@ -103,7 +103,7 @@ TEST(Process, LimitsAreSetAndNoDescriptorIsInherited) {
       Address("ulimit -v; ulimit -c; echo $(ls /proc/self/fd); echo $DRAFTPROOF_TEST_MARK; echo end; sleep 9"),
       options, in_ms(0));
   const std::string wanted = "3145728\n0\n0 1 2 3\n" + options.environment[0].second + "\nend\n";
-  CountedBytes reply(wanted.size());  // 3 is the folder that ls reads
+  CountedBytes reply(wanted.size());  // Descriptor 3 is the folder that ls reads.
   exchange(child, "", &reply, 5000);
   EXPECT_EQ(reply.text(), wanted);
 }

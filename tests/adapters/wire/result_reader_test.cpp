@@ -37,7 +37,7 @@ TEST(ResultReader, ReadsTheListsOfLines) {
   EXPECT_EQ(result.draws[1][0], (Draw{DrawKind::integer, 3, 0}));
   EXPECT_EQ(result.draws[1][1].stream, "bonus");
   ASSERT_EQ(result.draws[1][1].weights.size(), 1u);
-  EXPECT_TRUE(std::isnan(result.draws[1][1].weights[0]));  // a row without mass may log such weights
+  EXPECT_TRUE(std::isnan(result.draws[1][1].weights[0]));  // allowed, because the row's status is no_mass
   EXPECT_EQ(result.draws[1][2], (Draw{DrawKind::clock, 2, 0}));
 }
 

@@ -50,7 +50,7 @@ TEST(WireProgram, AnswersInEveryTypeAreThoseOfThisProcess) {
   options.dtype = Dtype::float16;
   EXPECT_THROW(WireProgram(served_chain_command(), options), AdapterError);
   marked.expect_none();
-  // A program that listens outlives each connection.
+  // A program that listens does not end with a connection, so two connections can follow each other.
   const Listener listener([](int connection, int, pid_t) {
     ChainVerifier chain;
     serve(chain, connection, connection);
@@ -76,7 +76,7 @@ TEST(WireProgram, ACallIsPlacedByItsInputNotByItsOrder) {
   expect_equal_runs(runs_of(program, mixed), runs_here(mixed));
 }
 
-// A slow batch halves the number of rows of the next batches, but not of rows that belong together.
+// After a slow batch later batches have half as many rows, but rows that must run together are not divided.
 TEST(WireProgram, RowsTogetherAreOneBatchAfterASlowOne) {
   const MarkedProcesses marked;
   struct CountsRows final : ChainVerifier {
@@ -192,7 +192,7 @@ TEST(WireState, ComesBackInBothForms) {
     WireProgram program(state_command(form, "right"), marked.options());
     EXPECT_EQ(program.declaration().state_size, 2);
     ServedResult result;
-    program.verify(state_rows(5000).batch(), result);  // more than most_rows: sent in parts
+    program.verify(state_rows(5000).batch(), result);  // more than most_rows, so sent in parts
     ASSERT_EQ(result.state.size(), 10000u);
     for (const int row : {0, 1, 4095, 4096, 4999}) {
       EXPECT_EQ(result.state_of(row)[0], row + 1);
@@ -229,7 +229,7 @@ TEST(WireState, AServedSchemeAgreesWithThisProcess) {
     inputs.push_back(
         {.p = {{.75, .25}, {.25, .75}, {.5, .5}, {.5, .5}}, .q = {{.5, .5}, {.5, .5}, {.25, .75}}, .drafts = {}});
     for (int k = 0; k < 3; ++k) inputs.back().drafts.push_back(static_cast<Token>(random() % 2));
-    if (i % 2 == 1) {  // the state has a layer over the next two tokens
+    if (i % 2 == 1) {  // a state whose layer covers the next two tokens
       inputs.back().state.assign(static_cast<std::size_t>(served->declaration().state_size), 0.0);
       inputs.back().state[0] = 2;
       inputs.back().state[1] = 4;

@@ -52,7 +52,7 @@ def little_memory():
 
 
 def largest():
-    """Yields a run with the largest value of each option, which is short otherwise."""
+    """Yields for each option a run with its largest value and otherwise values that make the run short."""
     for command in every_command():
         for option in command.options:
             if option.most and command.words:

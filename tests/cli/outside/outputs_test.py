@@ -15,13 +15,14 @@ import tempfile
 
 from program import CODES, NIGHTLY, PROGRAM, Ran, every_command, finish, in_parallel, run, usual_words
 
-LIMIT = 64  # limit of file sizes, in bytes: simulates a full disk
+LIMIT = 64  # limit of file sizes in bytes (RLIMIT_FSIZE), which simulates a full disk
 TEXTS = ["", "x" * 5000, b"\xff\xfe.npz", "\u00e9\n\t", "a:b:c", "../..", "--", "%s%n", "{}", "1/0", ":", "/dev/null", "exec:"]
 #: Commands whose shortest run takes long, so that they get fewer runs.
 SLOW = set() if NIGHTLY else {"mutants", "demo"}
-SERVES = {"serve"}  # writes frames of the protocol, not a result
+SERVES = {"serve"}  # commands that write frames of the protocol, not a result
 
-#: Targets that a run must not replace, with a function that makes each. A run may refuse them or write into them.
+#: Objects at an output path that a run must not replace, with the function that makes each. A run may refuse them or
+#: write into them.
 PLACES = {"fifo": os.mkfifo, "folder": os.mkdir, "link_to_nothing": lambda path: os.symlink("gone", path),
           "socket": lambda path: socket.socket(socket.AF_UNIX).bind(path),
           "full": lambda path: os.mknod(path, 0o20666, os.makedev(1, 7)),
@@ -42,12 +43,12 @@ def explained(ran):
 
 
 def same(usual, out):
-    """Whether two runs have equal output; if it has measured times, whether both outputs are complete."""
+    """Whether two runs have equal output or, if it contains measured times, complete output of the same schema."""
     return out == usual.out or (usual.measured and json.loads(out)["schema"] == json.loads(usual.out)["schema"])
 
 
 def streams(words, usual):
-    """Runs with broken streams; `usual` is the same run with intact streams."""
+    """Yields runs with broken standard streams and whether each is right; `usual` is the same run with intact streams."""
     writes = usual.code in (0, 1, 3)
     with open("/dev/full", "wb") as full:
         ran = run(words, stdout=full)
@@ -68,7 +69,8 @@ def streams(words, usual):
 
 
 def files(words, usual, folder):
-    """Runs with --output on a new file, on files that cannot be written, and on a name that is not valid UTF-8."""
+    """Yields runs with --output, and whether each is right: on a new file, on files that cannot be written, and on a
+    name that is not valid UTF-8."""
     kept, good = os.path.join(folder, "kept"), os.path.join(folder, "good")
     ran = run([*words, "--output", good])
     with open(good, "rb") as file:
@@ -79,7 +81,7 @@ def files(words, usual, folder):
         ran = run([*words, "--output", kept], preexec_fn=full_disk)
         with open(kept, "rb") as file:
             whole = file.read() == b"earlier"
-        if b"OMP: Error" not in ran.err:  # clang's OpenMP needs a file of 1 KiB to start
+        if b"OMP: Error" not in ran.err:  # With this limit clang's OpenMP cannot start.
             yield ran, whole and explained(ran) and b"too large" in ran.err and same(usual, ran.out)
     for bad in (folder, os.path.join(folder, "none", "x"), os.path.join(folder, "n" * 300), "/proc/none", os.path.join(kept, "x")):
         ran = run([*words, "--output", bad])
@@ -87,7 +89,7 @@ def files(words, usual, folder):
     name = os.path.join(os.fsencode(folder), b"\xff\xfe")
     ran = run([*words, "--output", name])
     yield ran, ran.code == usual.code and os.path.isfile(name)
-    # Two runs write the same file: one of them is last, and its result is complete.
+    # If two runs write the same file at once, it has the complete result of one of them.
     both = [subprocess.Popen([PROGRAM, *words, "--output", good], stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL) for _ in range(2)]
     codes = [child.wait() for child in both]
@@ -97,13 +99,13 @@ def files(words, usual, folder):
 
 
 def places(command, words, folder, slow):
-    """Runs every option that names an output file with something at its path that is not a regular file and must
-    stay."""
+    """Yields runs, and whether each is right, for every option that names an output file, with each of PLACES at this
+    path."""
     names = [option.name for option in command.options if option.kind == "NEW_FILE"] + ["--output"]
     for name, (kind, make) in ((name, place) for name in names for place in PLACES.items()):
         path = os.path.join(folder, kind + name)
         if slow and kind in ("full", "link"):
-            continue  # the program writes this file only after the work
+            continue  # because the program writes to these only after its work
         try:
             make(path)
         except PermissionError:
@@ -132,7 +134,7 @@ def texts(command, words, folder):
     for at, argument in enumerate(command.arguments, len(command.words)):
         for text in TEXTS if NIGHTLY else TEXTS[::2]:
             if argument.name == "filter" and text in ("", "../.."):
-                continue  # expressions that match all benchmarks, which take minutes
+                continue  # because these expressions match all benchmarks, which take minutes
             yield run([*words[:at], text, *words[at + 1:]], cwd=folder)
 
 

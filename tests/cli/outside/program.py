@@ -1,5 +1,5 @@
-"""The program from outside: commands and options as its help shows them, so that no list is needed; and runs with a
-time limit.
+"""Reads the program's commands and options from its help, so that tests need no list of them; and runs the program
+with a time limit.
 """
 
 import os
@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 PROGRAM = os.path.abspath(sys.argv[1])
 NIGHTLY = sys.argv[2:] == ["nightly"]  # more inputs
 CODES = {0, 1, 2, 3, 4, 77}
-#: SHORT has values that make a run short, by the name of the option; ARGUMENTS has values by the name in the help.
+#: SHORT has values of options that make a run short; ARGUMENTS has values of positional arguments, by their name in the
+#: help.
 SHORT = {"--tuples": "1000", "--instances": "1", "--steps": "100", "--controls": "1", "--further": "0", "--effort": "16",
          "--repetitions": "1", "--min-time": "1e-6", "--branches": "1000", "--profile": "quick"}
 ARGUMENTS = {"verifier": "single_draft", "source": "zipf:vocabulary=5", "name": "k_seq", "filter": "^optimum/small/",
              "study": "order_of_schemes"}
-#: Options that make commands with many verifiers short.
+#: Options that make a run short, for commands that otherwise run many verifiers.
 FEWER = {"check": ["--tier", "edge"], "survey": ["--verifier", "k_seq"], "survey-paths": ["--verifier", "ladder_tree"]}
 
 
@@ -26,7 +27,7 @@ FEWER = {"check": ["--tier", "edge"], "survey": ["--verifier", "k_seq"], "survey
 class Option:
     name: str  # "--tuples", or the name of an argument
     kind: str  # INT, UINT, FLOAT, TEXT, NEW_FILE for an output file, or "" for an option without a value
-    listed: bool  # takes several values
+    listed: bool  # whether it takes several values
     required: bool = False
     most: str = ""  # the largest value that the help allows
 
@@ -45,7 +46,7 @@ class Ran:
     code: int
     out: bytes
     err: bytes
-    measured: bool = False  # whether its output differs from run to run
+    measured: bool = False  # whether equal runs have different output, because it contains measured times
 
     def told(self):
         return f"draftproof {' '.join(word if len(word) < 80 else word[:60] + '...' for word in self.words)}\n" \
@@ -65,7 +66,7 @@ def run(words, limit=60, program=PROGRAM, **more):
 
 
 def read_help(words=()):
-    """Returns the command of these words with all its subcommands."""
+    """Returns the command that is called with these words, and all its subcommands."""
     command = Command(list(words))
     section = ""
     for line in run([*words, "--help"]).out.decode().splitlines():
@@ -95,7 +96,7 @@ def every_command(command=None):
 
 
 def usual_words(command):
-    """Returns the words of a short run of a command."""
+    """Returns the command-line words for a short run of the command."""
     words = list(command.words)
     for argument in command.arguments:
         words.append(ARGUMENTS.get(argument.name, "no_such_file"))
@@ -111,7 +112,7 @@ def in_parallel(call, all_of):
 
 
 def finish(tried, wrong):
-    """Prints `tried` and the runs that were wrong, and ends the test."""
+    """Prints the text `tried` and the wrong runs, and ends the test with exit code 0 or 1."""
     print(tried)
     for one in wrong[:20]:
         print(one)

@@ -27,7 +27,7 @@ def long_words(command):
 
 
 def wait_for_handlers(child):
-    """Waits until the program has its signal handlers: before that, signals reach the loader."""
+    """Waits until the program has installed its signal handlers, because earlier signals would just end the process."""
     wanted = sum(1 << number - 1 for number in SIGNALS)
     while child.poll() is None:
         with open(f"/proc/{child.pid}/status") as status:
@@ -59,7 +59,7 @@ def signalled(words, numbers, wait, folder):
 
 
 def fault(code, data, err, to_file):
-    """Returns the fault of the end of a run, or None."""
+    """Returns what is wrong with the exit code or the output of an interrupted run, or None."""
     if code == -9:
         return f"did not end within {SOON} seconds"
     if code not in (0, 1, 2, 3):
@@ -95,13 +95,14 @@ def of_case(case):
 
 
 def is_long(command):
-    """Whether a run with the long words takes more than a moment. A run that ends by itself would get no signal."""
+    """Whether a run with the values of LONG takes more than one second (nightly three). A shorter run could end before
+    a signal."""
     ran = run([*long_words(command), "--quiet"], limit=3 if NIGHTLY else 1)
     return ran.code == -9
 
 
 if __name__ == "__main__":
-    times, longest = (20, 1.5) if NIGHTLY else (1, 0.4)  # longest: most seconds until the first signal
+    times, longest = (20, 1.5) if NIGHTLY else (1, 0.4)  # longest: largest delay of the first signal in seconds
     random.seed(1)
     commands = [command for command in every_command() if command.words and not command.commands]
     commands = [command for command, long in zip(commands, in_parallel(is_long, commands)) if long]

@@ -240,7 +240,8 @@ TEST(BlockAssignment, GivesTheLongestFirstAndTheLeastWorkNext) {
     load[b] += 4;
   }
   for (std::uint64_t b = 0; b < 50; ++b) load.at(*assignment.owner("short", b)) += 0.25;
-  // 24.5 s are divided among 5 parts; the loads of two parts differ by at most the shortest block.
+  // Blocks of 24.5 s in all are divided among 5 parts. The loads of two parts differ by at most the time of the
+  // shortest block.
   const auto [least, most] = std::minmax_element(load.begin(), load.end());
   EXPECT_LE(*most - *least, 0.25);
   EXPECT_EQ(std::accumulate(load.begin(), load.end(), 0.0), 24.5);

@@ -20,7 +20,7 @@ namespace {
 
 const nlohmann::json divided_request{{"command", "divided"}};
 
-/// Returns a checkpoint with the blocks of `count` processes that ran `work`, merged in random order.
+/// Runs `work` as `count` shards and returns a checkpoint with their blocks, merged in random order.
 std::unique_ptr<Checkpoint> from_parts(std::uint64_t count, const std::function<void(Checkpoint&)>& work) {
   std::vector<std::string> parts;
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -22,7 +22,7 @@ using namespace wrong_verifiers;
 
 template <class V>
 Proof proof_of(V verifier = {}, std::string_view distribution = "iid") {
-  static std::vector<std::unique_ptr<AnyVerifier>> kept;  // a proof refers to its verifier
+  static std::vector<std::unique_ptr<AnyVerifier>> kept;  // because a proof refers to its verifier
   kept.push_back(std::make_unique<VerifierOf<V>>(Kind::mutant, verifier));
   return prove(*kept.back(), *registry().drafter(distribution), {.instances = 120, .tier = std::nullopt});
 }
@@ -63,7 +63,7 @@ Proof noise_reused(std::string_view property) {
   return asked_on("draft_noise_reused", "gumbel_iid", "p=(1 1 1) q=(8 1 3) K=1", property);
 }
 Proof one_key() { return asked_on("one_key_gumbel", "gumbel_iid", "p=(0 2 1) q=(2 1 0) K=1", "unbiased_over_keys"); }
-/// Exact over keys and calls, but every call with a key has other noise.
+/// The output is exact on average over keys and calls, but the noise of a key differs between calls.
 Proof key_and_call() {
   static const VerifierOf<KeyAndCall> verifier(Kind::mutant, {});
   return prove_on(verifier, *registry().drafter("gumbel_iid"), Instance::parse("p=(1 1) q=(1 1) K=1"),

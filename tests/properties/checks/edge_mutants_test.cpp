@@ -60,8 +60,8 @@ TEST(EdgeMutants, AreCaughtOnTheSmallestInstances) {
 }
 
 TEST(EdgeMutants, StrictGridSeesOneCell) {
-  // By hand: draft 0 with p = 6/16 and q = 8/16 is accepted for u < 3/4, on 12 of 16 cells; with <= it is accepted on
-  // 13.
+  // By hand: draft 0 with p = 6/16 and q = 8/16 is accepted if u < 3/4, for 12 of the 16 values of a 4-bit uniform u;
+  // with <= it is accepted for 13.
   const std::string evidence =
       evidence_of(proof_on("non_strict_compare", "iid", "p=(0 1) q=(0 1) K=1"), "strict_grid");
   EXPECT_NE(evidence.find("(0): 4-bit uniforms give (13/16 3/16), the distribution is (3/4 1/4)"), std::string::npos)
@@ -73,8 +73,8 @@ TEST(EdgeMutants, AReusedCoinHasTheDistributionByHand) {
   const Proof proof = proof_on("coin_reused_as_threshold", "iid", "p=(1 1 1) q=(0 0 1) K=1");
   EXPECT_EQ(evidence_of(proof, "exact_distribution"), "got (1/6 1/2 1/3), expected (1/3 1/3 1/3), TV 1/6");
   EXPECT_NE(evidence_of(proof, "coin_used_once").find("2 (draft 0), then 0, then 1"), std::string::npos);
-  // On all 12-bit uniforms, the program gives the enumerated distribution, except that each of the two thresholds,
-  // which are multiples of 1/6, lies inside a cell.
+  // Over all 12-bit uniforms, the frequencies of the program differ from the enumerated distribution by at most one
+  // uniform for each of the two thresholds, because these are multiples of 1/6 and not of 2^-12.
   const Rows<double> rows = double_distributions(Instance::parse("p=(1 1 1) q=(0 0 1) K=1"));
   const auto decider = registry().verifier("coin_reused_as_threshold")->scripted_on(rows, 1);
   int counts[3] = {};

@@ -1,5 +1,6 @@
-// Tests ladders where tokens tie and where levels round. Tied tokens are ordered by their ids, so the distribution of a
-// step depends on ids; and no rounding of a level may accept a token with p = 0.
+// Tests ladder verifiers on rows in which tokens have equal ratios and rows whose levels are rounded. Tokens with equal
+// ratios are ordered by their ids, so the distribution of a step depends on ids; and rounding of a level must not make
+// a token with p = 0 accepted.
 #include <gtest/gtest.h>
 
 #include <draftproof/properties/prover/path_prover.hpp>
@@ -42,7 +43,7 @@ TEST(LadderEdges, TiedTokensHoldWhatIsDeclared) {
       expect_passed_on_paths(name, distribution, "L=1 K=2 [] p=(1 1 0)/2 q=(1 1 1)/3");
   for (const std::string_view name : {"ladder_wor_tree", "ladder_block_wor"})
     expect_passed_on_paths(name, "without_replacement_tree", "L=1 K=2 [] p=(1 1 0)/2 q=(1 1 1)/3");
-  // For positions the output distribution is still checked.
+  // Verifiers of one position are checked on the same rows.
   expect_passed("ladder", "iid", "p=(1 1 0)/2 q=(1 1 1)/3 K=2");
   expect_passed("ladder_wor", "without_replacement", "p=(1 1 0)/2 q=(1 1 1)/3 K=2");
   expect_passed("ladder_independent", "independent", "p=(1 1 0)/2 q=(1 1 1)/3 q=(2 2 1)/5 K=2");

@@ -1,5 +1,5 @@
-// Tests that schemes that compare entries decide alike on every form of rows with ties, and that a scheme that compares
-// sums does not.
+// Tests that schemes that compare entries make the same decisions on every form of rows with ties (plain rows, tables,
+// fresh rows), and that a scheme that compares sums does not.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -15,8 +15,8 @@
 namespace draftproof::tied_schemes_test {
 namespace {
 
-/// Tests the i.i.d. draft with the largest value, and the first of several. The scheme is lossless if all values are
-/// equal, because it then tests the first draft, and wrong otherwise.
+/// Tests only the i.i.d. draft with the largest value; of several such drafts, the first. The scheme is lossless if all
+/// values are equal, because it then tests the first draft, and wrong otherwise.
 template <class Value>
 struct TestsTheLargest {
   static constexpr Info info{.name = "tests_the_largest", .summary = "one draft", .source = "this test"};
@@ -44,8 +44,8 @@ struct StepOfSums {
   }
 };
 
-/// The scheme is lossless on every row. Whether it tests the draft depends on a comparison of two tokens, so only
-/// acceptance shows a different result of the comparison.
+/// Compares the values of two fixed tokens, and tests the draft or draws from p. Both are lossless, so a different result
+/// of the comparison changes only the acceptance.
 template <class Value>
 struct TestsIfLarger {
   static constexpr Info info{.name = "tests_if_larger", .summary = "one draft or none", .source = "this test"};
@@ -119,7 +119,7 @@ TEST(TiedEntries, AcceptanceAloneShowsAComparisonOfRoundedTerms) {
   }
 }
 
-// The audited distribution of every form must be the target, for falling p and uniform q.
+// For falling p and uniform q, the audited output distribution on every form of rows must be the target up to rounding.
 TEST(TiedEntries, TheDistributionOfEachFormIsTheTargetUpToRounding) {
   for (const int size : {3, 5, 6, 7, 10})
     for (const int drafts : {1, 2, 3}) {

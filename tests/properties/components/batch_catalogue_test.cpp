@@ -15,7 +15,8 @@
 namespace draftproof {
 namespace {
 
-/// Returns the evidence of a check that fails the runner on a case. Expects that no correct runner fails it.
+/// Expects that the check fails for the runner on an instance, and that it fails for no correct runner. Returns the
+/// evidence.
 std::string batch_complaint(std::string_view runner, std::string_view check, std::string_view instance) {
   for (const std::string_view correct : {"token_chain", "padded_output", "offsets_by_chunk"}) {
     const auto finding = examine_one(correct, check, instance);
@@ -62,11 +63,11 @@ const WrongBatch wrong_batches[]{
     {"pad_id_tested", "padding_ignored",
      "order=(0 1) [p=(0 1)/1,(0 1)/1 q=(0 1)/1] [p=(1 1)/2,(1 1)/2,(1 1)/2 q=(1 1)/2,(1 1)/2]",
      "request 0 has 1 drafts and 2 accepted"},
-    // The residual masses are 1/4 and 1/2. The second residual is scanned as if its mass were 1/4, so its last token is
-    // cut off.
+    // The residual masses of the two requests are 1/4 and 1/2. The mutant scans the second residual as if its mass were
+    // 1/4, so its last token is never drawn.
     {"stale_block_sum", "row_distribution", residual_masses, ""},
     {"stale_block_sum", "row_alone", residual_masses, ""},
-    // V is one more than the tile, which has two lanes.
+    // The mutant reads rows in tiles of two lanes; V = 3 leaves one lane of padding.
     {"padding_lanes_win", "row_distribution", third_token, "got (1/4 1/4 1/4 1/4)"},
     {"padding_lanes_win", "bad_rows_refused", third_token, ""},
     {"path_cut_late", "output_cut", stop, "cut [1 0], 2 accepted, expected [1], 1 accepted"},
@@ -84,7 +85,7 @@ TEST(WrongBatches, AreReportedOnInstancesByHand) {
     EXPECT_NE(batch_complaint(runner, check, instance).find(part), std::string::npos) << runner << ", " << check;
 }
 
-/// Every other check passes on the same instance.
+/// Checks other than the one that fails pass on the same instance.
 TEST(WrongBatches, AreWrongInOneWay) {
   const auto passed = [](const char* runner, const char* check, const char* instance) {
     EXPECT_NE(examine_one(runner, check, instance)->status, Status::failed) << runner << ", " << check;
@@ -95,7 +96,7 @@ TEST(WrongBatches, AreWrongInOneWay) {
     for (const char* check : {"row_distribution", "row_alone", "own_words", "draws_declared", "inputs_unchanged"})
       passed(runner, check, two_calls);
   passed("coin_beside_last_draw", "row_distribution", "order=(0) [p=(1 1)/2]");
-  // On equal lengths without reordering or masks these bugs do not show.
+  // These bugs change nothing in a batch whose requests have equal lengths, keep their order and have no masks.
   const char* equal = "order=(0 1) [p=(1 2)/3,(1 1)/2 q=(2 1)/3 seed=1] [p=(1 1)/2,(1 2)/3 q=(1 2)/3 seed=2]";
   for (const char* runner : {"mask_of_neighbour_row", "proposal_row_offset_ragged", "proposals_not_permuted",
                              "pad_id_tested", "one_seed_for_all_requests", "padding_lanes_win"})
@@ -112,7 +113,7 @@ TEST(WrongBatches, OffsetsIn32Bits) {
   // correctly.
   EXPECT_NE(batch_complaint("row_offset_uint32", "wide_pitch", third_row).find("with 2147483656 elements"),
             std::string::npos);
-  // A single row begins at element 0 whatever the pitch.
+  // A single row begins at element 0 for every pitch, so its offset cannot overflow.
   EXPECT_EQ(examine_one("row_offset_int32", "wide_pitch", "order=(0) [p=(1 0)/1]")->status, Status::passed);
 }
 
@@ -140,7 +141,7 @@ TEST(Batches, CasesHaveEverySizeUpToNineAndSizesBesidePowersOfTwo) {
   for (const std::size_t size : {3u, 4u, 5u, 9u}) EXPECT_TRUE(requests.contains(size)) << size << " requests";
 }
 
-/// Returns an output without slots.
+/// A runner whose output has no slots.
 struct NoSlots {
   static constexpr ComponentInfo info{.name = "no_slots", .summary = "", .source = ""};
   template <class Random>
@@ -181,7 +182,7 @@ TEST(Batches, ARowThatIsNotWalkedWholeIsUndecided) {
     EXPECT_NE(cut.evidence.find("trial 0: request 0: more than 5 branches, probability 0."), std::string::npos);
   }
   EXPECT_EQ(NoForbiddenToken::check(right, one, work, {.leaves = 5}).status, Status::undecided);
-  // An outcome with positive probability is a violation, whatever the unexplored branches contain.
+  // A forbidden token with positive probability is a violation, even if some branches are not explored.
   const Answer seen = NoForbiddenToken::check(wrong, one, work, {.leaves = 8});
   EXPECT_EQ(seen.status, Status::failed) << seen.evidence;
 }

@@ -1,5 +1,5 @@
-// Tests that the checks of its group detect every wrong component with a small counterexample and accuse no correct
-// component, and that every check detects at least one wrong component.
+// Tests that every wrong component fails a check of its group on a small counterexample, that correct components fail no
+// check, and that every check detects at least one wrong component.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -38,8 +38,8 @@ TEST(Components, EveryGroupHasCorrectAndWrongOnes) {
   EXPECT_GE(count["grammar"][Kind::mutant], 7);
 }
 
-/// This is one test, because the search for all counterexamples is slow. The kill matrix checks that every mutant is
-/// caught.
+/// One test examines all components, because the search for counterexamples is slow. That every mutant is caught is
+/// tested by the kill matrix.
 TEST(Components, EveryCheckHasASmallCounterexampleThatReplays) {
   std::set<std::string> asked, failed;
   for (const auto& component : component_registry().components()) {
@@ -65,7 +65,7 @@ TEST(Components, EveryCheckHasASmallCounterexampleThatReplays) {
         EXPECT_LE(std::ssize(one.requests), component->info().chunk > 0 ? component->info().chunk + 1 : 3);
       } else if (component->group() == "target") {
         const TargetCase one = TargetCase::parse(finding.instance);
-        EXPECT_LE(one.request.vocabulary(), 4);  // a filter removes one token, and another token separates the rest
+        EXPECT_LE(one.request.vocabulary(), 4);  // for example two tokens, one that a filter removes, and one more
         EXPECT_LE(one.request.drafts(), 3);
       }
     }
@@ -89,7 +89,7 @@ TEST(Components, NoCorrectOneIsAccused) {
         passed += finding.status == Status::passed;
         EXPECT_TRUE(finding.status != Status::passed || finding.work > 0) << finding.property;
       }
-      // The check of anticipation is skipped for a policy that is only for sample-and-match.
+      // Policies that are correct for sample-and-match only have one check less: non_anticipation is skipped.
       const std::string_view group = component->group();
       const int fewest = group == "selection" ? 1 : group == "counter" || group == "grammar" ? 2 : 3;
       EXPECT_GE(passed, fewest) << component->info().name;

@@ -33,7 +33,8 @@ TEST(WrongCounters, FailConservationWhereTheyAreFlushedTooLate) {
   const auto ask = [](std::string_view counter, std::string_view text) {
     return examine_one(counter, "conservation", text).value();
   };
-  // With the trial before the run, 65,535 trials of token 0 fit into a cell. Merges alone do not reveal the bug.
+  // A run of 65,534 trials and the trial before it fit into a cell of 16 bits. Doubling the counts by merges does not
+  // reveal the bug.
   EXPECT_EQ(ask("flushed_too_late", "counts=(1)/1 doublings=0 run=65534").status, Status::passed);
   EXPECT_EQ(ask("flushed_too_late", "counts=(1)/1 doublings=40").status, Status::passed);
   EXPECT_NE(ask("flushed_too_late", "counts=(1)/1 doublings=0 run=65535")
@@ -47,7 +48,7 @@ TEST(WrongCounters, FailConservationWhereTheyAreFlushedTooLate) {
       EXPECT_EQ(ask(right, text).status, Status::passed) << right << ", " << text;
 }
 
-/// A counter without blocks.
+/// A counter that cannot count several equal trials in one call.
 struct TrialsAlone : CounterSteps {
   static constexpr ComponentInfo info{.name = "trials_alone", .summary = "", .source = ""};
   struct Counts : private StepCounts<TrialsAlone> {
@@ -67,7 +68,7 @@ TEST(Counters, RunsThatCannotBeCountedAreUndecided) {
   EXPECT_EQ(finding.evidence, "a run of 4294967296 trials needs add(verdict, times)");
 }
 
-/// Reports one trial too many in every cell after `right` reads of cells in this process.
+/// Becomes wrong after `right` reads of cells in this process: then every cell reports one trial too many.
 template <int right>
 struct WrongLater : CounterSteps {
   static constexpr ComponentInfo info{.name = "wrong_later", .summary = "", .source = ""};
@@ -83,7 +84,7 @@ struct WrongLater : CounterSteps {
 template <int right>
 void expect_replay(const std::string& replay, const std::string& evidence) {
   const ComponentOf<CounterGroup> counter(trial_counter<WrongLater<right>>(), Kind::mutant);
-  for (const char* const gate : {"first", "second"})  // the second run continues the count of reads
+  for (const char* const gate : {"first", "second"})  // In the second run the count of reads continues.
     for (const Finding& finding : counter.examine({.seed = 3})) {
       if (finding.property != "conservation") continue;
       EXPECT_EQ(finding.status, Status::failed) << gate;

@@ -24,15 +24,15 @@ void expect_answer(std::string_view component, std::string_view check, std::stri
   EXPECT_NE(finding.evidence.find(evidence), std::string::npos) << component << ": " << finding.evidence;
 }
 
-/// Token 1 may follow only token 0. After draft 0 the row of the bonus token allows both tokens, and the row before it
-/// only token 0; after draft 1 it is the other way round.
+/// Token 1 may follow only token 0, and is forbidden at the start. So after draft 0 the bonus token may be any, while
+/// the mask of the row before allows only token 0.
 TEST(Grammars, MasksOfWrongRows) {
   constexpr auto text = "next=(2 0),(2 1) state=1 | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";
   expect_answer("mask_by_prefix", "grammar_distribution", text, "");
   expect_answer("mask_by_prefix", "forbidden_tokens", text, "");
   expect_answer("drafts_end_after_forbidden", "grammar_distribution", text, "");
-  // Draft 0 (probability 1/2) is accepted. Draft 1 is forbidden, and its residual is token 0, without a bonus. The
-  // correct bonus after token 0 is (1 1)/2.
+  // Draft 0 (probability 1/2) is accepted, and the mutant's bonus is then always 0. Draft 1 is forbidden; token 0 is
+  // emitted in its place, without a bonus. The correct bonus after token 0 has distribution (1 1)/2.
   expect_answer("bonus_mask_before_last_draft", "grammar_distribution", text,
                 "token_path: after [0] got (3/4 1/4), expected (1/2 1/2), TV 1/4");
   expect_answer("mask_of_step_start", "grammar_distribution", text, "after [0] got (3/4 1/4), expected (1/2 1/2)");
@@ -48,18 +48,19 @@ TEST(Grammars, ABonusWithoutMask) {
 }
 
 TEST(Grammars, StatesThatDoNotFollowTheText) {
-  // Either draft 0 is accepted and then 1 is drawn, or draft 1 is rejected and 0 is drawn, but the rejected draft stays
-  // in the state.
+  // If draft 0 is accepted, 1 is drawn. If draft 1 is rejected, 0 is drawn, but the rejected draft stays in the mutant's
+  // state, so the mask of the next row is wrong.
   constexpr auto text = "regex=(0 1)* | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";
   expect_answer("state_after_all_drafts", "forbidden_tokens", text, "after [0] the grammar forbids token 0");
   expect_answer("state_after_all_drafts", "grammar_distribution", text,
                 "after [0] got (1/4 3/4), expected (0 1), TV 1/4");
-  // The token 1 that the verifier draws is forbidden at the start of the step, so the next row has no mask.
+  // The mutant's state does not contain the accepted draft 0. From this state the drawn token 1 is forbidden, so there is
+  // no next state, and the next row gets no mask.
   expect_answer("state_without_accepted_drafts", "grammar_distribution", text,
                 "after [0 1] got (1/2 1/2), expected (1 0)");
 }
 
-/// This is instance 3 of docs/selection.md.
+/// The test uses instance 3 of docs/selection.md.
 TEST(Grammars, ForbiddenDraftsAreRemoved) {
   constexpr auto text = "regex=(0|1)* | L=1 K=1 [] p=(1 1 1)/3 q=(1 0 1)/2";
   expect_answer(
@@ -71,8 +72,8 @@ TEST(Grammars, ForbiddenDraftsAreRemoved) {
 }
 
 TEST(Grammars, ThreeStatesOnChainsAndTrees) {
-  // All tokens are allowed at first; after token 1 all but token 1; after token 2 only token 1, which leads back to the
-  // start.
+  // The start state allows all tokens and the state after token 1 all but token 1. The state after token 2 allows only
+  // token 1, which leads back to the start state.
   constexpr std::string_view grammar = "next=(1 2 3),(2 0 3),(0 1 0) state=1 | ";
   constexpr std::string_view chain = "L=2 K=1 [] p=(1 2 3)/6 q=(3 2 1)/6",
                              tree = "L=2 K=2 [] p=(1 2 3)/6 q=(3 2 1)/6";
@@ -128,7 +129,7 @@ TEST(Grammars, AComponentOfChainsIsNotCheckedOnTrees) {
   EXPECT_EQ(tree.value().status, Status::skipped);
 }
 
-/// Returns the number of a state that the automaton does not have; the check must report this number.
+/// Masks with a state number that the automaton does not have; the check must report this number.
 struct StateBeyond : GrammarMasks {
   static constexpr ComponentInfo info{.name = "state_beyond", .summary = "", .source = "this test"};
   int mask_state(const GrammarStep& step, int) const { return step.automaton->states(); }
@@ -150,7 +151,8 @@ TEST(TokenExpressions, BecomeAutomata) {
   EXPECT_EQ(automaton_of(".*", 2).states(), 1);
   EXPECT_EQ(automaton_of("0* 1 .*", 2).next, (States{0, 0})) << "token 1 may always come later";
   EXPECT_EQ(automaton_of("0 (0 1|2)*", 3).next, (States{1, -1, -1, 2, -1, 1, -1, 1, -1}));
-  // A branch that ends is removed with the token that leads to it.
+  // In the expression, `0 1` cannot be continued. States from which no text continues forever are removed, so token 1 is
+  // not allowed.
   EXPECT_EQ(automaton_of("0 1|(0 0)*", 2).next, automaton_of("(0 0)*", 2).next);
   EXPECT_EQ(automaton_of("10*", 11).vocabulary, 11);
 }

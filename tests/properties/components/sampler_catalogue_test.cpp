@@ -12,7 +12,7 @@
 namespace draftproof {
 namespace {
 
-/// The textbook sampler with uniforms of fewer bits.
+/// Inverse-CDF sampling with uniforms of fewer bits.
 template <int bits>
 struct UniformOf : InverseCdfSteps {
   static constexpr ComponentInfo info{.name = "uniform_of", .summary = "", .source = ""};
@@ -41,7 +41,8 @@ double zipf_distance(int vocabulary) {
   return program_distance(sampler<S>().pieces(row), row);
 }
 
-/// Published values have two digits; values here differ by the shuffle of the row.
+/// Expects a value within 10 % of the published value, which has two digits and was computed with another random order
+/// of the row.
 void expect_about(double value, double published) { EXPECT_NEAR(value / published, 1, 0.10) << value; }
 
 TEST(WrongSamplers, FloatSumsAndShortUniformsInTotalVariation) {
@@ -64,9 +65,9 @@ TEST(Samplers, OfTheProductStayFarBelowTheirBudgets) {
 
 TEST(WrongSamplers, ShortNoiseStarvesTails) {
   const Sampler wrong = sampler<mutants::components::sampler::GumbelFrom24BitUniform>();
-  // These are deviations of the expected count in 100,000 draws, in standard deviations of the true count. Each
-  // published value comes from one run, so it has a standard deviation too: sqrt(111 / 196) at the first gap, 0 at the
-  // second.
+  // `published` has deviations of the count of rare tokens in 100,000 draws from the true mean, in standard deviations.
+  // They are compared with the deviation of the expected count. Each comes from one run, so it has a standard deviation
+  // itself: sqrt(111 / 196) at the first gap, 0 at the second, where the count is always 0.
   const double published[] = {-5.9, -5.2}, noise[] = {std::sqrt(111.0 / 196.0), 0.05};
   for (const int n : {0, 1}) {
     const SamplerCase one{.form = SamplerCase::Form::tail, .weights = {}, .size = 129'280, .gap = 18 + 2 * n};
@@ -84,7 +85,8 @@ TEST(WrongSamplers, RareTokensHaveTheirShareInTheRightRace) {
 }
 
 TEST(WrongSamplers, CoinsOfOne) {
-  // The last 128 of the 2^32 integers round to 1 in float: 2^32 - 128 is a tie, which goes to even.
+  // Of the 32-bit integers, the last 128 round to 2^32 in float, and so to a uniform of 1: 2^32 - 128 is a tie, which
+  // rounds to even.
   using mutants::components::sampler::CoinCanBeOne;
   const auto first = first_word([](std::uint64_t word) { return CoinCanBeOne::uniform(word) >= 1; });
   ASSERT_TRUE(first);
@@ -122,7 +124,7 @@ TEST(WrongSamplers, TheRowIsNoDistributionAfterTheRace) {
   EXPECT_EQ(examine_one("proposal_overwritten_by_race", "boundary_words", "w=(1 1)/2")->status, Status::passed);
 }
 
-/// States another distribution than the distribution of its draws.
+/// A sampler whose stated distribution differs from the distribution of its draws.
 struct FalseStatement : InverseCdfSteps {
   static constexpr ComponentInfo info{.name = "false_statement", .summary = "", .source = ""};
   struct Table {

@@ -23,7 +23,7 @@ struct Asked {
   const AnyComponent* component = made.get();
 };
 
-/// Expects that wrong components are refuted at 99 of 100 seeds or more, and right components at no seed.
+/// Expects that each component is refuted at 99 % of the seeds or more if it is `wrong`, and otherwise at no seed.
 void expect_at_every_seed(const std::vector<Asked>& all, bool wrong) {
   component_registry();  // registers the checks
   const int seeds = swept(1, 100);
@@ -56,11 +56,11 @@ std::vector<Asked> registered(Kind kind) {
 TEST(Seeds, RegisteredWrongOnesAreRefutedAtAll) { expect_at_every_seed(registered(Kind::mutant), true); }
 TEST(Seeds, RegisteredRightOnesAreRefutedAtNone) { expect_at_every_seed(registered(Kind::verifier), false); }
 
-// Tests of sources of target rows that are wrong in two settings.
+// Tests of sources of target rows that combine two settings in a wrong way.
 
 constexpr ComponentInfo nameless{.name = "of_a_test", .summary = "", .source = ""};
 
-/// Returns the row that results if two settings are applied in exchanged order.
+/// Returns the row that results if settings a and b are applied in exchanged order.
 template <std::size_t a, std::size_t b>
 std::vector<Rational> exchanged(const TargetRequest& request, const Token* drafts, int i) {
   Reading reading = reading_of(request);
@@ -79,7 +79,8 @@ Asked target_source(std::string name, TargetSource::Row row) {
 
 constexpr std::size_t first_filter = 3, past_filters = 7;
 
-/// Chained filters in which b also sees the tokens that a has removed.
+/// A wrong source for filters that are applied one after another: filter b is computed from all tokens, including the
+/// tokens that filter a has removed.
 template <std::size_t a, std::size_t b>
 struct Blind : TargetSteps {
   template <class Scalar>
@@ -102,14 +103,15 @@ struct Blind : TargetSteps {
   }
 };
 
-/// Joint filters in which b does not see the tokens that a has removed.
+/// Returns the row of a wrong source for filters that are all computed from the same row: filter b is computed without
+/// the tokens that filter a has removed.
 template <std::size_t a, std::size_t b>
 std::vector<Rational> seeing(const TargetRequest& request, const Token* drafts, int i) {
   std::vector<Rational> row = target_row<Rational>(TargetSteps{}, request, drafts, i);
   if (!request.joint) return row;
   TargetRequest chain = request;
   chain.joint = false;
-  if (chain.cold_last) chain.coldness = chain.grain;  // only the tokens that filters see matter here
+  if (chain.cold_last) chain.coldness = chain.grain;  // the temperature comes after the filters
   for (std::size_t f = first_filter; f < past_filters; ++f)
     if (f != a && f != b) switch_off(chain, all_settings[f]);
   const std::vector<Rational> kept = target_row<Rational>(TargetSteps{}, chain, drafts, i);
@@ -149,7 +151,7 @@ TEST(Seeds, EveryTwoSettingsReadInAnotherWay) {
   expect_at_every_seed(right, false);
 }
 
-// Tests of counters with cells of few bits.
+// Tests of counters whose cells have few bits and of counters that lose trials.
 
 enum class Full { wraps, saturates };
 
@@ -164,7 +166,7 @@ struct Narrow : CounterSteps {
   using Counts = StepCounts<Narrow>;
 };
 
-/// Cells are flushed in time, but each flush loses its last trial, or all trials of the last token.
+/// A counter that flushes its cells in time, but each flush loses its last trial, or all trials of the last token.
 template <std::uint64_t every, bool of_last_token>
 struct LosesAtFlush : CounterSteps {
   static constexpr const ComponentInfo& info = nameless;

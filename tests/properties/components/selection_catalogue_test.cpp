@@ -53,7 +53,8 @@ TEST(SelectionPolicies, IllegalDrafts) {
   for (const auto wrong : {"illegal_draft_trimmed", "illegal_draft_without_row"})
     expect_output(wrong, text, "after [] got (3/4 1/4 0), expected (1/2 1/2 0), TV 1/4");
   expect_output("illegal_drafts_kept", text, "");
-  // On chains, both wrong policies are the same rule. In a tree, the siblings of an illegal draft stay.
+  // On chains the two wrong policies make the same choices. On trees one is not defined, and the other keeps the
+  // siblings of an illegal draft.
   constexpr auto tree = "budget=2 | L=1 K=2 [] p=(1 1 0)/2 q=(1 0 1)/2";
   EXPECT_EQ(asked("illegal_draft_trimmed", "output_distribution", tree).status, Status::skipped);
   expect_output("illegal_draft_without_row", tree, "recursive_rejection_wor_tree: request 0: after [] got (1 0 0)");
@@ -70,8 +71,8 @@ TEST(SelectionPolicies, ThroughputWithAndWithoutEarlyStop) {
   expect_output("throughput_early_stop", text, "");
 }
 
-/// There are ties at c = 1: after token 0 of request 0, its second draft ties with the first drafts of both requests,
-/// and may replace one of them.
+/// Drafts have confidence 1 where none is given. So after token 0 of request 0, the second draft ties with the first
+/// drafts of both requests, and a wrong policy may keep it in place of one of them.
 TEST(SelectionPolicies, TiesInAnyOrder) {
   constexpr auto text =
       "budget=1 | L=2 K=1 [] p=(1 1)/2 q=(1 1)/2 [1] p=(1 1)/2 q=(1 1)/2 c=0 | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";
@@ -215,8 +216,8 @@ TEST(SelectionTable, SixtyModels) {
   expect_biased<Reads::later, after_with_token>({50, 50, 0});
 }
 
-/// Keeps the draft of each request by the token of the other request: each request alone has the right distribution,
-/// but the two are not independent.
+/// Keeps the draft of each request if the other request's draft is token 0. Each request alone has the right
+/// distribution, but the two requests are not independent.
 struct KeptByTheOther : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "kept_by_the_other", .summary = "", .source = ""};
 
@@ -267,8 +268,8 @@ TEST(SelectionPolicies, KeptDraftsAreClosed) {
   EXPECT_EQ(finding.evidence, "draft 2 of request 0 is kept without the draft before it");
 }
 
-/// Every wrong policy, also a policy for ties or trees, is refuted on a model of at most three tokens and two drafts
-/// per request, and the evidence names the value on which the choice depends.
+/// Tests that every wrong policy is refuted on a model of at most three tokens and two drafts per request, and that the
+/// evidence names the value on which the choice depends.
 TEST(SelectionPolicies, WrongOnesAreRefutedOnSmallModels) {
   int wrong = 0;
   for (const auto& component : component_registry().components()) {
