@@ -19,7 +19,8 @@
 
 namespace draftproof::verifiers {
 
-/// Selects one draft by the shares of the drafted set and verifies it as a single draft.
+/// The plan: selects one draft with the probabilities that core->share gives for the drafted set, and verifies it as a
+/// single draft.
 template <class L>
 struct TwoStepPlan {
   using Scalar = typename L::Scalar;
@@ -31,7 +32,7 @@ struct TwoStepPlan {
   template <class P, class R>
   Verdict verify(const P& at, R& random) const {
     const auto set = core->drafts.of(at.draft_data(), at.drafts());
-    if (set == core->drafts.size()) return {};  // drafts of probability 0: reported as an impossible branch
+    if (set == core->drafts.size()) return {};  // these drafts have probability 0; an empty verdict reports this
     return selected.verify(at, core->drafts.sets[set][core->pick(set, random)], random);
   }
 

@@ -1,4 +1,5 @@
-// Gumbel coupling: draft and token are the winners of one race of exponential clocks, run with q and with p.
+// Gumbel coupling: the draft is the winner of a race of exponential clocks with rates q, the token the winner of a race
+// with rates p on the same noise.
 //
 //   E_x    noise of stream 0, token x     exponential of rate 1, read by drafter and verifier
 //   x_1    argmin of E_x / q(x)           computed by the drafter: drafters/shared_noise.hpp

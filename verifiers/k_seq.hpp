@@ -1,14 +1,14 @@
-// K-SEQ: tests every draft against p / rho with one factor rho; the rest of p is drawn from one residual.
+// K-SEQ: tests each draft against p / rho with a common factor rho; if all are rejected, draws from a residual.
 //
 //   p        at.target(x)                target probability of token x
-//   q        at.proposal(x)              probability each draft was drawn with
+//   q        at.proposal(x)              probability with which each draft was drawn
 //   rho      plan.factor                 division factor, at least the root rho* of gamma(rho) = rho
 //   beta     (1 - F(rho)) / rho          sum min(q, p / rho), the probability that one draft passes;
 //                                        F(rho) is at.residual_mass(rho), the sum of (p - rho q)+
 //   gamma    plan.served                 (1 - (1 - beta)^K) / beta
 //
-// Cost: the root once per (p, q, K), on fresh rows within 2^-24 of its acceptance in 3 to 5 passes
-// (verifiers/rejection/k_seq_root.hpp), to the last bit elsewhere; K flips and one draw per trial.
+// Cost: one computation of the root per (p, q, K): on fresh rows 3 to 5 passes, with acceptance within 2^-24 of the
+// optimal root's (verifiers/rejection/k_seq_root.hpp), elsewhere to the last bit; K flips and one draw per trial.
 // Acceptance: 1 - (1 - beta)^K.
 // Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, k-sequential selection.
 // Correctness: the drafts emit gamma min(q, p / rho) <= p for every rho with gamma <= rho, so rho is rounded up. At
@@ -32,7 +32,7 @@ struct KSeq {
       .drafts = DraftSamplings{"iid"},
       .claims = {.accepts_equal_distributions = true, .one_draft_is_single_draft = true}};
 
-  /// 0: the smallest valid factor. Otherwise the factor to use; the caller must ensure factor >= rho*.
+  /// The factor to use, which must be at least rho*; 0 selects the smallest valid factor.
   double factor = 0;
 
   template <class Scalar>
@@ -57,7 +57,7 @@ struct KSeq {
   }
 
  private:
-  /// For vocabularies up to this size bisection is used: 60 passes are cheap and give the root to the last bit.
+  /// Largest V of fresh rows for which bisection is used: its 60 passes are cheap and give the root to the last bit.
   static constexpr int cheap_pass = 1024;
 
   template <Distributions L>
@@ -66,8 +66,9 @@ struct KSeq {
     return served_by<typename L::Scalar>(distributions.one(), rho, distributions.residual_mass(rho), drafts);
   }
 
-  /// Bisection on the sign of gamma(rho) - rho, which is >= 0 at 1 and <= 0 at K. The bracket lies on the grid of
-  /// multiples of 2^-steps (K - 1). Returns its upper end, where gamma <= rho was computed: valid in every scalar.
+  /// Finds the root by bisection on the sign of gamma(rho) - rho, which is >= 0 at 1 and <= 0 at K. The ends of the
+  /// bracket are 1 plus multiples of 2^-steps (K - 1). Returns the upper end, which is a valid factor in every scalar
+  /// type, because gamma <= rho was computed there.
   template <Distributions L>
   DRAFTPROOF_DEVICE static Plan<typename L::Scalar> smallest(const L& distributions, int drafts) {
     using Scalar = typename L::Scalar;
@@ -88,8 +89,8 @@ struct KSeq {
     return {high, served_high};
   }
 
-  /// Number of halvings: enough to reach the last bit of a floating-point number. In fractions any valid factor is
-  /// exact, and few halvings keep the fractions short.
+  /// Number of halvings. In floating point they reach the last bit. In fractions the scheme is exact with any valid
+  /// factor, and few halvings keep the fractions short.
   template <class Scalar>
   static constexpr int steps = std::is_floating_point_v<Scalar> ? 60 : 12;
 };

@@ -57,7 +57,8 @@ struct OptimalTransportOf {
     using Scalar = typename L::Scalar;
     const auto target = target_row(distributions);
     TransportPlan<Scalar> plan = plan_transport<Scalar>(draft_sets<Drafter>(distributions, drafts), target);
-    // If the sets emit all of p, the mass that they keep is rounding of the flow and there is no residual to draw.
+    // If the sets emit all of p, there is no residual to draw from, so the refused mass of a set can only be a rounding
+    // error of the flow.
     if (plan.served == target) plan.spend_rounding(target);
     const Core<L> core = std::make_shared<const TransportPlan<Scalar>>(std::move(plan));
     return {core, residual_of(distributions, core)};

@@ -1,5 +1,4 @@
-// Recursive rejection: tests the drafts in turn against a residual (p - b q)+. Each refusal replaces b by a larger
-// value, b + F(b).
+// Recursive rejection: tests the drafts in turn against a residual (p - b q)+. Each rejection raises b to b + F(b).
 //
 //   p        at.target(x)            target probability of token x
 //   q        at.proposal(x)          probability with which each draft was drawn

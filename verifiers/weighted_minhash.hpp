@@ -1,5 +1,5 @@
-// Weighted MinHash coupling: darts fall on tokens x [0, 1); the draft is the first dart below q, the token the first
-// dart below p.
+// Weighted MinHash coupling: a dart is a uniform pair (token x, height in [0, 1)). The draft is the token of the first
+// dart with height below q(x), and the emitted token is the token of the first dart with height below p(x).
 //
 //   darts  noise of one stream     (token, height), read by drafter and verifier; sim/sampling/minhash_rejection.hpp
 //   x_1    first dart below q      computed by the drafter: drafters/shared_noise.hpp

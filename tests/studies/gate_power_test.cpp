@@ -35,7 +35,7 @@ TEST(DeviationShapes, HaveTheDistanceAskedFor) {
         sum += distribution[x];
         apart += std::abs(distribution[x] - table.target(static_cast<Token>(x))) / 2;
       }
-      // There are sixty terms below 1, each rounded once or twice.
+      // The sum has sixty terms below 1, each rounded once or twice.
       EXPECT_NEAR(sum, 1, 1e-14) << shape.about;
       EXPECT_NEAR(apart, distance, 1e-14) << shape.about;
     }
@@ -74,7 +74,7 @@ TEST(WrongPrograms, RoundAndCutAsTheySay) {
 }
 
 TEST(WrongPrograms, ServeWhatTheirNamesSay) {
-  // There are two tokens. q drafts only the first, and p has 1/2 on each, so half of the drafts are rejected.
+  // V = 2. Only token 0 is drafted, and p = (1 1)/2, so half of the drafts are rejected.
   const RatioTable table(std::vector<double>{0.5, 0.5}, std::vector<double>{1, 0});
   const auto share_of_first = [&](const auto& decide, std::vector<Token> drafts) {
     constexpr int trials = 4096;
@@ -129,7 +129,7 @@ TEST(GatePowerStudy, FailsWhereAReferenceIsMissed) {
   EXPECT_TRUE(complaint(study("single_draft", 4))) << "a right verifier is never seen";
   EXPECT_FALSE(complaint(study("resample_from_target", 9)));
   EXPECT_TRUE(complaint(study("resample_from_target", 0)));
-  // 2^9 trials are too few to detect a deviation that needs the nightly profile.
+  // The study fails, because 2^9 trials do not detect deviations for which the nightly profile is needed.
   EXPECT_FALSE(study("resample_from_target", 9).passed);
 }
 

@@ -1,6 +1,6 @@
-// Tests of schemes that are compared on the same drafts: each has the results of its own simulation, and errors of
-// differences are errors of paired trials. Also tests that recursions over clipped products equal an enumeration of
-// every branch, on random chains.
+// Tests of schemes that are compared on the same drafts: each gets the same results as in a separate simulation, and
+// the errors of differences are errors of paired trials. Also tests that recursions over clipped products equal an
+// enumeration of every branch, on random chains.
 #include <atomic>
 #include <cmath>
 
@@ -28,7 +28,7 @@ Candidates on(int drafts, int length, const std::vector<std::string>& schemes) {
   return all;
 }
 
-/// Returns the same candidates, each with drafts drawn for it alone.
+/// Returns the same candidates, but each draws its drafts itself instead of sharing the drafts.
 Candidates on_own(const Candidates& shared) {
   Candidates all = shared;
   for (PathCandidate& candidate : all) candidate.drafter = &small::drafter("iid_paths");
@@ -61,7 +61,8 @@ TEST(PairedPaths, AreWhatSimulatingAloneGives) {
   }
 }
 
-// Coin c of trial n, of `coins` per trial, has the address n coins + c, so that no two verifications share random bits.
+// Each trial has `coins` verifications. Verification c of trial n uses the random bits of trial n * coins + c, so that
+// no two verifications share random bits.
 TEST(PairedPaths, CoinsAreNotShared) {
   constexpr std::uint64_t trials = 300, coins = 3, seed = 3;
   const auto source = open_rows();
@@ -110,8 +111,8 @@ TEST(PairedPaths, StopsWhenTold) {
   EXPECT_LT(compare_paths(*source, on(1, 2, {"block"}), 100, 1, options, ignore).trials, 100u);
 }
 
-// The errors follow from the numbers of accepted tokens of each trial and their squares. The difference of a scheme
-// from itself is 0 with error 0.
+// Standard errors are computed from the accepted tokens of each trial and their squares. The difference between a
+// scheme and itself is 0 with error 0.
 TEST(PairedPaths, ErrorsAreThoseOfTheTrials) {
   const auto source = open_rows();
   const PairedTally tally =
@@ -123,7 +124,8 @@ TEST(PairedPaths, ErrorsAreThoseOfTheTrials) {
   const double apart = std::hypot(tally.standard_error(0), tally.standard_error(1));
   EXPECT_GT(tally.difference_error(0, 1), 0);
   EXPECT_LT(tally.difference_error(0, 1), apart) << "same drafts, same coins: less than if they were independent";
-  // In each of 1000 trials, two verifications accept 0 to 4 tokens each, so a trial's square is at most 8^2.
+  // In each of 1000 trials two verifications accept at most 4 tokens each, so the squared sum of a trial is at most
+  // 8^2.
   EXPECT_LE(tally.product(0, 0), 1000u * 64u);
   EXPECT_GT(tally.standard_error(0), 0.01);
 }

@@ -1,5 +1,5 @@
-// Compares closed forms of the output distribution of recursive rejection given the drafted tuple with an enumeration,
-// for every tuple.
+// For every drafted tuple, compares the closed form of the conditional output distribution of recursive rejection with
+// an enumeration.
 #include <array>
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 TEST(RefusalGroups, AreTheDistributionOfAWalkGivenTheTuple) {
   const int vocabulary = 5, drafts = 3;
   for (unsigned seed = 0; seed < 6; ++seed) {
-    // In every second pair, some tokens have probability 0 in one of the rows.
+    // For odd seeds some tokens have probability 0 in p or q.
     const double zeros = seed % 2 ? 0.3 : 0;
     const RatioTable table(examples::random_row(40 + seed, 5, 1, zeros),
                            examples::random_row(50 + seed, 5, 1, zeros));

@@ -1,5 +1,5 @@
-// Tests that the search for counterexamples finds known ones and can be stopped, and that the search over all pairs of
-// distributions finds known minima, also along ridges.
+// Tests that the search for counterexamples finds known counterexamples and can be stopped, and that the search over
+// all pairs of distributions finds known minima, also along a narrow valley.
 #include <cmath>
 #include <set>
 
@@ -71,7 +71,7 @@ TEST(OrderInstances, AreDistributionsOfAllFamiliesAndSizes) {
   EXPECT_EQ(drafts, (std::set<int>{1, 2, 3, 4}));
 }
 
-// In a tight pair, p(prefix) = q(prefix)^K for every prefix of the tokens.
+// In a tight pair, p(S) = q(S)^K for every set S of the first tokens.
 TEST(OrderInstances, TightOnesAttainTheOptimumAtEveryPrefix) {
   for (std::uint64_t n = 0; n < 50; ++n) {
     InstanceRng dice(1, n);
@@ -98,7 +98,7 @@ double ridge(const std::vector<double>& p, const std::vector<double>& q) {
 TEST(PairSearch, FollowsARidgeToItsEnd) {
   const LeastPair found = least_pair(ridge, 2, 8, {});
   ASSERT_TRUE(found.complete);
-  // About 70 of 200 rounds reach the smallest step; if some start ends early, another start gives the minimum.
+  // The search has several starting points, so one that ends early does not change the minimum.
   EXPECT_LT(found.value, 1e-6);
   EXPECT_NEAR(found.p[0], 0.3, 1e-6);
 }

@@ -21,7 +21,7 @@ using studies::DraftTemperatures;
 using studies::Precision;
 using studies::ResolutionTrade;
 
-/// A wrong scheme that always accepts the first draft: its acceptance is 1.
+/// A wrong scheme that always accepts the first draft, so its acceptance is 1.
 struct TakesTheFirst {
   static constexpr Info info{
       .name = "takes_the_first", .summary = "", .source = "", .drafts = DraftSamplings{"greedy"}};
@@ -38,7 +38,7 @@ StudyOptions one_source(std::string source, std::uint64_t effort) {
   return {.sources = {std::move(source)}, .effort = effort, .seed = 3};
 }
 
-/// The size of each study in these tests; studies that are not listed run with effort 1 on their default sources.
+/// The options of each study in these tests. Studies that are not listed run with effort 1 on their default sources.
 const std::map<std::string, StudyOptions> sizes{
     {"acceptance_estimators", one_source("zipf:vocabulary=60,noise=0.8", 64)},
     {"adaptive_drafts", small(4000)},
@@ -119,7 +119,7 @@ TEST_P(AnyStudy, ToldProgressRises) {
   }
 }
 
-/// Studies that only the tests of the command line run, because they are long at every effort.
+/// Studies that are slow at every effort, so only the tests of the command line run them.
 const std::set<std::string_view> long_ones{"precision", "worst_cases"};
 
 std::vector<std::string> names() {
@@ -166,7 +166,7 @@ TEST(DraftTemperaturesStudy, EveryCellOfTheCapturesIsInOrder) {
       {.sources = {data + "stories512_positions.npz", data + "mixed32k_positions.npz"}, .effort = 2, .seed = 1});
   EXPECT_TRUE(result.passed) << result.document.data["checks"];
   for (const auto& source : result.document.data["sources"]) {
-    ASSERT_EQ(source["settings"].size(), 27u);  // eight temperatures and the spread, K = 2, 4, 8
+    ASSERT_EQ(source["settings"].size(), 27u);  // eight temperatures and "spread", each for K = 2, 4 and 8
     double fewer = 0;
     for (const auto& cell : source["settings"]) {
       const auto of = [&cell](const char* scheme) { return cell["acceptance"][scheme].get<double>(); };
@@ -257,8 +257,8 @@ TEST(PrecisionStudy, ControlsComeOutAsElsewhere) {
 }
 
 TEST(PrecisionStudy, GridByHand) {
-  // Prefix sums are 3/16, 1/2, 1. Of the multiples of 1/4 below 1, 0 is below the first sum, 1/4 below the second, and
-  // the others below the third.
+  // Each multiple u of 1/4 gives the first token whose prefix sum is above u. The prefix sums are 3/16, 1/2 and 1, so
+  // u = 0 gives token 0, 1/4 gives token 1, and 1/2 and 3/4 give token 2.
   EXPECT_EQ(Precision::grid_distribution({0.1875, 0.3125, 0.5}, 2), (std::vector{0.25, 0.25, 0.5}));
   EXPECT_EQ(Precision::grid_distribution({0.1875, 0.3125, 0.5}, 4), (std::vector{0.1875, 0.3125, 0.5}));
 }

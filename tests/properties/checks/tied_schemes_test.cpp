@@ -44,8 +44,8 @@ struct StepOfSums {
   }
 };
 
-/// Compares the values of two fixed tokens, and tests the draft or draws from p. Both are lossless, so a different result
-/// of the comparison changes only the acceptance.
+/// Compares the values of two fixed tokens, and tests the draft or draws from p. Both are lossless, so a different
+/// result of the comparison changes only the acceptance.
 template <class Value>
 struct TestsIfLarger {
   static constexpr Info info{.name = "tests_if_larger", .summary = "one draft or none", .source = "this test"};

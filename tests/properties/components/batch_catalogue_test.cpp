@@ -42,11 +42,11 @@ const char* const one_masked = "order=(0 1) [p=(1 1)/2 mask=(1 0)/1] [p=(1 1)/2 
 const char* const two_calls = "order=(0 1) [p=(1 1)/2,(1 1)/2 q=(1 1)/2 seed=1] [p=(1 1)/2,(1 1)/2 q=(1 1)/2 seed=2]";
 
 const WrongBatch wrong_batches[]{
-    // The first request rejects its draft, so the second reads the mask of the first's bonus row.
+    // Request 0 rejects its draft. The mutant then applies the mask of request 0's bonus row to request 1.
     {"mask_of_neighbour_row", "no_forbidden_token",
      "order=(0 1) [p=(0 1)/1,(1 1)/2 q=(1 0)/1 mask=(1 1)/2,(1 0)/1] [p=(1 1)/2 mask=(0 1)/1]",
      "request 1 emits [0]"},
-    // The requests have lengths 1 and 2, in the layout before compaction.
+    // The requests have 1 and 2 drafts. The mutant's offset of request 1 counts two proposal rows for request 0.
     {"proposal_row_offset_ragged", "row_distribution",
      "order=(0 1) [p=(1 2)/3,(1 1)/2 q=(1 0)/1] [p=(1 1)/2,(1 3)/4,(1 1)/2 q=(1 3)/4,(3 1)/4]", ""},
     // With the neighbour's row (3 1)/4 instead of (1 3)/4, token 0 is accepted with probability 2/3 and token 1 always,
@@ -54,7 +54,7 @@ const WrongBatch wrong_batches[]{
     {"proposals_not_permuted", "row_distribution", swapped, "got (1/6 5/6), expected (1/2 1/2), TV 1/3"},
     {"proposals_not_permuted", "slots_permuted", swapped, ""},
     {"one_seed_for_all_requests", "own_words", two_rows, "read twice"},
-    // Each row alone has its distribution, but given the other's random bits it is fixed: TV 1/2 from independence.
+    // Each row alone has its distribution, but both rows emit the same token: TV 1/2 from independent rows.
     {"one_seed_for_all_requests", "row_distribution", two_rows, "TV 1/2"},
     // Request 0 has its first rejection at position 0, request 1 at position 1.
     {"rejection_write_to_other_row", "row_alone",

@@ -1,5 +1,5 @@
-// Tests that every wrong component fails a check of its group on a small counterexample, that correct components fail no
-// check, and that every check detects at least one wrong component.
+// Tests that every wrong component fails a check of its group on a small counterexample, that correct components fail
+// no check, and that every check detects at least one wrong component.
 #include <algorithm>
 #include <map>
 #include <set>

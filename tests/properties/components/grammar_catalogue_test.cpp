@@ -48,14 +48,14 @@ TEST(Grammars, ABonusWithoutMask) {
 }
 
 TEST(Grammars, StatesThatDoNotFollowTheText) {
-  // If draft 0 is accepted, 1 is drawn. If draft 1 is rejected, 0 is drawn, but the rejected draft stays in the mutant's
-  // state, so the mask of the next row is wrong.
+  // If draft 0 is accepted, 1 is drawn. If draft 1 is rejected, 0 is drawn, but the rejected draft stays in the
+  // mutant's state, so the mask of the next row is wrong.
   constexpr auto text = "regex=(0 1)* | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";
   expect_answer("state_after_all_drafts", "forbidden_tokens", text, "after [0] the grammar forbids token 0");
   expect_answer("state_after_all_drafts", "grammar_distribution", text,
                 "after [0] got (1/4 3/4), expected (0 1), TV 1/4");
-  // The mutant's state does not contain the accepted draft 0. From this state the drawn token 1 is forbidden, so there is
-  // no next state, and the next row gets no mask.
+  // The mutant's state does not contain the accepted draft 0. From this state the drawn token 1 is forbidden, so there
+  // is no next state, and the next row gets no mask.
   expect_answer("state_without_accepted_drafts", "grammar_distribution", text,
                 "after [0 1] got (1/2 1/2), expected (1 0)");
 }
@@ -151,8 +151,8 @@ TEST(TokenExpressions, BecomeAutomata) {
   EXPECT_EQ(automaton_of(".*", 2).states(), 1);
   EXPECT_EQ(automaton_of("0* 1 .*", 2).next, (States{0, 0})) << "token 1 may always come later";
   EXPECT_EQ(automaton_of("0 (0 1|2)*", 3).next, (States{1, -1, -1, 2, -1, 1, -1, 1, -1}));
-  // In the expression, `0 1` cannot be continued. States from which no text continues forever are removed, so token 1 is
-  // not allowed.
+  // A text that begins with `0 1` cannot continue. States from which no text continues forever are removed, so token 1
+  // is not allowed.
   EXPECT_EQ(automaton_of("0 1|(0 0)*", 2).next, automaton_of("(0 0)*", 2).next);
   EXPECT_EQ(automaton_of("10*", 11).vocabulary, 11);
 }

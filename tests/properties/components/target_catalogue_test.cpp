@@ -44,16 +44,18 @@ const WrongTarget wrong_targets[]{
     {"penalty_counts_last_token_twice", "completed_distribution", counted,
      "after [1] got (1/3 2/3), expected (1/2 1/2), TV 1/6"},
     {"target_argmax_fallback", "completed_distribution", "w=(1 1)/2 q=(1 1)/2 generic", "TV 1/2"},
-    // 2/3 is below 70 %, so token 1 reaches it and stays.
+    // Token 0 has 2/3, which is below 70 %; token 1, which reaches 70 %, is kept.
     {"top_p_leaves_out_the_last", "rows_by_prefix", "w=(2 1)/3 q=(1 1)/2 top_p=70",
      "got (1 0), expected (2/3 1/3), TV 1/3"},
-    // After top-k 2 the first token has 3/5, which is above 55 %; of the whole row it has 1/2.
+    // After top-k 2 token 0 has 3/5, which is above 55 %, so top-p keeps it alone. In the whole row it has 1/2, so the
+    // mutant keeps two tokens.
     {"chain_filtered_jointly", "rows_by_prefix", "w=(3 2 1)/6 q=(1 1 1)/3 top_k=2 top_p=55",
      "got (3/5 2/5 0), expected (1 0 0)"},
-    // After squaring, the first token alone has 4/5.
+    // After squaring of the weights, token 0 alone has 4/5, which is above 70 %.
     {"filters_before_temperature", "rows_by_prefix", "w=(2 1)/3 q=(1 1)/2 cold=2 top_p=70",
      "got (4/5 1/5), expected (1 0)"},
-    // At inverse temperature 1 the weights are 1 and 2^4; at 5/4 they are 1 and 2^5.
+    // With weights to the power of 4 times the inverse temperature, they are 1 and 2^4 at inverse temperature 1, and 1
+    // and 2^5 at 5/4.
     {"temperature_near_one_skipped", "rows_by_prefix", "w=(1 2)/3 q=(1 1)/2 cold=5 grain=4",
      "got (1/17 16/17), expected (1/33 32/33)"},
     {"low_temperature_is_greedy", "rows_by_prefix", "w=(1 2)/3 q=(1 1)/2 cold=12 grain=4",
@@ -88,8 +90,8 @@ TEST(WrongTargets, AreRightElsewhere) {
 }
 
 TEST(Targets, TypicalPKeepsWhatIsAsSurprisingAsTheMean) {
-  // The entropy of (8 4 1 1)/14 is 1.09, and the surprises are .56, 1.25, 2.64, 2.64. Token 1 is nearest, then token 0.
-  // Both have 12/14 of the mass, so 60 % keeps both and 20 % only token 1.
+  // The entropy of (8 4 1 1)/14 is 1.09, and the values -log p are .56, 1.25, 2.64, 2.64. Token 1 is nearest to the
+  // entropy, then token 0. Token 1 has 4/14 of the mass and both have 12/14, so 60 % keeps both and 20 % only token 1.
   const auto row = [](const char* text) {
     const TargetCase one = TargetCase::parse(text);
     const Token none = 0;
@@ -116,7 +118,8 @@ TEST(Targets, TokensThatAreNeverDrafted) {
 }
 
 TEST(Targets, RowsByHand) {
-  // After text 0 and draft 1 the weights are 4/2, 6/2 and 5, squared (4 9 25); min-p 1/4 keeps the weights above 25/4.
+  // After text 0 and draft 1 the penalty gives the weights 4/2, 6/2 and 5; their squares are (4 9 25), and min-p 1/4
+  // keeps the weights of at least 25/4.
   const TargetCase one = TargetCase::parse("w=(1 1 1)/3,(4 6 5)/15 q=(1 1 1)/3 text=(0) cold=2 min_p=4 penalty=2");
   const std::vector<Token> drafted{1};
   const std::vector<Rational> wanted{0, Rational(9, 34), Rational(25, 34)};

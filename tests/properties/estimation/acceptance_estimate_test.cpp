@@ -53,7 +53,8 @@ TEST(AcceptanceEstimate, IsWithinOneTenThousandthAtFullSize) {
       exact = closed_acceptance(name, table, 4);
     EXPECT_NEAR(estimate.draft_accepted.mean, exact, 1e-4) << name;
     EXPECT_LT(estimate.draft_accepted.standard_error, 1e-4 / 2) << name;
-    // All five accept every token that is among the drafts, K-SEQ up to the rounding of its factor.
+    // In all five schemes an emitted token that is among the drafts is an accepted draft; in K-SEQ up to the rounding
+    // of its factor.
     EXPECT_NEAR(estimate.draft_emitted.mean, estimate.draft_accepted.mean, 1e-9) << name;
     // Student's t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
     EXPECT_LT(std::abs(estimate.draft_accepted.mean - exact), 10 * estimate.draft_accepted.standard_error + 1e-9)
@@ -64,7 +65,7 @@ TEST(AcceptanceEstimate, IsWithinOneTenThousandthAtFullSize) {
 TEST(AcceptanceEstimate, OneDraftIsTheOverlap) {
   const RatioTable& table = standard_table();
   const auto estimate = estimate_of("single_draft", "iid", table, 1, {.tuples = 1 << 14});
-  // With one draft, the control variate is the outcome itself.
+  // With one draft, the control variate equals the outcome, so the estimate has no error.
   EXPECT_NEAR(estimate.draft_accepted.mean, 1 - table.residual_mass(1), 1e-12);
   EXPECT_LT(estimate.draft_accepted.standard_error, 1e-12);
 }
@@ -161,7 +162,7 @@ TEST(RatioQuantile, FollowsTheRatioAndDrawsTheDistribution) {
     last = table.target(x) / table.proposal(x);
     counts[static_cast<std::size_t>(x)] += 1.0 / points;
   }
-  // All probabilities are multiples of 1/8.
+  // All probabilities are multiples of 1/8, so the evenly spaced points give them exactly.
   for (std::size_t x = 0; x < q.size(); ++x) EXPECT_EQ(counts[x], q[x]);
   // The largest 64-bit number draws the last token, with p / q = 0.
   EXPECT_EQ(quantile.draw(~std::uint64_t{0}), 5);
@@ -173,7 +174,8 @@ TEST(RatioQuantile, LeavesSeenTokensOut) {
   const RatioQuantile quantile(table, 0);
   const Token seen[] = {3, 0, 2, 4, 1};
   for (int n = 0; n < 5; ++n) {
-    // The remaining mass is 8, 6, 4, 3 or 1 eighths, which divide 24 2^k.
+    // The remaining mass is 8, 6, 4, 3 or 1 eighths. These numbers divide the number of points, 24 * 64, so that each
+    // token gets a whole number of points.
     std::vector<double> counts(p.size());
     double left = 1;
     for (int i = 0; i < n; ++i) left -= q[static_cast<std::size_t>(seen[i])];
@@ -187,7 +189,7 @@ TEST(RatioQuantile, LeavesSeenTokensOut) {
   EXPECT_EQ(quantile.draw_without(seen, 5, 0), no_token);
 }
 
-/// Compares means of controls with sums over all tuples, weighted by their probability.
+/// Compares the stated means of controls with sums over all tuples, weighted by the probability of the tuples.
 TEST(TupleControls, AreCentredAtTheirMeans) {
   std::vector<std::vector<double>> rows;
   for (unsigned k = 0; k < 3; ++k) rows.push_back(examples::random_row(30 + k, 6, 1));

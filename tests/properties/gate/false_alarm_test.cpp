@@ -45,7 +45,7 @@ void expect_exact_on(const AnyVerifier& verifier, const AnyDrafter& drafter, con
   EXPECT_GE(met, 100) << verifier.info().name << " with " << drafter.info().name;
 }
 
-/// Returns 120 generated instances of up to six tokens, edited.
+/// Returns 120 generated instances of up to six tokens, changed by `edit`.
 template <class Edit>
 std::vector<Instance> edited_instances(int most, Edit edit, bool several = false) {
   std::vector<Instance> instances;
@@ -72,8 +72,8 @@ TEST(FalseAlarms, TheTokenIsTheTargetsOwnSample) {
     expect_exact(*registry().verifier("sample_and_match"), distribution);
 }
 
-/// Accepts each distinct draft with its share of the remaining mass of p; the token is then removed from p. With one
-/// draft: accepts with probability p(x), else draws from p without x. The rule reads no proposal, so the drafts may
+/// Tests each distinct draft x with probability p(x) / (remaining mass of p); a rejected token is removed from p. With
+/// one draft: accepts with probability p(x), else draws from p without x. The rule reads no proposal, so the drafts may
 /// have any distribution.
 struct TargetAlone {
   static constexpr Info info = innocent("target_alone", DraftSamplings{"iid", "fixed_top_k", "without_replacement"});
@@ -165,7 +165,7 @@ TEST(FalseAlarms, AFactorAtOrAboveTheRoot) {
   expect_exact("iid", wide);
 }
 
-/// Uses the factor for four drafts with any number of drafts; the residual uses the actual number.
+/// K-SEQ with the factor for four drafts at every number of drafts; the residual uses the actual number.
 struct FactorOfMoreDrafts {
   static constexpr Info info = innocent("factor_of_more_drafts", DraftSamplings{"iid"});
   template <Distributions L>
@@ -224,7 +224,7 @@ TEST(FalseAlarms, AnOrderFixedOrDrawnWithoutTheTokens) {
                       3, [](Instance&) {}, true));
 }
 
-/// Sorting the drafts is wrong for a rule that depends on their order; these rules depend only on their set.
+/// Rules that sort the drafts. Sorting is wrong for a rule that depends on their order; these depend only on their set.
 struct SortedMatch : mutants::detail::Resorted<verifiers::SampleAndMatch> {
   static constexpr Info info = innocent("sorted_match", DraftSamplings{"iid", "without_replacement"});
 };
@@ -238,8 +238,8 @@ TEST(FalseAlarms, SortedDraftsForRulesThatReadTheSet) {
 }
 
 TEST(FalseAlarms, ADraftCacheGoneWrongCostsAcceptanceAlone) {
-  // Drafts of another context have some other q, which is declared as the distribution of the drafts. Here q is p
-  // reversed.
+  // Drafts that a cache holds for another context have another q. The output is exact, because the drafts are declared
+  // to have this q. In this test it is p in reverse order.
   const auto stale = edited_instances(3, [](Instance& instance) {
     instance.proposals.front().assign(instance.target.rbegin(), instance.target.rend());
   });
@@ -248,8 +248,8 @@ TEST(FalseAlarms, ADraftCacheGoneWrongCostsAcceptanceAlone) {
 }
 
 TEST(FalseAlarms, TokensFixedByTheirNoise) {
-  // Given its noise, a coupling always emits the same token. Trials show that couplings are exact, and no property
-  // accuses them.
+  // Given its noise, a coupling always emits the same token. Over random noise its output is exact, so no property must
+  // fail.
   for (const auto& verifier : registry().verifiers()) {
     if (!verifier->info().shared_noise || verifier->kind() == Kind::mutant) continue;
     for (const AnyDrafter* drafter : registry().drafters_of(verifier->info())) {
@@ -261,8 +261,7 @@ TEST(FalseAlarms, TokensFixedByTheirNoise) {
   }
 }
 
-/// A similar rule that is wrong: after the target-alone test it draws from all of p, which emits the draft's mass
-/// twice.
+/// A wrong variant of TargetAlone: after a rejection it draws from all of p, so the draft is emitted too often.
 struct TargetAloneThenAll {
   static constexpr Info info = innocent("target_alone_then_all", DraftSamplings{"iid"}, 1);
   template <Position P, RandomSource R>

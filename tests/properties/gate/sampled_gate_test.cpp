@@ -15,7 +15,7 @@
 namespace draftproof {
 namespace {
 
-/// A verifier that decides by a function of (draft tuple, trial), for faults that no scheme has.
+/// A verifier whose verdict is a function of (draft tuple, trial), for faults that no registered mutant has.
 class Contrived final : public AnyVerifier {
  public:
   using Rule =
@@ -49,7 +49,7 @@ class Contrived final : public AnyVerifier {
   Rule rule_;
 };
 
-/// Draws from weights that it computes in a pass over the vocabulary per trial.
+/// Draws from p through weights that need a pass over the vocabulary in every trial.
 struct OwnWeights {
   static constexpr Info info{.name = "own_weights",
                              .summary = "a draw from p by a pass",
@@ -139,7 +139,7 @@ TEST(SampledGate, NeighboursSeeTrialsThatKnowEachOther) {
 }
 
 TEST(SampledGate, OptimumSeesWhatIsTooGoodToBeTrue) {
-  // Replaces a draft by the token that it draws from p.
+  // The verifier replaces the first draft by the token that it draws from p.
   const Contrived boaster(
       [](const RatioTable& distributions, Token* drafts, int, std::uint64_t seed, std::uint64_t trial) {
         const Token x = from_target(distributions, seed, trial);
@@ -152,7 +152,7 @@ TEST(SampledGate, OptimumSeesWhatIsTooGoodToBeTrue) {
   EXPECT_EQ(strongest(verdict), "optimum");
 }
 
-/// Declares that drafts come from the proposal, but draws them from the target.
+/// A drafter that declares the proposal as the distribution of its drafts, but draws them from the target.
 struct FromTarget {
   static constexpr DrafterInfo info{.name = "from_target", .summary = "", .shared_proposal_iid = true};
   template <Distributions L, RandomSource R>
@@ -167,7 +167,7 @@ struct FromTarget {
 };
 
 TEST(SampledGate, DraftsAreHeldAgainstTheirProposal) {
-  // Draws from p, which is exact for any drafts.
+  // The verifier draws from p, which is exact for any drafts, so only the drafts are wrong.
   const Contrived honest([](const RatioTable& distributions, Token*, int, std::uint64_t seed, std::uint64_t trial) {
     return Verdict{from_target(distributions, seed, trial), none_accepted};
   });
@@ -224,7 +224,7 @@ TEST(SampledPosition, ShrinksTheVocabularyToWhatItsPassesCost) {
   EXPECT_EQ(found.finding->status, Status::passed);
   EXPECT_EQ(found.finding->property, "distribution of 2 drafts at V = 1024");
   EXPECT_EQ(found.note, "V = 1024 instead of 32000, because a trial makes 1.0 passes over the vocabulary");
-  // Look-ups and searches in tables do not count as passes.
+  // Trials of this scheme only search in tables, which does not count as a pass, so V is not reduced.
   const SampledPosition tables = sampled(*registry().verifier("recursive_rejection"));
   ASSERT_TRUE(tables.finding);
   EXPECT_EQ(tables.finding->property, "distribution of 2 drafts at V = 32000");

@@ -13,7 +13,7 @@ namespace draftproof::trace_audit_test {
 namespace {
 
 using namespace recordings;
-using recordings::Form;  // the precision audit has another Form
+using recordings::Form;  // because the precision audit also defines a type Form
 
 AuditResult audited(const Form& form, const Bugs& bugs, std::uint64_t seed, AuditOptions options = {}) {
   Recording recording(form, seed);
@@ -37,8 +37,8 @@ Distribution shifted_by(const Distribution& p, double distance, const std::funct
   return out;
 }
 
-// In each run, e >= 100 occurs at any look with probability at most 1 %. By Chernoff's bound exp(18 - 28 ln 2.8), it
-// occurs in more than 28 of 1,000 runs with probability below 2e-5.
+// In each run, e >= 100 ever occurs with probability at most 1 % (Ville's inequality). By Chernoff's bound
+// exp(18 - 28 ln 2.8), it occurs in more than 28 of 1,000 runs with probability below 2e-5.
 TEST(TraceAudit, IsQuietOnRightEngines) {
   int suspicious = 0;
   double mean = 0;
@@ -52,7 +52,7 @@ TEST(TraceAudit, IsQuietOnRightEngines) {
     mean += std::exp(result.log_e) / static_cast<double>(runs);
     ASSERT_NE(result.status, Status::failed) << seed;
   }
-  // More occur with probability below 1e-6 if each run is suspicious with probability 1/100 (binomial tail).
+  // If each run is suspicious with probability 1/100, more are suspicious with probability below 1e-6 (binomial tail).
   EXPECT_LE(suspicious, swept(13, 28));
   EXPECT_LT(mean, 2);  // e has mean at most 1, and few of its values exceed 100
 }
@@ -99,8 +99,8 @@ Distribution towards_the_top(const Distribution& p, const Distribution&) {
   return out;
 }
 
-// With p(most likely token) = 0.10 on average, the tokens alone give 12 nats after 20,000 records, less than the 21.4
-// nats of an alarm; drafts and verdicts give several times as much.
+// The most likely token has p = 0.10 on average. Bets on tokens alone reach log e = 12 after 20,000 records, less than
+// the 21.4 that an alarm needs; bets on drafts and verdicts reach several times as much.
 TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyToken) {
   Form form{.vocabulary = 512, .records = 20000, .length = 1};
   const AuditResult result = audited(form, {.target = towards_the_top}, 1, {.rule = AuditRule::rejection});
@@ -111,7 +111,7 @@ TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyToken) {
   EXPECT_EQ(audited(form, {}, 1, {.rule = AuditRule::rejection}).status, Status::passed);
 }
 
-// Without a rule only tokens count, so more records are needed: 60,000 records give 35 nats.
+// Without the rule `rejection` there are no bets on verdicts, so more records are needed: 60,000 give log e = 35.
 TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyTokenWithoutARule) {
   Form form{.vocabulary = 512, .records = 60000, .length = 1};
   const AuditResult result = audited(form, {.target = towards_the_top}, 3);
@@ -119,9 +119,9 @@ TEST(TraceAudit, FindsOnePercentTowardsTheMostLikelyTokenWithoutARule) {
   EXPECT_EQ(family(result, "mass of the most likely token").worst.where, "most likely token");
 }
 
-// The smallest deviation that a recording without bugs reports is found in at least 18 of 20 recordings that have it.
-// If each is found with probability 0.99, 3 or more misses have probability 1.0e-3. The plan is an approximation; the
-// seeds are fixed.
+// The audit of a recording without bugs reports the smallest deviation that it would have found. This deviation must be
+// found in at least 18 of 20 recordings that have it. If it is found in each with probability 0.99, 3 or more misses
+// have probability 1.0e-3. The reported deviation is an approximation; the seeds are fixed.
 TEST(TraceAudit, FindsTheSmallestDeviationItNames) {
   const Form form = of_records(4000);
   const AuditResult quiet = audited(form, {}, 1);
@@ -131,7 +131,7 @@ TEST(TraceAudit, FindsTheSmallestDeviationItNames) {
   ASSERT_NE(tilt, 0);
   int found = 0;
   for (std::uint64_t seed = 100; seed < 120; ++seed) {
-    // Depth is proportional to -log p, so p exp(t depth) is p^(1 - t).
+    // A tilt t multiplies p by exp(t depth). With depth = -log p this gives p^(1 - t), a change of temperature.
     const Bugs bugs{
         .target = [tilt](const Distribution& p, const Distribution&) { return tempered(p, 1 / (1 - tilt)); }};
     found += audited(form, bugs, seed).status == Status::failed;

@@ -30,7 +30,7 @@ TEST(Instance, ReadsTheFormOfItsHeader) {
 }
 
 TEST(Instance, SaysWhatItFoundAndWanted) {
-  // The last has far more weights than can be summed in an int.
+  // The last text has far more weights than the parser allows; their sum would overflow an int.
   std::string endless = "p=(";
   for (int i = 0; i < 5000; ++i) endless += "1000000 ";
   const std::vector<std::pair<std::string, std::string>> rows{

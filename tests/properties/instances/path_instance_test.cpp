@@ -90,7 +90,7 @@ TEST(PathInstance, SaysWhatItFoundAndWanted) {
   expect("L=20 K=1 [] p=(1 1) q=(1 1) [0 0 0 0 0 0 0 0 0 0 0 0 0 0 0] p=(1 1) q=(1 1)", "prefixes of 15 tokens");
 }
 
-/// Every step of shrinking lowers this tuple in lexicographic order, so shrinking ends.
+/// Returns a tuple that every step of shrinking lowers in lexicographic order, so that shrinking ends.
 auto size_of(const PathInstance& instance) {
   const auto& shape = instance.shape;
   long weight = 0;
@@ -152,7 +152,8 @@ TEST(GeneratePaths, SameSeedSameInstanceWithinTheSizes) {
     deepest += instance.listed_length() == instance.shape.length;
     sizes.insert({instance.vocabulary(), instance.shape.drafts, instance.shape.length});
   }
-  // Half of the instances and about a quarter are expected; a tenth is many standard deviations below.
+  // The expected shares are one half without context and about one quarter with context after all prefixes; one tenth
+  // is many standard deviations below.
   EXPECT_GE(without_context, BlockLevel::instances / 10);
   EXPECT_GE(deepest, BlockLevel::instances / 10);
   for (const auto& size : {std::tuple(2, 3, 2), std::tuple(3, 2, 2), std::tuple(3, 1, 4), std::tuple(4, 1, 3)})

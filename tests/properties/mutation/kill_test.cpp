@@ -21,8 +21,8 @@ bool of_component(const KillRow& row) {
   return row.level != "position" && row.level != "paths" && row.level != "drafters" && row.level != "tree drafters";
 }
 
-/// Whether the mutant is correct in fractions, so that only an edge case or a large vocabulary reveals it, perhaps with
-/// large weights.
+/// Whether no check that decides losslessness in fractions failed. Such a mutant is revealed only by an edge case,
+/// which may need large weights, or by a large vocabulary.
 bool right_in_fractions(const KillRow& row) { return row.decided < 0; }
 
 void expect_all_caught(const KillMatrix& matrix) {
@@ -105,13 +105,13 @@ void expect_caught_by_its_class(const KillRow& row) {
   }
 }
 
-/// Mutants that fewer than one instance in ten reveals, but at least one in thirty: bugs of trees that appear only with
-/// four drafts or a late repeat, and a table whose last entry is a rounding error.
+/// Mutants that less than a tenth, but at least a thirtieth of the instances reveals: bugs of trees that appear only
+/// with four drafts or a late repeated token, and a sampler that is wrong only if sums round down.
 const std::set<std::string> rarer{"hsd_last_index", "sibling_residual_not_normalised_tree",
                                   "sampler/fallback_to_last_id"};
 
 void expect_shown_often(const KillRow& row) {
-  if (!row.share) {  // no instance reveals the mutant; the precision audit does, at the size of a vocabulary
+  if (!row.share) {  // Only the precision audit at a large V reveals these mutants.
     EXPECT_TRUE(row.name == "float_running_sum" || row.name == "float_running_sum_tree") << row.name;
     return;
   }
@@ -119,7 +119,7 @@ void expect_shown_often(const KillRow& row) {
   EXPECT_TRUE(enough) << row.name << ": " << row.share->shown << " of " << row.share->asked;
 }
 
-/// This is one test, because all its parts need the search for every mutant.
+/// One test checks all these facts, because each needs the slow search for every mutant.
 TEST(KillMatrix, CatchesEveryMutantAndAccusesNoCorrectVerifier) {
   const KillMatrix matrix = kill_matrix({.controls = 12, .shares = 120});
   expect_all_caught(matrix);
@@ -158,7 +158,7 @@ TEST(KillMatrix, DoesNotDependOnThreads) {
 }
 
 TEST(KillMatrix, ACorrectVerifierSurvivesAHunt) {
-  // Makes the same search on a correct rule: a matrix that accuses everything would prove nothing.
+  // The search for a counterexample must find nothing on a correct rule.
   const AnyVerifier& verifier = *registry().verifier("single_draft");
   const AnyDrafter& drafter = *registry().drafter("iid");
   const ProofOptions options{.instances = 60};
@@ -187,7 +187,7 @@ TEST(KillMatrix, IsCleanOnlyWithoutSurvivorsAndWithoutAccusations) {
   EXPECT_FALSE(matrix.clean());
 }
 
-/// Visits every mutant of a registry with the correct rule that it names.
+/// Calls `visit` for every mutant of a registry and the correct rule that it is derived from.
 template <class Found, class Visit>
 void for_each_mutant(const Found& found, Visit visit) {
   for (const auto& verifier : found.verifiers()) {
@@ -244,7 +244,8 @@ TEST(WrongDrafters, OfTreesAreFoundByNameAndARightCacheIsNoWrongOne) {
   EXPECT_GE(wrong, 2);
 }
 
-/// Tests the same cache twice: it is correct if the drafter declares the cached row, and wrong if it declares q.
+/// Tests two drafters that draw from a cached row: the output is exact if the drafter declares this row as the
+/// distribution of its drafts, and wrong if it declares q.
 TEST(DraftCache, IsRightWhereItDeclaresItsRow) {
   for (const std::string_view name : {"token_path", "block", "traversal", "recursive_rejection_tree"}) {
     const AnyPathVerifier& verifier = *path_registry().verifier(name);
@@ -266,7 +267,7 @@ TEST(DeclaredDrafts, EveryDrafterStatesItsDistribution) {
 
 TEST(DeclaredDrafts, EveryDrafterDrawsWhatItDeclares) {
   for (const auto& drafter : registry().drafters()) {
-    if (drafter->info().shared_noise()) continue;  // enumerations use the drafter whose distribution it declares
+    if (drafter->info().shared_noise()) continue;  // Another drafter is enumerated in its place.
     const Proof proof = prove(*registry().verifier("sample_and_match"), *drafter, {.instances = 240});
     const auto found = std::find_if(proof.findings.begin(), proof.findings.end(),
                                     [](const Finding& finding) { return finding.property == "declared_drafts"; });

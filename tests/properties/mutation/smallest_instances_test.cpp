@@ -17,8 +17,8 @@ namespace {
 
 struct Smallest {
   const char *mutant, *distribution, *instance;
-  std::vector<int> output;  ///< weights of the wrong distribution; for paths, of the first token emitted
-  Rational distance;        ///< to the target; for paths, of the completed L + 1 tokens
+  std::vector<int> output;  ///< weights of the mutant's output distribution; for paths, of its first emitted token
+  Rational distance;        ///< total variation from the target; for paths, over strings of L + 1 tokens
 };
 
 ExactDistribution<Rational> distribution_at(std::string_view verifier, std::string_view distribution,
@@ -68,7 +68,7 @@ TEST(SmallestInstances, IdsOffByOneDraftWhatQCannot) {
       std::logic_error);
 }
 
-/// Returns `count` instances, each filled in by `fill`.
+/// Returns `count` instances; `fill` sets the weights of each.
 template <class Fill>
 std::vector<Instance> some_instances(int count, Fill fill) {
   std::vector<Instance> instances;
@@ -125,7 +125,7 @@ TEST(HiddenMutants, TwoTokensOneDraft) {
 }
 
 TEST(HiddenMutants, AResidualOfOneToken) {
-  // Only token 0 has a residual: on all other tokens q is a little more than p.
+  // Only token 0 is in the residual, because its weight is raised in p: after normalisation q > p on all other tokens.
   expect_hidden({"residual_argmax"}, some_instances(40, [](InstanceRng& dice, Instance& at) {
                   at.target = weights_between(dice, dice.between(2, 5), 1, 6);
                   at.proposals[0] = at.target;
@@ -180,8 +180,8 @@ TEST(HiddenMutants, DisjointSupports) {
 }
 
 TEST(HiddenMutants, LoweringOneEntryIsSettingItToZero) {
-  // A rejected token has p < q, so its residual is clipped to 0, which gives the same as a draw from p without the
-  // token.
+  // The mutant lowers only the rejected token's entry of p, by q. A rejected token has p < q, so its entry becomes 0:
+  // the result is p without the token.
   for (const Instance& at : some_instances(60, [](InstanceRng&dice, Instance&instance) {
          const int size = dice.between(2, 5);
          instance.target = weights_between(dice, size, 0, 6);
@@ -319,7 +319,7 @@ TEST(HiddenPathMutants, EqualDistributions) {
 }
 
 TEST(HiddenPathMutants, NoTies) {
-  // Selects instances whose ratios p / q differ at every node.
+  // Compares the two rules on instances in which the ratios p / q of the two tokens differ after every prefix.
   int met = 0;
   for (int n = 0; n < 200; ++n) {
     const PathInstance instance = hidden_instance(n, {.vocabulary = 2, .length = 2, .drafts = 2, .least = 1});
@@ -340,7 +340,7 @@ TEST(HiddenPathMutants, NoTies) {
 TEST(HiddenPathMutants, EqualRows) {
   const HiddenShape shape{.vocabulary = 3, .length = 2, .drafts = 1, .conditionals = false};
   expect_hidden_paths({"bonus_one_row_early"}, shape);
-  // The last correction comes from the target, so the first token reveals this bug only at L = 1.
+  // At L = 2 the bug of correction_one_row_late does not change the distribution of the first token.
   for (int n = 0; n < 24; ++n) {
     const PathInstance instance = hidden_instance(n, shape);
     EXPECT_EQ(seen_path("correction_one_row_late", "iid_paths", instance).first,

@@ -30,8 +30,8 @@ void expect_no_alarm(const AnyPathVerifier& verifier) {
   }
 }
 
-/// Block verification that makes every test from the first to the last, each with a fresh coin, and keeps the largest
-/// success; the usual form goes backwards and stops at the first success.
+/// Block verification that tests every length from the shortest to the longest, each with a fresh coin, and keeps the
+/// longest that succeeds. The usual form begins with the longest and stops at the first success.
 struct ForwardBlock {
   static constexpr Info info = innocent_path("forward_block", 1);
   template <class L, class R>
@@ -65,7 +65,8 @@ TEST(FalsePathAlarms, BlockTestsAskedFromEitherEnd) {
   }
 }
 
-/// Tests the first draft of every node. A draw from the residual ends the step even if the token was drafted there.
+/// Tests only the first draft of every node. A draw from the residual ends the step, even if the drawn token is another
+/// draft of the node.
 struct ResidualStops {
   static constexpr Info info = innocent_path("residual_stops", 0);
   template <class L, class R>
@@ -98,8 +99,8 @@ TEST(FalsePathAlarms, AResidualTokenThatWasDraftedEndsTheStepOrGoesOn) {
 
 TEST(FalsePathAlarms, TheBestOfMorePathsMayBeShorter) {
   expect_no_alarm(small::verifier("greedy_multipath_block"));
-  // p = q = (1 1)/2, L = 1: a single path is always accepted, but the path of two with the best ratio no longer has
-  // distribution q.
+  // For p = q = (1 1)/2 and L = 1 a single path is always accepted. With two paths, the selected path no longer has
+  // distribution q, so it can be rejected.
   const auto model = small::constant({1, 1}, {1, 1});
   const auto accepted = [&model](int drafts) {
     return small::distribution("greedy_multipath_block", "iid_paths", model,
@@ -112,8 +113,8 @@ TEST(FalsePathAlarms, TheBestOfMorePathsMayBeShorter) {
 
 TEST(FalsePathAlarms, AStatefulRuleIsJudgedOverSeveralCalls) {
   expect_no_alarm(small::verifier("greedy_block"));
-  // One iteration on the small model, completed by the target, does not have the target's distribution; the state
-  // carries the correction to the next iteration.
+  // The output of a single iteration on the small model, completed by the target, does not have the target's
+  // distribution. The state makes the next iteration correct this.
   const auto small_model = small::constant({1, 2}, {2, 1});
   const auto once = small::distribution("greedy_block", "iid_paths", small_model,
                                         {.drafts = 1, .length = 2, .branching = {}, .stem = 0});

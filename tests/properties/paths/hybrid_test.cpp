@@ -46,7 +46,7 @@ TEST(PrunedHybridTrees, VerifiersAreExactOnTwoThousandModels) {
   }
 }
 
-/// The trees that `drafter` draws, as the parents of their nodes.
+/// Returns the shapes of the trees that `drafter` can draw; a shape is the list of its nodes' parents.
 std::set<std::vector<int>> shapes_of(std::string_view drafter, const PathInstance& instance) {
   std::set<std::vector<int>> shapes;
   PathInstanceAnalysis at(*path_registry().verifier("univer"), *path_registry().drafter(drafter), instance);
@@ -59,8 +59,8 @@ std::set<std::vector<int>> shapes_of(std::string_view drafter, const PathInstanc
   return shapes;
 }
 
-// After token 0 the next token is nearly certain, after token 1 all are equally likely: a pruning that reads drawn tokens
-// has several shapes.
+// After token 0 the next token is nearly certain, after token 1 all are equally likely. So pruning that reads drawn
+// tokens gives trees of several shapes.
 TEST(PrunedHybridTrees, TheirShapeDependsOnNoDrawnToken) {
   const PathInstance instance = PathInstance::parse(
       "L=2 K=2 nodes=3 [] p=(1 1 1)/3 q=(1 1 1)/3 [0] p=(1 1 1)/3 q=(8 1 1)/10 [1] p=(1 1 1)/3 q=(1 1 1)/3");
@@ -95,12 +95,13 @@ TEST(SharedSuffixes, RootMarginalisedBlockIsExactOnTwoThousandModels) {
   EXPECT_EQ(proof.violation(), nullptr);
 }
 
-// First tokens are accepted with p(S). With one first token the suffix is verified as a block after it; with several it
-// is verified under the mixture of the rows after them.
+// A first token is accepted with probability p(S), where S is the set of drafted first tokens. If S is one token, the
+// suffix is verified as a block after it; if S has several, under the mixture of the rows after them.
 TEST(SharedSuffixes, AcceptTheFirstTokensAndABlockOfTheMixture) {
   const PathInstance two = PathInstance::parse(
       "L=2 K=2 [] p=(1 1 2)/4 q=(3 2 1)/6 [0] p=(1 1 0)/2 q=(1 0 1)/2 [1] p=(0 1 1)/2 q=(1 1 1)/3");
-  // p(S) = 1/2; given S the mixture (1 2 1)/4 against (1 0 1)/2 accepts 1/2.
+  // p(S) = 1/2. Given S, the mixture is p = (1 2 1)/4 and the suffix has q = (1 0 1)/2, so it is accepted with
+  // probability 1/2.
   EXPECT_EQ(step_of("root_marginalised_block", two, "shared_suffix").mean_accepted(), Rational(3, 4));
   for (int n = 0; n < 200; ++n) {
     PathInstance instance = generate_path_instance(9, n, sizes_of(hybrid().info()));
@@ -131,7 +132,8 @@ TEST(HybridTrees, ModelsHaveSeveralFixedAndDrawnChildrenOfAllDepths) {
         EXPECT_TRUE(seen.contains({fixed, drawn, depth})) << fixed << ' ' << drawn << ' ' << depth;
 }
 
-// At one position, fixed children accept p(F), and drawn children at most S = min over H of hit(H) + p(rest without H).
+// At one position a fixed child is accepted with probability p(F), the mass of the fixed children, and a drawn child
+// with at most the minimum over sets H of other tokens of Pr(a drawn child is in H) + p(other tokens outside H).
 TEST(HybridTrees, LadderAttainsTheOptimumOfEveryNode) {
   int compared = 0, univer_below = 0, traversal_below = 0;
   for (int n = 0; n < 1000; ++n) {
@@ -139,7 +141,7 @@ TEST(HybridTrees, LadderAttainsTheOptimumOfEveryNode) {
     if (instance.shape.length > 1) continue;
     const TreeCertificate best = optimum_of(instance);
     const Rational mean = step_of("univer_ladder", instance).mean_accepted();
-    // The bounds of the certificate differ by the solver's rounding.
+    // A difference up to 1e-9 is allowed, because the bounds of the certificate differ by the solver's rounding.
     EXPECT_LE(best.upper - mean, Rational(1, 1'000'000'000)) << instance.text();
     EXPECT_LE(mean, best.upper) << instance.text();
     ++compared;
@@ -147,7 +149,7 @@ TEST(HybridTrees, LadderAttainsTheOptimumOfEveryNode) {
     traversal_below += best.lower - step_of("univer_traversal", instance).mean_accepted() > Rational(1, 1'000'000);
   }
   EXPECT_GT(compared, 200);
-  EXPECT_GT(univer_below, 50);  // in these cases several children were drawn
+  EXPECT_GT(univer_below, 50);  // possible only if several children are drawn
   EXPECT_GT(traversal_below, 20);
 }
 
@@ -156,8 +158,8 @@ struct BelowTheRoot {
   Rational univer, ladder, traversal, optimum;
 };
 
-// These models were found by shrinking models on which univer_ladder is below the optimum; docs/paths.md discusses the
-// first two.
+// These models are shrunk from generated models on which univer_ladder is below the optimum; docs/paths.md discusses
+// the first two.
 TEST(HybridTrees, BelowTheRootNoneIsOptimal) {
   const BelowTheRoot cases[] = {
       {"L=2 K=2 fixed=1 [] p=(1 1 1)/3 q=(3 3 1)/7", {65, 36}, {65, 36}, {65, 36}, {29, 16}},
@@ -180,7 +182,7 @@ TEST(HybridTrees, WithoutFixedChildrenRulesAreTheKnownOnes) {
   int compared = 0;
   for (int n = 0; n < 300; ++n) {
     PathInstance instance = generate_path_instance(7, n, sizes_of(hybrid().info()));
-    if (instance.shape.fixed > 0) continue;  // its size is bounded for fewer drawn children
+    if (instance.shape.fixed > 0) continue;  // needs drawn children only
     ++compared;
     const auto traversal = step_of("traversal", instance, "without_replacement_tree");
     const auto same = step_of("univer_traversal", instance);
@@ -198,7 +200,7 @@ TEST(HybridTrees, WithoutFixedChildrenRulesAreTheKnownOnes) {
   EXPECT_GT(compared, 60);
 }
 
-// In a tree without a drawn child, each path is accepted with its target probability.
+// In a tree that has only fixed children, each path is accepted with its target probability.
 TEST(HybridTrees, FixedChildrenAreAcceptedWithTheirTargetProbability) {
   const PathInstance instance = PathInstance::parse(
       "L=2 K=2 fixed=2 [] p=(3 2 1)/6 q=(2 3 1)/6 [0] p=(1 1 2)/4 q=(1 2 1)/4 [1] p=(1 0 1)/2 q=(1 1 4)/6");

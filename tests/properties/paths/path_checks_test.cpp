@@ -19,7 +19,7 @@ using namespace wrong;
 
 const AnyTreeDrafter& iid_paths() { return *path_registry().drafter("iid_paths"); }
 
-/// A proof refers to its verifier and drafter, so they are kept.
+/// Returns a verifier of type V that is never destroyed, because a proof refers to its verifier.
 template <class V>
 const AnyPathVerifier& verifier_of() {
   static const PathVerifierOf<V> verifier(Kind::mutant);
@@ -79,8 +79,8 @@ TEST(PathProperties, StateDistributionNamesTheIterationThatIsWrong) {
                                    PathInstance::parse("L=4 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 3)/4"), {});
   expect_failed(proof, "state_distribution");
   const Finding& found = *finding(proof, "state_distribution");
-  // A layer that is older than the newest layer needs three tokens: one for each of two iterations, and one that is
-  // still to come.
+  // The mutant keeps only the newest layer of the carry. A second layer needs paths of three tokens: one for each of
+  // two iterations, and one that is not emitted yet.
   EXPECT_EQ(PathInstance::parse(found.instance).shape.length, 3) << found.instance;
   EXPECT_EQ(found.evidence.rfind("an iteration after [", 0), 0u) << found.evidence;
   EXPECT_EQ(found.evidence.rfind("an iteration after []", 0), std::string::npos) << found.evidence;
@@ -88,11 +88,11 @@ TEST(PathProperties, StateDistributionNamesTheIterationThatIsWrong) {
 }
 
 TEST(PathProperties, StateDistributionOnAnExampleByHand) {
-  // Both verifiers always accept [0 1], [1 0] and [1 1], and accept [0 0] with probability 1/4; the rejected mass of [0
-  // 0], 1/3, becomes [1] and leaves a layer with R = 2. So within the iteration [1] is followed by 0 and 1 with masses
-  // 2/9 and 1/9, and for a mass of 1/3 the next token is still to come. The layer's target (2p - q)+ gives this mass to
-  // token 1, which makes (2 4)/9 = 2/3 p in total. Without a carry the mass gets p instead, and only the tokens that
-  // the iteration itself emitted after [1] are compared.
+  // Both verifiers always accept [0 1], [1 0] and [1 1], and accept [0 0] with probability 1/4. The rejected mass of
+  // [0 0], which is 1/3, emits [1] and leaves a layer with R = 2. So within the iteration [1] is followed by 0 and 1
+  // with masses 2/9 and 1/9, and for a mass of 1/3 the next iteration draws the token after [1]. The layer's target
+  // (2p - q)+ gives this mass to token 1, so the masses are (2 4)/9 = 2/3 p in total. Without a carry no layer corrects
+  // them, and only the tokens that the iteration itself emitted after [1] are compared.
   const auto small_model = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3");
   PathInstanceAnalysis greedy(*path_registry().verifier("greedy_block"), iid_paths(), small_model);
   EXPECT_EQ(checks::paths::StateDistribution::check(greedy).status, Status::passed);
@@ -131,7 +131,7 @@ TEST(PathProperties, ABranchOfProbabilityZeroIsAViolation) {
   EXPECT_NE(proof.violation()->evidence.find("all zero"), std::string::npos) << proof.violation()->evidence;
 }
 
-/// A mutant that cannot be explored, so only trials detect it.
+/// A mutant whose branches cannot be enumerated, so only trials detect it.
 struct HiddenResampling : mutants::paths::ResampleFromTargetPath {
   static constexpr Info info = [] {
     Info hidden = mutants::paths::ResampleFromTargetPath::info;
@@ -153,8 +153,9 @@ const Shown all_shown[]{
     {"counters", proof_of<mutants::paths::AcceptedCountsRejectedOne>},
     {"declared_distribution", [] { return proof_with_drafter<DrawsFromTarget>(); }},
     {"declared_distribution",
-     [] { return proof_with_drafter<ClaimsDistinct>(); }},  // repeats among distinct siblings
-    // Instances for fixed trees have many nodes; on them, a random drafter has up to a million trees.
+     [] { return proof_with_drafter<ClaimsDistinct>(); }},  // declares distinct siblings, but repeats tokens
+    // ClaimsFixed declares a fixed tree, but draws. Instances for fixed trees have many nodes, so it has up to a
+    // million trees.
     {"declared_distribution", [] { return proof_with_drafter<ClaimsFixed>({.leaves = 500}); }},
     {"determinism", proof_of<mutants::paths::NoiseDrawnOncePerPrompt>},
     {"disjoint_supports", proof_of<AcceptAlways>},
@@ -167,7 +168,7 @@ const Shown all_shown[]{
     {"process_distribution", proof_of<ForgetsItself>},
     {"relabelling", proof_of<LikesTokenZero>},
     {"sampled_prefix_distribution", proof_of<HiddenResampling>},
-    {"state_distribution", proof_of<CarriesForNothing>},  // a carry that declares a remaining residual must be used
+    {"state_distribution", proof_of<CarriesForNothing>},  // returns a carry that it never uses
     {"tau_bounds", proof_of<AcceptAlways>},
     {"zero_support", proof_of<BonusFromDraft>}};
 

@@ -10,7 +10,7 @@
 namespace draftproof {
 namespace {
 
-/// Returns the largest deviation of the distribution of the first `tokens` tokens from the target.
+/// Returns the largest difference between a probability of the first `tokens` tokens and its target.
 Rational process_error(std::string_view scheme, const small::Model& model, int length, int tokens) {
   const TreeShape shape{.drafts = 1, .length = length};
   const auto decider = small::verifier(scheme).prove_on(model, shape);
@@ -23,7 +23,7 @@ Rational process_error(std::string_view scheme, const small::Model& model, int l
     mass += probability;
     largest = std::max<Rational>(largest, abs(probability - target_probability(model, 0, prefix)));
   }
-  // Masses sum to 1 on both sides, so tokens that are never emitted must have no target mass.
+  // Also compares strings that are never emitted, which are not in the list: their target mass must be 0.
   Rational wanted = 0;
   for (const auto& [prefix, probability] : distribution.emitted) wanted += target_probability(model, 0, prefix);
   EXPECT_EQ(mass, 1);
@@ -47,12 +47,12 @@ TEST(Process, GreedyBlockIsExactOverSeveralIterations) {
 TEST(Process, TheSmallModelOverFiveTokens) {
   const auto small_model = small::constant({1, 2}, {2, 1});
   EXPECT_EQ(process_error("greedy_block", small_model, 2, 5), 0);
-  // tests/golden/path.json has 0.06995884773662552.
+  // The value in tests/golden/path.json is 0.06995884773662552, which is 17/243 as a double.
   EXPECT_EQ(process_error("greedy_block_without_carry", small_model, 2, 5), Rational(17, 243));
 }
 
 TEST(Process, LayersNest) {
-  // L = 4 is enough for layers of three iterations; every carry of the small model has at most L - 1 layers.
+  // With L = 4 a carry can have layers of three iterations. No carry of the model may have more than L - 1 layers.
   const auto model = small::random_model(77, 2, 7);
   EXPECT_EQ(process_error("greedy_block", model, 4, 6), 0);
   const TreeShape shape{.drafts = 1, .length = 4};
@@ -85,7 +85,7 @@ TEST(Process, ExpectedTokensOfTheSmallModel) {
   EXPECT_EQ(tokens("token_path"), (Expected{{19, 9}, {38, 9}, {57, 9}, {76, 9}}));
   EXPECT_EQ(tokens("block"), (Expected{{20, 9}, {40, 9}, {60, 9}, {80, 9}}));
   EXPECT_EQ(tokens("greedy_block_without_carry"), (Expected{{21, 9}, {42, 9}, {63, 9}, {84, 9}}));
-  // greedy_block is ahead of `block` in the first iteration, equal after two, and behind after three.
+  // greedy_block emits more tokens than `block` in the first iteration, as many after two, and fewer after three.
   EXPECT_EQ(tokens("greedy_block"), (Expected{{21, 9}, {40, 9}, {59, 9}, {78, 9}}));
 }
 
@@ -94,7 +94,7 @@ TEST(Process, WhatIsNotWalkedWholeHasNoMean) {
   const TreeShape shape{.drafts = 1, .length = 2};
   const auto decider = small::verifier("token_path").prove_on(small_model, shape);
   const AnyTreeDrafter& drafter = small::drafter("iid_paths");
-  for (const std::uint64_t leaves : {3u, 4u}) {  // four paths; verdicts add more branches
+  for (const std::uint64_t leaves : {3u, 4u}) {  // The drafter has four paths; the verifier adds branches.
     const IteratedScheme<Rows<Rational>> scheme{drafter, *decider, nullptr, small_model, shape, {.leaves = leaves}};
     if (leaves == 4)
       EXPECT_EQ(expected_tokens(scheme, 1).front(), Rational(19, 9));

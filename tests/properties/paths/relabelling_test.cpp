@@ -1,4 +1,4 @@
-// Tests renamed token ids: the distribution of a relabelled model is the relabelled distribution.
+// Tests that after a permutation of token ids in a model, the output distribution is the permuted distribution.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@ Tokens renamed(const Tokens& tokens, const std::vector<Token>& name) {
   return result;
 }
 
-/// Returns the model with token x renamed name[x]: rows for prefixes of up to `length` tokens, breadth first.
+/// Returns the model in which token x is renamed to name[x], with rows for prefixes of up to `length` tokens in
+/// breadth-first order.
 small::Model relabelled(const small::Model& model, int length, const std::vector<Token>& name) {
   std::vector<Token> original(name.size());
   for (std::size_t x = 0; x < name.size(); ++x) original[static_cast<std::size_t>(name[x])] = static_cast<Token>(x);
@@ -54,7 +55,7 @@ bool has_ties(const small::Model& model, int length) {
 TEST(Relabelling, TheDistributionIsRelabelled) {
   struct Case {
     std::string_view scheme, trees;
-    bool ranks;  ///< breaks ties of p / q by ids
+    bool ranks;  ///< whether the scheme orders tokens with equal p / q by their ids
   };
   const std::vector<Case> cases{{"block", "iid_paths", false},
                                 {"greedy_block", "iid_paths", false},

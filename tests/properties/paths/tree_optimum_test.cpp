@@ -1,5 +1,5 @@
 // Tests of the optimum of drafted trees: reference values, published small models in fractions, closed forms, and the
-// order scheme <= one-shot optimum <= optimum of a verifier that reads the whole block.
+// inequalities acceptance of a scheme <= one-shot optimum <= optimum of a verifier that reads the whole block.
 #include <cmath>
 #include <iostream>
 
@@ -17,7 +17,7 @@ namespace {
 Rational fraction_of(double value) {
   for (const int denominator : {1'000'000, 3}) {
     const double scaled = value * denominator;
-    // An entry below 1 has an error of at most 2^-53, and its multiple an error of at most 1e6 2^-53.
+    // An entry below 1 has an error of at most 2^-53, so `scaled` has an error of at most 1e6 * 2^-53, below 1e-9.
     if (std::abs(scaled - std::round(scaled)) < 1e-9)
       return Rational(static_cast<long long>(std::round(scaled)), denominator);
   }
@@ -140,7 +140,7 @@ TEST(TreeOptimum, StandsBetweenEverySchemeAndTheWholeBlock) {
   for (int i = 0; i < 40; ++i) {
     const SmallTreeModel model = models.next();
     for (const auto& drafter : path_registry().drafters()) {
-      if (drafter->info().shared_noise()) continue;  // its draft sampling is enumerated by another drafter
+      if (drafter->info().shared_noise()) continue;  // another drafter with the same draft sampling is enumerated
       const auto distribution = enumerate_tree_sampling(*drafter, model.conditionals, model.shape);
       ASSERT_TRUE(distribution);
       const TreeCertificate one_shot = tree_optimum(*distribution, Sight::one_shot);
@@ -176,7 +176,8 @@ TEST(TreeOptimum, InDoublesIsThatOfTheFractions) {
   const auto bounds =
       path_optimum_bounds(*path_registry().drafter("iid_paths"), models.at("small_model_k2").conditionals(), shape);
   ASSERT_TRUE(bounds);
-  // The rows differ from thirds by at most 2^-53. The optimum changes at most 4 times as much with each of four rows.
+  // The entries of the rows differ from thirds by at most 2^-53. A change in one of the four rows changes the optimum
+  // by at most 4 times as much.
   EXPECT_LE(bounds->lower, 131.0 / 81 + 1e-14);
   EXPECT_GE(bounds->upper, 131.0 / 81 - 1e-14);
   EXPECT_LE(bounds->whole_block_lower, 134.0 / 81 + 1e-14);

@@ -17,8 +17,8 @@
 namespace draftproof {
 namespace {
 
-/// Single-draft sampling with a quotient in float, so that the probability of a refusal does not match the residual's
-/// mass.
+/// Single-draft sampling that rounds the acceptance probability p / q to float, so that the probability of a rejection
+/// differs from the residual's mass.
 struct RoundedQuotient {
   static constexpr Info info{.name = "rounded_quotient", .summary = "", .source = "", .most_drafts = 1};
   template <Position P, RandomSource R>
@@ -34,7 +34,7 @@ struct RoundedQuotient {
   }
 };
 
-/// A draw that drops the weights below 2^-30.
+/// A draw from p that rounds weights down to multiples of 2^-30, so that it drops smaller weights.
 struct CoarseUnits {
   static constexpr Info info{.name = "coarse_units", .summary = "", .source = ""};
   template <Position P, RandomSource R>
@@ -139,8 +139,8 @@ TEST(PrecisionAudit, SeesSumsInTooCoarseUnits) {
   EXPECT_EQ(finding->status, Status::failed) << finding->evidence;
 }
 
-/// Returns the total error of a draw from (p - b q)+ against its weights, as a mass: the draw happens with probability
-/// F(b).
+/// Returns the total variation between the realised and the exact masses of a draw from (p - b q)+, which has total
+/// mass F(b).
 double draw_error(const auto& distributions, double b) {
   std::vector<double> served(static_cast<std::size_t>(distributions.vocabulary()));
   const auto add = [&served](Token x, double share) { served[static_cast<std::size_t>(x)] += share; };

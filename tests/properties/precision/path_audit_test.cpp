@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::uint64_t seeds = 100;
 
-/// Rounds a weight to float; fractions stay as they are.
+/// Returns the value rounded to float, or unchanged if it is a fraction.
 template <class Scalar>
 Scalar narrow(const Scalar& value) {
   if constexpr (std::floating_point<Scalar>) return static_cast<float>(value);
   return value;
 }
 
-/// Rejection sampling of the first draft whose residual has entries in float; it is correct in fractions.
+/// Rejection sampling of the first draft that rounds the residual's entries to float; in fractions it is correct.
 struct FloatResidual {
   static constexpr Info info{.name = "float_residual", .summary = "", .source = ""};
   template <Position P, RandomSource R>
@@ -39,7 +39,7 @@ struct FloatResidual {
   }
 };
 
-/// The same rule with a residual that is never empty: in floating point, 1e-10 is added to each entry.
+/// Rejection sampling of the first draft that adds 1e-10 to each entry of the residual in floating point.
 struct FloorUnderResidual {
   static constexpr Info info{.name = "floor_under_residual", .summary = "", .source = ""};
   template <Position P, RandomSource R>
@@ -55,7 +55,7 @@ struct FloorUnderResidual {
   }
 };
 
-/// Accepts with a quotient in float.
+/// Rejection sampling of the first draft that rounds p / q to float; in fractions it is correct.
 struct FloatQuotient {
   static constexpr Info info{.name = "float_quotient", .summary = "", .source = ""};
   template <Position P, RandomSource R>
@@ -66,7 +66,8 @@ struct FloatQuotient {
   }
 };
 
-/// A verifier that is correct at the root and wrong below, so that an audit of one position cannot reveal the error.
+/// A verifier of trees that is correct at the root and decides like `Wrong` below, so that an audit of one position
+/// cannot reveal the error.
 template <class Wrong>
 struct WrongBelow {
   static constexpr Info info{.name = "wrong_below", .summary = "", .source = ""};
@@ -92,7 +93,7 @@ const AnyPathVerifier& subject() {
 const AnyTreeDrafter& iid_paths() { return *path_registry().drafter("iid_paths"); }
 
 // At the root p = (1 1)/2 and q = (1 0): token 0 is always drafted and accepted with probability 1/2. The second row
-// has p = (1 3)/4 and the same q, so token 0 is accepted with probability 1/4. A verifier without a test emits 0 twice.
+// has p = (1 3)/4 and the same q, so token 0 is accepted with probability 1/4. NoTest accepts both drafts untested.
 struct NoTest {
   static constexpr Info info{.name = "no_test", .summary = "", .source = ""};
   template <class L, class R>
@@ -135,7 +136,7 @@ TEST(PathAudit, RightVerifiersHoldInEveryForm) {
   }
 }
 
-/// Returns the distance on trees of two drafts a node and two levels, with separate rows for each level.
+/// Returns the audited distance on trees of two paths of two tokens, on three random pairs of rows.
 double distance_at(const AnyPathVerifier& verifier, Form form, std::uint64_t seed) {
   const std::vector<RowPair> rows{dense_rows(6, 1, seed), dense_rows(6, 1, seed + 1000),
                                   dense_rows(6, 1, seed + 2000)};
@@ -144,7 +145,8 @@ double distance_at(const AnyPathVerifier& verifier, Form form, std::uint64_t see
   return audited ? audited->distance : 0;
 }
 
-/// Expects that in every form at least 99 of 100 seeds reveal V, and that the audit of a gate fails in every form.
+/// Expects that on every form of rows the audit reveals V at 99 of 100 seeds or more, and that the audit of a gate
+/// fails for V on every form.
 template <class V>
 void expect_seen() {
   for (const Form form : all_forms) {

@@ -25,11 +25,12 @@ RC_GTEST_PROP(Explored, MassesAddUp, (const Instance& instance)) {
 }
 
 TEST(Explored, CountsFlagAndMembershipApart) {
-  // Each token is drafted with probability 3/4, whichever p draws.
+  // The scheme draws a token from p and accepts it if it was drafted. Each token is drafted with probability 3/4.
   const auto found = distribution("sample_and_match", Instance::parse("p=(1 1) q=(1 1) K=2"));
   EXPECT_EQ(found.draft_emitted, Rational(3, 4));
   EXPECT_EQ(found.draft_accepted, Rational(3, 4));
-  // The token that the mutant draws from p may be the refused draft; it is emitted, but not counted as accepted.
+  // The token that the mutant draws from p after a rejection may be the rejected draft. It then counts as an emitted
+  // draft, but not as an accepted draft.
   const auto bug = distribution("resample_from_target", Instance::parse("p=(1 1) q=(1 0) K=1"));
   EXPECT_EQ(bug.draft_accepted, Rational(1, 2));
   EXPECT_EQ(bug.draft_emitted, Rational(3, 4));

@@ -14,7 +14,7 @@ namespace {
 
 const Instance unshrunk = Instance::parse("p=(9 7 8 6)/30 q=(7 9 6 8)/30 K=3");
 
-/// Whether the fault shows: token 0 has more of p than of q.
+/// The fault in this test: whether p(0) > q(0).
 bool has_more_of_p(const Instance& one) {
   const Rows<Rational> rows = one.rows();
   return rows.target(0) > rows.proposal(0, 0);
@@ -47,8 +47,8 @@ TEST(Shrink, TheStepThatSucceededIsNextOnlyWhereThatIsAsked) {
     });
     return asked;
   };
-  // With one draft less the fault does not show; with one token less it does. The next step is one draft less again
-  // (most_drastic), or another token less (same_step).
+  // The first candidate, with one draft less, does not show the fault; the second, with one token less, does. The third
+  // has one draft less (most_drastic) or another token less (same_step).
   const auto drastic = first_two(ShrinkOptions::Next::most_drastic), same = first_two(ShrinkOptions::Next::same_step);
   ASSERT_EQ(drastic.size(), 3u);
   ASSERT_EQ(same.size(), 3u);
@@ -71,7 +71,7 @@ TEST(Shrink, SaysThatItWasCut) {
 }
 
 TEST(Shrink, SmallWeightsAreTriedLast) {
-  const auto heavy = [](const Instance& one) {  // no single weight can be lowered
+  const auto heavy = [](const Instance& one) {  // holds for no instance with one weight lowered
     return one == unshrunk || (one.vocabulary() == 4 && one.drafts == 3 && one.target == std::vector{1, 0, 0, 1});
   };
   EXPECT_EQ(shrink(unshrunk, {}, heavy).smallest, unshrunk);

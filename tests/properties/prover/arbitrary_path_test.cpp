@@ -63,7 +63,7 @@ TEST(ArbitraryPathInstance, AWrongBonusShrinksToOnePathOfOneToken) {
   EXPECT_EQ(found->shape, (TreeShape{.drafts = 1, .length = 1})) << found->text();
   EXPECT_EQ(found->vocabulary(), 2) << found->text();
   EXPECT_EQ(found->rows.size(), 1u) << found->text();
-  // p and q are (1 1) and (1 0) in some order, so a bonus drawn from the wrong row has another distribution.
+  // The smallest rows that differ are (1 1) and (1 0). One is p, the other q, so their weights sum to 3.
   EXPECT_EQ(total_weight(*found), 3) << found->text();
 }
 

@@ -21,8 +21,8 @@ enum class Bug {
   none,
   root_rows,         ///< accepts by p / q of the root
   residual_kept,     ///< tests every sibling against p, not against the residual
-  mass_kept,         ///< divides by the whole mass of q for the later siblings too
-  residual_of_root,  ///< after refusals draws from the rows of the root
+  mass_kept,         ///< does not reduce the mass of q by the rejected siblings
+  residual_of_root,  ///< draws from the rows of the root after all drafts are rejected
   last_untested,     ///< accepts the last of several siblings without a test
 };
 
@@ -32,8 +32,8 @@ constexpr std::string_view name_of(Bug bug) {
   return names[static_cast<std::size_t>(bug)];
 }
 
-/// Rejection sampling among siblings that are drawn without replacement, at every node. The bug is below the second
-/// level.
+/// At every node, recursive rejection of siblings that are drawn without replacement. At nodes of two tokens or more it
+/// has the bug.
 template <Bug bug>
 struct DeepBug {
   static constexpr Info info{.name = name_of(bug),
@@ -63,7 +63,7 @@ struct DeepBug {
       residual[x] = distributions.target(static_cast<Token>(x));
       left[x] = distributions.proposal(static_cast<Token>(x));
     }
-    // The masses of the residual and of the part of q that is left.
+    // Sums of `residual` and `left`. `left` is q without the rejected siblings.
     Scalar mass = distributions.one(), rest = distributions.one();
     for (int k = 0; k < count; ++k) {
       const auto x = static_cast<std::size_t>(drafts[k]);
@@ -103,7 +103,7 @@ const AnyPathVerifier& subject() {
   return verifier;
 }
 
-/// Emits a token of p at every node, but below the second level a token of the root's p. It takes any trees.
+/// Sample-and-match that at nodes of two tokens or more draws from the root's p. It supports all trees.
 struct MatchesRootBelow {
   static constexpr Info info{
       .name = "matches_root_below", .summary = "wrong below the second level", .source = "this test"};
@@ -123,7 +123,7 @@ bool refuted(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter, con
   PathInstanceAnalysis at(verifier, drafter, instance);
   try {
     return checks::paths::CompletedDistribution::check(at).status == Status::failed;
-  } catch (const std::logic_error&) {  // the verifier reached a branch of probability zero
+  } catch (const std::logic_error&) {  // thrown if the verifier reaches a branch of probability zero
     return true;
   }
 }
@@ -139,8 +139,7 @@ std::uint64_t missed(const AnyPathVerifier& verifier, const AnyTreeDrafter& draf
   return count;
 }
 
-/// Whether the drafter draws whole paths, with L separate tokens each. Three tokens at three levels then have more
-/// trees than a proof enumerates.
+/// Whether the drafter draws separate whole paths. With V = 3 and L = 3 it then has more trees than a proof enumerates.
 bool of_whole_paths(const TreeDrafterInfo& drafter) {
   return !drafter.branches && !drafter.has_stem && !drafter.fixed;
 }
@@ -191,7 +190,7 @@ bool branches_below(const AnyTreeDrafter& drafter, const PathInstance& instance)
 
 TEST(DeepTrees, OccurForEveryDrafter) {
   for (const auto& drafter : path_registry().drafters()) {
-    if (drafter->info().shared_noise()) continue;  // its trees are the trees of another drafter
+    if (drafter->info().shared_noise()) continue;  // another drafter draws the same trees
     const auto instances =
         instances_for(subject<MatchesRootBelow>(), *drafter, {.instances = pr_instances, .seed = 1});
     int several = 0, of_more_tokens = 0;
@@ -200,8 +199,8 @@ TEST(DeepTrees, OccurForEveryDrafter) {
       ++several;
       of_more_tokens += instance.vocabulary() > 2;
     }
-    // A quarter of the models is generated so that their trees branch below the second level; a tenth is required. The
-    // single tree of a fixed drafter has the most probable prefixes and branches there less often.
+    // A quarter of the models is generated so that nodes of two tokens have several children; a tenth is required. The
+    // single tree of a fixed drafter has the most probable prefixes, so it less often has such nodes.
     EXPECT_GE(several, drafter->info().fixed ? 3 : pr_instances / 10) << drafter->info().name;
     if (!drafter->info().fixed && !of_whole_paths(drafter->info())) {
       EXPECT_GE(of_more_tokens, pr_instances / 20) << drafter->info().name;

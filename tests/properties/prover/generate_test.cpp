@@ -48,8 +48,7 @@ TEST(Generate, CoversSizesAndSupports) {
   for (int drafts = 1; drafts <= 4; ++drafts)
     for (int vocabulary = 2; vocabulary <= (drafts <= 2 ? 8 : drafts == 3 ? 6 : 5); ++vocabulary)
       EXPECT_TRUE(sizes.contains({vocabulary, drafts})) << "V " << vocabulary << " K " << drafts;
-  // The limits are one in a hundred (exhaustion) and one in ten, which are far from zero and far below the expected
-  // proportions.
+  // The required shares are 1/100 (q runs out of tokens) and 1/10, far below the expected shares.
   EXPECT_GE(exhausted, instances / 100);
   EXPECT_GE(residual_left, instances / 10);
   EXPECT_GE(zero_in_p, instances / 10);
@@ -78,7 +77,7 @@ TEST(Generate, EveryFamilyTakesItsTurnAndKeepsItsWord) {
   for (const std::string_view name : {"dirichlet", "disjoint", "equal", "last_place", "near", "one_entry",
                                       "one_residual", "ties", "touching", "zeros", "zipf"})
     EXPECT_EQ(met[name], 1);
-  // The p weights of the family "near" are at least 50.
+  // Instances of the family "near" are recognised by weights of p of at least 50.
   const auto near =
       std::find_if(generators.begin(), generators.end(), [](const auto& g) { return g.name == "near"; });
   const auto turn = static_cast<int>(near - generators.begin());
@@ -155,8 +154,8 @@ TEST(Generate, PathModelsRepeatRowsAndOpposeThem) {
     repeated += by_token;
     opposed += heavy_moves * model.vocabulary() == children * (model.vocabulary() - 1);
   }
-  // About a quarter of the models is in each class; in `repeated` and `opposed`, a quarter of the models with two
-  // levels.
+  // About a quarter of the models is in each class. The classes `repeated` and `opposed` have a quarter of the models
+  // with two levels.
   EXPECT_GE(without, 60);
   EXPECT_GE(repeated, 20);
   EXPECT_GE(opposed, 20);

@@ -65,7 +65,7 @@ void for_each_pair(const auto& found, Kind kind, auto&& visit) {
   int visited = 0;
   for (const auto& verifier : found.verifiers()) {
     if (verifier->kind() != kind || !verifier->info().unsupported.explore.empty()) continue;
-    if (verifier->info().wrong_by_rounding) continue;  // correct in fractions; audit_test.cpp tests it
+    if (verifier->info().wrong_by_rounding) continue;  // correct in fractions; tested by audit_test.cpp
     for (const auto* drafter : found.drafters_of(verifier->info())) {
       SCOPED_TRACE(std::string(verifier->info().name) + " on " + std::string(drafter->info().name));
       visit(*verifier, *drafter);
@@ -96,7 +96,7 @@ TYPED_TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
     const auto* violation = proof.violation();
     ASSERT_TRUE(violation);
     if (proof.exact()) {
-      // The distribution of one decision does not reveal the mutant; scripted draws, draw counts and counters do.
+      // The distribution of one decision does not reveal the mutant. A property of tier `edge` must reveal it.
       const auto& all = TypeParam::properties();
       const auto property =
           std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == violation->property; });
@@ -108,11 +108,11 @@ TYPED_TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
       const auto& decisive = TypeParam::decisive;
       EXPECT_NE(std::find(decisive.begin(), decisive.end(), violation->property), decisive.end())
           << violation->property << ": losslessness is what the reader came for";
-      // A program that is not a function of its inputs has no distribution.
+      // If a verifier is not a function of its inputs, it has no distribution, so the evidence has no total variation.
       EXPECT_TRUE(violation->evidence.find("TV ") != std::string::npos ||
                   violation->evidence.find("not a function of its inputs") != std::string::npos)
           << violation->evidence;
-      if (violation->property == decisive.front()) {  // not for schemes that carry state
+      if (violation->property == decisive.front()) {  // not so for schemes that carry state
         ASSERT_TRUE(proof.distance) << "how far the distribution is from p must be visible";
         EXPECT_GT(proof.distance->off, 0);
         EXPECT_GT(proof.distance->largest, 0);
@@ -200,7 +200,7 @@ TEST(ProverOfPositions, DistanceIsTheLargestOverTheInstances) {
     largest = std::max(largest, distance);
     off += distance > 0;
   }
-  for (const Finding& finding : proof.findings)  // and over the counterexamples that are shown
+  for (const Finding& finding : proof.findings)  // The largest distance includes the reported counterexamples.
     if (finding.status == Status::failed) {
       const Instance shown = Instance::parse(finding.instance);
       InstanceAnalysis at(verifier, iid, shown);

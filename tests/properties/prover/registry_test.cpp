@@ -73,7 +73,8 @@ TEST(Registry, EveryDistributionThatAVerifierNamesExists) {
     }
   };
   check(registry(), true, [](std::string_view distribution) { return registry().drafter(distribution) != nullptr; });
-  // A verifier of trees may name the draft sampling of siblings.
+  // The info of a verifier of trees may name a draft sampling of trees, or a draft sampling of one position, from which
+  // the siblings at a node are drawn.
   check(path_registry(), false, [](std::string_view distribution) {
     return path_registry().drafter(distribution) != nullptr || registry().drafter(distribution) != nullptr;
   });
@@ -126,8 +127,8 @@ TEST(PathRegistry, ANameIsOfOneLevel) {
 }
 
 TEST(PathRegistry, PlansForSampledSiblingsTakeNoMergedPaths) {
-  // The number of distinct siblings of merged paths depends on the siblings: p = (1 1)/2, q = (2 1)/3, K = 2 refutes
-  // such a plan.
+  // iid_paths merges equal paths, so the number of siblings at a node depends on their tokens, and a plan for siblings
+  // drawn without replacement is wrong: p = (1 1)/2, q = (2 1)/3, K = 2 refutes it.
   const AnyPathVerifier* plan = path_registry().verifier("optimal_transport_wor_tree");
   ASSERT_TRUE(plan);
   const TreeDrafterInfo& paths = path_registry().drafter("iid_paths")->info();

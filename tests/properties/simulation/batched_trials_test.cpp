@@ -53,7 +53,7 @@ struct Pair {
   int trials;
 };
 
-/// Returns flat and peaked rows, rows with zeros, and a q that runs out of tokens.
+/// Returns flat and peaked rows, rows with zeros, and a q with fewer tokens than drafts.
 std::vector<Pair> pairs() {
   using examples::random_row;
   return {{random_row(1, 37, 3), {random_row(2, 37, 3), random_row(3, 37, 2), random_row(4, 37, 4)}, 700},
@@ -137,7 +137,7 @@ TEST(BatchedTrials, CountWhatOneByOneCounts) {
       });
 }
 
-// The run is long enough for the guide table of a recurring residual, which any of the threads may make during the run.
+// The run is long enough that a guide table for a recurring residual is built; any of the threads may build it.
 TEST(BatchedTrials, AGuideMadeOnTheWayChangesNothing) {
   const RatioTable table(examples::random_row(1, 300, 4), examples::random_row(2, 300, 4));
   for (const char* name : {"single_draft", "recursive_rejection", "k_seq", "naive_tree"}) {

@@ -1,4 +1,4 @@
-// Compares closed distributions of (accepted draft, token) with an exact enumeration of their scheme.
+// Compares closed forms of the distribution of (accepted draft, token) with an exact enumeration of the scheme.
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -9,7 +9,8 @@
 namespace draftproof {
 namespace {
 
-/// Returns the mass of every (row, token), by an enumeration of drafter and verifier on the table.
+/// Returns the mass of every (row, token), by an enumeration of drafter and verifier on the table; a row stands for an
+/// accepted draft, or for none.
 JointRows enumerated_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
                           std::size_t count) {
   JointRows rows(count, std::vector<double>(static_cast<std::size_t>(table.vocabulary())));
@@ -62,7 +63,7 @@ TEST(JointDistributions, EqualAnExactWalk) {
         for (std::size_t x = 0; x < instance.target.size(); ++x) {
           double sum = 0;
           for (std::size_t k = 0; k < rows.size(); ++k) {
-            // Either side has a few dozen roundings of numbers below 1.
+            // Each of the two values has the errors of a few dozen roundings of numbers below 1.
             ASSERT_NEAR(rows[k][x], enumerated[k][x], 1e-14) << "row " << k << " token " << x;
             sum += rows[k][x];
           }

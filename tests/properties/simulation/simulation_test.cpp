@@ -14,7 +14,7 @@ const std::vector<double> target{0.4, 0.05, 0.25, 0.1, 0.2};
 const std::vector<std::vector<double>> proposals{
     {0.1, 0.3, 0.3, 0.3, 0}, {0.2, 0.2, 0.2, 0.2, 0.2}, {0.05, 0.05, 0.8, 0, 0.1}};
 
-/// Visits every scheme that can be simulated with every draft sampling that it supports.
+/// Calls `visit` for every scheme that can be simulated, with every draft sampling that it supports.
 void for_each_pair(auto&& visit) {
   for (const auto& verifier : registry().verifiers()) {
     if (!verifier->info().unsupported.simulate.empty() || !verifier->info().unsupported.explore.empty()) continue;
@@ -49,11 +49,11 @@ constexpr double alpha = 1e-12;
 
 TEST(Simulation, FollowsTheExploredDistribution) {
   for_each_pair([](const AnyVerifier& verifier, const AnyDrafter& drafter, int drafts, const auto& q) {
-    if (!verifier.info().precision_audited()) return;  // not compiled for exploration in double
+    if (!verifier.info().precision_audited()) return;  // no enumeration in double
     const Rows<double> rows(target, q);
     const RatioTable table(target, q);
-    // A wrong scheme may depend on the order of tokens, which differs on a table, so each form has its own
-    // distribution.
+    // A wrong scheme may depend on the order of tokens, which differs between rows and a table. So the trials on each
+    // form are compared with the distribution on the same form.
     const auto expect = [&](const Tally& tally, const ExactDistribution<double>& distribution,
                             std::string_view model) {
       const auto agrees = [&](std::uint64_t count, double probability, std::string_view what) {

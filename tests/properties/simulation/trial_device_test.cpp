@@ -107,7 +107,8 @@ TEST(TrialDevice, TheGateHasTheSameVerdictThere) {
 TEST(TrialDevice, ABatchOfTheGateMayTakeSeveralRounds) {
   const fake::Device device("fake");
   const auto on = device.load(device_distributions());
-  // There is one batch of two rounds, and its pairs end in the second round.
+  // The gate has one batch, which the device runs in two rounds; pairs of trials are counted up to a trial of the
+  // second round.
   SampledGateOptions options{.trials = 6e6, .alpha = 1e-9, .seed = 7, .first_batch = 6'000'000};
   const auto here = sampled_gate(scheme("single_draft"), trial_drafts(), device_distributions(),
                                  device_distributions(), 1, options);
@@ -150,7 +151,7 @@ TEST(DeviceParity, FindsOneCountTooManyAndItsTrial) {
 
 TEST(DeviceParity, SaysWhereNoTrialDiffersAlone) {
   const DeviceParity parity = parity_of({.lie = [](const DeviceTrials& trials, Tally& tally) {
-    tally.draft_emitted -= trials.count > 100;  // one count is lost in a long run
+    tally.draft_emitted -= trials.count > 100;  // a fault that only runs of more than 100 trials show
   }});
   EXPECT_FALSE(parity.equal());
   EXPECT_FALSE(parity.trial);

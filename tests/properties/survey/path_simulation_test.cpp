@@ -40,7 +40,7 @@ Expected expected(const TreeCapture& trees) {
         clipped.push_back(std::min(1.0, clipped[i] * (p[x] / q[x])));
       }
       success.push_back(clipped[length]);
-      double all_failed = 1;  // probability that the tests of longer prefixes fail
+      double all_failed = 1;  // probability that the tests of all longer prefixes fail
       for (std::size_t i = length; i > 0; --i) {
         mean.block += all_failed * success[i] * static_cast<double>(i) / paths;
         all_failed *= 1 - success[i];
@@ -99,14 +99,14 @@ TEST(PathSimulation, SameForAnyThreadsOnALiveModel) {
   same_for_any_threads(*PathSource::open(data + "stories260k.bin:q4", {}), 17, 2);
 }
 
-// 200 iterations need at least 200 tokens. The model reads 512 tokens, of which the prompt takes 8 to 71.
+// The model's context has 512 tokens, of which the prompt takes 8 to 71, so it ends before 200 iterations.
 TEST(PathSimulation, EpisodesEndWithTheModel) {
   const auto source = PathSource::open(data + "stories260k.bin:q4", {});
   const StepTally tally = simulated("block", *source, 1, 8, 1, 200);
   EXPECT_EQ(tally.trials, 1u);
   EXPECT_LT(tally.steps, 200u);
   EXPECT_LE(tally.trial_tokens + tally.steps, 504u);
-  // At the end, fewer tokens than a path were left in the context.
+  // The episode ends only if the context has no room for another path of 8 tokens and one more.
   EXPECT_GE(tally.trial_tokens + tally.steps, 512u - 71u - 8u - 1u);
 }
 

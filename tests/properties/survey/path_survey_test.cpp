@@ -28,8 +28,8 @@ TEST(PathSurvey, NoLosslessSchemeIsAboveTheOptimumOfItsTrees) {
   for (const StepRow& row : surveyed({.drafts = {1, 2}, .length = 2, .steps = 30'000})) {
     if (!row.optimum || row.verifier->info().promise != Promise::lossless) continue;
     ++compared;
-    // The steps use the starts in turn, so the mean over starts is exact; chance exceeds six standard errors once in
-    // 10^9 rows.
+    // The steps use the starting contexts in turn, so the mean over them is exact. A mean exceeds its expectation by
+    // six standard errors by chance in one of 10^9 rows.
     EXPECT_LE(row.tally.mean_accepted(), *row.optimum + 6 * row.tally.standard_error())
         << row.verifier->info().name << " K = " << row.drafts;
     EXPECT_LE(*row.optimum, *row.full_information + 1e-12);

@@ -22,8 +22,8 @@ namespace {
 using Contexts = DraftedContexts<Rational>;
 using Point = SelectionPoint<Rational>;
 
-/// Returns the prefixes of at most `length` tokens in breadth-first order, with random shares and acceptance
-/// probabilities.
+/// Returns a model of all prefixes of at most `length` tokens, in breadth-first order. Each next token has a random
+/// probability of being drafted and a random acceptance probability.
 Contexts random_contexts(std::uint64_t seed, int vocabulary, int length) {
   Philox random(seed, 0, Philox::Role::draft);
   const auto number = [&random](int bound) {
@@ -50,7 +50,8 @@ Contexts random_contexts(std::uint64_t seed, int vocabulary, int length) {
   return contexts;
 }
 
-/// Returns the points of all non-anticipating policies, which make any choice at every prefix.
+/// Returns the points (verified, accepted) of all non-anticipating policies: at every prefix a policy either verifies
+/// the next draft or stops.
 std::vector<Point> all_policies(const Contexts& contexts, int context, int length, const Rational& probability,
                                 const Rational& accepted) {
   std::vector<Point> points{{}};
@@ -68,8 +69,8 @@ std::vector<Point> all_policies(const Contexts& contexts, int context, int lengt
   return points;
 }
 
-/// Returns the largest number of accepted drafts of a random choice between two policies that verifies `verified`
-/// drafts.
+/// Returns the largest mean number of accepted drafts over random choices between two policies that verify `verified`
+/// drafts on average.
 Rational best_mixture(const std::vector<Point>& policies, const Rational& verified) {
   Rational best(0);
   for (const Point& a : policies)
@@ -95,11 +96,11 @@ TEST(SelectionBound, IsTheBestOfAllPolicies) {
     for (int eighths = 0; eighths <= 8 * length; ++eighths) {
       const Rational verified(eighths, 8);
       const SelectionCertificate<Rational> found = bound.at(verified);
-      // A policy may verify less than it is allowed to.
+      // If more drafts are allowed than the best policy verifies, the bound is constant: a policy may verify fewer.
       const Rational expected = verified < found.more.verified ? best_mixture(policies, verified) : most;
       EXPECT_EQ(found.bound, expected) << "seed " << seed << ", " << eighths << "/8 verified drafts";
-      // The certificate is valid: no policy lies above the line of the price, and its two policies exist and lie on the
-      // line.
+      // The certificate is valid: no policy lies above the line whose slope is the price, and its two policies exist
+      // and lie on the line.
       if (!(verified < found.more.verified)) continue;
       const Rational value = found.bound - found.price * verified;
       const auto exists = [&](const Point& one) {
@@ -123,8 +124,8 @@ TEST(SelectionBound, ByHand) {
   contexts.drafts.push_back({{Rational(1, 2), Rational(1), 0}, {Rational(1, 2), Rational(3, 5), 0}});
   const SelectionBound<Rational> bound(contexts, {{0, Rational(1)}}, 2);
   EXPECT_EQ(bound.at(Rational(1)).bound, Rational(4, 5));
-  EXPECT_EQ(bound.at(Rational(3, 2)).bound, Rational(6, 5));  // the second draft only after token 0
-  // The best is to choose that policy or both drafts with equal probability.
+  EXPECT_EQ(bound.at(Rational(3, 2)).bound, Rational(6, 5));  // verifies the second draft only after token 0
+  // The best mixture chooses this policy or the policy that verifies both drafts, each with probability 1/2.
   EXPECT_EQ(bound.at(Rational(7, 4)).bound, Rational(33, 25));
   EXPECT_EQ(bound.at(Rational(2)).bound, Rational(36, 25));
   EXPECT_EQ(bound.at(Rational(5)).bound, Rational(36, 25));
@@ -155,7 +156,7 @@ TEST(PolicySurvey, NoExactPolicyIsAboveTheBest) {
         EXPECT_LE(row.tally.emitted, row.tally.accepted + survey.requests);
         if (!row.best) continue;
         ++compared;
-        // Chance exceeds six standard errors once in 10^9 rows.
+        // A mean exceeds its expectation by six standard errors by chance in one of 10^9 rows.
         EXPECT_LE(survey.per_request(row.tally.accepted), *row.best + 6 * survey.standard_error(row.tally))
             << row.policy->info().name << " on " << spec;
       }
@@ -173,7 +174,7 @@ TEST(PolicySurvey, AllDraftsAreTokenVerification) {
     EXPECT_EQ(all.tally.verified, 3 * survey.requests);
     const double accepted = survey.per_request(all.tally.accepted), error = survey.standard_error(all.tally);
     EXPECT_NEAR(accepted, all.best.value(), 6 * error) << spec;
-    if (!source->stored_trees()) continue;  // the steps of survey_paths start in other contexts
+    if (!source->stored_trees()) continue;  // survey_paths starts in other contexts
     const auto rows =
         survey_paths(*source, {.drafts = {1}, .length = 3, .steps = 1 << 15, .verifiers = {"token_path"}});
     EXPECT_NEAR(accepted, rows.at(0).tally.mean_accepted(), 6 * (error + rows.at(0).tally.standard_error())) << spec;
@@ -185,13 +186,14 @@ TEST(PolicySurvey, ConfidencesOfTheStepAndOfTheStepBefore) {
   const std::string source = "bernoulli:target=0.7,draft=0.5";
   const std::vector<std::string> asked{"confidence_before_draft", "row_maximum", "past_acceptance"};
   const PolicySurvey overlap = surveyed(source, {.requests = 1, .length = 2, .batches = 4096, .policies = asked});
-  // A confidence of 4/5 keeps both drafts. Both are accepted with probability 16/25, and exactly one with 4/25.
+  // The confidence is 4/5, so the policy keeps both drafts. Both are accepted with probability 16/25, and exactly one
+  // with 4/25.
   const PolicyRow& confident = row_named(overlap, "confidence_before_draft");
   EXPECT_EQ(confident.tally.verified, 2 * overlap.requests);
   EXPECT_NEAR(overlap.per_request(confident.tally.accepted), 36.0 / 25, 6 * overlap.standard_error(confident.tally));
   EXPECT_NEAR(confident.best.value(), 36.0 / 25, 1e-12);
-  // After a step that accepted no draft, which has probability 1/5, one draft is verified, else two; on average 4/5 of
-  // one draft and 36/25 of two drafts are accepted.
+  // If the step before accepted no draft, which has probability 1/5, one draft is verified, else two. The mean number
+  // of accepted drafts is 4/5 if one draft is verified, and 36/25 if two are.
   const PolicyRow& past = row_named(overlap, "past_acceptance");
   EXPECT_NEAR(overlap.per_request(past.tally.verified), 9.0 / 5, 6 * 0.4 / 64);
   EXPECT_NEAR(overlap.per_request(past.tally.accepted), 1.0 / 5 * 4 / 5 + 4.0 / 5 * 36 / 25,
@@ -213,7 +215,8 @@ TEST(PolicySurvey, BudgetsAreKept) {
                                        {.requests = 4, .length = 4, .budget = 5, .batches = 4096, .mutants = true});
   for (const std::string_view name : {"survival_ranking", "throughput_early_stop", "lagged_budget", "topk_open_ties"})
     EXPECT_LE(row_named(survey, name).tally.verified, 5 * survey.batches) << name;
-  // All calls cost the same by default, so the throughput grows with every draft.
+  // By default the cost of a call does not depend on the number of drafts, so throughput is largest with all drafts
+  // that the budget allows.
   EXPECT_EQ(row_named(survey, "survival_ranking").tally.verified, 5 * survey.batches);
   EXPECT_EQ(row_named(survey, "throughput_early_stop").tally.accepted,
             row_named(survey, "survival_ranking").tally.accepted);
