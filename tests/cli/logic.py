@@ -254,8 +254,8 @@ def _parts(case, asked, of, order):
 
 
 def work_proofs(case):
-    """A run in shards, also with shards balanced by measured times, and a resumed run give the bytes of one process, for
-    proofs, the kill matrix and a study."""
+    """A run in shards, also with shards balanced by measured times, and a resumed run give the bytes of one process,
+    for proofs, the kill matrix and a study."""
     prove = "prove k_seq accept_always typical_acceptance block gumbel_coupling --instances 70"
     for asked in prove, "mutants --instances 2 --controls 1 --further 0", "reproduce order_of_schemes --effort 1100":
         name = asked.split()[0]
@@ -429,8 +429,8 @@ def _on_terminal(case, words, shown="stderr", until="", numbers=(), **environmen
 
 
 def _stopped(case, words, label, *numbers):
-    """Sends signals to a run that would take years, as soon as it shows progress. Returns standard output. The exit code
-    must be 3, for an incomplete result."""
+    """Sends signals to a run that would take years, as soon as it shows progress. Returns standard output. The exit
+    code must be 3, for an incomplete result."""
     _on_terminal(case, words.split(), until=label + ": ", numbers=numbers or (signal.SIGINT,))
     if case.code != 3:
         case.fail("expected exit code 3")

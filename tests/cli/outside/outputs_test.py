@@ -48,7 +48,8 @@ def same(usual, out):
 
 
 def streams(words, usual):
-    """Yields runs with broken standard streams and whether each is right; `usual` is the same run with intact streams."""
+    """Yields runs with broken standard streams, and whether each is right. `usual` is the same run with intact
+    streams."""
     writes = usual.code in (0, 1, 3)
     with open("/dev/full", "wb") as full:
         ran = run(words, stdout=full)

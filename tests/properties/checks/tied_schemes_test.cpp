@@ -1,5 +1,5 @@
-// Tests that schemes that compare entries make the same decisions on every form of rows with ties (plain rows, tables,
-// fresh rows), and that a scheme that compares sums does not.
+// Tests that schemes that compare entries make the same decisions on every form of rows with ties (for example plain
+// rows and tables), and that a scheme that compares sums does not.
 #include <algorithm>
 #include <cmath>
 #include <set>

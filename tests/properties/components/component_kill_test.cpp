@@ -65,7 +65,7 @@ TEST(Components, EveryCheckHasASmallCounterexampleThatReplays) {
         EXPECT_LE(std::ssize(one.requests), component->info().chunk > 0 ? component->info().chunk + 1 : 3);
       } else if (component->group() == "target") {
         const TargetCase one = TargetCase::parse(finding.instance);
-        EXPECT_LE(one.request.vocabulary(), 4);  // for example two tokens, one that a filter removes, and one more
+        EXPECT_LE(one.request.vocabulary(), 4);  // a filter removes one token, and another token separates the rest
         EXPECT_LE(one.request.drafts(), 3);
       }
     }

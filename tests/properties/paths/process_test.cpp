@@ -52,7 +52,7 @@ TEST(Process, TheSmallModelOverFiveTokens) {
 }
 
 TEST(Process, LayersNest) {
-  // With L = 4 a carry can have layers of three iterations. No carry of the model may have more than L - 1 layers.
+  // A carry can have a layer from each earlier iteration, at most L - 1. With L = 4 it has two after two iterations.
   const auto model = small::random_model(77, 2, 7);
   EXPECT_EQ(process_error("greedy_block", model, 4, 6), 0);
   const TreeShape shape{.drafts = 1, .length = 4};
