@@ -129,10 +129,10 @@ std::optional<std::size_t> array_bytes(DType dtype, std::span<const std::uint64_
 /// Returns the shape as `[3, 4]`.
 std::string shape_text(std::span<const std::uint64_t> shape);
 
-/// Returns an error in a file, a specification or an option.
+/// Returns the error that `file`, the name of a file, a specification or an option, has `found` in place of `wanted`.
 InputError file_error(const std::string& file, std::string found, std::string wanted);
 
-/// Returns an error in an array of a file, with the row and the token if they are given.
+/// Returns the error that an array of a file has `found` in place of `wanted`, at the row and the token if given.
 InputError array_error(const std::string& file, std::string_view array, std::string found, std::string wanted,
                        std::optional<std::size_t> row = {}, std::optional<std::size_t> token = {});
 

@@ -43,10 +43,12 @@ class WorkChoice {
   std::shared_ptr<Checkpoint> known_{};
 };
 
-/// Runs the command that is stored in `known` with its blocks, with the output, format and threads of `session`.
+/// Runs the command that is stored in the checkpoint `known`, without computing the blocks in `known` again. The
+/// output, the format and the number of threads are taken from `session`.
 int run_request(std::shared_ptr<Checkpoint> known, const Session& session);
 
-/// Runs a command as run_program() does, with blocks that were computed before. Throws what the command throws.
+/// Runs the command line `words` as run_program() does, without computing the blocks in `known` again.
+/// Throws: the exceptions of the command.
 int run_words(std::vector<std::string> words, std::shared_ptr<Checkpoint> known);
 
 }  // namespace draftproof

@@ -225,7 +225,7 @@ std::string reject_without_replacement(std::span<const double> target, std::span
     if (!high || size == certificate.cut) {
       Enclosure missed{0, 0};  // correct if no token outside S can be drafted
       if (q < row_total) {
-        missed = {1, 1};  // correct if S has fewer than K tokens, so it cannot contain all drafts
+        missed = {1, 1};  // correct if S has fewer than K tokens: S cannot contain K distinct drafts
         if (size >= static_cast<std::size_t>(drafts)) missed = race.missed(row_total - q);
       }
       if (!high && inside + missed.lower - 2 * rounding < certificate.lower)

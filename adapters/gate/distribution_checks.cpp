@@ -24,8 +24,8 @@ namespace draftproof::adapters {
 
 namespace {
 
-/// Number of undecided instances after which the checks end. Each such instance uses up the calls of one or more
-/// explorations; the checks also end after the calls of this many explorations.
+/// Number of undecided instances after which the checks end. They also end when the calls on undecided instances reach
+/// this multiple of the limit for one exploration, because several explorations may run on one instance.
 constexpr int most_undecided = 8;
 
 /// If every row fails on this many instances, the program is reported as failing on every input. The first instances

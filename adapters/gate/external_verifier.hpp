@@ -39,8 +39,8 @@ struct Unanswered {
 
 class ExternalVerifier final : private ExternalInfo, public AnyVerifier {
  public:
-  /// Requires a program of level position or chain that is seeded or opaque. It runs one batch at a time.
-  /// `name` is the name in lists; empty: the declared name.
+  /// Requires a program of level position or chain that is seeded or opaque. Simulations take turns to call the
+  /// program with one batch. `name` is the name in lists; empty: the declared name.
   explicit ExternalVerifier(std::shared_ptr<Served> program, std::string name = {});
 
   using AnyVerifier::info;

@@ -183,7 +183,7 @@ void Dialogue::answer(const ServedBatch& batch, WireFunction ask, ServedResult& 
     answer_part(batch, first, std::min(most, batch.rows - first), ask, result, false);
     if (incidents_.size() == deaths || crashed_rows_ != crashed || ++unexplained_ < most_crashes) continue;
     if (last_ == How::late)
-      throw ProgramSilent(fmt::format("{} batches had no answer within {:g} s, though each of their rows had; {}",
+      throw ProgramSilent(fmt::format("{} batches had no answer within {:g} s, though each row alone had one; {}",
                                       unexplained_, seconds(options_.batch_limit), more_time));
     throw AdapterError(fmt::format("{}: {} in {} batches, but on no row alone; the last time: {}", address_.name(),
                                    last_ == How::invalid ? "no valid answer"

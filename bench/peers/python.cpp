@@ -34,7 +34,7 @@ std::string last_line(std::string text) {
 class PairFile {
  public:
   PairFile(std::span<const double> target, std::span<const double> proposal) {
-    static_assert(std::endian::native == std::endian::little, "the peers read the host's numbers as they are");
+    static_assert(std::endian::native == std::endian::little, "the peers read little-endian float64");
     path_ = (std::filesystem::temp_directory_path() / "draftproof-pair-XXXXXX").string();
     const int descriptor = mkstemp(path_.data());
     if (descriptor >= 0) close(descriptor);

@@ -60,7 +60,7 @@ struct PowerRow {
   double largest() const { return log2_exposures.back(); }
 };
 
-/// A verifier whose decider is `make(distributions, drafts)`.
+/// A verifier that can only be simulated: `make(distributions, drafts)` returns its decider, which verifies the drafts.
 class ContrivedVerifier final : public AnyVerifier {
  public:
   using Make = std::function<DeciderPtr<RatioTable, Philox>(const RatioTable& distributions, int drafts)>;

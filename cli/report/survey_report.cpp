@@ -244,7 +244,7 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
            fmt::format(
                "± is a {:g} % Clopper-Pearson interval. gap closed: from one draft (0 %) to the optimum (100 %).",
                100 * confidence),
-           "draft accepted: by the verifier's count. draft emitted: the token is among the drafts.",
+           "draft accepted: the verifier reports an accepted draft. draft emitted: the token is among the drafts.",
            "ns/tuple: processor time to draw, decide and count one tuple on prepared tables."}});
   return document;
 }

@@ -10,7 +10,7 @@
 //                              whole block: |n| - sum of pi(x) over x <= n
 //   E max g    upper           mean of the largest g in the tree; whole block: plus the sum of p(x) pi(x)
 //
-// Cost: a check takes O(nodes of all trees) fractions.
+// Cost: a check takes O(nodes of all trees) operations on fractions.
 //
 // Correctness: a plan for one shot is a verifier (certify.hpp). For the prices: a feasible plan has
 // a(xy) <= p(y|x) a(x), so E g(N) >= E|N| for the node N at which it stops, whatever the prices.

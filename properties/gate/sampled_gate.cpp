@@ -24,9 +24,10 @@ constexpr std::uint64_t usual_block = std::uint64_t{1} << 21;
 constexpr double power = 0.99;                   ///< probability of detecting a reported or requested distance
 constexpr std::uint64_t smallest_paired = 4096;  ///< fewest trials of a batch that counts pairs of trials
 
-/// Planned number of pairs of a batch: the mean of a Poisson number, 3 n / 8 rather than n / 2, because half of
-/// a Poisson number of trials is not Poisson. At n = 4096 the number of available pairs is ten standard
-/// deviations above the mean, and more for larger n, so the pairs run out with probability below 1e-20.
+/// Returns the mean number of pairs that a batch of n planned trials counts, 3 n / 8. The number of counted pairs is
+/// drawn from a Poisson distribution, because half of the Poisson number of trials is not Poisson. The trials form
+/// n / 2 pairs on average. At n = 4096 the two means are ten standard deviations apart, and more for larger n, so a
+/// batch has too few pairs with probability below 1e-20.
 std::uint64_t pairs_planned(std::uint64_t planned) { return planned < smallest_paired ? 0 : planned * 3 / 8; }
 
 /// Counts batch.count trials on a device, from trial batch.first + `from` on; fewer after an interrupt.

@@ -52,7 +52,8 @@ std::string tokens_text(std::span<const Token> drafts) {
   return drafts.empty() ? "none" : fmt::format("{}", fmt::join(drafts, " "));
 }
 
-/// Returns the draws below `u`, with repeats; the draws below a repeated node are shown once.
+/// Returns the draws below node `u`. A child that was drawn several times is listed each time, but the draws below it
+/// only once.
 std::string draws_text(const DraftTree& tree, int u) {
   std::string text;
   std::vector<int> shown;

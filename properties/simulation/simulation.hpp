@@ -58,8 +58,8 @@ inline constexpr double affordable_tuples = 20'736;  // 12^4
 /// The form of the rows on which a scheme is simulated.
 enum class SimulationBackend {
   table,  ///< prepared tables, at any V
-  rows,   ///< plain rows, because the scheme's plan enumerates tuples; at most affordable_tuples
-  none,   ///< no form, because the plan enumerates more tuples
+  rows,   ///< plain rows, for a scheme whose plan enumerates at most affordable_tuples tuples
+  none,   ///< the scheme is not simulated, because its plan would enumerate more tuples
 };
 
 /// The supports of proposals: how many tokens have a positive weight in each.

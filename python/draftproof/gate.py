@@ -205,8 +205,8 @@ def _notes(subject: Subject) -> list[str]:
     if subject.races:
         clock = "-log(1 - u)" if subject.complement else "-log u"
         notes.append(
-            f"arrays of V uniforms were drawn as races, {clock} as exponentials: the ends of their grid were not "
-            "tested; races=False draws each number by itself"
+            f"arrays of V uniforms were drawn as races of the exponentials {clock}, so the ends of the uniforms' grid "
+            "were not tested; races=False draws each number by itself"
         )
     if fixed := subject.book.fixed():
         notes.append(f"constant seeds, whose numbers are the same in every call: {', '.join(fixed[:4])}")

@@ -294,7 +294,7 @@ def test_other_bad_input(costs_file: Path, tmp_path: Path, capsys: Any) -> None:
 
 
 def commands_of(page: str, verb: str) -> list[list[str]]:
-    """Returns the arguments of each command of the page with the verb `verb` of the package."""
+    """Returns the arguments of each command `python -m draftproof VERB` on the page, for VERB = `verb`."""
     text = (DATA.parent / "docs" / page).read_text().replace("\\\n", " ")
     start = f"    python -m draftproof {verb} "
     return [shlex.split(line[len(start) :]) for line in text.splitlines() if line.startswith(start)]

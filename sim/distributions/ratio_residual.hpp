@@ -51,7 +51,7 @@ class ResidualGuide {
     if (count > 0) descend({0, static_cast<std::uint32_t>(count - 1)}, 0, cells_.size(), total, bound);
   }
 
-  /// Returns the range from which the bisection of `word` continues.
+  /// Returns the stored range of the cell of `word`, from which the bisection for these random bits continues.
   Range range(std::uint64_t word) const { return cells_[word >> shift_]; }
 
   /// Returns the number of cells, limited to 2^15 because a larger guide would not stay in a fast cache.

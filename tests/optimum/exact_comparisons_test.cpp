@@ -179,7 +179,7 @@ RC_GTEST_PROP(KSeqRoot, SignOfANeighbouringFraction, (const Instance& instance))
   }
 }
 
-// With one draft the root is 1 and the acceptance is the sum of min(p, q), a fraction.
+// With one draft K-SEQ's root is 1, and the acceptance is the sum of min(p, q), a fraction.
 RC_GTEST_PROP(KSeqRoot, OneDraftIsEqualToSingleDraft, (const Instance& instance)) {
   const Row p = normalised(instance.target), q = normalised(instance.proposals.front());
   const Rational single = 1 - acceptance::residual_mass<Rational>(p, q, 1);

@@ -136,8 +136,9 @@ class ChosenSteps {
   DRAFTPROOF_DEVICE static auto left_of(const L& distributions, const LadderNode<L>& ladder, const Scalar& c) {
     return [rows = &seen_by_pass(distributions), ladder = &ladder, c](Token y) { return ladder->above(*rows, y, c); };
   }
-  // The draw of a correction reuses the sums of the pass for the excess, because its position was tested just before.
-  // The two passes are not inlined, because inlined passes would spill registers of verify_block.
+  // After a rejection, a correction is drawn at the position whose excess was computed last, from the same weights, so
+  // team_draw reuses the sums of team_excess if i and c are equal. The two passes are not inlined, because inlined
+  // passes would spill registers of verify_block.
   DRAFTPROOF_DEVICE Scalar team_excess(int i, const Scalar& c) const {
     const LadderNode<L>& node = ladder(i);
     passed_at_ = i;

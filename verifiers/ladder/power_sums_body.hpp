@@ -9,8 +9,8 @@ DRAFTPROOF_LOOP inline void find_large(const float* row, std::size_t count, floa
       found.push_back(static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(std::countr_zero(lanes)));
 }
 
-/// Writes, for `floats` tokens, r and the byte offset of the two sums of its bucket; a token that is not light gets
-/// an offset behind all buckets.
+/// Writes, for each of `floats` tokens, r and the byte offset of the two sums of the token's bucket. A token that is
+/// not light (0 < q <= most) gets an offset behind all buckets.
 template <class Buckets>
 DRAFTPROOF_PART void find_light(const float* p, const float* q, float most, double scale, double* light,
                                 std::uint32_t* bytes) {
@@ -27,7 +27,8 @@ DRAFTPROOF_PART void find_light(const float* p, const float* q, float most, doub
   store(bytes, (step & ~63u) | as<Words>(Longs{} + (std::uint64_t{32} << 32)));
 }
 
-/// Adds the powers of a multiple of 16 tokens. Buckets are found four registers ahead of the additions.
+/// Adds r, r^2, r^3 and r^4 of each light token to the sums of its bucket; `count` is a multiple of 16. find_light runs
+/// four registers of tokens ahead of the additions.
 template <class Buckets>
 DRAFTPROOF_LOOP void add_powers(std::int64_t* sums, const float* p, const float* q, std::size_t count, float most,
                                 double scale) {

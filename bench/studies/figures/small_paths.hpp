@@ -441,7 +441,7 @@ struct MultipathInK {
 struct PublishedPathExample {
   static constexpr std::string_view name = "published_path_example";
   static constexpr std::string_view about =
-      "the two-token example: tokens per iteration of every scheme, and the most";
+      "the two-token example: tokens per iteration of every scheme, and the optimum";
   static constexpr std::string_view source = "Sun et al., arXiv:2403.10444; several paths enumerated independently";
 
   static inline const std::vector<WeightPair> weights{{{1, 2}, {2, 1}}};

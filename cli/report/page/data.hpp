@@ -94,8 +94,8 @@ struct Records {
 /// Returns the tables in the order of the data.
 std::vector<Records> records_in(const Json& data);
 
-/// Returns the table of measurements: the rows of the sources of a survey or of `optimum`, else the first table, if
-/// any.
+/// Returns the table of measurements: `sources.rows` of a survey or `sources.optimum` if there is one, else the first
+/// table. It is empty if there are no tables. If the run was not complete, each row has `complete` = false.
 Records main_records(const Json& data);
 
 /// From good to bad; a change to a later grade is a change for the worse.

@@ -1,4 +1,4 @@
-"""converts the accepted lengths that engines print, and computes how many prompts show a loss of acceptance
+"""converts the accepted lengths that engines print, and computes how many prompts are needed to show a loss
 
 `draftproof.acceptance(fn, rows, at_least=..)`, a call of the module itself, measures how many drafts a verifier
 accepts; docs/acceptance.md describes it.

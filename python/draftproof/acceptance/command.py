@@ -59,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
                        help="accepted drafts and calls of the target of each request")  # fmt: skip
     convert.add_argument("--drafts", type=int, metavar="L", help="number of drafts of a step")
     for name, words, run in (
-        ("prompts", "computes how many prompts show a loss of acceptance, and the bound for their mean", _prompts),
+        ("prompts", "computes how many prompts are needed to show a loss, and the bound for their mean", _prompts),
         ("judge", "compares a measured mean with the bound for its number of steps", _judge),
     ):
         one = verb(name, words, run)

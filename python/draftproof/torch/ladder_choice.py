@@ -90,7 +90,8 @@ def verify_selected(at: Inputs, made: Plan, chosen: Tensor, bin_: Tensor) -> tup
 
 
 def mean_share(x: Tensor, beta: Tensor, k: int) -> Tensor:
-    """Returns [R, K, K] with H(j, r) of one group at [:, j - 1, r], and 0 for j + r > K. x and beta are [R].
+    """Returns H(j, r) (docstring of the module) for one group of each row, [R, K, K]: at [:, j - 1, r], and 0 for
+    j + r > K. x and beta are [R].
 
     Cost: O(K^2) operations on K numbers a row.
     """
@@ -105,7 +106,7 @@ def mean_share(x: Tensor, beta: Tensor, k: int) -> Tensor:
 
 
 def active_after(distribution: Tensor, c: Tensor, mean: Tensor) -> Tensor:
-    """Returns mu' from mu = `distribution` [R, K], c [R] and H = `mean` [R, K, K]."""
+    """Returns mu' [R, K] (docstring of the module) from mu = `distribution` [R, K], c [R] and H = `mean` [R, K, K]."""
     k = distribution.shape[1]
     weight = torch.zeros_like(distribution)
     for r in range(k):

@@ -69,9 +69,9 @@ def likelier(target: Any) -> Any:
 
 
 def least_seen(target: Any, tokens: int, count: int) -> float:
-    """Returns the least total variation that texts would show: the least mass that, moved from the `likelier` tokens of
-    each row to the others, makes the product of the e-values of `count` texts of `tokens` tokens 10^9. The e-values are
-    of expected counts, for contexts of one token only."""
+    """Returns the least total variation that `count` texts of `tokens` tokens reveal: if this mass is moved in each row
+    from the `likelier` tokens to the other tokens, the product of the texts' e-values is 10^9. The e-values are
+    computed from expected counts, for contexts of one token only."""
     likely = likelier(target)
     mass = (target * likely).sum(1, keepdims=True)
 

@@ -178,7 +178,8 @@ def lmdeploy() -> None:
 
 
 def lmdeploy_settings() -> None:
-    """Counts tokens of LMDeploy's verification step for one request with settings and one draft, on torch's numbers."""
+    """Counts tokens of LMDeploy's verification step for one request with settings and one draft; torch draws the
+    random numbers."""
     found, adapter = engine("lmdeploy")
     settings = beside("_lmdeploy_settings.py")
     step = settings.step_of(found.root(), adapter._implementation())
@@ -307,7 +308,7 @@ def sglang() -> None:
 
 
 def sglang_settings() -> None:
-    """Counts tokens of SGLang's verification step on two-token rows, on torch's numbers.
+    """Counts tokens of SGLang's verification step on rows of two tokens; torch draws the random numbers.
 
     The step of EAGLE with rejection sampling is called as its worker calls it, with one request and one draft. The
     token after accepted drafts is counted.

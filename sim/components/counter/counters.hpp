@@ -10,7 +10,7 @@ namespace draftproof::components::counter {
 // Counts in cells of 16 bits, which overflow after 65,535 trials. This is correct, because the cells are added to
 // 64-bit sums and emptied (flushed) every 65,535 trials.
 //
-// Symbols and cost: sim/components/counter_steps.hpp.
+// The symbols and the cost are described in sim/components/counter_steps.hpp.
 // Correctness: a cell counts at most the trials since the last flush, which are at most 65,535.
 // Source: histograms in the shared memory of CUDA kernels.
 struct FlushedCells : CounterSteps {
@@ -25,7 +25,7 @@ struct FlushedCells : CounterSteps {
 
 // The counter of draftproof's simulations, and the addresses of their trials.
 //
-// Symbols and cost: sim/components/counter_steps.hpp, sim/tally.hpp.
+// The symbols and the cost are described in sim/components/counter_steps.hpp and sim/tally.hpp.
 // Correctness: counts have 64 bits; all 64 bits of a trial's number are in its address.
 struct FrameworkTally : CounterSteps {
   static constexpr ComponentInfo info{

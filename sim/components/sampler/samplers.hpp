@@ -15,7 +15,7 @@ namespace draftproof::components::sampler {
 
 // Draws by the alias table: the sampler of i.i.d. drafts and of the target in simulations.
 //
-// Symbols and cost: sim/sampling/alias_table.hpp.
+// The symbols and the cost are described in sim/sampling/alias_table.hpp.
 // Correctness: the row is quantised to multiples of 2^-62, and each of V cells has two edges on the grid of 2^-64, so
 // the error is V 2^-62 + V 2^-64 < 1e-12. The 64-bit values that select a cell are an interval, whose first part gives
 // one of the cell's two tokens and whose second part gives the other; pieces() finds the boundary by bisection.
@@ -56,7 +56,7 @@ struct AliasSampler {
 
 // Draws by integer cumulative sums with a guide table: the sampler of drafts without replacement.
 //
-// Symbols and cost: sim/sampling/guide_table.hpp.
+// The symbols and the cost are described in sim/sampling/guide_table.hpp.
 // Correctness: the row is quantised to multiples of 2^-62, and edges are integers of 64 bits: V 2^-62 < 1e-12.
 struct CumulativeSampler {
   static constexpr ComponentInfo info{.name = "cumulative_sampler",
@@ -131,7 +131,7 @@ struct FixedPointSampler {
 // The textbook sampler in double, with running sums and 53-bit uniforms. A uniform past the last sum gives the last
 // token of positive weight.
 //
-// Symbols and cost: sim/components/inverse_cdf.hpp.
+// The symbols and the cost are described in sim/components/inverse_cdf.hpp.
 // Correctness: a sum of V doubles is off by V 2^-53 at most, and a 53-bit uniform moves each of V edges by 2^-53:
 // 2 V 2^-54 + V 2^-54 < 1e-10 at V = 2^18.
 // Source: folklore.

@@ -1,4 +1,5 @@
-// Selection policies that divide a budget among the requests of a batch. Symbols: sim/components/selection_view.hpp.
+// Selection policies that divide a budget among the requests of a batch. The symbols are defined in
+// sim/components/selection_view.hpp.
 #pragma once
 
 #include <algorithm>

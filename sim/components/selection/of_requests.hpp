@@ -1,5 +1,6 @@
 // Selection policies that decide for each request by its data alone. All are exact, including the policies that read
-// drawn tokens; the comment of each policy gives the reason. Symbols: sim/components/selection_view.hpp.
+// drawn tokens; the comment of each policy gives the reason. The symbols are defined in
+// sim/components/selection_view.hpp.
 #pragma once
 
 #include <algorithm>

@@ -210,7 +210,7 @@ TEST(LostProgram, WhatIsNotAnsweredInTimeHasNoVerdict) {
     WireProgram program(hostile_child("hangs in company"), options);
     for (int i = 0; i < 2; ++i) runs_of(program, set);
     expect_error<ProgramSilent>([&] { runs_of(program, set); },
-                                "^3 batches had no answer within 0.3 s, though each of their rows had; "
+                                "^3 batches had no answer within 0.3 s, though each row alone had one; "
                                 "--adapter-limit SECONDS allows more$");
   }
   {

@@ -136,8 +136,8 @@ class HybridRun {
     u.b += mass / (u.weight * u.unseen);
     const Scalar excess = excess_at(u), left = excess + fixed_mass(u, 0);
     if (!(left > zero_)) {
-      // Nothing is left to emit, so u is refused with certainty. At weight 1 this point is reached only by rounding,
-      // and u stays as it was.
+      // No mass of the target after u is left, so u is refused with certainty: its weight becomes 0. At weight 1 the
+      // mass is 0 only by rounding, and weight, b and S stay as they were.
       u.b = b;
       if (u.weight < one_) u.weight = zero_;
       return;

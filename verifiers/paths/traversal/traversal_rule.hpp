@@ -97,8 +97,8 @@ class TraversalRun {
     const Scalar b = u.b + u.mass / (u.weight * u.unseen);
     const Scalar mass = distributions.residual_mass(b);
     if (!(mass > distributions.zero())) {
-      // The rest of the tree emits all of u's residual, so u is refused with certainty. At weight 1 a refusal is
-      // possible only by rounding, and u stays as it was.
+      // The rest of the tree emits all of u's residual, so u is refused with certainty: its weight becomes 0. At
+      // weight 1 a refusal is possible only by rounding, and weight, b and F stay as they were.
       if (u.weight < distributions.one()) u.weight = distributions.zero();
       return;
     }
@@ -107,7 +107,8 @@ class TraversalRun {
     int count = 0;
     const Children& children = u.children;
     for (Next child = children.begin(); count < u.refused; ++child) seen[count++] = at_.tree().token(*child);
-    // The weight becomes w F' / (w F' + (1 - w) F). At w = 1 the two sums are equal, so it stays exactly 1.
+    // The weight becomes w F' / (w F' + (1 - w) F). At w = 1 numerator and denominator are the same number, so the
+    // weight stays exactly 1.
     const Scalar served = u.weight * mass;
     u.weight = served / (served + (distributions.one() - u.weight) * u.mass);
     u.unseen = distributions.mass_without(0, seen, count);

@@ -102,7 +102,8 @@ struct BuiltInWords {
       std::vector<BatchDraw> draws = streams.draws();
       std::sort(draws.begin(), draws.end());
       if (const auto twice = std::adjacent_find(draws.begin(), draws.end()); twice != draws.end())
-        return Answer::failed(fmt::format("trial {}: {}: random bits are read twice", turn, text(twice->address)));
+        return Answer::failed(
+            fmt::format("trial {}: {}: these random bits are read twice", turn, text(twice->address)));
       for (const BatchDraw& draw : draws)
         if (!declared(one, batch, draw.address))
           return Answer::failed(
@@ -169,7 +170,7 @@ struct PaddingIgnored {
 // Correctness: a row's random bits are addressed by its seed and position.
 struct RowAlone {
   static constexpr std::string_view name = "row_alone";
-  static constexpr std::string_view about = "a request gives the same alone as in the batch";
+  static constexpr std::string_view about = "a request gives the same tokens alone as in the batch";
 
   static Answer check(const BatchRunner& runner, const BatchCase& one, std::uint64_t& work) {
     if (one.requests.size() < 2) return Answer::not_applicable();

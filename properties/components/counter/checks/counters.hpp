@@ -12,7 +12,7 @@ namespace draftproof::checks::counter {
 //
 // Cost: one addition per trial of a round, V per doubling.
 //
-// Correctness: every trial emits one token.
+// Correctness: every trial emits one token, which adds 1 to one cell, and adds at most 1 to the accepted trials.
 struct Conservation {
   static constexpr std::string_view name = "conservation";
   static constexpr std::string_view about = "the cells sum to the number of trials at every read";

@@ -12,7 +12,7 @@ namespace draftproof::mutants::components::counter {
 //
 // Hidden: below 2^16 trials of a token.
 //
-// Symbols and cost: sim/components/counter_steps.hpp.
+// The symbols and the cost are described in sim/components/counter_steps.hpp.
 // Source: derived here.
 struct CellsOf16Bits : CounterSteps {
   static constexpr ComponentInfo info{
@@ -26,7 +26,7 @@ struct CellsOf16Bits : CounterSteps {
 //
 // Hidden: below 2^24 trials of a token, and where equal counts are added, because a float is doubled exactly.
 //
-// Symbols and cost: sim/components/counter_steps.hpp.
+// The symbols and the cost are described in sim/components/counter_steps.hpp.
 // Source: derived here.
 struct CellsOfFloats : CounterSteps {
   static constexpr ComponentInfo info{
@@ -44,7 +44,7 @@ struct CellsOfFloats : CounterSteps {
 //
 // Hidden: below 2^16 trials of a token between two flushes, and in checks that only merge parts.
 //
-// Symbols and cost: sim/components/counter_steps.hpp.
+// The symbols and the cost are described in sim/components/counter_steps.hpp.
 // Source: derived here, after histograms in shared memory of kernels.
 struct FlushedTooLate : CounterSteps {
   static constexpr ComponentInfo info{.name = "flushed_too_late",
@@ -60,7 +60,7 @@ struct FlushedTooLate : CounterSteps {
 //
 // Hidden: below 2^32 trials.
 //
-// Symbols and cost: sim/components/counter_steps.hpp.
+// The symbols and the cost are described in sim/components/counter_steps.hpp.
 // Source: derived here.
 struct TrialsOf32Bits : CounterSteps {
   static constexpr ComponentInfo info{
@@ -75,7 +75,7 @@ struct TrialsOf32Bits : CounterSteps {
 //
 // Hidden: below 2^32 trials, and in checks of the counts alone, because the number of trials is right.
 //
-// Symbols and cost: sim/components/counter_steps.hpp.
+// The symbols and the cost are described in sim/components/counter_steps.hpp.
 // Source: derived here.
 struct WordsRepeatAfter32Bits : CounterSteps {
   static constexpr ComponentInfo info{.name = "words_repeat_after_32_bits",

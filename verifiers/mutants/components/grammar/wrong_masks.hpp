@@ -1,6 +1,6 @@
 // Mutants of grammar components: masks of wrong rows, and states that do not follow the emitted text.
 //
-// Symbols: sim/components/grammar_view.hpp.
+// The symbols are defined in sim/components/grammar_view.hpp.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>

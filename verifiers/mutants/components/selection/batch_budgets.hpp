@@ -12,7 +12,7 @@ namespace draftproof::mutants::components::selection {
 // Mutant: takes the number of drafts with the highest predicted throughput of all numbers. A number beyond a minimum
 // wins if the confidences after it are high, and these depend on the drafts before it.
 //
-// Symbols: sim/components/selection_view.hpp.
+// The symbols are defined in sim/components/selection_view.hpp.
 // Source: DSpark, arXiv:2607.05147, section 5.2, without its early stop; the right policy is throughput_early_stop.
 // Hidden: while the throughput has one maximum, as for a cost that grows evenly.
 struct ThroughputArgmax : SelectionPolicy {
@@ -37,7 +37,7 @@ struct ThroughputArgmax : SelectionPolicy {
 // later draft, whose survival follows from the earlier token, is then counted in place of the earlier one. Ties are
 // in the order of positions or in its reverse, with equal probability.
 //
-// Symbols: sim/components/selection_view.hpp.
+// The symbols are defined in sim/components/selection_view.hpp.
 // Source: vllm-project/vllm#47808, read as a top-k without an order of ties; the right policy is survival_ranking.
 // Hidden: while no two drafts of a request tie at the edge of the budget.
 struct TopkOpenTies : SelectionPolicy {
@@ -64,7 +64,7 @@ struct TopkOpenTies : SelectionPolicy {
 // Mutant: lagged_budget after a refactoring that made the planner synchronous: requests are served in the order of
 // the confidences of this step, which follow from the drafts that are to be chosen.
 //
-// Symbols: sim/components/selection_view.hpp.
+// The symbols are defined in sim/components/selection_view.hpp.
 // Source: derived here, after asynchronous schedulers of engines; the right policy is lagged_budget.
 // Hidden: for one request, and while the budget takes all drafts.
 struct LagRemoved : SelectionPolicy {

@@ -9,7 +9,7 @@ namespace draftproof::mutants::components::selection {
 
 // Mutant: compares the confidence of the drawn token with a threshold and drops the token where it is below.
 //
-// Symbols: sim/components/selection_view.hpp.
+// The symbols are defined in sim/components/selection_view.hpp.
 // Source: vllm-project/vllm-ascend PR 13819; DSpark, arXiv:2607.05147, appendix A.
 // Hidden: while the confidence does not depend on the token, and with sample-and-match as verifier.
 struct ChosenTokenConfidence : SelectionPolicy {
@@ -25,7 +25,7 @@ struct ChosenTokenConfidence : SelectionPolicy {
 
 // Mutant: drops a drawn token whose draft probability is low.
 //
-// Symbols: sim/components/selection_view.hpp.
+// The symbols are defined in sim/components/selection_view.hpp.
 // Source: derived here, after engines' thresholds on draft probabilities; the right policy is
 // stop_after_low_probability.
 // Hidden: where all tokens of a row are on one side of the threshold.
@@ -43,7 +43,7 @@ struct LowProbabilityStop : SelectionPolicy {
 // Mutant: ends drafting where the probability of the whole drawn path falls below a threshold, and drops the token at
 // which this happens.
 //
-// Symbols: sim/components/selection_view.hpp.
+// The symbols are defined in sim/components/selection_view.hpp.
 // Source: derived here, after early exits of draft models.
 // Hidden: as for low_probability_stop.
 struct EarlyExit : SelectionPolicy {
@@ -60,7 +60,7 @@ struct EarlyExit : SelectionPolicy {
 // Mutant: keeps the nodes of a drawn tree with the highest score, the product of the draft probabilities of their
 // tokens. This is right for the fixed trees of temperature 0, whose nodes are not random.
 //
-// Symbols: sim/components/selection_view.hpp.
+// The symbols are defined in sim/components/selection_view.hpp.
 // Source: Li et al. 2024 (EAGLE-2), arXiv:2406.16858, reranking, at temperature above 0.
 // Hidden: while the budget takes all nodes, and with sample-and-match as verifier.
 struct RerankedNodes : SelectionPolicy {
@@ -80,7 +80,7 @@ struct RerankedNodes : SelectionPolicy {
 // Mutant: rejects every masked draft and sets its row of q to zero, so that (p - 0)+ = p is emitted. The result
 // equals a verification without the masked draft; in a tree its siblings stay.
 //
-// Symbols: sim/components/selection_view.hpp.
+// The symbols are defined in sim/components/selection_view.hpp.
 // Source: derived here, after masked drafts of engines; the right policy is illegal_drafts_kept.
 // Hidden: while the drafter is masked too.
 struct IllegalDraftWithoutRow : SelectionPolicy {
@@ -98,7 +98,7 @@ struct IllegalDraftWithoutRow : SelectionPolicy {
 // q is not. The token in place of the trimmed draft is drawn from p, not from (p - q)+ as after a rejection, although
 // accepted drafts already emit min(p, q).
 //
-// Symbols: sim/components/selection_view.hpp.
+// The symbols are defined in sim/components/selection_view.hpp.
 // Source: derived here, after structured output of engines; the right policy is illegal_drafts_kept.
 // Hidden: while the drafter is masked too.
 struct IllegalDraftTrimmed : IllegalDraftWithoutRow {
