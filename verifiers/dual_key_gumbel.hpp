@@ -2,8 +2,8 @@
 // winner of a race of (p - q)+ under key B. Given the keys, the token is determined. Over uniform keys its distribution
 // is p.
 //
-//   E^A_x    noise of stream 0    read by the drafter: drafters/shared_noise.hpp
-//   E^B_x    noise of stream 1    read for the correction
+//   E^A_x    noise of stream 0                    read by the drafter: drafters/shared_noise.hpp
+//   E^B_x    noise of stream 0 of the second key  read for the correction
 //
 // In simulations the number of a trial takes the role of the key: noise and coin are functions of the seed and this
 // number.
@@ -35,7 +35,7 @@ struct DualKeyGumbel {
 
   template <Position P, NoiseSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
-    return single_draft_by_noise(at, 1, random);
+    return single_draft_by_noise(at, second_key, random);
   }
 };
 

@@ -61,7 +61,7 @@ struct TreeBranch {
   Target target{};
 };
 
-/// Number of places that a draw takes: the number of entries of a race, 1 for other draws.
+/// Returns how many numbers of the tape a draw reads: the number of entries of a race, 1 for other draws.
 int places_of(const Draw& draw);
 /// True for a draw with an ordered grid of equally likely values: a coin, an integer, or a lone clock (a race
 /// with one entry).

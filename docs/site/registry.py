@@ -111,7 +111,8 @@ def entries(program):
 
 
 def measure(program, found):
-    """Adds to the entries their rows of both surveys, of the optimum of each draft sampling and of the kill matrix."""
+    """Adds results to the entries: to verifiers their rows of the surveys, to draft samplings the rows of the optimum,
+    and to mutants their rows of the kill matrix."""
     asked = ("--instances", "0", "--timings", "-K", "2,4")
     for row in ask(program, "survey", SURVEYED, *asked)["sources"][0]["rows"]:
         found["verifiers", row["verifier"]].rows.append(row)

@@ -21,7 +21,7 @@ class StoredLaunch {
   const Mapped& mapped() const { return mapped_; }
   /// The batch for mapping `cluster`, which reads the stored rows; `faults` is allocated if rows are checked.
   const StoredBatch& stored() const { return rows_.batch; }
-  /// The batch for all other mappings, with its rows converted to float.
+  /// The batch for all mappings except `cluster`, with its rows converted to float.
   Batch<float> floats() const;
   int teams() const { return workspace_.teams; }
   SplitScratch* split_scratch() const { return reinterpret_cast<SplitScratch*>(memory_ + workspace_.split); }

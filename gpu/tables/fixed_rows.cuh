@@ -8,7 +8,7 @@
 //   h        note.heaviest   the most probable token, the first of equal ones
 //   n        note.count      number of tokens whose entry equals the entry of h
 //
-// Cost: one read of each row, and one of a few notes per row.
+// Cost: one read of each row, and one read of the RowNotes of its runs, of which there are few.
 // Correctness: this is quantise() (sim/sampling/weights.hpp). The truncation is the same function, sums of
 // integers do not depend on order, and floats compare as their doubles do. The truncation of a float of 2^-38 or more
 // is exact, so the largest entries of a row that is a distribution have the largest masses. If the excess of the sum

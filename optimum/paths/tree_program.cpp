@@ -107,8 +107,8 @@ std::optional<double> antichain_optimum(const TreeSampling& distribution, const 
     simplex.setColumnBounds(i - 1, 0, 1);
     const int places[]{i - 1, parent - 1};
     const double values[]{1, -p};
-    // a of the empty prefix is 1 and has no column. The limits of the first tokens are nevertheless rows instead of
-    // column bounds, because Clp 1.17 crashes on a program without rows.
+    // a(x) of the empty prefix x is the constant 1, so it has no column. The limits of the first tokens could be column
+    // bounds, but are rows, because Clp 1.17 crashes on a program without rows.
     simplex.addRow(parent == 0 ? 1 : 2, places, values, -COIN_DBL_MAX, parent == 0 ? p : 0);
   }
   for (int round = 0; round < 10'000; ++round) {
@@ -184,7 +184,7 @@ TreeProposal solve_tree_program(const TreeSampling& distribution, Sight sight) {
     children[index(parent)].push_back(i);
     joint[index(i)] = joint[index(parent)] * static_cast<double>(distribution.step(index(i)));
     lower[index(limit(i))] = -COIN_DBL_MAX;
-    // a of the empty prefix is 1 and has no column.
+    // a(x) of the empty prefix x is the constant 1, so it has no column.
     upper[index(limit(i))] = sight == Sight::whole_block || parent == 0 ? joint[index(i)] : 0;
   }
   Columns columns;

@@ -220,7 +220,8 @@ namespace {
 /// Runs the proofs, checks and audits of the gate's tier, but not the trials of the sampled tier.
 void examine_alone(GateResult& result, const GateOptions& options) {
   const Gate& gate = result.gate;
-  // Rounding is not examined if the proof in fractions failed. A shard may not have the result, so it runs both.
+  // Rounding is not examined if the proof in fractions failed. A process that computes one shard may not have the
+  // result of that proof, so it always examines rounding.
   const auto examines_rounding = [&] {
     return gate.tier == Tier::proof && (computes_part(options.checkpoint) || verdict(result) != Status::failed);
   };

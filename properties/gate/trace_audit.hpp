@@ -37,7 +37,7 @@ enum class AuditRule {
 
 struct AuditOptions {
   double false_alarm = ErrorBudget::default_total;  ///< probability of a false alarm in a whole build
-  double share = 1;                                 ///< fraction of half of it, as in gates (docs/gate.md)
+  double share = 1;                                 ///< the alarm of this audit has false_alarm * share / 2
   std::string draft_sampling{};                     ///< empty: the draft sampling that is recorded
   AuditRule rule = AuditRule::any_lossless;
   int threads = 0;  ///< 0: all processors

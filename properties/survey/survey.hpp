@@ -27,8 +27,9 @@ bool asked_for(const Options& options, const Verifier& verifier) {
          (verifier.kind() != Kind::mutant || options.mutants || !options.verifiers.empty());
 }
 
-/// Returns `trials`, or fewer if verifier or drafter reads shared noise: the number of trials that read 2^27 random
-/// numbers at `words` per trial, but at least one trial from each start.
+/// Returns the number of trials: `trials`, or fewer if verifier or drafter reads shared noise, so that all trials
+/// together read at most 2^27 random numbers, at `words` per trial. But there is at least one trial for each of the
+/// `starts` positions or contexts.
 template <class Verifier, class Drafter>
 std::uint64_t affordable_trials(std::uint64_t trials, const Verifier& verifier, const Drafter& drafter,
                                 std::uint64_t starts, std::uint64_t words) {

@@ -36,7 +36,7 @@ class DrawEntry(NamedTuple):
     operator: str  # its name in the library: aten::rand, numpy.random.Generator.random
     dtype: str  # dtype of the result: float32, int64
     shape: tuple[int, ...]  # shape of the result
-    generator: str  # "global" or "given"
+    generator: str  # "global": the library's default generator; "given": another generator
     kind: str  # coin, pick, clock, integer; hash: an integer below n = 2^16 or more; race: numbers of a race
 
     def text(self) -> str:

@@ -107,7 +107,7 @@ def test_right_function_has_the_target_distribution(entry: Entry) -> None:
         assert not found.impossible, instance
         if (
             entry.batched and "coins[inside]" not in entry.why
-        ):  # the stand-ins cannot split coins of one packed array among the rows
+        ):  # one draw has the coins of several rows, which `replaced` cannot tell apart
             assert not coupled(entry, instance)
     assert entry.sampled or not two_answers(entry, instances(entry.level))
 

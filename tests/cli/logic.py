@@ -221,7 +221,7 @@ def work_failures(case):
             (case.folder / "disk").rmdir()
             case.call(unshare, ["-rm", "sh", "-c", disk + ' && "$@"; code=$?; ls disk; cat disk/all.json; exit $code', "sh",
                                 program, *survey, *option.split()])
-            # The result is written to standard output instead, except parts and checkpoints, which are not results.
+            # A result that does not fit on the disk is written to standard output; parts and checkpoints are not.
             if case.code != 4:
                 case.fail(f"a full disk, {option}")
             case.matches(r"all.json\nkept\Z", text=case.out)

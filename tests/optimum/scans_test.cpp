@@ -1,4 +1,5 @@
-// Tests of the scans for the optimum: on tables, on fresh rows, in the device's code, and without replacement.
+// Tests of the scans for the optimum: the scan of a ratio table, the scan of rows without a table (fresh_scan.hpp), the
+// scan of a device, and the scan for drafts without replacement.
 #include <algorithm>
 #include <array>
 #include <bit>

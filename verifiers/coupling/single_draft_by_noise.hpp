@@ -15,6 +15,10 @@
 
 namespace draftproof {
 
+/// Kind of the streams of a second key: stream s of it is second_key + s. Streams of darts have the same kind, but no
+/// scheme reads both.
+inline constexpr int second_key = 2 * static_cast<int>(stream_numbers);
+
 /// Returns the verdict on the first draft, with a correction by the noise of `stream`.
 template <Position P, NoiseSource R>
 DRAFTPROOF_DEVICE Verdict single_draft_by_noise(const P& at, int stream, R& random) {

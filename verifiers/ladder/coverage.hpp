@@ -196,7 +196,7 @@ class WorCoverage {
   }
 
   const Scalar& covered(int i) const { return covered_[at(i)]; }
-  /// Slope of F from break a to break b. After refined() a and b must be neighbours among its breaks.
+  /// Slope of F from break a to break b. In a result of refined(), a and b must be neighbours among its `breaks`.
   Scalar chord(int a, int b) const {
     return joined_ || b == a + 1 ? chord_[at(a)] : ChordSums::joined(mass_, chord_, at(a), at(b));
   }

@@ -13,7 +13,7 @@
 //
 // Selection: as in ladder.hpp. The group that holds the highest drafted p / r is taken, and one of the drafts in it
 // is chosen uniformly; or, with some probability, the draft of the best rank in an order of the bins.
-// Cost: O(V log V) and 2 n groups of K slopes once per (p, q, K); O(K) per trial.
+// Cost: once per (p, q, K) O(V log V), and K slopes for each of 2 n groups, for n bins; O(K) per trial.
 // Acceptance: the optimum for one proposal and single tokens. It can be lower for different proposals: the least cut
 // may not be a prefix of any order, F may not be concave along the order by p / r, and the distribution of a group's
 // drafts may not be proportional to r.

@@ -247,7 +247,8 @@ struct RaceTimes {
   }
   /// Time `lane` of group `group` of the first octave.
   DRAFTPROOF_DEVICE double first(int group, int lane) const { return start * root(2 * lane + group); }
-  /// Number of groups needed: the integrand decays at the rate `slowest`, of all mass but the K - 1 largest tokens.
+  /// Number of groups until the integrand is negligible. `slowest`: the rate of its decay, which is the mass of all
+  /// tokens except the K - 1 largest.
   DRAFTPROOF_DEVICE int groups(double slowest) const {
     const double part = drafts_ / 16.0,
                  last = longest * (part > 1 ? part : 1);  // longer for K > 16: fewer than K may have rung by 45
@@ -338,8 +339,8 @@ struct RaceStep {
     }
   }
 
-  /// Sets `term` to t times the integrand of the bin of mass `width` with mass `above` before it, of which some clock
-  /// has rung with probability `head`. `below`: Pr(N' < K).
+  /// Sets `term` to t times the integrand of a bin of mass `width`. `above` is the mass of the bins before it, `head`
+  /// the probability that a clock of those bins has rung, and `below` is Pr(N' < K).
   DRAFTPROOF_DEVICE DRAFTPROOF_INLINE static void integrand(const Times& t, const Times& head, double above,
                                                             double width, std::size_t drafts, Column own,
                                                             Column counts, const Times& below, Times& term) {

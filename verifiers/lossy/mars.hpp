@@ -5,7 +5,7 @@
 //   p_1, p_2     plan      the two largest target probabilities
 //   ratio                  the margin is small if p_2 > ratio p_1
 //
-// Cost: two passes once; at most one flip, and one pass after a refusal.
+// Cost: two passes once per (p, q); at most one flip per trial, and one pass after a refusal.
 // Source: Song et al. 2026 (MARS), arXiv:2601.15498, and its code. Differences: the published rule compares logits,
 // z_2 > 0.9 z_1, which p does not determine; z_1 - z_2 = ln(p_1 / p_2), so for z_1 = 20 the ratio is exp(-2). In the
 // code, a draft that was tested and refused lowers only its own weight; here the residual is the exact one.

@@ -134,7 +134,8 @@ template <ManyTrials L>
 class RefusalPlan {
  public:
   using Scalar = typename L::Scalar;
-  /// Largest number of different proposals whose orders are kept: K! tables of up to V entries of 12 bytes.
+  /// Largest number of different proposals for which the plan has tables. K proposals have K! orders, each with a table
+  /// of up to V entries of 12 bytes.
   static constexpr int most_orders_of = 4;
 
   RefusalPlan(const L& distributions, int drafts) : one_row_{distributions.proposals() == 1} {

@@ -40,7 +40,8 @@ class TransformersModel(Model):
         arguments = inspect.signature(model.forward).parameters
         self._keeps = "logits_to_keep" in arguments
         self.cache_name = "cache" if "cache" in arguments else "past_key_values"
-        """Argument of a pass, and field of its result, that holds the cache; transformers 5 renamed both."""
+        """Name of the argument of `forward`, and of the field of its result, for the key-value cache: `cache` or, in
+        versions of transformers where `forward` has no such argument, `past_key_values`."""
         longest = getattr(config, "max_position_embeddings", None)
         self.longest = int(longest) if longest else None
         self.ends = _ends(model)

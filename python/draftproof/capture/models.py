@@ -26,10 +26,10 @@ class Model(ABC):
 
     name: str
     values: str | None = None
-    """The kind of rows, `logit` or `probability`; None: logits, refused where they look like probabilities."""
+    """The kind of the rows, `logit` or `probability`. None: logits; a row that looks like probabilities is an error."""
     tokenizer: Tokenizer | None = None
     longest: int | None = None
-    """Most tokens of a context, None if unknown."""
+    """Largest number of tokens of a context; None if it is unknown."""
     ends: frozenset[int] = frozenset()
     """Tokens that end a text."""
 

@@ -33,7 +33,7 @@ from .options import VALUES
 from .trace import INDEX, INDEX_COLUMNS, SCHEMA, arrays_of
 
 _BUFFER = 1 << 20
-"""Bytes of records between two writes of all arrays: what the death of the process loses at most."""
+"""Number of bytes of records after which all files are flushed. Newer records are lost if the process is killed."""
 
 
 class Recorder:

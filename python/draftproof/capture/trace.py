@@ -20,7 +20,8 @@ from .layout import ArraySpec, read
 SCHEMA = "draftproof.trace/1"
 
 INDEX = "index"
-"""Of an unfinished trace: per block the records, drafts and q rows up to its end, accepted drafts, request."""
+"""Name of a file of an unfinished trace. It has INDEX_COLUMNS integers for each block: the numbers of records, drafts
+and q rows of all blocks up to and including this block, the block's number of accepted drafts, and its request."""
 INDEX_COLUMNS = 5
 
 _RECORDS, _DRAFTS, _Q_ROWS = range(3)

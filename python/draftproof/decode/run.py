@@ -18,7 +18,7 @@ from .settings import Setting, Settings, Shape, settings_of, shape_of
 
 SCHEMA, VERSION = "draftproof/decode", 1
 PLAIN = -1
-"""The number of plain decoding among the settings."""
+"""Stands for plain decoding where a setting is given by its number; settings are numbered from 0."""
 
 
 def decode(

@@ -196,7 +196,7 @@ def ends_of(masses: Tensor) -> Tensor:
 
 
 STRIDE = 32
-"""Points of each coarser hull: every 32nd. Hulls of fewer than 32^2 points are found without a coarser one."""
+"""If there are at least 32^2 bins, `hull_edge` first finds the edge of a coarser hull, of every 32nd point."""
 
 
 def hull_edge(s: Tensor, y: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:

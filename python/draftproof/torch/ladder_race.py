@@ -25,9 +25,10 @@ from torch import Tensor
 
 POWERS = 7
 LONGEST = 45.0
-"""A node with rate times t above this weighs less than e^-45 < 3e-20."""
+"""Largest product of rate and time of a node of the integral. Later nodes weigh less than e^-45 < 3e-20 and are left
+out."""
 CELLS = 1 << 22
-"""Numbers in one array of the integral: more nodes than fit are taken in turns."""
+"""Largest number of elements of an array of the integral. If all nodes need more, they are split into chunks."""
 
 
 def coverage(q: Tensor, bins: Tensor, q_bin: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:

@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1, help="seed of all random numbers (1)")
     parser.add_argument("--proposal", metavar="NAME", help="name of a proposal in the capture")
     for name in ("target", "proposal"):
-        parser.add_argument(f"--{name}-temperature", metavar="T", help=f"temperature that is applied to the {name} [none]")
+        parser.add_argument(f"--{name}-temperature", metavar="T", help=f"temperature of the {name} [1]")
     parser.add_argument("--positions", metavar="A:B", help="use positions A to B - 1 of the capture, from 0")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="write a plot, which needs matplotlib")

@@ -1,4 +1,4 @@
-"""flashspec: its decisions in PyTorch, with the residual in PyTorch and by its kernel in assembly."""
+"""flashspec: verifies its decision functions in PyTorch; one of them also with flashspec's kernel in assembly."""
 
 from __future__ import annotations
 

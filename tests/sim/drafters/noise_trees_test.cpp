@@ -149,6 +149,7 @@ TEST(NoiseTrees, HaveTheDistributionTheyName) {
 TEST(NoiseTrees, WalksEmitTheTargetAfterEveryPrefix) {
   for (const auto& [scheme, drafts] : {std::pair("gls_tree", 3),
                                        {"gumbel_coupling_tree", 1},
+                                       {"dual_key_gumbel_tree", 1},
                                        {"gumbel_top_k_coupling_tree", 2},
                                        {"weighted_minhash_tree", 1}})
     for (int seed = 0; seed < 3; ++seed) {

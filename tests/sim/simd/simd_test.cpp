@@ -95,7 +95,7 @@ Sums plain_sums(std::size_t size, const std::function<double(std::size_t)>& valu
   return result;
 }
 
-/// Returns (p - b q)+ with the roundings of rows: in float if entries are floats and b is at most 2^100.
+/// Returns (p - b q)+, rounded as the passes over rows do: in float if entries are floats and b is at most 2^100.
 template <class Entry>
 double residual_term(Entry p, Entry q, double b) {
   if constexpr (std::is_same_v<Entry, float>)
@@ -223,7 +223,7 @@ TEST(WideFunctions, GiveTheSameBitsInEveryWidth) {
   check("residual", [&](Token x) { return std::max(p[i(x)] - 0.3 * q[i(x)], 0.0); });
   check("square less product", [&](Token x) {
     const double s = 1 + p[i(x)] + q[i(x)],
-                 left = s * s - 0.999 * s;  // its rounding error of 2^-53 is far above 2^-60
+                 left = s * s - 0.999 * s;  // a fused multiply-add changes it by up to 2^-53, far above the unit 2^-60
     return left > 0 ? left : 0.0;
   });
   check("quotient", [&](Token x) { return q[i(x)] > 0 ? q[i(x)] / (1 + p[i(x)] / 3) : 0.0; });

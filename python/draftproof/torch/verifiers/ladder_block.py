@@ -25,7 +25,8 @@ from ..rows import Temperature
 from ..trees import TreeInputs, drafted_inputs
 
 RARELY_TWO = 2.0**-8
-"""Where two paths are active with less than this probability, and tokens are more than FEW, no break is taken."""
+"""If V > FEW and the probability that two or more paths are active is at most this, no plan is made: one of the active
+drafts is chosen uniformly, which is lossless too and costs less."""
 FEW = 64
 
 

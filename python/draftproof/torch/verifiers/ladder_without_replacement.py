@@ -28,7 +28,8 @@ from ..rows import Temperature
 from .recursive_rejection_without_replacement import want_distinct, want_drafted
 
 SINGLES = 1024
-"""The others weigh less than 1 / 1024 of what the K - 1 largest leave: sums of seven powers do for them."""
+"""With `buckets`, the SINGLES + K - 1 tokens of largest q have a bin each. Any other token has less than 1 / 1024 of
+the q-mass outside the K - 1 largest tokens, so the sums of the first seven powers of q suffice (ladder_race.py)."""
 
 
 def ladder_without_replacement(
