@@ -145,7 +145,7 @@ bool InputSearch::open_next(std::vector<std::uint32_t>& nodes) {
     frontier_.pop();
     const TreeNode& node = searches_[number]->node();
     if (node.place + places_of(node.draw) <= options_.most_places) return nodes.push_back(number), true;
-    remark("branches that draw more numbers than a tape has places were cut");
+    remark("branches that draw more numbers than a tape holds were cut");
   }
   if (!frontier_.empty() && !calls_left()) remark("the limit of calls was reached");
   return false;

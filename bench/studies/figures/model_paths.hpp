@@ -144,7 +144,7 @@ struct LivePaths {
     std::vector<Field> one{note("", "block, one path of K L"), cell("", "")};
     for (const Cell* at : long_paths) one.push_back(cell("", mean(at->first)));
     means.add(one);
-    Records against{{.title = fmt::format("{}, L = {}: the best of them against the others", from.name(), length)}};
+    Records against{{.title = fmt::format("{}, L = {}: the best of each K against the others", from.name(), length)}};
     for (const Cell* at : columns) {
       check(from, *at, tally, checks);
       if (at->drafts > 1) add_differences(*at, tally, against);

@@ -423,8 +423,8 @@ struct WorstCases {
 
     const bool is_root = result.expect(acceptance::excess(p, q, drafts, root) == 0 &&
                                        acceptance::compare_with_k_seq(Rational(8, 9), p, q, drafts) == 0);
-    pair.section.after = {is_root ? "K-SEQ's equation at the factor 4/3: 0, in fractions"
-                                  : "K-SEQ's equation at the factor 4/3 is NOT 0"};
+    pair.section.after = {is_root ? "K-SEQ's equation has a root at the factor 4/3, in fractions"
+                                  : "K-SEQ's equation has NO root at the factor 4/3"};
     pair.write(result.document, result.document.data, "pair");
     result.document.data["root"] = {{"factor", to_text(root)}, {"passed", is_root}};
   }

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .errors import CaptureError
 
 MOST_BYTES = 8 << 30
-"""Bytes of array data that the program reads from one file (`most_array_bytes` in captures/array.hpp)."""
+"""Largest number of bytes of arrays that the program reads from a file (`most_array_bytes` in captures/array.hpp)."""
 
 _TYPES = {"float16": "F16", "float32": "F32", "float64": "F64", "int8": "I8", "int32": "I32", "int64": "I64"}
 _NUMPY = {text: np.dtype(name).newbyteorder("<") for name, text in _TYPES.items()}

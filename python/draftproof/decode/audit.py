@@ -18,7 +18,7 @@ from .models import Models
 from .settings import Setting
 
 WHOLE_ROWS = 4096
-"""Largest vocabulary whose rows are recorded whole; the others are recorded by their KEPT likeliest tokens."""
+"""Largest V for which rows are recorded whole. For larger V a record has the KEPT likeliest tokens of its row."""
 KEPT = 256
 
 

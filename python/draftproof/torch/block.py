@@ -22,9 +22,9 @@ from .draws import Uniforms, draw
 from .endings import above
 
 Row: TypeAlias = Callable[[Tensor, Tensor], Tensor]
-"""Row (batch rows [R], positions [R]) -> [R, V] float64, new memory."""
+"""A function of batch rows [R] and positions [R]. Returns rows [R, V], float64, in new memory."""
 Pair: TypeAlias = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-"""Pair (batch rows [R], positions [R]) -> rows of p and q, as Row."""
+"""A function with the arguments of a Row. Returns the rows of p and the rows of q, as a Row does."""
 
 
 def verify_block(
