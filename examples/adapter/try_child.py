@@ -178,7 +178,7 @@ class Trial:
                 want(forced[2][: at + 1] == draws[: at + 1], f"forced cell {cell}: draws", forced[2], draws)
                 answers.add(str(forced))
             if len(answers) < len(cells):
-                print("  note: several cells have one answer; does the child use forced values, -1 - cell, as uniforms?")
+                print("  note: several cells have one answer; does the child use -1 - cell as a uniform?")
 
     def seeded(self):
         print("seeded: seeds 1, 2, 1")

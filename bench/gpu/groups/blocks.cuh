@@ -41,8 +41,7 @@ struct Blocks {
         stopped_below += step.node > 1;
       }
       if (10 * stopped_below > requests)
-        throw std::runtime_error(name + ": got 2 or more accepted drafts in over a tenth of the steps, expected fewer: "
-                                        "each refusal costs a pass, which is timed");
+        throw std::runtime_error(name + ": got 2 or more accepted drafts in over a tenth of the steps, expected fewer");
     }
   }
 };
