@@ -41,7 +41,8 @@ struct Blocks {
         stopped_below += step.node > 1;
       }
       if (10 * stopped_below > requests)
-        throw std::runtime_error(name + ": got 2 or more accepted drafts in over a tenth of the steps, expected fewer");
+        throw std::runtime_error(name +
+                                 ": got 2 or more accepted drafts in over a tenth of the steps, expected fewer");
     }
   }
 };
