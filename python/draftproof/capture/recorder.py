@@ -33,7 +33,7 @@ from .options import VALUES
 from .trace import INDEX, INDEX_COLUMNS, SCHEMA, arrays_of
 
 _BUFFER = 1 << 20
-"""Number of bytes of records after which all files are flushed. Newer records are lost if the process is killed."""
+"""Number of bytes of records after which all files are flushed. Newer records may be lost if the process is killed."""
 
 
 class Recorder:

@@ -1,4 +1,4 @@
-"""flashspec: verifies its decision functions in PyTorch; one of them also with flashspec's kernel in assembly."""
+"""flashspec: adapters of its decision functions in PyTorch, and of `rejection_step` with its kernel in assembly."""
 
 from __future__ import annotations
 
