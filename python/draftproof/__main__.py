@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
-from .program import BAD_INPUT, ProgramNotFound, find, say
+from .program import BAD_INPUT, ProgramNotFound, cannot_start, find, say
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,16 +35,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ProgramNotFound as error:
         say("draftproof", error)
         return BAD_INPUT
-    if given in (["-h"], ["--help"]):
-        code = subprocess.run([program, *given], check=False).returncode
-        own = "".join(f"  {name:<27} {words}\n" for name, words in verbs().items())
-        print(f"\nOf the Python package:\n{own}" if own else "", end="")
-        return code
     sys.stdout.flush()
     sys.stderr.flush()
-    if os.name == "posix":
-        os.execv(program, [program, *given])
-    return subprocess.run([program, *given], check=False).returncode
+    try:
+        if given in (["-h"], ["--help"]):
+            code = subprocess.run([program, *given], check=False).returncode
+            own = "".join(f"  {name:<27} {words}\n" for name, words in verbs().items())
+            print(f"\nOf the Python package:\n{own}" if own else "", end="", flush=True)
+            return code
+        if os.name == "posix":
+            os.execv(program, [program, *given])
+        return subprocess.run([program, *given], check=False).returncode
+    except OSError as error:
+        say("draftproof", cannot_start(program, error))
+        return BAD_INPUT
 
 
 def verb_source(word: str) -> Path | None:

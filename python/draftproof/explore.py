@@ -18,6 +18,7 @@ from draftproof.deadline import Ended, deadline_of
 from draftproof.declare import subject_of
 from draftproof.rehearsal import failed, rehearse
 from draftproof.results import Distribution, Outcome
+from draftproof.program import member
 from draftproof.serve import ask
 from draftproof.subject import FunctionFailed, Subject
 
@@ -134,11 +135,12 @@ def outcomes_of(
     subject.rows = subject.answered = 0
     subject.error = None
     document = ask(subject, ["distribution", "-"], input=json.dumps(question), deadline=deadline)
-    if "inputs" not in document:
+    if deadline.over and "inputs" not in document:
         raise Ended(deadline.over)
+    explored = list(member(document, "inputs"))
     if not subject.answered and subject.error is not None:
         raise failed(subject, subject.fn) from subject.error
-    return list(document["inputs"])
+    return explored
 
 
 def _mixed(name: str, distributions: list[dict[str, Any]], weights: list[float]) -> Distribution:

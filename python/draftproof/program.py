@@ -59,7 +59,19 @@ class ProgramError(RuntimeError):
 
 
 class ProgramNotFound(RuntimeError):
-    """`find` found no executable program."""
+    """`find` found no executable program, or the system cannot start the file that it found."""
+
+
+def cannot_start(program: str | os.PathLike[str], error: OSError) -> ProgramNotFound:
+    """Returns the error for a file that the system does not execute."""
+    return ProgramNotFound(f"{os.fspath(program)}: got {error.strerror or error}, expected the draftproof program")
+
+
+def member(document: dict[str, Any], name: str) -> Any:
+    """Returns a member of a document that the program printed. Raises: ProgramError if the document has none."""
+    if name not in document:
+        raise ProgramError(PASSED, f"standard output: got no {name!r}, expected it; the program has another version")
+    return document[name]
 
 
 def meaning(exit_code: int) -> str:
@@ -96,7 +108,7 @@ def find() -> Path:
     """
     named = os.environ.get(_VARIABLE)
     if named:
-        path = Path(named).expanduser().absolute()
+        path = _absolute(os.path.expanduser(named))
         if not _is_executable(path) or b"draftproof.__main__" in _head(path):
             raise ProgramNotFound(f"{_VARIABLE}={named}: got {_what(path)}, expected the draftproof program")
         return path
@@ -123,12 +135,10 @@ def run(arguments: Sequence[str | os.PathLike[str]], *, check: bool = True, inpu
     input: text for the program's standard input, empty if None.
 
     Raises: ProgramError for every exit code that is not a verdict, and for output that does not parse as JSON.
-    ProgramNotFound.
+    ProgramNotFound. ValueError for an argument that is not a text.
     """
-    command = [os.fspath(find()), "--json", "-q", *(os.fspath(argument) for argument in arguments)]
-    ended = subprocess.run(
-        command, input=input or "", capture_output=True, encoding="utf-8", errors="replace", check=False
-    )
+    command = [os.fspath(find()), "--json", "-q", *(text_of_argument("arguments", one) for one in arguments)]
+    ended = _ended(command, input or "")
     try:
         return document_of(ended.returncode, ended.stdout, ended.stderr)
     except ProgramError as error:
@@ -142,10 +152,31 @@ def version() -> str:
 
     Raises: ProgramError, ProgramNotFound.
     """
-    ended = subprocess.run([find(), "--version"], capture_output=True, encoding="utf-8", errors="replace", check=False)
+    ended = _ended([os.fspath(find()), "--version"])
     if ended.returncode != PASSED:
         raise ProgramError(ended.returncode, _said(ended.stderr))
     return ended.stdout.strip()
+
+
+def text_of_argument(name: str, argument: Any) -> str:
+    """Returns an argument of the program as text. Raises: ValueError if it contains a null character or half a
+    surrogate pair, or is neither a text nor a path, because no program can take it."""
+    try:
+        text = os.fsdecode(argument)
+        if b"\0" not in os.fsencode(text):
+            return text
+    except (TypeError, UnicodeEncodeError):
+        pass
+    raise ValueError(f"{name}: got {argument!r:.60}, expected a text that a program can take as an argument")
+
+
+def _ended(command: list[str], input: str = "") -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, input=input, capture_output=True, encoding="utf-8", errors="replace", check=False
+        )
+    except OSError as error:
+        raise cannot_start(command[0], error) from error
 
 
 def document_of(exit_code: int, output: str, errors: str) -> dict[str, Any]:
@@ -181,7 +212,15 @@ def _in_checkout() -> list[Path]:
 def _in_path() -> list[Path]:
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
     found = (shutil.which(_NAME, path=folder) for folder in folders if folder)
-    return [Path(path).absolute() for path in found if path]
+    return [_absolute(path) for path in found if path]
+
+
+def _absolute(path: str) -> Path:
+    """Returns an absolute path, or `path` itself if the working folder does not exist any more."""
+    try:
+        return Path(path).absolute()
+    except FileNotFoundError:
+        return Path(path)
 
 
 def _is_program(path: Path) -> bool:

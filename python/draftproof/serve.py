@@ -66,7 +66,10 @@ def _served(
         asked.write(input.encode())
         asked.seek(0)
         command = [str(program.find()), "-q", "--adapter", f"socket:{place}", *arguments]
-        run = subprocess.Popen(command, stdin=asked, stdout=output, stderr=errors)
+        try:
+            run = subprocess.Popen(command, stdin=asked, stdout=output, stderr=errors)
+        except OSError as error:
+            raise program.cannot_start(command[0], error) from error
         open_things.callback(_end, run, listener)
         open_things.enter_context(deadline.watching(lambda: _stop(run)))
         shown = open_things.enter_context(_Progress(subject, progress))
@@ -84,8 +87,8 @@ def _served(
                 _converse(subject, cast(BinaryIO, stream), deadline, shown)
         for file in (output, errors):
             file.seek(0)
-        said = output.read().decode()
-        if deadline.over and run.returncode < 0 and not said:  # SIGINT ended the program before it set its handler
+        said = output.read().decode(errors="replace")
+        if deadline.over and run.returncode < 0 and not said:  # SIGINT came before the program had set its handler
             raise Ended(deadline.over)
         return run.returncode, said, errors.read().decode(errors="replace")
 

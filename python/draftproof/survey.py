@@ -15,6 +15,7 @@ from draftproof.acceptance.measure import AcceptedLengths, of_counts, require
 from draftproof.capture.errors import CaptureError
 from draftproof.capture.layout import read_head
 from draftproof.declare import subject_of
+from draftproof.program import member
 from draftproof.results import Table, axes_of
 from draftproof.serve import ask
 from draftproof.subject import Subject
@@ -116,8 +117,8 @@ def acceptance(
     common = [os.fspath(capture), "--seed", str(seed), "--instances", "0", "-K", *map(str, counts)]
     if trees_of(capture):
         arguments = ["survey-paths", *common, "-L", str(length), "--steps", str(tuples), "--verifier", name]
-        rows = ask(subject, arguments, progress=progress)["sources"][0]["rows"]
-        found = of_counts(name, [row["accepted"] for row in rows], false_alarm)
+        sources = member(ask(subject, arguments, progress=progress), "sources")
+        found = of_counts(name, [row["accepted"] for row in sources[0]["rows"]], false_alarm)
         require(found, at_least)
         return found
     arguments = ["survey", *common, "--tuples", str(tuples), "--verifier", ",".join([name, *beside])]
@@ -130,7 +131,7 @@ def acceptance(
             tuples=row["tuples"],
             **{key: row["draft_accepted" if says_count else "draft_emitted"][key] for key in ("rate", "low", "high")},
         )
-        for source in document["sources"]
+        for source in member(document, "sources")
         for row in source["rows"]
         if row["draft_sampling"] == subject.declaration.draft_sampling
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -124,6 +125,48 @@ def test_the_program_itself() -> None:
     with pytest.raises(program.ProgramError, match='verifier: got "nobody"'):
         program.run(["prove", "nobody"])
     assert program.version().count(".") == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "words"), [("no program", "Exec format error"), ("#!/nowhere/interpreter\n", "No such file")]
+)
+def test_a_file_that_the_system_cannot_start(
+    body: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = executable(tmp_path / "named", body)
+    monkeypatch.setenv("DRAFTPROOF_PROGRAM", str(named))
+    for call in (lambda: program.run(["list"]), program.version):
+        with pytest.raises(program.ProgramNotFound, match=f"{named}: got {words}.*, expected the draftproof program"):
+            call()
+    for arguments in (["list"], ["--help"]):
+        ended = subprocess.run([sys.executable, "-m", "draftproof", *arguments], capture_output=True, text=True, check=False)
+        assert ended.returncode == 2 and f"{named}: got {words}" in ended.stderr and "Traceback" not in ended.stderr
+
+
+def test_the_folder_of_an_unknown_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRAFTPROOF_PROGRAM", "~no_such_user/draftproof")
+    with pytest.raises(program.ProgramNotFound, match="got nothing, expected the draftproof program"):
+        program.find()
+
+
+def test_a_working_folder_that_was_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.rmdir()
+    monkeypatch.setenv("DRAFTPROOF_PROGRAM", "draftproof")
+    with pytest.raises(program.ProgramNotFound, match="got nothing, expected the draftproof program"):
+        program.find()
+
+
+@pytest.mark.parametrize("argument", ["a\0", "\ud800", 5, None])
+def test_arguments_that_no_program_takes(argument: Any) -> None:
+    with pytest.raises(ValueError, match="arguments: got .*, expected a text"):
+        program.run(["describe", argument])
+
+
+def test_a_document_without_a_member(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saying(monkeypatch, tmp_path, "echo '{}'")
+    with pytest.raises(program.ProgramError, match="got no 'verifiers', expected it; the program has another version"):
+        program.member(program.run(["list"]), "verifiers")
 
 
 CONNECTS = """

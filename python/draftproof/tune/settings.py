@@ -76,7 +76,7 @@ _UP_TO_A_TOLERANCE = {"global_resolution": "lossless up to a total variation of 
 
 
 def _lossless(kind: str) -> list[str]:
-    return [one["name"] for one in program.run(["list"])[kind] if one["name"] not in _UP_TO_A_TOLERANCE]
+    return [one["name"] for one in program.member(program.run(["list"]), kind) if one["name"] not in _UP_TO_A_TOLERANCE]
 
 
 def _asked(capture: str, paths: Sequence[int], options: Sequence[str], names: Iterable[str]) -> list[str]:
@@ -96,7 +96,7 @@ def _of_trees(
     document = program.run(["survey-paths", *asked, "-L", ",".join(map(str, lengths)), "--steps", str(samples)])
     settings: dict[tuple[str, str, int, int], Setting] = {}
     left_out: dict[str, str] = {}
-    for source in document["sources"]:
+    for source in program.member(document, "sources"):
         for row in source["rows"]:
             name, k, length = row["verifier"], row["drafts"], row["length"]
             if name not in lossless:
@@ -129,7 +129,7 @@ def _of_positions(
     document = program.run(["survey", *asked, "--tuples", str(samples)])
     settings: dict[tuple[str, str, int, int], Setting] = {}
     left_out = dict(_UP_TO_A_TOLERANCE)
-    for row in (row for source in document["sources"] for row in source["rows"]):
+    for row in (row for source in program.member(document, "sources") for row in source["rows"]):
         name, k, rate = row["verifier"], row["drafts"], row["draft_accepted"]
         if name not in lossless:
             left_out.setdefault(name, "not lossless")
