@@ -142,7 +142,13 @@ class Arguments:
                     memory = np.array(array, np.bool_ if flags else np.int64 if integers else dtype)
                     return Argument(name, array, torch.from_numpy(memory), memory, memory.tobytes())
                 kind = torch.bool if flags else torch.int64 if integers else wide
-                value = torch.tensor(array, dtype=kind, device=device)
+                try:
+                    value = torch.tensor(array, dtype=kind, device=device)
+                except (RuntimeError, TypeError, AssertionError) as error:  # torch raises each of them
+                    said = (str(error).splitlines() or [type(error).__name__])[0]
+                    raise ValueError(f"device: got {device!r:.60} ({said}), expected a device of torch here") from error
+                if value.is_meta:
+                    raise ValueError("device: got 'meta', expected a device whose tensors have elements")
                 return Argument(name, array, value, value, value.clone())
         elif kind == "numpy":
 

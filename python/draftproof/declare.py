@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
 from draftproof import intercept
-from draftproof.arrays import SETTINGS, TEXT_SETTINGS, kind_of
+from draftproof.arrays import LARGEST_TOKEN, SETTINGS, TEXT_SETTINGS, kind_of
 from draftproof.intercept.torch_operators import may_compile, needs_every_operator
 from draftproof.models import EVERY_PREFIX, MOST_NODES, of_models
 from draftproof.program import printable
@@ -158,8 +157,15 @@ def adapter(
     end_tokens = tuple(end_tokens)
     if wrong := [token for token in end_tokens if not isinstance(token, Integral)]:
         raise ValueError(f"end_tokens: got {wrong[0]!r:.60}, expected tokens, which are integers")
-    if not isinstance(tolerance, Real) or not math.isfinite(tolerance):
+    if not isinstance(tolerance, Real) or not 0 <= tolerance <= 1:  # False for NaN
         raise ValueError(f"tolerance: got {tolerance!r:.60}, expected a number of 0 to 1")
+    counts = (("fewest_drafts", fewest_drafts), ("most_drafts", most_drafts), ("most_vocabulary", most_vocabulary))
+    for place, count in counts:
+        if not isinstance(count, Integral) or not 0 <= count <= LARGEST_TOKEN:
+            raise ValueError(f"{place}: got {count!r:.60}, expected an integer of 0 to {LARGEST_TOKEN}")
+    for place, text in (("name", name or ""), ("version", version), ("drafts", drafts)):
+        if not isinstance(text, str) or (place == "drafts" and not text.isprintable()):
+            raise ValueError(f"{place}: got {text!r:.60}, expected a text")
     known = tuple(TEXT_SETTINGS) if requests else SETTINGS
     if unknown := [name for name in settings if name not in known]:
         raise ValueError(f"settings: got {', '.join(map(repr, unknown))}, expected some of {', '.join(known)}")
@@ -189,17 +195,17 @@ def adapter(
     names = parameters_of(fn)
     arrays = arrays or kind_of(fn)
     declaration = Declaration(
-        name=name or name_of(fn),
-        engine_version=version,
+        name=_on_a_line(name) if name else name_of(fn),
+        engine_version=_on_a_line(version),
         level=level,
         draft_sampling=drafts,
         randomness=(("scripted",) if scripted else ()) + (("opaque",) if batched else ("seeded",)),
         dtype=dtype,
         rows="logits" if logits else "probabilities",
         functions=tuple(functions),
-        fewest_drafts=fewest_drafts,
-        most_drafts=most_drafts,
-        most_vocabulary=most_vocabulary,
+        fewest_drafts=int(fewest_drafts),
+        most_drafts=int(most_drafts),
+        most_vocabulary=int(most_vocabulary),
         ragged=not batched or "lengths" in names,
         tolerance=tolerance,
         batch_invariant=batch_invariant or not batched,  # if not batched, each row is a separate call
@@ -236,7 +242,11 @@ def name_of(fn: Callable[..., Any]) -> str:
     while hasattr(fn, "func"):  # functools.partial
         fn = fn.func
     name = str(getattr(fn, "__name__", type(fn).__name__)).replace("<lambda>", "function")
-    return printable(name, 100).replace("\n", "?")
+    return _on_a_line(name)
+
+
+def _on_a_line(text: str) -> str:
+    return printable(text, 100).replace("\n", "?")
 
 
 def subject_of(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import math
 import operator
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -58,17 +59,19 @@ def distribution(
     Raises: ValueError for entries that are not finite, and without `time_limit` for more than 100,000 pairs of a tuple
     of drafts and a token with p > 0, because fn is called at least once for each;
     ProgramError for other rows that are not probabilities;
-    FunctionFailed if fn raises on every input.
+    FunctionFailed if fn raises on every input; Ended after `time_limit` seconds.
     """
     by_distribution = isinstance(drafts, str)
     subject = subject_of("distribution", fn, drafts if isinstance(drafts, str) else "iid", declared)
-    rows_p, rows_q = _rows("p", p), _rows("q", q)
+    rows_p, rows_q = rows_in("p", p), rows_in("q", q)
     for name, rows in (("p", rows_p), ("q", rows_q)):
         for i, x in np.argwhere(~np.isfinite(rows))[:1].tolist():
             raise ValueError(f"{name}: row {i}, token {x}: got {rows[i, x]}, expected a probability")
+    if not isinstance(settings_of_request or {}, Mapping):
+        raise ValueError(f"settings_of_request: got {settings_of_request!r:.60}, expected numbers by name of a setting")
     for name, value in (settings_of_request or {}).items():
-        if not math.isfinite(value):
-            raise ValueError(f"settings_of_request: {name}: got {value}, expected a finite number")
+        if not isinstance(value, Real) or not abs(value) <= sys.float_info.max:  # False for NaN
+            raise ValueError(f"settings_of_request: {name}: got {value!r:.60}, expected a finite number")
     count = int(np.prod([np.count_nonzero(row > 0) for row in rows_q], dtype=object)) if by_distribution else 1
     most = count * int(np.count_nonzero(rows_p > 0, axis=1).max(initial=0))
     if time_limit is None and most > _MOST_PAIRS:
@@ -81,13 +84,14 @@ def distribution(
         tuples = list(itertools.product(range(rows_q.shape[1]), repeat=length))
         weights = [float(np.prod([rows_q[i, x] for i, x in enumerate(t)])) for t in tuples]
     else:
-        tuples, weights = [_tokens(drafts)], [1.0]
+        tuples, weights = [tokens_in("drafts", drafts, "tokens, or the name of a draft sampling")], [1.0]
     drawn = [(t, w) for t, w in zip(tuples, weights, strict=True) if w > 0]
     inputs = [{"p": rows_p.tolist(), "q": rows_q.tolist(), "drafts": list(t)} for t, _ in drawn]
     if parents is not None:
-        inputs = [one | {"parents": list(parents)} for one in inputs]
+        nodes = list(tokens_in("parents", parents, "the parent of each draft, -1 for the root"))
+        inputs = [one | {"parents": nodes} for one in inputs]
     if legal is not None:
-        masks = np.atleast_2d(np.asarray(legal, np.bool_)).astype(int).tolist()
+        masks = _masks(legal).astype(int).tolist()
         inputs = [one | {"legal": masks} for one in inputs]
     if settings_of_request is not None:
         inputs = [one | {"settings": dict(settings_of_request)} for one in inputs]
@@ -95,22 +99,39 @@ def distribution(
     return _mixed(subject.declaration.name, explored, [w for _, w in drawn])
 
 
-def _rows(name: str, given: Any) -> NDArray[np.float64]:
+def rows_in(name: str, given: Any) -> NDArray[np.float64]:
+    """Returns rows [n, V] of numbers, which may be negative or NaN. Raises: ValueError for anything else."""
     try:
-        return np.atleast_2d(np.asarray(given, np.float64))
-    except (TypeError, ValueError, OverflowError) as error:
+        rows = np.atleast_2d(np.asarray(given.detach() if hasattr(given, "detach") else given, np.float64))
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise ValueError(
             f"{name}: got rows that are not numbers ({error}), expected probabilities [rows, V]"
         ) from error
+    if rows.ndim != 2:
+        raise ValueError(f"{name}: got shape {list(rows.shape)}, expected probabilities [rows, V]")
+    return rows
 
 
-def _tokens(drafts: Any) -> tuple[int, ...]:
+def _masks(legal: Any) -> NDArray[np.bool_]:
     try:
-        return tuple(operator.index(x) for x in drafts)
+        return np.atleast_2d(np.asarray(legal, np.bool_))
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"legal: got {legal!r:.60} ({error}), expected bool in the shape of p") from error
+
+
+def tokens_in(name: str, given: Any, expected: str) -> tuple[int, ...]:
+    """Returns a sequence of integers as a tuple. Raises: ValueError with `name` and `expected` for anything else."""
+    try:
+        return tuple(operator.index(x) for x in given)
     except TypeError as error:
-        raise ValueError(
-            f"drafts: got {drafts!r:.60} ({error}), expected tokens, or the name of a draft sampling"
-        ) from error
+        raise ValueError(f"{name}: got {given!r:.60} ({error}), expected {expected}") from error
+
+
+def _integer(name: str, given: Any) -> int:
+    try:
+        return operator.index(given)
+    except TypeError as error:
+        raise ValueError(f"{name}: got {given!r:.60}, expected an integer") from error
 
 
 def outcomes_of(
@@ -125,9 +146,9 @@ def outcomes_of(
 
     Raises: FunctionFailed if the function raises on every input; ProgramError, UnknownRandomness; Ended.
     """
-    question: dict[str, Any] = {"inputs": list(inputs), "seed": seed}
+    question: dict[str, Any] = {"inputs": list(inputs), "seed": _integer("seed", seed)}
     if predictions is not None:
-        question["predictions"] = predictions
+        question["predictions"] = _integer("predictions", predictions)
     deadline = deadline_of(subject, time_limit)
     # A failure in the rehearsal is ignored, because the function may accept only rows of the sizes in `inputs`.
     with deadline.watching(lambda: None), contextlib.suppress(FunctionFailed):

@@ -79,7 +79,9 @@ def check(
         _check_instance(text)
     known = store.failures(declaration.name) if keep else []
     seed = DEFAULTS["seed"] if seed is None else seed
-    tiers = [tier] if isinstance(tier, str) else [str(one) for one in tier or ()]
+    tiers = [tier] if isinstance(tier, str) or not isinstance(tier or (), Iterable) else list(tier or ())
+    if wrong := [one for one in tiers if one not in ("proof", "edge", "sampled")]:
+        raise ValueError(f"tier: got {wrong[0]!r:.60}, expected some of proof, edge, sampled")
     options = {
         "--seed": seed,
         "--profile": profile or DEFAULTS["profile"],
@@ -90,7 +92,8 @@ def check(
         "--share": DEFAULTS["share"] if share is None else share,
         "--gates": DEFAULTS["gates"] if gates is None else gates,
     }
-    arguments = ["check", *(text for key, value in options.items() if value is not None for text in (key, str(value)))]
+    given = {key: str(value) for key, value in options.items() if value is not None}
+    arguments = ["check", *(one for key, text in given.items() for one in (key, text_of_argument(key[2:], text)))]
     deadline = deadline_of(subject, time_limit)
     notes: list[str] = []
 
@@ -173,11 +176,12 @@ def replay(
     Raises: FunctionFailed, UnknownRandomness; Ended after `time_limit` seconds; ProgramError.
     """
     _check_instance(instance)
+    words = text_of_argument("seed", str(seed))
     subject = subject_of("replay", fn, drafts, declared, steps=True)
     deadline = deadline_of(subject, time_limit)
     with deadline.watching(lambda: None):
         rehearse(subject, deadline)
-    return tell(subject, ["replay", "--seed", str(seed), "--instance", instance], deadline=deadline)
+    return tell(subject, ["replay", "--seed", words, "--instance", instance], deadline=deadline)
 
 
 def _again(subject: Subject) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 from draftproof._renamed import Status, warn
@@ -222,10 +223,13 @@ class Distribution(Table):
 
     def first(self, vocabulary: int) -> list[float]:
         """Returns the distribution of the first emitted token, `vocabulary` probabilities."""
-        result = [0.0] * vocabulary
-        for outcome in self.outcomes:
-            if outcome.status == "ok":
-                result[outcome.tokens[0]] += outcome.probability
+        firsts = [(outcome.tokens[0], outcome.probability) for outcome in self.outcomes if outcome.status == "ok"]
+        least = 1 + max((token for token, _ in firsts), default=-1)
+        if not isinstance(vocabulary, Integral) or vocabulary < least:
+            raise ValueError(f"vocabulary: got {vocabulary!r:.60}, expected an integer of at least {least}")
+        result = [0.0] * int(vocabulary)
+        for token, probability in firsts:
+            result[token] += probability
         return result
 
     def records(self) -> list[dict[str, Any]]:

@@ -68,6 +68,70 @@ def test_wrong_values_are_named(call: Callable[[], Any], words: str) -> None:
     assert words in str(caught.value) and "expected" in str(caught.value)
 
 
+def rows_of(rows: Any, **given: Any) -> Callable[[], Any]:
+    return lambda: draftproof.acceptance(first, rows, arrays="numpy", **given)
+
+
+def explored(**given: Any) -> Callable[[], Any]:
+    return lambda: draftproof.distribution(first, ROW, ROW[:1], [0], arrays="numpy", **given)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (checked(tier=5), "tier: got 5"),
+        (checked(tier="proof\0"), "tier: got 'proof"),
+        (checked(profile="\ud800"), "profile: got "),
+        (checked(seed="\0"), "seed: got "),
+        (checked(fewest_drafts="a"), "fewest_drafts: got 'a'"),
+        (checked(fewest_drafts=2**70), "fewest_drafts: got 118"),
+        (checked(most_vocabulary=-1), "most_vocabulary: got -1"),
+        (checked(most_drafts=1.5), "most_drafts: got 1.5"),
+        (checked(tolerance=10**400), "tolerance: got 1000"),
+        (checked(name=["a"]), "name: got ['a']"),
+        (checked(version=None), "version: got None"),
+        (lambda: draftproof.check(first, "\ud800", arrays="numpy", keep=False), "drafts: got "),
+        (lambda: draftproof.replay(first, "L=1", seed="\0", arrays="numpy"), "seed: got "),
+        (distributed(np.full((1, 2, 2), np.nan)), "p: got shape [1, 2, 2]"),
+        (explored(parents=5), "parents: got 5"),
+        (explored(legal=[[True], [True, False]]), "legal: got [[True]"),
+        (explored(settings_of_request=5), "settings_of_request: got 5"),
+        (explored(settings_of_request={"temperature": "a"}), "settings_of_request: temperature: got 'a'"),
+        (explored(settings_of_request={"temperature": 10**400}), "settings_of_request: temperature: got 1000"),
+        (explored(seed=object()), "seed: got <object"),
+        (explored(predictions="a"), "predictions: got 'a'"),
+        (lambda: explored(seed=np.int64(3), predictions=np.int64(16))().first(0), "vocabulary: got 0"),
+        (rows_of(None), "rows: got None"),
+        (rows_of([5]), "rows 0: got int"),
+        (rows_of(([[0.5], [0.5, 0.5]], ROW)), "rows 0: p: got rows that are not numbers"),
+        (rows_of(((ROW, ROW[:1]), ([[0.5], [0.5, 0.5]], ROW))), "rows 1: p: got rows that are not numbers"),
+        (rows_of(([[10**400, 1]] * 2, ROW[:1])), "rows 0: p: got rows that are not numbers"),
+        (rows_of((ROW, ROW[:1]), parents=5, level="tree"), "parents: got 5"),
+        (rows_of((ROW, ROW[:1]), k="a"), "k: got 'a'"),
+        (rows_of((ROW, ROW[:1]), steps=1.5), "steps: got 1.5"),
+        (rows_of((ROW, ROW[:1]), seed=-1), "seed: got -1"),
+        (rows_of((ROW, ROW[:1]), false_alarm="a"), "false_alarm: got 'a'"),
+        (rows_of((ROW, ROW[:1]), at_least="a"), "at_least: got 'a'"),
+    ],
+)
+def test_wrong_types_are_named(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        call()
+    assert words in str(caught.value) and "expected" in str(caught.value)
+
+
+@pytest.mark.parametrize("device", ["no_such_device", "meta", 99])
+def test_a_device_that_torch_does_not_have(device: Any) -> None:
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match=r"device: got .*, expected a device"):
+        draftproof.check(first, arrays="torch", device=device, keep=False)
+
+
+def test_a_name_that_is_given_is_printed_on_one_line() -> None:
+    subject = draftproof.adapter(first, arrays="numpy", name=f"a{ESCAPE}\nb\0\ud800", version="1\x07")
+    assert subject.declaration.name == "a?[31m?b??" and subject.declaration.engine_version == "1?"
+
+
 def test_an_unknown_argument_is_one_of_the_called_function() -> None:
     for name, call in (("check", checked(nope=1)), ("distribution", None), ("replay", None)):
         with pytest.raises(TypeError, match=f"{name}: got the argument 'nope', expected one of level, batched"):

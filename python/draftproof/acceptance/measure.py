@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import wraps
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from draftproof.arrays import UNCHANGED
 from draftproof.call_numbers import OK
 from draftproof.deadline import deadline_of
 from draftproof.declare import subject_of
-from draftproof.explore import outcomes_of
+from draftproof.explore import outcomes_of, rows_in, tokens_in
 from draftproof.rehearsal import rehearse
 from draftproof.results import Table
 from draftproof.subject import FunctionFailed, Subject
@@ -143,7 +145,13 @@ def accepted_lengths(
             "count: got None for a function of level position, expected a function that returns the number of accepted "
             "drafts: its token may equal a draft that it rejected"
         )
-    pairs = [_pair(one, i, level) for i, one in enumerate([rows] if _is_pair(rows) else rows)]
+    if not isinstance(rows, Iterable) or isinstance(rows, bytes):
+        raise ValueError(f"rows: got {rows!r:.60}, expected a pair (p, q) or a list of pairs")
+    given = list(rows) if isinstance(rows, Iterator) else rows
+    pairs = [_pair(one, i, level) for i, one in enumerate([given] if _is_pair(given) else given)]
+    for name, value, least in (("k", k, 1), ("steps", steps, 1), ("seed", seed, 0)):
+        if not isinstance(value, Integral) or value < least:
+            raise ValueError(f"{name}: got {value!r:.60}, expected an integer of at least {least}")
     if not pairs:
         raise ValueError("rows: got none, expected a pair (p, q) or a list of pairs")
     if level == "tree" and parents is None:
@@ -158,6 +166,8 @@ def accepted_lengths(
             f"exact: got {vocabulary}^{n} draft tuples, expected at most {MOST_TUPLES} tuples, from more than {n} and "
             f"at most {MOST_VOCABULARY} tokens"
         )
+    if parents is not None:
+        parents = tokens_in("parents", parents, "the parent of each draft, -1 for the root")
     depths = _depths(parents or ()) if level == "tree" else [1] if level == "position" else list(range(1, n + 1))
     if level == "tree" and len(depths) != n:
         raise ValueError(f"parents: got {len(depths)}, expected one for each of {n} drafts")
@@ -197,8 +207,8 @@ def require(found: AcceptedLengths, at_least: Number | None) -> None:
     """Raises: TooFewAccepted if `found` is below `at_least`; ValueError if `at_least` is below 0 or not finite."""
     if at_least is None:
         return
-    if not math.isfinite(at_least) or at_least < 0:
-        raise ValueError(f"at_least: got {float(at_least)}, expected a mean number of accepted drafts")
+    if not isinstance(at_least, Real) or not 0 <= at_least <= sys.float_info.max:
+        raise ValueError(f"at_least: got {at_least!r:.60}, expected a mean number of accepted drafts")
     fraction = found.exact == "fractions" and not isinstance(at_least, float)
     too_few = found.mean < at_least if fraction else found.high < float(at_least) * (1 - 1e-12)
     if too_few:
@@ -214,14 +224,16 @@ def require(found: AcceptedLengths, at_least: Number | None) -> None:
 
 def _is_pair(rows: Any) -> bool:
     """Whether `rows` is (p, q), and not a tuple of two such pairs."""
-    two_pairs = all(isinstance(one, tuple) and len(one) == 2 and np.ndim(one[0]) > 0 for one in rows)
-    return isinstance(rows, tuple) and len(rows) == 2 and not two_pairs
+    if not isinstance(rows, tuple):
+        return False
+    two_pairs = all(isinstance(one, tuple) and len(one) == 2 and not isinstance(one[0], Real) for one in rows)
+    return len(rows) == 2 and not two_pairs
 
 
 def _pair(rows: Any, i: int, level: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if not _is_pair(rows):
         raise ValueError(f"rows {i}: got {type(rows).__name__}, expected a pair (p, q)")
-    p, q = (np.atleast_2d(np.asarray(one, np.float64)) for one in rows)
+    p, q = (rows_in(f"rows {i}: {name}", one) for name, one in zip("pq", rows, strict=True))
     more = 0 if level == "position" else 1
     if p.ndim != 2 or q.ndim != 2 or p.shape[1] != q.shape[1] or (len(p) != len(q) + more):
         raise ValueError(

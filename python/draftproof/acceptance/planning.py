@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from statistics import NormalDist
 
 import numpy as np
@@ -22,8 +23,8 @@ LEAST_ERROR = 1e-9  # rounding of a transform in double precision stays below th
 
 def check_error(name: str, value: float) -> None:
     """Raises: ValueError for an error probability that cannot be planned with."""
-    if not LEAST_ERROR <= value <= 0.5:
-        raise ValueError(f"{name}: got {value}, expected {LEAST_ERROR:g} to 0.5")
+    if not isinstance(value, Real) or not LEAST_ERROR <= value <= 0.5:
+        raise ValueError(f"{name}: got {value!r:.60}, expected {LEAST_ERROR:g} to 0.5")
 
 
 def distribution_of_sum(lengths: Lengths, steps: int) -> NDArray[np.float64]:
