@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from draftproof.acceptance.measure import AcceptedLengths, of_counts, require
-from draftproof.capture.errors import CaptureError
+from draftproof.acceptance.planning import check_error
 from draftproof.capture.layout import read_head
 from draftproof.declare import subject_of
-from draftproof.program import member
+from draftproof.program import member, text_of_argument
 from draftproof.results import Table, axes_of
 from draftproof.serve import ask
 from draftproof.subject import Subject
@@ -104,6 +104,15 @@ def acceptance(
     Cost: `tuples` calls of fn for each k. Raises: TooFewAccepted, an AssertionError with both numbers; ValueError for
     `at_least` at level position; ProgramError, UnknownRandomness.
     """
+    check_error("false_alarm", false_alarm)
+    counts = [k] if isinstance(k, Integral) else list(k) if isinstance(k, Iterable) else []
+    if not counts or not all(isinstance(one, Integral) for one in counts):
+        raise ValueError(f"k: got {k!r:.60}, expected a number of drafts, or several")
+    if isinstance(beside, str) or not isinstance(beside, Iterable):
+        raise ValueError(f"beside: got {beside!r:.60}, expected a list of names of verifiers")
+    beside = [text_of_argument("beside", one) for one in beside]
+    numbers = {name: text_of_argument(name, str(value))
+               for name, value in (("seed", seed), ("tuples", tuples), ("length", length))}  # fmt: skip
     subject = subject_of("acceptance", fn, drafts, declared)
     says_count = subject.declaration.level != "position"
     if at_least is not None and not says_count:
@@ -113,15 +122,15 @@ def acceptance(
         )
     name = subject.declaration.name + "@python"  # no registered verifier has such a name
     subject = replace(subject, declaration=replace(subject.declaration, name=name))
-    counts = [k] if isinstance(k, int) else list(k)
-    common = [os.fspath(capture), "--seed", str(seed), "--instances", "0", "-K", *map(str, counts)]
+    source = text_of_argument("capture", capture)
+    common = [source, "--seed", numbers["seed"], "--instances", "0", "-K", *map(str, counts)]
     if trees_of(capture):
-        arguments = ["survey-paths", *common, "-L", str(length), "--steps", str(tuples), "--verifier", name]
+        arguments = ["survey-paths", *common, "-L", numbers["length"], "--steps", numbers["tuples"], "--verifier", name]
         sources = member(ask(subject, arguments, progress=progress), "sources")
         found = of_counts(name, [row["accepted"] for row in sources[0]["rows"]], false_alarm)
         require(found, at_least)
         return found
-    arguments = ["survey", *common, "--tuples", str(tuples), "--verifier", ",".join([name, *beside])]
+    arguments = ["survey", *common, "--tuples", numbers["tuples"], "--verifier", ",".join([name, *beside])]
     document = ask(subject, arguments, progress=progress)
     rows = [
         AcceptanceRow(
@@ -151,6 +160,8 @@ def trees_of(capture: str | os.PathLike[str]) -> tuple[int, int] | None:
         else:
             with np.load(path) as file:
                 shape = file["path_nodes"].shape if "path_nodes" in getattr(file, "files", ()) else ()
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, CaptureError):
+        return (int(shape[1]), int(shape[2]) - 1) if len(shape) == 3 else None
+    except Exception:
+        # numpy, zipfile, zlib and json raise a dozen types for damaged files; the program reads the file and reports
+        # the fault with its location.
         return None
-    return (int(shape[1]), int(shape[2]) - 1) if len(shape) == 3 else None

@@ -132,6 +132,52 @@ def test_a_name_that_is_given_is_printed_on_one_line() -> None:
     assert subject.declaration.name == "a?[31m?b??" and subject.declaration.engine_version == "1?"
 
 
+def captured(**given: Any) -> Callable[[], Any]:
+    return lambda: draftproof.acceptance(first, given.pop("capture", "zipf:"), arrays="numpy", **given)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (captured(k=None), "k: got None"),
+        (captured(k=[1.5]), "k: got [1.5]"),
+        (captured(beside="ladder"), "beside: got 'ladder'"),
+        (captured(beside=5), "beside: got 5"),
+        (captured(beside=[5]), "beside: got 5"),
+        (captured(seed="\0"), "seed: got "),
+        (captured(tuples="\0"), "tuples: got "),
+        (captured(false_alarm=0), "false_alarm: got 0"),
+        (captured(capture="x\0"), "capture: got "),
+        (captured(capture="\ud800"), "capture: got "),
+    ],
+)
+def test_wrong_arguments_of_a_capture_are_named(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        call()
+    assert words in str(caught.value) and "expected" in str(caught.value)
+
+
+def damaged_captures(folder: Path) -> list[Path]:
+    """Writes captures of trees that are damaged where they tell that they have trees."""
+    np.savez_compressed(folder / "whole.npz", path_nodes=np.arange(4000).reshape(100, 4, 10))
+    whole = (folder / "whole.npz").read_bytes()
+    (folder / "deflated.npz").write_bytes(whole[:200] + b"\xff" * 50 + whole[250:])
+    (folder / "flags.npz").write_bytes(whole[:6] + b"\x21" + whole[7:])
+    header = b"{'descr':'<i4','fortran_order':False,'shape':(1000000000000,4,4)}".ljust(117) + b"\n"
+    for name, text in (("large.npy", header), ("brackets.npy", b"(" * 118)):
+        (folder / name).write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
+    heads = ["[" * 100_000, '{"path_nodes": 5}', '{"path_nodes": {"shape": ["a", "b", "c"]}}']
+    for i, head in enumerate(heads):
+        (folder / f"{i}.safetensors").write_bytes(len(head).to_bytes(8, "little") + head.encode())
+    return sorted(path for path in folder.iterdir() if path.name != "whole.npz")
+
+
+def test_damaged_captures_are_reported_by_the_program(tmp_path: Path) -> None:
+    for path in damaged_captures(tmp_path):
+        with pytest.raises(ProgramError, match=f"{path.name}.*: got .*expected"):
+            draftproof.acceptance(first, path, arrays="numpy")
+
+
 def test_an_unknown_argument_is_one_of_the_called_function() -> None:
     for name, call in (("check", checked(nope=1)), ("distribution", None), ("replay", None)):
         with pytest.raises(TypeError, match=f"{name}: got the argument 'nope', expected one of level, batched"):
