@@ -29,6 +29,14 @@ def printable(text: str, most: int = 10_000) -> str:
     return kept + (".." if len(text) > most else "")
 
 
+def short(value: object) -> str:
+    """Returns at most 60 letters of `repr(value)`, or the type of a value whose `repr` raises."""
+    try:
+        return printable(repr(value), 60)
+    except Exception:
+        return type(value).__name__
+
+
 def say(prog: str, words: object) -> None:
     """Prints a line of a command to standard error."""
     print(f"{prog}: {printable(str(words))}", file=sys.stderr, flush=True)
@@ -67,11 +75,13 @@ def cannot_start(program: str | os.PathLike[str], error: OSError) -> ProgramNotF
     return ProgramNotFound(f"{os.fspath(program)}: got {error.strerror or error}, expected the draftproof program")
 
 
-def member(document: dict[str, Any], name: str) -> Any:
-    """Returns a member of a document that the program printed. Raises: ProgramError if the document has none."""
-    if name not in document:
-        raise ProgramError(PASSED, f"standard output: got no {name!r}, expected it; the program has another version")
-    return document[name]
+def member(document: dict[str, Any], name: str) -> list[Any]:
+    """Returns a list of a document that the program printed. Raises: ProgramError if the document has no such list."""
+    found = document.get(name)
+    if not isinstance(found, list):
+        said = f"standard output: got no list {name!r}, expected one; the program has another version"
+        raise ProgramError(PASSED, said)
+    return found
 
 
 def meaning(exit_code: int) -> str:

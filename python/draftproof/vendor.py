@@ -35,14 +35,16 @@ def main(argv: Sequence[str]) -> int:
     except OSError as error:
         say("draftproof vendor", error)
         return BAD_INPUT
-    print(f"{printable(str(path))}: {len(text.splitlines())} lines of draftproof {_version()}")
+    name = printable(str(path)).replace("\n", "?")
+    print(f"{name}: {len(text.splitlines())} lines of draftproof {_version()}")
     return 0
 
 
 def vendored(path: Path) -> str:
     """Returns the text of the file to vendor at `path`."""
     body = Path(__file__).with_name("vendored.py").read_text(encoding="utf-8")
-    return HEADER.format(mark=MARK, version=_version(), name=path.as_posix()) + body
+    name = printable(path.as_posix()).replace("\n", "?")  # a line feed would end the comment
+    return HEADER.format(mark=MARK, version=_version(), name=name) + body
 
 
 def _is_ours(path: Path) -> bool:

@@ -285,6 +285,54 @@ def test_commands_of_the_package(arguments: list[str], words: str, tmp_path: Pat
     assert ended.returncode == 2 and words in said and "Traceback" not in said and "\x1b" not in said
 
 
+HUGE = "9" * 400
+SLOW = "bandwidth=1e-320,flops=1e308,target_bytes=1e308,draft_bytes=1"
+TABLE = '{{"schema": "draftproof/costs", "version": 1, "target_pass": [{{"tokens": 1, "batch": 1, "context": 1, {}}}]}}'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["acceptance", "convert", "--requests", f"{HUGE}:1"], "request 0: got 999"),
+        (["acceptance", "convert", "--counts", HUGE], "steps that accepted 0 drafts: got 999"),
+        (["acceptance", "convert", "--with-bonus", "2", "--drafts", HUGE], "--drafts: got 999"),
+        (["acceptance", "convert", "--with-bonus", "2", "--drafts", "99999999999"], "--drafts: got 999"),
+        (["acceptance", "prompts", "--marginal", "0.5", "--loss", "1e-300"], "loss: got a share of 1e-300"),
+        (["acceptance", "prompts", "--marginal", "5e-324"], "loss: got a share of 0.01 of a mean of 4.9"),
+        (["acceptance", "prompts", "--marginal", "0.5", "--between", "inf"], "prompts: got a deviation of inf"),
+        (["acceptance", "prompts", "--marginal", "0.5", "--between", "1e200"], "prompts: got a deviation of 1e+200"),
+        (["acceptance", "prompts", "--marginal", "0.5", "--steps-per-prompt", HUGE], "prompts: got a deviation of 0.0"),
+        (["acceptance", "judge", "--marginal", "0.5", "--got", "1", "--steps", HUGE], "steps: got 999"),
+        (["tune", "x.npz", "--costs", "huge.json"], "target_pass[0].seconds: got 1999"),
+        (["tune", "x.npz", "--costs", "count.json"], "target_pass[0].tokens: got 999"),
+        (["tune", "--hardware", SLOW], "hardware: got figures"),
+        (["tune", "--hardware", "bandwidth=1,flops=1e308,target_bytes=1e-320,draft_bytes=1"], "hardware: got figures"),
+        (["tune", "--batch", HUGE, "--hardware", SLOW], "batch, context: got 999"),
+    ],
+)
+def test_numbers_beyond_double_in_commands(arguments: list[str], words: str, tmp_path: Path) -> None:
+    (tmp_path / "huge.json").write_text(TABLE.format(f'"seconds": 1{HUGE}'))
+    (tmp_path / "count.json").write_text(TABLE.replace('"tokens": 1', f'"tokens": {HUGE}').format('"seconds": 1'))
+    command = [sys.executable, "-m", "draftproof", *arguments]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2 and words in ended.stderr and ended.stderr.count("\n") == 1
+
+
+def test_a_rule_that_accepts_nothing_is_judged() -> None:
+    arguments = ["acceptance", "judge", "--marginal", "0", "--steps", "9", "--got", "0"]
+    command = [sys.executable, "-m", "draftproof", *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0 and ended.stdout.startswith("passed: got 0 accepted drafts")
+
+
+@pytest.mark.parametrize("name", [b"\xff.py", b"a\nraise SystemExit(5)\n.py", b"a\x1b.py"])
+def test_names_of_vendored_files(name: bytes, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(name)
+    ended = subprocess.run([sys.executable, "-m", "draftproof", "vendor", path], capture_output=True, check=False)
+    assert ended.returncode == 0 and ended.stdout.count(b"\n") == 1 and b"\x1b" not in ended.stdout
+    subprocess.run([sys.executable, path], check=True)
+
+
 @pytest.mark.parametrize("named", ["/nowhere", ".", "/dev/null", f"a{ESCAPE}\n", "/etc/passwd"])
 def test_the_variable_of_the_program(named: str) -> None:
     environment = {**os.environ, "DRAFTPROOF_PROGRAM": named}

@@ -165,7 +165,7 @@ def test_arguments_that_no_program_takes(argument: Any) -> None:
 
 def test_a_document_without_a_member(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saying(monkeypatch, tmp_path, "echo '{}'")
-    with pytest.raises(program.ProgramError, match="got no 'verifiers', expected it; the program has another version"):
+    with pytest.raises(program.ProgramError, match="got no list 'verifiers', expected one; the program has another version"):
         program.member(program.run(["list"]), "verifiers")
 
 

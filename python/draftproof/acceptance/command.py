@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 from draftproof.acceptance.engines import PRINTED, synthetic
 from draftproof.acceptance.lengths import Lengths, pooled
 from draftproof.acceptance.planning import Bound, between_steps, bound, steps_for
-from draftproof.program import BAD_INPUT, FAILED, PASSED, Parser, say
+from draftproof.program import BAD_INPUT, FAILED, PASSED, Parser, say, short
 
 T = TypeVar("T")
+_MOST_DRAFTS = 4096
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -128,8 +129,8 @@ def _convert(given: argparse.Namespace) -> int:
         lengths = _lengths(given)
         _say(given, lengths.document(), "\n".join([str(lengths), *(f"{k}: {v}" for k, v in PRINTED.items())]))
         return PASSED
-    if given.drafts is None or given.drafts < 1:
-        raise ValueError(f"--drafts: got {given.drafts}, expected the number of drafts of a step")
+    if given.drafts is None or not 1 <= given.drafts <= _MOST_DRAFTS:
+        raise ValueError(f"--drafts: got {short(given.drafts)}, expected the number of drafts of a step, 1 to {_MOST_DRAFTS}")
     mean = given.without_bonus if given.with_bonus is None else given.with_bonus - 1
     if not 0 <= mean <= given.drafts:
         raise ValueError(
@@ -183,11 +184,11 @@ def _prompts(given: argparse.Namespace) -> int:
 
 
 def _told(found: Bound) -> list[str]:
+    below = 100 * (1 - found.least / found.expected) if found.expected > 0 else 0.0
     how = "from the exact distribution of the sum" if found.exact else "by a normal approximation"
     return [
         f"expected  {found.expected:.6g} accepted drafts a step",
-        f"bound     {found.least:.6g}: a smaller measured mean fails, {100 * (1 - found.least / found.expected):.3g} % "
-        "below the expected one",
+        f"bound     {found.least:.6g}: a smaller measured mean fails, {below:.3g} % below the expected one",
         f"errors    a rule without loss fails with probability {found.false_alarm:.2g}, a loss of "
         f"{100 * found.loss:g} % passes with {found.miss:.2g}, {how}",
     ]

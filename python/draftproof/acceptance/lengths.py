@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from draftproof.program import short
 from draftproof.results import Table, axes_of
 
 Number = Fraction | float
+MOST = 10**15  # largest count of drafts, steps or calls
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,9 @@ class Lengths(Table):
         Raises: ValueError for numbers that are not counts or are all 0.
         """
         for i, count in enumerate(counts):
-            if count < 0 or count != int(count):
-                raise ValueError(f"steps that accepted {i} drafts: got {count}, expected a count")
+            if not 0 <= count <= MOST or count != int(count):
+                found = f"steps that accepted {i} drafts: got {short(count)}"
+                raise ValueError(f"{found}, expected a count of at most {MOST:.0e}")
         total = int(sum(counts))
         if total == 0:
             raise ValueError("steps: got 0, expected at least one")
@@ -215,8 +218,9 @@ def pooled(requests: Sequence[tuple[int, int]]) -> Pooled:
     if not requests:
         raise ValueError("requests: got none, expected the accepted drafts and the calls of each request")
     for i, (accepted, calls) in enumerate(requests):
-        if calls < 1 or accepted < 0:
-            raise ValueError(f"request {i}: got {accepted} drafts in {calls} calls, expected 0 or more in 1 or more")
+        if not (0 <= accepted <= MOST and 1 <= calls <= MOST):
+            found = f"{short(accepted)} drafts in {short(calls)} calls"
+            raise ValueError(f"request {i}: got {found}, expected 0 or more in 1 or more, at most {MOST:.0e} each")
     return Pooled(
         sum(accepted for accepted, _ in requests) / sum(calls for _, calls in requests),
         sum(accepted / calls for accepted, calls in requests) / len(requests),

@@ -16,15 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from draftproof.acceptance.lengths import Lengths
+from draftproof.program import short
 
 MOST_CELLS = 1 << 24  # most entries of a transform; longer sums are approximated by a normal distribution
+MOST_STEPS = 10**15  # steps that can be planned: more are beyond every measurement
 LEAST_ERROR = 1e-9  # rounding of a transform in double precision stays below this
 
 
 def check_error(name: str, value: float) -> None:
     """Raises: ValueError for an error probability that cannot be planned with."""
     if not isinstance(value, Real) or not LEAST_ERROR <= value <= 0.5:
-        raise ValueError(f"{name}: got {value!r:.60}, expected {LEAST_ERROR:g} to 0.5")
+        raise ValueError(f"{name}: got {short(value)}, expected {LEAST_ERROR:g} to 0.5")
 
 
 def distribution_of_sum(lengths: Lengths, steps: int) -> NDArray[np.float64]:
@@ -63,8 +65,8 @@ def bound(
     Raises: ValueError for numbers out of range.
     """
     check_error("false_alarm", false_alarm)
-    if steps < 1:
-        raise ValueError(f"steps: got {steps}, expected at least 1")
+    if not 1 <= steps <= MOST_STEPS:
+        raise ValueError(f"steps: got {short(steps)}, expected 1 to {MOST_STEPS:.0e}")
     mean, worse = float(lengths.mean), lengths.shortened(loss)
     if between == 0 and steps * lengths.longest < MOST_CELLS:
         below = np.cumsum(distribution_of_sum(lengths, steps))  # below[t] = P(sum <= t)
@@ -95,6 +97,11 @@ def steps_for(
     normal, worse = NormalDist(), lengths.shortened(loss)
     reach = -normal.inv_cdf(false_alarm) * math.sqrt(float(lengths.variance) + between)
     reach -= normal.inv_cdf(miss) * math.sqrt(float(worse.variance) + between)
+    if not reach < math.sqrt(MOST_STEPS) * loss * float(lengths.mean):  # also for a product that underflows to 0
+        raise ValueError(
+            f"loss: got a share of {loss:g} of a mean of {float(lengths.mean):g}, expected a loss that "
+            f"{MOST_STEPS:.0e} steps show"
+        )
     first = max(1, math.ceil((reach / (loss * float(lengths.mean))) ** 2))
 
     def found(steps: int) -> Bound:
@@ -112,9 +119,10 @@ def steps_for(
 
 
 def between_steps(deviation: float, steps: int) -> float:
-    """Returns the variance to add to the variance of a step because prompts are drawn at random. The prompts' mean
-    lengths have the standard deviation `deviation`, and each prompt gives `steps` steps. The variance grows with
-    `steps`, because more steps of a prompt do not reduce the error from the choice of prompts."""
-    if not (deviation >= 0 and steps >= 1):
-        raise ValueError(f"prompts: got a deviation of {deviation} and {steps} steps, expected 0 or more and 1 or more")
+    """Returns the variance to add to the variance of a step for prompts whose mean lengths have the standard deviation
+    `deviation`, if each prompt gives `steps` steps. It grows with `steps`, because more steps of a prompt do not reduce
+    the error by the choice of prompts."""
+    if not (0 <= deviation <= 1e9 and 1 <= steps <= MOST_STEPS):
+        found = f"a deviation of {short(deviation)} and {short(steps)} steps"
+        raise ValueError(f"prompts: got {found}, expected 0 to 1e9 and 1 to {MOST_STEPS:.0e}")
     return deviation**2 * steps

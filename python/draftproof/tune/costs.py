@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from draftproof.program import short
+
 SCHEMA, VERSION = "draftproof/costs", 1
 PASSES = ("target_pass", "draft_pass")
+MOST_COUNT = 2**40  # largest batch, context or number of tokens of a table
 _NUMBERS = {"tokens": int, "batch": int, "context": int, "paths": int, "vocabulary": int}
 
 
@@ -174,6 +178,8 @@ def _count(line: Mapping[str, Any], key: str, here: str) -> int:
     least = 0 if key == "context" else 1
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise CostError(f"{here}.{key}: got {_shown(value)}, expected an integer of at least {least}")
+    if value > MOST_COUNT:
+        raise CostError(f"{here}.{key}: got {short(value)}, expected at most {MOST_COUNT}")
     return value
 
 
@@ -181,8 +187,8 @@ def _number(
     line: Mapping[str, Any], key: str, here: str, least: float | None = None, default: float | None = None
 ) -> float:
     value = line.get(key, default)
-    fine = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not fine or value < 0 or (least is not None and value <= least):
+    fine = isinstance(value, int | float) and not isinstance(value, bool)
+    if not fine or not abs(value) <= sys.float_info.max or value < 0 or (least is not None and value <= least):
         expected = "a number above 0" if least is not None else "a number of at least 0"
         raise CostError(f"{here}.{key}: got {_shown(value)}, expected {expected}")
     return float(value)
@@ -231,6 +237,9 @@ def derived_costs(
     `bandwidth`; to compute 2 operations per parameter and token at `flops`. `overhead` seconds are added.
     """
     bandwidth, flops, overhead = hardware["bandwidth"], hardware["flops"], hardware["overhead"]
+    if max(batches) > MOST_COUNT or not 0 <= context <= MOST_COUNT:
+        found = f"{short(max(batches))} and {short(context)}"
+        raise CostError(f"batch, context: got {found}, expected 0 to {MOST_COUNT}")
     document: dict[str, Any] = {"schema": SCHEMA, "version": VERSION, "target": "derived", "draft": "derived",
                                 "device": ", ".join(f"{key}={value:g}" for key, value in hardware.items()),
                                 "verifiers": {}}  # fmt: skip
@@ -240,7 +249,13 @@ def derived_costs(
         lines = []
         for batch in batches:
             reading = (weights + batch * context * cache) / bandwidth
-            knee = reading * flops / (operations * batch)  # above so many tokens computing takes longer
+            computing = operations * batch / flops  # seconds for each token
+            if not (0 < computing < math.inf and reading / computing < math.inf):
+                raise CostError(
+                    f"hardware: got figures by which the {model} takes {reading:g} s to read and {computing:g} s for "
+                    "each token, expected times that a double can represent"
+                )
+            knee = reading / computing  # number of tokens above which computing takes longer
             counts = {1 << i for i in range(most_tokens.bit_length()) if 1 << i <= most_tokens} | {most_tokens}
             counts |= {n for n in (math.floor(knee), math.ceil(knee)) if 1 <= n <= most_tokens}
             lines += [
