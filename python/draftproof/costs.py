@@ -273,7 +273,7 @@ def _text(result: dict[str, Any]) -> str:
 
 
 def _numbers(text: str) -> list[int]:
-    if not all(word.isdigit() for word in text.split(",")):
+    if not all(word.isdecimal() and len(word) <= 9 for word in text.split(",")):
         raise argparse.ArgumentTypeError(f"got {text!r}, expected numbers as in 1,2,4")
     return [int(word) for word in text.split(",")]
 

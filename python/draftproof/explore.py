@@ -6,10 +6,8 @@ import contextlib
 import itertools
 import json
 import operator
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from draftproof.deadline import Ended, deadline_of
 from draftproof.declare import subject_of
 from draftproof.rehearsal import failed, rehearse
 from draftproof.results import Distribution, Outcome
-from draftproof.program import member
+from draftproof.program import is_finite, member
 from draftproof.serve import ask
 from draftproof.subject import FunctionFailed, Subject
 
@@ -70,7 +68,7 @@ def distribution(
     if not isinstance(settings_of_request or {}, Mapping):
         raise ValueError(f"settings_of_request: got {settings_of_request!r:.60}, expected numbers by name of a setting")
     for name, value in (settings_of_request or {}).items():
-        if not isinstance(value, Real) or not abs(value) <= sys.float_info.max:  # False for NaN
+        if not is_finite(value):
             raise ValueError(f"settings_of_request: {name}: got {value!r:.60}, expected a finite number")
     count = int(np.prod([np.count_nonzero(row > 0) for row in rows_q], dtype=object)) if by_distribution else 1
     most = count * int(np.count_nonzero(rows_p > 0, axis=1).max(initial=0))

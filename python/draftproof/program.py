@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -35,6 +37,14 @@ def short(value: object) -> str:
         return printable(repr(value), 60)
     except Exception:
         return type(value).__name__
+
+
+def is_finite(value: object) -> bool:
+    """Whether this is a real number that a finite double can represent."""
+    try:
+        return isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def say(prog: str, words: object) -> None:

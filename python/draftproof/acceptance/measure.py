@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,6 +22,7 @@ from draftproof.call_numbers import OK
 from draftproof.deadline import deadline_of
 from draftproof.declare import subject_of
 from draftproof.explore import outcomes_of, rows_in, tokens_in
+from draftproof.program import is_finite
 from draftproof.rehearsal import rehearse
 from draftproof.results import Table
 from draftproof.subject import FunctionFailed, Subject
@@ -207,7 +207,7 @@ def require(found: AcceptedLengths, at_least: Number | None) -> None:
     """Raises: TooFewAccepted if `found` is below `at_least`; ValueError if `at_least` is below 0 or not finite."""
     if at_least is None:
         return
-    if not isinstance(at_least, Real) or not 0 <= at_least <= sys.float_info.max:
+    if not is_finite(at_least) or at_least < 0:
         raise ValueError(f"at_least: got {at_least!r:.60}, expected a mean number of accepted drafts")
     fraction = found.exact == "fractions" and not isinstance(at_least, float)
     too_few = found.mean < at_least if fraction else found.high < float(at_least) * (1 - 1e-12)

@@ -90,6 +90,10 @@ def made_block(
 
     Raises: CaptureError if shapes, ids or rows do not fit.
     """
+    for name, tokens in (("drafts", drafts), ("emitted", emitted)):
+        if tokens.ndim != 1:
+            wanted = "at least one token" if name == "emitted" else "[D], one token for each draft"
+            raise CaptureError(f"{place}: {name}", f"shape {list(tokens.shape)}", wanted)
     count = len(drafts)
     if q.size == 0:
         q = q.reshape(0, vocabulary)
@@ -98,7 +102,7 @@ def made_block(
             raise CaptureError(f"{place}: {name}", f"shape {list(rows.shape)}", f"[{least} or more, {vocabulary}]")
     _check_ids(f"{place}: emitted", emitted, 0, vocabulary)
     _check_ids(f"{place}: drafts", drafts, 0, vocabulary)
-    if emitted.ndim != 1 or len(emitted) < 1:
+    if len(emitted) < 1:
         raise CaptureError(f"{place}: emitted", f"shape {list(emitted.shape)}", "at least one token")
     tree = np.arange(-1, count - 1) if parents is None else parents
     rows_of = np.arange(count) if draft_rows is None else draft_rows

@@ -139,7 +139,7 @@ def _options(given: argparse.Namespace) -> Options:
         target_filter=Filter(given.target_temperature, given.target_top_k, given.target_top_p),
         draft_filter=Filter(given.proposal_temperature, given.proposal_top_k, given.proposal_top_p),
         values=given.values,
-        quantise_draft=int(quantise) if quantise and quantise.isdigit() else quantise,
+        quantise_draft=int(quantise) if quantise and quantise in "2345678" else quantise,
         draft_skip_layers=skip_list(given.draft_skip_layers) if given.draft_skip_layers else default.draft_skip_layers,
         device=given.device,
         seed=given.seed,
@@ -148,7 +148,7 @@ def _options(given: argparse.Namespace) -> Options:
 
 def _tree_shape(text: str) -> tuple[int, int]:
     paths, _, length = text.partition("x")
-    if not (paths.isdigit() and length.isdigit()):
+    if not (paths.isdecimal() and length.isdecimal() and len(text) <= 20):
         raise argparse.ArgumentTypeError(f"got {text!r}, expected PATHSxLENGTH as in 4x8")
     return int(paths), int(length)
 

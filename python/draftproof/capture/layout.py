@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..program import short
 from .errors import CaptureError
 
 MOST_BYTES = 8 << 30
@@ -81,9 +82,9 @@ def read_head(path: Path) -> dict[str, Any]:
         text = file.read(length) if length <= path.stat().st_size - _UNIT else b""
     try:
         header = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         header = None
-    if not isinstance(header, dict):
+    if not isinstance(header, dict) or not isinstance(header.get("__metadata__", {}), dict):
         raise CaptureError(str(path), "no safetensors header", "a safetensors file")
     return header
 
@@ -105,9 +106,10 @@ def read(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
         try:
             dtype, shape = _NUMPY[entry["dtype"]], tuple(int(n) for n in entry["shape"])
             begin, end = (int(n) for n in entry["data_offsets"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise CaptureError(f"{path}: {name}", f"entry {entry!r}", "dtype, shape and data_offsets") from error
-        if min(shape, default=0) < 0 or end - begin != dtype.itemsize * math.prod(shape) or start + end > size:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise CaptureError(f"{path}: {name}", f"entry {short(entry)}", "dtype, shape and data_offsets") from error
+        good = begin >= 0 and min(shape, default=0) >= 0 and max(shape, default=0) <= MOST_BYTES
+        if not good or end - begin != dtype.itemsize * math.prod(shape) or start + end > size:
             raise CaptureError(f"{path}: {name}", f"bytes {begin} to {end}", f"{shape} of {dtype} inside the file")
         if end == begin:
             arrays[name] = np.zeros(shape, dtype)

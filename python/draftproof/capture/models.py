@@ -92,7 +92,7 @@ class CallableModel(Model):
         given = self._fn(ids.copy())
         try:
             rows = to_numpy(given)
-        except (TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, RuntimeError) as error:
             found = f"{type(given).__name__} ({error})"
             raise CaptureError(self.name, found, f"rows [{len(ids)}, V] or [V] of numbers") from error
         if rows.dtype.kind not in "fiu":
@@ -157,5 +157,5 @@ def _from_module(spec: str) -> Any:
         sys.path.insert(0, "")
     try:
         return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise CaptureError("model", f"{spec!r} ({error})", "a module that can be imported, with this name") from error

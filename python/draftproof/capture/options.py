@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import asdict, dataclass, fields
+from numbers import Integral
+from operator import methodcaller
 from typing import Any
 
-from .errors import CaptureError
+from ..program import is_finite, short
+from .errors import CaptureError, whole
 
 DTYPES = ("float16", "float32", "float64")
 VALUES = ("logit", "probability")
+MOST_LAYERS = 100_000
 
 
 @dataclass(frozen=True)
@@ -26,12 +29,12 @@ class Filter:
     top_p: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.temperature) and self.temperature >= 0):
-            raise CaptureError("temperature", str(self.temperature), "a finite number >= 0")
-        if self.top_k < 0:
-            raise CaptureError("top_k", str(self.top_k), "a whole number >= 0, 0 for all tokens")
-        if not 0 < self.top_p <= 1:
-            raise CaptureError("top_p", str(self.top_p), "0 < top_p <= 1")
+        if not (is_finite(self.temperature) and self.temperature >= 0):
+            raise CaptureError("temperature", short(self.temperature), "a finite number >= 0")
+        if isinstance(self.top_k, bool) or not isinstance(self.top_k, Integral) or self.top_k < 0:
+            raise CaptureError("top_k", short(self.top_k), "a whole number >= 0, 0 for all tokens")
+        if not (is_finite(self.top_p) and 0 < self.top_p <= 1):
+            raise CaptureError("top_p", short(self.top_p), "0 < top_p <= 1")
 
     def arguments(self, who: str) -> str:
         """Returns the options by which the program applies this filter, as in `--target-temperature 0.7`.
@@ -57,8 +60,9 @@ class Trees:
 
     def __post_init__(self) -> None:
         for name in ("paths", "length"):
-            if getattr(self, name) < 1:
-                raise CaptureError(f"trees: {name}", str(getattr(self, name)), "a whole number >= 1")
+            given = getattr(self, name)
+            if isinstance(given, bool) or not isinstance(given, Integral) or given < 1:
+                raise CaptureError(f"trees: {name}", short(given), "a whole number >= 1")
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,14 @@ class Options:
         self._least("continue_tokens", 0)
         self._least("most_tokens", 1)
         self._least("seed", 0)
+        for name, kind in (("target_filter", Filter), ("draft_filter", Filter), ("trees", Trees | None)):
+            if not isinstance(getattr(self, name), kind):
+                found = short(getattr(self, name))
+                raise CaptureError(name, found, "Trees(paths, length)" if name == "trees" else "Filter(..)")
+        if not isinstance(self.draft_skip_layers, tuple) or not all(
+            isinstance(layer, Integral) for layer in self.draft_skip_layers
+        ):
+            raise CaptureError("draft_skip_layers", short(self.draft_skip_layers), "a tuple of numbers of layers")
         if self.dtype not in DTYPES:
             raise CaptureError("dtype", repr(self.dtype), "one of " + ", ".join(DTYPES))
         if self.values not in (None, *VALUES):
@@ -122,12 +134,11 @@ class Options:
             self._check_trees()
 
     def _least(self, name: str, least: int) -> None:
-        if getattr(self, name) < least:
-            raise CaptureError(name, str(getattr(self, name)), f"at least {least}")
+        object.__setattr__(self, name, whole(name, getattr(self, name), least))
 
     def _check_truncated(self, mass: float) -> None:
-        if not 0 < mass <= 1:
-            raise CaptureError("keep_mass", str(mass), "0 < mass <= 1")
+        if not (is_finite(mass) and 0 < mass <= 1):
+            raise CaptureError("keep_mass", short(mass), "0 < mass <= 1")
         if self.dtype == "float16":
             wanted = "float32 or float64: half precision changes a probability by up to 2^-11 of its value"
             raise CaptureError("dtype", "float16 with keep_mass", wanted)
@@ -156,7 +167,7 @@ class Options:
 
     def text(self) -> str:
         """Returns all options as JSON with sorted keys."""
-        return json.dumps(asdict(self), sort_keys=True)
+        return json.dumps(asdict(self), sort_keys=True, default=methodcaller("item"))  # numbers of numpy
 
 
 def skip_list(text: str) -> tuple[int, ...]:
@@ -167,8 +178,10 @@ def skip_list(text: str) -> tuple[int, ...]:
     layers: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()) or (dash and int(last) < int(first)):
-            raise CaptureError("draft_skip_layers", repr(text), "layers as in 20-24,27")
+        numbers = [first, last] if dash else [first]
+        good = all(number.isdecimal() and len(number) <= 9 for number in numbers)
+        if not good or int(numbers[-1]) < int(first) or int(numbers[-1]) > MOST_LAYERS:
+            raise CaptureError("draft_skip_layers", short(text), "layers as in 20-24,27")
         layers.extend(range(int(first), int(last if dash else first) + 1))
     return tuple(sorted(set(layers)))
 
@@ -182,5 +195,7 @@ def with_changes(options: Options | None, changes: dict[str, Any]) -> Options:
     for name in changes:
         if name not in known:
             raise CaptureError("options", repr(name), "one of " + ", ".join(sorted(known)))
+    if not isinstance(options, Options | None):
+        raise CaptureError("options", short(options), "Options(..), or None")
     base = {name: getattr(options, name) for name in known} if options is not None else {}
     return Options(**{**base, **changes})

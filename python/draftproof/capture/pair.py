@@ -56,7 +56,7 @@ def pair(target: Model, drafts: Mapping[str, Model], options: Options) -> Pair:
     """
     width = target.vocabulary()
     for name, draft in drafts.items():
-        if not name.startswith("draft"):
+        if not isinstance(name, str) or not name.startswith("draft"):
             raise CaptureError("drafts", repr(name), "names that begin with draft")
         agree = check_agreement(target.tokenizer, draft.tokenizer)
         if draft.vocabulary() != target.vocabulary() and not agree:

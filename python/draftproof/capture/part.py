@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..files import replaceable, written
+from ..program import short
 from .errors import CaptureError
 from .layout import MOST_BYTES, ArraySpec, head, read_head
 
@@ -48,6 +49,14 @@ class Progress:
     units: int = 0
     counts: dict[str, int] = field(default_factory=dict)
     sums: dict[str, float] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raises: TypeError for values of other types, ValueError for negative counts."""
+        for name, found, kind in (("counts", self.counts, int), ("sums", self.sums, int | float)):
+            if not isinstance(found, dict) or not all(isinstance(value, kind) for value in found.values()):
+                raise TypeError(f"{name}: {short(found)}")
+        if not isinstance(self.units, int) or min(self.units, *self.counts.values(), 0) < 0:
+            raise ValueError(f"units, counts: {short(self.units)}, {short(self.counts)}")
 
 
 class Part:
@@ -96,7 +105,10 @@ class Part:
         """Writes `rows` as entries first, first + 1, .. of an array. The elements are converted to its type."""
         array = self.arrays[name]
         data = np.ascontiguousarray(rows, dtype=array.numpy)
-        assert data.shape[1:] == array.shape[1:] and first + data.shape[0] <= array.shape[0], (name, first, data.shape)
+        assert data.shape[1:] == array.shape[1:], (name, data.shape)
+        if first + data.shape[0] > array.shape[0]:  # the progress file is not that of this part file
+            found = f"{first} entries of {name} and {data.shape[0]} more"
+            raise CaptureError(str(self._json), found, f"at most {array.shape[0]} entries")
         self._write(data.tobytes(), array.begin + first * array.row_bytes)
 
     def unit_done(self, now: Progress) -> None:
@@ -123,6 +135,15 @@ class Part:
             return np.zeros(array.shape, array.numpy)
         return np.memmap(self.path, dtype=array.numpy, mode="r", offset=array.begin, shape=array.shape)
 
+    def count(self, name: str, expected: int | None = None) -> int:
+        """Returns a count at the end of a capture. Raises: CaptureError if the progress file that was continued lacks
+        it or its count is not the expected one."""
+        found = self.progress.counts.get(name)
+        if found is None or (expected is not None and found != expected):
+            wanted = "a count" if expected is None else str(expected)
+            raise CaptureError(f"{self._json}: {name}", str(found), f"{wanted}, or `restart`")
+        return found
+
     def close(self) -> None:
         """Closes the part file and releases its lock. Both files stay."""
         os.close(self._file)
@@ -146,7 +167,8 @@ class Part:
             raise CaptureError(str(self.path), self._difference(), "the part file of this capture, or `restart`")
         try:
             progress = Progress(**json.loads(self._json.read_text(encoding="ascii")))
-        except (ValueError, TypeError) as error:
+            progress.check()
+        except (ValueError, TypeError, RecursionError) as error:
             raise CaptureError(
                 str(self._json), f"unreadable progress ({error})", "the file that the stopped run wrote"
             ) from error

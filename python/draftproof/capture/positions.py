@@ -64,7 +64,7 @@ class Positions:
         """Returns the final shapes of truncated arrays: the number of columns is the length of the longest row."""
         if self._options.keep_mass is None:
             return {}
-        columns = part.progress.counts["columns"]
+        columns = part.count("columns")
         return {name: (self._options.positions, columns) for name in ("ids", *self._models.models)}
 
     def _put_truncated(

@@ -25,8 +25,9 @@ from numpy.typing import NDArray
 
 from .._renamed import warn
 from ..files import replaceable, written
+from ..program import short
 from .block import Block, made_block
-from .errors import CaptureError
+from .errors import CaptureError, path_of, whole
 from .layout import MOST_BYTES, ArraySpec, head
 from .models import to_numpy
 from .options import VALUES
@@ -72,7 +73,15 @@ class Recorder:
         if draft_law is not None:
             warn("Recorder(draft_law=..)", "Recorder(draft_sampling=..)")
             draft_sampling = draft_law
-        _check(vocabulary, top, dtype, values, every)
+        vocabulary, top, every = _check(vocabulary, top, dtype, values, every)
+        most_bytes = whole("most_bytes", most_bytes, 0)
+        for name, words in (("draft_sampling", draft_sampling), ("engine", engine)):
+            if not isinstance(words, str):
+                raise CaptureError(name, short(words), "a text")
+        if not isinstance(metadata or {}, Mapping) or not all(
+            isinstance(word, str) for pair in (metadata or {}).items() for word in pair
+        ):
+            raise CaptureError("metadata", short(metadata), "texts by name")
         self.on = output is not None
         self.blocks = 0
         """Blocks recorded."""
@@ -86,7 +95,7 @@ class Recorder:
         self._written = self._pending = 0
         if output is None:
             return
-        self._output = Path(output)
+        self._output = path_of("output", output)
         self._folder = folder_of(self._output)
         about = {
             **(metadata or {}),
@@ -139,15 +148,25 @@ class Recorder:
         """
         if not self.on:
             return
-        given = (to_numpy(p), to_numpy(q), ids(drafts), ids(emitted))
-        tree = None if parents is None else ids(parents)
-        rows = None if draft_rows is None else ids(draft_rows)
+        place = f"block {self.blocks}"
+        given = (
+            _rows(f"{place}: p", p),
+            _rows(f"{place}: q", q),
+            ids(drafts, f"{place}: drafts"),
+            ids(emitted, f"{place}: emitted"),
+        )
+        tree = None if parents is None else ids(parents, f"{place}: parents")
+        rows = None if draft_rows is None else ids(draft_rows, f"{place}: draft_rows")
+        taken = None if accepted is None else whole(f"{place}: accepted", accepted, 0)
+        number = whole(f"{place}: request", request, -(2**63))
+        if number >= 2**63:  # refused before anything is written, because a half-written block shifts all later ones
+            raise CaptureError(f"{place}: request", short(request), "a number below 2^63")
         with self._lock:
             self._seen += 1
             if (self._seen - 1) % self._every or not self.on:
                 return
-            block = made_block(*given, accepted, tree, rows, self._vocabulary, self._values, f"block {self.blocks}")
-            self._append(block, request)
+            block = made_block(*given, taken, tree, rows, self._vocabulary, self._values, f"block {self.blocks}")
+            self._append(block, number)
 
     def batch(self, p: Any, q: Any, drafts: Any, emitted: Any, *, lengths: Any = None, requests: Any = None) -> None:
         """Records one call of the verifier for B requests with chains of drafts.
@@ -160,10 +179,24 @@ class Recorder:
         """
         if not self.on:
             return
-        tokens, proposed, all_p, all_q = ids(emitted), ids(drafts), to_numpy(p), to_numpy(q)
-        count = [proposed.shape[1]] * len(tokens) if lengths is None else ids(lengths).tolist()
-        numbers = range(len(tokens)) if requests is None else ids(requests).tolist()
-        for b, (n, number) in enumerate(zip(count, numbers, strict=True)):
+        tokens, proposed, all_p, all_q = ids(emitted, "emitted"), ids(drafts, "drafts"), _rows("p", p), _rows("q", q)
+        size = len(tokens) if tokens.ndim else 0
+        for name, array, form in (
+            ("emitted", tokens, "[B, L + 1]"),
+            ("drafts", proposed, "[B, L]"),
+            ("p", all_p, "[B, L + 1, V]"),
+            ("q", all_q, "[B, L, V]"),
+        ):
+            if array.ndim != form.count(",") + 1 or len(array) != size:
+                raise CaptureError(name, f"shape {list(array.shape)}", f"{form} with B = {size}")
+        counts = np.full(size, proposed.shape[1]) if lengths is None else ids(lengths, "lengths")
+        texts = np.arange(size) if requests is None else ids(requests, "requests")
+        for name, array in (("lengths", counts), ("requests", texts)):
+            if array.shape != (size,):
+                raise CaptureError(name, f"shape {list(array.shape)}", f"[{size}], one for each request")
+        for b, (n, number) in enumerate(zip(counts.tolist(), texts.tolist(), strict=True)):
+            if not 0 <= n <= proposed.shape[1]:
+                raise CaptureError(f"lengths, request {b}", str(n), f"0 to {proposed.shape[1]}")
             out = tokens[b][tokens[b] >= 0]
             self.block(all_p[b], all_q[b][:n], proposed[b][:n], out, request=number)
 
@@ -212,15 +245,29 @@ class Recorder:
         assemble(self._folder, self._output)
 
 
-def ids(values: Any) -> NDArray[np.int64]:
+def ids(values: Any, place: str = "tokens") -> NDArray[np.int64]:
     """Returns tokens or indices of any array library as int64.
 
-    Raises: CaptureError for elements of a type other than integers.
+    Raises: CaptureError, which names the `place`, for elements of a type other than integers.
     """
-    array = np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
-    if array.dtype.kind not in "iu" and array.size:
-        raise CaptureError("tokens", f"elements of type {array.dtype}", "integers")
+    try:
+        array = np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise CaptureError(place, f"{type(values).__name__} ({error})", "an array of integers") from error
+    if array.dtype.kind not in "iu" and (array.size or array.dtype.kind != "f"):
+        raise CaptureError(place, f"elements of type {array.dtype}", "integers")
     return array.astype(np.int64)
+
+
+def _rows(place: str, values: Any) -> NDArray[Any]:
+    """Returns rows of any array library. Raises: CaptureError, which names the `place`, for other things."""
+    try:
+        rows = to_numpy(values)
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise CaptureError(place, f"{type(values).__name__} ({error})", "rows of numbers") from error
+    if rows.dtype.kind not in "fiu":
+        raise CaptureError(place, f"elements of type {rows.dtype}", "floating numbers or integers")
+    return rows
 
 
 def _make_folder(output: Path, folder: Path) -> None:
@@ -237,17 +284,19 @@ def _make_folder(output: Path, folder: Path) -> None:
         raise CaptureError("output", f"no folder {str(output.parent)!r}", "a folder that exists") from None
 
 
-def _check(vocabulary: int, top: int | None, dtype: str, values: str, every: int) -> None:
-    if vocabulary < 1:
-        raise CaptureError("vocabulary", str(vocabulary), "at least 1")
-    if top is not None and top < 1:
-        raise CaptureError("top", str(top), "at least 1, or None")
+def _check(vocabulary: Any, top: Any, dtype: Any, values: Any, every: Any) -> tuple[int, int | None, int]:
+    """Returns the vocabulary, the number of tokens of a row and the distance of recorded blocks as integers. Raises:
+    CaptureError."""
+    counts = (
+        whole("vocabulary", vocabulary, 1),
+        None if top is None else whole("top", top, 1),
+        whole("every", every, 1),
+    )
     if dtype not in ("float32",) if top is not None else dtype not in ("float16", "float32"):
         raise CaptureError("dtype", repr(dtype), "float32" if top is not None else "float16 or float32")
     if values not in VALUES:
         raise CaptureError("values", repr(values), "one of " + ", ".join(VALUES))
-    if every < 1:
-        raise CaptureError("every", str(every), "at least 1")
+    return counts
 
 
 def recover(output: str | os.PathLike[str]) -> int:
@@ -255,9 +304,9 @@ def recover(output: str | os.PathLike[str]) -> int:
 
     Returns: the number of blocks.
 
-    Raises: CaptureError if there is no such folder.
+    Raises: CaptureError if there is no such folder, or its files are not those of a recorder.
     """
-    path = Path(output)
+    path = path_of("output", output)
     folder = folder_of(path)
     if not (folder / "about.json").is_file():
         raise CaptureError(str(folder), "no unfinished trace", "the folder of a recorder")
@@ -274,16 +323,18 @@ def assemble(folder: Path, output: Path) -> int:
 
     Returns: the number of blocks.
     """
-    form = json.loads((folder / "about.json").read_text(encoding="ascii"))
+    form = _form(folder / "about.json")
     specs = arrays_of(form["columns"], form["top"], form["dtype"])
     raw = (folder / INDEX).read_bytes()
     index = np.frombuffer(raw[: len(raw) // (INDEX_COLUMNS * 8) * INDEX_COLUMNS * 8], "<i8").reshape(-1, INDEX_COLUMNS)
-    whole = len(index)
+    if (np.diff(index[:, :3], axis=0, prepend=0) < 0).any():
+        raise CaptureError(str(folder / INDEX), "counts that fall", "the counts of a recorder, which never fall")
+    complete = len(index)
     for name, (counter, array) in specs.items():
         have = (folder / name).stat().st_size // array.row_bytes
-        whole = min(whole, int(np.searchsorted(index[:, counter], have, side="right")))
-    index = index[:whole]
-    ends = index[-1, :3] if whole else np.zeros(3, dtype=np.int64)
+        complete = min(complete, int(np.searchsorted(index[:, counter], have, side="right")))
+    index = index[:complete]
+    ends = index[-1, :3] if complete else np.zeros(3, dtype=np.int64)
     arrays = [
         ArraySpec(array.name, array.dtype, (int(ends[counter]), *array.shape[1:])) for counter, array in specs.values()
     ]
@@ -293,7 +344,7 @@ def assemble(folder: Path, output: Path) -> int:
     }
     small |= {"accepted": index[:, 3].astype("<i4"), "request": index[:, 4].astype("<i8")}
     arrays += [ArraySpec(name, array.dtype.name, array.shape) for name, array in small.items()]
-    counts = {"blocks": str(whole), "records": str(ends[0]), "drafts": str(ends[1])}
+    counts = {"blocks": str(complete), "records": str(ends[0]), "drafts": str(ends[1])}
     before, placed = head(arrays, form["metadata"] | counts)
     with written(output) as file:
         file.write(before)
@@ -304,7 +355,26 @@ def assemble(folder: Path, output: Path) -> int:
                 with (folder / array.name).open("rb") as source:
                     _copy(source, file, array.bytes)
     shutil.rmtree(folder)
-    return whole
+    return complete
+
+
+def _form(file: Path) -> dict[str, Any]:
+    """Returns the form of an unfinished trace. Raises: CaptureError if the file does not have it."""
+    try:
+        form = json.loads(file.read_text(encoding="ascii"))
+    except (ValueError, RecursionError) as error:
+        raise CaptureError(str(file), f"no JSON ({error})", "the file of a recorder") from error
+    good = (
+        isinstance(form, dict)
+        and isinstance(form.get("columns"), int)
+        and form["columns"] >= 1
+        and isinstance(form.get("top"), bool)
+        and form.get("dtype") in ("float16", "float32")
+        and isinstance(form.get("metadata"), dict)
+    )
+    if not good:
+        raise CaptureError(str(file), short(form), "the columns, top, dtype and metadata of a recorder")
+    return dict(form)
 
 
 def _copy(source: IO[bytes], target: IO[bytes], count: int) -> None:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..files import replaceable
-from .errors import CaptureError
+from ..program import short
+from .errors import CaptureError, path_of
 from .layers import made_draft
 from .models import Model, open_model
 from .options import Options, with_changes
@@ -88,7 +89,10 @@ def capture(
     precision.
     """
     chosen = with_changes(options, changes)
-    path = _checked_output(Path(output), chosen, overwrite)
+    path = _checked_output(path_of("output", output), chosen, overwrite)
+    for name, function in (("progress", progress), ("say", say)):
+        if not (function is None or callable(function)):
+            raise CaptureError(name, short(function), "a function")
     contents, digest = read_texts(texts)
     tell = say or (lambda line: None)
     models = _models(target, draft, chosen, tokenizer, tell)
@@ -107,6 +111,7 @@ def capture(
         if resumed:
             tell(f"resuming after {resumed} of {chosen.positions} positions")
         _units(part, kind, pieces, state, progress)
+        part.count("rows", chosen.positions)
         finish(part, kind.shapes(part))
         return state()
     finally:

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..files import written
+from ..program import short
 from .distributions import Distribution, filtered, log_distribution, padded, stored
-from .errors import CaptureError
+from .errors import CaptureError, path_of
 from .layout import ArraySpec, head
 from .models import open_model
 from .options import Filter, Options
+from .recorder import ids
 from .trace import Trace, read_trace
 
 _ROWS_BYTES = 1 << 28
@@ -61,13 +62,14 @@ def score_again(
         found = f"one block in {trace.metadata.get('every')}"
         raise CaptureError(str(recording), found, "every block: the text is made of all emitted tokens")
     model = open_model(target, Options(values=values))
-    vocabulary = int(trace.metadata["vocabulary"])
+    path = path_of("output", output)
+    vocabulary = _vocabulary_of(trace, str(recording))
     metadata = trace.metadata | {"target_rows": "scored again", "target": model.name}
     specs = [ArraySpec(name, array.dtype.name, array.shape) for name, array in trace.arrays.items()]
     before, placed = head(specs, metadata)
     begin = {array.name: array for array in placed}
     replaced = ("p_top", "p_rest") if trace.truncated else ("p_rows",)
-    with written(Path(output)) as file:
+    with written(path) as file:
         file.write(before)
         for array in placed:
             if array.name not in replaced:
@@ -80,8 +82,13 @@ def score_again(
                 if value is None:
                     raise CaptureError(name, f"none for request {request}", "one for each request of the recording")
             assert given is not None and by is not None
+            if not isinstance(by, Filter):
+                raise CaptureError(f"settings, request {request}", short(by), "Filter(temperature, top_k, top_p)")
+            given = ids(given, f"prompts, request {request}")
+            if given.ndim != 1:
+                raise CaptureError(f"prompts, request {request}", f"shape {list(given.shape)}", "a list of tokens")
             records = _records_of(trace, request)
-            text = np.concatenate([np.asarray(given, np.int64), trace.arrays["emitted"][records].astype(np.int64)])
+            text = np.concatenate([given, trace.arrays["emitted"][records].astype(np.int64)])
             if not len(given):
                 raise CaptureError(f"prompts, request {request}", "no token", "at least one")
             if model.longest is not None and len(text) - 1 > model.longest:
@@ -96,6 +103,17 @@ def score_again(
                 distributions = [_distribution(row, model.values, by, vocabulary, place) for row in rows]
                 _write(file, begin, trace, part, distributions)
     return trace.records
+
+
+def _vocabulary_of(trace: Trace, place: str) -> int:
+    """Returns the vocabulary that the metadata state. Raises: CaptureError if no row can have as many tokens."""
+    stated = trace.metadata.get("vocabulary")
+    row = trace.arrays["p_top" if trace.truncated else "p_rows"].shape[-1]
+    number = int(stated) if isinstance(stated, str) and stated.isdecimal() and len(stated) <= 9 else 0
+    if number < row or (number > row and not trace.truncated):
+        wanted = f"at least {row}" if trace.truncated else str(row)
+        raise CaptureError(f"{place}: vocabulary", short(stated), f"{wanted}, by the rows of the recording")
+    return number
 
 
 def _records_of(trace: Trace, request: int) -> NDArray[np.int64]:

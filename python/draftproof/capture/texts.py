@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import CaptureError
+from ..program import short
+from .errors import CaptureError, path_of
 from .options import Options
 from .tokens import Tokenizer
 
@@ -45,8 +46,10 @@ def read_texts(texts: Any) -> tuple[list[str | Ids], str]:
     Raises: CaptureError with the number of the text or the line of the file, if it is not such a text.
     """
     if isinstance(texts, (str, os.PathLike)):
-        path = Path(texts)
+        path = path_of("texts", texts)
         read = _of_json_lines(path) if path.suffix == ".jsonl" else _of_plain(path)
+    elif not isinstance(texts, Iterable):
+        raise CaptureError("texts", short(texts), "a list of texts, or the path of a file")
     else:
         read = [_one(f"texts[{i}]", text) for i, text in enumerate(texts)]
     if not read:
@@ -139,7 +142,7 @@ def _of_json_lines(path: Path) -> list[str | Ids]:
         place = f"{path}, line {number}"
         try:
             value = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CaptureError(place, f"no JSON ({error})", "a string, a list of ids, or an object") from error
         if isinstance(value, dict):
             value = value.get("text", value.get("ids"))
@@ -149,16 +152,21 @@ def _of_json_lines(path: Path) -> list[str | Ids]:
 
 def _one(place: str, value: Any) -> str | Ids:
     if isinstance(value, str) and value:
+        if any("\ud800" <= c <= "\udfff" for c in value):
+            raise CaptureError(place, f"{short(value)}, with half a surrogate pair", "a text that UTF-8 can encode")
         return value
     if not isinstance(value, (str, dict)) and value is not None:
-        ids = np.asarray(value)
+        try:
+            ids = np.asarray(value)
+        except (ValueError, TypeError, OverflowError, RuntimeError) as error:
+            raise CaptureError(place, f"{short(value)} ({error})", "a text, or a list of ids") from error
         if ids.ndim == 1 and len(ids) and ids.dtype.kind in "iu":
             return ids.astype(np.int64)
-    raise CaptureError(place, repr(value)[:60], "a text, or a list of ids")
+    raise CaptureError(place, short(value), "a text, or a list of ids")
 
 
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise CaptureError(str(path), str(error), "a file of texts in UTF-8") from error

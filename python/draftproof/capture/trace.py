@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .distributions import distribution_of_stored
-from .errors import CaptureError
+from .errors import CaptureError, path_of
 from .layout import ArraySpec, read
 
 SCHEMA = "draftproof.trace/1"
@@ -104,7 +103,7 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
 
     Raises: CaptureError if the file is not a trace, or its arrays contradict each other.
     """
-    file = Path(path)
+    file = path_of("trace", path)
     try:
         arrays, metadata = read(file)
     except OSError as error:
@@ -115,13 +114,16 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
         trace = Trace(arrays, metadata)
         rows = {name: len(arrays[f"{name}_top" if trace.truncated else f"{name}_rows"]) for name in "pq"}
         ends = {"block_start": trace.records, "draft_start": len(arrays["drafts"]), "q_start": rows["q"]}
-        good = rows["p"] == trace.records and len(arrays["request"]) == trace.blocks
+        good = min(arrays[name].ndim for name in ("accepted", "request", "emitted", "drafts")) == 1
+        good = good and rows["p"] == trace.records and len(arrays["request"]) == trace.blocks
         for name, count in ends.items():
             start = arrays[name]
-            good = good and len(start) == trace.blocks + 1 and start[0] == 0 and start[-1] == count
+            good = good and start.ndim == 1 and len(start) == trace.blocks + 1 and start[0] == 0 and start[-1] == count
             good = good and bool((np.diff(start) >= 0).all())
     except KeyError as error:
         raise CaptureError(str(file), f"no array {error}", "one") from error
+    except TypeError:  # an array without a dimension has no length
+        good = False
     if not good:
         raise CaptureError(str(file), "arrays that contradict each other", "one entry per record, draft and block")
     return trace

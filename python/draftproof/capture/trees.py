@@ -81,7 +81,7 @@ class TreeRun:
 
     def shapes(self, part: Part) -> dict[str, tuple[int, ...]]:
         """Returns the final shapes, with as many nodes as were captured."""
-        nodes = part.progress.counts["nodes"]
+        nodes = part.count("nodes")
         found: dict[str, tuple[int, ...]] = {name: (nodes, self._columns) for name in self._models.models}
         if self._options.filtered_trees:
             found |= {"ids": (nodes, self._columns)} | {f"rest_{name}": (nodes,) for name in self._models.models}

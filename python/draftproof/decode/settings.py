@@ -90,7 +90,7 @@ def shape_of(text: str) -> Shape:
         return _hybrid(text)
     first, by, second = text.partition("x")
     words = [first, second] if by else text.split("-")
-    good = all(word.isdigit() and int(word) > 0 for word in words) and len(words) > (0 if by else 1)
+    good = all(_is_number(word) and int(word) > 0 for word in words) and len(words) > (0 if by else 1)
     if not good:
         raise CaptureError("shape", repr(text), _SHAPES)
     numbers = [int(word) for word in words]
@@ -101,9 +101,14 @@ def shape_of(text: str) -> Shape:
 _SHAPES = "PATHSxLENGTH as in 4x8, siblings at each level as in 4-2-1, or fixed and drawn ones as in 2+1-1+1"
 
 
+def _is_number(word: str) -> bool:
+    """Whether this is a number of at most six digits. `isdigit` also accepts superscripts, which `int` refuses."""
+    return word.isdecimal() and len(word) <= 6
+
+
 def _hybrid(text: str) -> Shape:
     levels = [word.partition("+") for word in text.split("-")]
-    good = all(fixed.isdigit() and drawn in ("0", "1") and int(fixed + drawn) > 0 for fixed, _, drawn in levels)
+    good = all(_is_number(fixed) and drawn in ("0", "1") and int(fixed + drawn) > 0 for fixed, _, drawn in levels)
     if not good:
         raise CaptureError("shape", repr(text), f"{_SHAPES}, with at most one drawn child of a node")
     fixed = tuple(int(first) for first, _, _ in levels)

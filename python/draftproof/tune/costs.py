@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from draftproof.program import short
+from draftproof.program import is_finite, short
 
 SCHEMA, VERSION = "draftproof/costs", 1
 PASSES = ("target_pass", "draft_pass")
@@ -187,8 +186,8 @@ def _number(
     line: Mapping[str, Any], key: str, here: str, least: float | None = None, default: float | None = None
 ) -> float:
     value = line.get(key, default)
-    fine = isinstance(value, int | float) and not isinstance(value, bool)
-    if not fine or not abs(value) <= sys.float_info.max or value < 0 or (least is not None and value <= least):
+    fine = isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
+    if not fine or value < 0 or (least is not None and value <= least):
         expected = "a number above 0" if least is not None else "a number of at least 0"
         raise CostError(f"{here}.{key}: got {_shown(value)}, expected {expected}")
     return float(value)
