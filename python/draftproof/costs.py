@@ -12,10 +12,13 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .program import short
 
 if TYPE_CHECKING:
     from .decode.context import Context
@@ -86,12 +89,17 @@ def costs(
     """
     from .capture.errors import CaptureError
     from .decode.models import Models
-    from .decode.settings import Settings, shape_of
+    from .decode.settings import Settings, listed, shape_of
 
     for place, numbers in (("tokens", tokens), ("batch", batches), ("context", contexts), ("rounds", (rounds,))):
-        if not numbers or min(numbers) < 1:
-            raise CaptureError(place, str(list(numbers)), "whole numbers >= 1")
-    listed = [shape_of(shape) for shape in shapes]
+        given = listed(place, numbers)
+        if not given or not all(isinstance(number, Integral) and number >= 1 for number in given):
+            raise CaptureError(place, short(given), "whole numbers >= 1")
+    if not isinstance(settings, Settings | None):
+        raise CaptureError("settings", short(settings), "Settings(..), or None")
+    if not (say is None or callable(say)):
+        raise CaptureError("say", short(say), "a function")
+    trees = [shape_of(shape) for shape in listed("shapes", shapes)]
     models = Models(target, draft, settings or Settings(), tokenizer)
     ids = _filling(models, max(contexts), texts)
     cells = [
@@ -100,7 +108,7 @@ def costs(
         if name == "target_pass" or models.draft is not None
         for cell in _passes(models, name, make, tokens, batches, contexts, ids)
     ]
-    cells += _verifiers(models, listed, verifiers, ids[: contexts[0]])
+    cells += _verifiers(models, trees, verifiers, ids[: contexts[0]])
     order = np.random.default_rng(models.settings.seed)
     for index in range(rounds + 1):
         if say is not None:

@@ -130,7 +130,8 @@ def _convert(given: argparse.Namespace) -> int:
         _say(given, lengths.document(), "\n".join([str(lengths), *(f"{k}: {v}" for k, v in PRINTED.items())]))
         return PASSED
     if given.drafts is None or not 1 <= given.drafts <= _MOST_DRAFTS:
-        raise ValueError(f"--drafts: got {short(given.drafts)}, expected the number of drafts of a step, 1 to {_MOST_DRAFTS}")
+        wanted = f"the number of drafts of a step, 1 to {_MOST_DRAFTS}"
+        raise ValueError(f"--drafts: got {short(given.drafts)}, expected {wanted}")
     mean = given.without_bonus if given.with_bonus is None else given.with_bonus - 1
     if not 0 <= mean <= given.drafts:
         raise ValueError(

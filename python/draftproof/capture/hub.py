@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..program import short
 from .errors import CaptureError
 from .models import Ids, Model, to_numpy
 from .options import Options
@@ -108,14 +109,20 @@ def open_transformers(given: Any, options: Options, tokenizer: Any = None) -> Tr
     dtype = {"dtype": import_module("torch").float32} if options.device == "cpu" else {}
     try:
         opened = transformers.AutoModelForCausalLM.from_pretrained(folder, output_loading_info=True, **dtype, **extra)
-    except (OSError, ValueError, ImportError, TypeError) as error:
+    except Exception as error:  # transformers raises the errors of several libraries for damaged files
         raise CaptureError("model", f"{spec!r}: {_first_line(error)}", "a causal model of transformers") from error
     model, about = opened
     if missing := sorted(about["missing_keys"]):
         # transformers fills weights that the file lacks with random values, and only logs a warning.
         found = f"{spec!r} without {missing[0]}" + (f" and {len(missing) - 1} more weights" if missing[1:] else "")
         raise CaptureError("model", found, "a file with all weights")
-    model = model.to(options.device).eval()
+    try:
+        model = model.to(options.device).eval()
+    except (RuntimeError, TypeError, AssertionError) as error:  # torch raises each of them
+        found = f"{short(options.device)} ({_first_line(error)})"
+        raise CaptureError("device", found, "a device that torch has here, with memory for the model") from error
+    if next(model.parameters()).is_meta:
+        raise CaptureError("device", short(options.device), "a device whose tensors have elements")
     return TransformersModel(model, spec, own or _tokenizer_beside(spec), {"weights": fingerprint(model), **extra})
 
 
@@ -130,7 +137,9 @@ def load_tokenizer(given: Any) -> Tokenizer:
         found = Loaded(library("transformers").AutoTokenizer.from_pretrained(folder, **extra))
         found.name = spec  # for a .gguf file transformers uses the name of the folder
         return found
-    except (OSError, ValueError, KeyError, ImportError) as error:
+    except CaptureError:
+        raise
+    except Exception as error:  # as for models
         raise CaptureError("tokenizer", f"{spec!r}: {_first_line(error)}", "a tokenizer of transformers") from error
 
 

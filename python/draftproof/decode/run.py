@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..capture.errors import CaptureError
+from ..program import short
 from .audit import Trails
 from .loop import Decoded, decode_text
 from .models import Models
-from .settings import Setting, Settings, Shape, settings_of, shape_of
+from .settings import Setting, Settings, Shape, listed, settings_of, shape_of
 
 SCHEMA, VERSION = "draftproof/decode", 1
 PLAIN = -1
@@ -55,13 +56,21 @@ def decode(
     Cost: rounds * (settings + 1) texts of `tokens` tokens. An audit holds the rows of one round in memory, and adds a
         pass over each text.
     """
+    if not isinstance(settings, Settings | None):
+        raise CaptureError("settings", short(settings), "Settings(..), or None")
+    known = {field.name for field in fields(Settings)}
+    if unknown := [name for name in changes if name not in known]:
+        raise CaptureError("settings", repr(unknown[0]), "one of " + ", ".join(sorted(known)))
+    if not (say is None or callable(say)):
+        raise CaptureError("say", short(say), "a function")
     chosen = replace(settings or Settings(), **changes)
     tell = say or (lambda line: None)
     # Names are checked before a model is opened, which may take a minute.
-    listed = [shape if isinstance(shape, Shape) else shape_of(shape) for shape in shapes or ["1x8"]]
+    given = listed("shapes", shapes or ["1x8"])
+    trees = [shape if isinstance(shape, Shape) else shape_of(shape) for shape in given]
     has_model = draft is not None or bool(chosen.draft_skip_layers) or chosen.quantise_draft is not None
-    names = list(drafts or ()) or [*(["model"] if has_model else []), "lookup", "ngram"]
-    todo = settings_of(names, listed, verifiers)
+    names = listed("drafts", drafts or ()) or [*(["model"] if has_model else []), "lookup", "ngram"]
+    todo = settings_of(names, trees, verifiers)
     if "model" in names and not has_model:
         raise CaptureError("draft", "none", "a draft model, or layers or bits by which the target becomes one")
     tell(f"loading {target if isinstance(target, (str, Path)) else 'the target'}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from ..capture.errors import CaptureError
+from ..capture.errors import CaptureError, whole
 from ..capture.options import Filter
+from ..program import short
 
 DRAFTS = ("model", "lookup", "ngram")
 """Where drafts come from: a model, the text itself by prompt look-up, an n-gram model of the text."""
@@ -24,6 +25,7 @@ VERIFIERS = tuple(dict.fromkeys(CHAIN + PATHS + WITHOUT_REPLACEMENT + HYBRID))
 
 CLOCKS = ("wall", "processor")
 MOST_NODES = 1024
+MOST_THREADS = 4096
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,8 @@ def shape_of(text: str) -> Shape:
 
     Raises: CaptureError for any other text, or more than MOST_NODES drafts.
     """
+    if not isinstance(text, str):
+        raise CaptureError("shape", short(text), _SHAPES)
     if "+" in text:
         return _hybrid(text)
     first, by, second = text.partition("x")
@@ -155,8 +159,20 @@ class Settings:
         least = {"tokens": 1, "rounds": 1, "prompt": 1, "lookup": 1, "order": 1, "seed": 0, "threads": 1}
         for name in [entry.name for entry in fields(self)]:
             value: Any = getattr(self, name)
-            if name in least and value is not None and value < least[name]:
-                raise CaptureError(name, str(value), f"at least {least[name]}")
+            if name in least and (value is not None or name != "threads"):
+                object.__setattr__(self, name, whole(name, value, least[name]))
+        if self.threads is not None and self.threads > MOST_THREADS:
+            raise CaptureError("threads", str(self.threads), f"at most {MOST_THREADS}")
+        for name in ("target_filter", "draft_filter"):
+            if not isinstance(getattr(self, name), Filter):
+                raise CaptureError(name, short(getattr(self, name)), "Filter(temperature, top_k, top_p)")
+
+
+def listed(place: str, given: Any) -> list[Any]:
+    """Returns the entries of a list. Raises: CaptureError for a text or anything that is not a list."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise CaptureError(place, short(given), "a list")
+    return list(given)
 
 
 @dataclass(frozen=True)
@@ -178,7 +194,7 @@ def settings_of(drafts: Sequence[str], shapes: list[Shape], verifiers: Sequence[
     Raises: CaptureError for an unknown name, or a verifier that fits no shape.
     """
     for place, given, known in (("drafts", drafts, DRAFTS), ("verifier", verifiers or (), VERIFIERS)):
-        for name in given:
+        for name in listed(place, given):
             if name not in known:
                 raise CaptureError(place, repr(name), "one of " + ", ".join(known))
     for verifier in verifiers or ():
