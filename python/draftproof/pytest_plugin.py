@@ -120,9 +120,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     reports = [report for reports in terminalreporter.stats.values() for report in reports]
     reports = [report for report in reports if getattr(report, "when", "") == "call"]
     found = [value for report in reports for key, value in getattr(report, "user_properties", ()) if key == _MARKER]
-    if not found:
+    documents = [document for value in found if (document := _document(value)) is not None]
+    if not documents:
         return
-    documents = [json.loads(text) for text in found]
     tiers = [one for document in documents for one in document.get("gates", ())]
     sampled = sum(1 for one in tiers if one["tier"] == "sampled")
     share = terminalreporter.config.getoption("--draftproof-budget") or 1.0
@@ -135,6 +135,15 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.write_line(f"draftproof: {len(tiers)} gates: {statuses}{budget}")
     if page := terminalreporter.config.getoption("--draftproof-page"):
         terminalreporter.write_line(f"draftproof: {_write_page(documents, page)}")
+
+
+def _document(value: Any) -> dict[str, Any] | None:
+    """Returns the document in a property of a report; None for a property that a test recorded under this name."""
+    try:
+        document = json.loads(value)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) and isinstance(document.get("gates"), list) else None
 
 
 def _write_page(documents: Sequence[dict[str, Any]], page: str) -> str:

@@ -14,6 +14,7 @@ Fields = dict[str, Any]
 Arrays = dict[str, NDArray[Any]]
 
 _TYPES = {"F32": "<f4", "F64": "<f8", "F16": "<f2", "I32": "<i4", "I64": "<i8", "U8": "|u1", "BF16": "<u2"}
+_MOST_BYTES = 1 << 40
 _NAMES = {np.dtype(_TYPES[name]): name for name in ("F32", "F64", "F16", "I32", "I64", "U8")}
 
 
@@ -33,6 +34,8 @@ def read_frame(stream: BinaryIO) -> tuple[Fields, Arrays] | None:
     if len(head) < 8:
         raise WireError(f"frame: got {len(head)} bytes, expected a length of 8")
     size = struct.unpack("<Q", head)[0]
+    if size > _MOST_BYTES:
+        raise WireError(f"frame: got a length of {size}, expected at most {_MOST_BYTES}")
     blob = stream.read(size)
     if len(blob) < size or size < 8:
         raise WireError(f"frame: got {len(blob)} bytes, expected {size}")
@@ -40,6 +43,8 @@ def read_frame(stream: BinaryIO) -> tuple[Fields, Arrays] | None:
         start = 8 + struct.unpack_from("<Q", blob)[0]
         header = json.loads(blob[8:start])
         fields = json.loads(header.pop("__metadata__")["message"])
+        if not isinstance(fields, dict) or not isinstance(fields.get("type"), str):
+            raise ValueError("a message without a type")
         arrays = {}
         for name, entry in header.items():
             first, last = entry["data_offsets"]
@@ -47,7 +52,7 @@ def read_frame(stream: BinaryIO) -> tuple[Fields, Arrays] | None:
             if arrays[name].size * np.dtype(_TYPES[entry["dtype"]]).itemsize != last - first:
                 raise ValueError(f"{name}: shape {entry['shape']} in {last - first} bytes")
         return fields, arrays
-    except (ValueError, KeyError, TypeError, struct.error) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, struct.error) as error:
         raise WireError(f"frame: got no message ({error})") from error
 
 

@@ -16,6 +16,7 @@ import pytest
 from draftproof.engines import discover, module_of
 from draftproof.engines import pages as engine_pages
 from draftproof.engines import results as engine_results
+from draftproof.engines.engine import Missing
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -190,3 +191,15 @@ def test_stored_remarks_are_those_of_the_adapters() -> None:
         for adapter in one["adapters"]:
             stored = adapter.get("note", ""), adapter.get("change", "")
             assert stored == notes[adapter["name"]], f"{one['engine']}: {adapter['name']}"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[" * 100_000, "\xff", "5", "{}", '{"engine": "a", "version": "1", "adapters": [5]}']
+)
+def test_a_stored_result_that_is_damaged_is_named(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a-1.json").write_text(text, encoding="latin-1")
+    with pytest.raises(Missing, match=r"a-1\.json: got no .*expected the result of an engine"):
+        engine_results.results(tmp_path)
+    with pytest.raises(Missing, match=r"a-1\.json: got no"):
+        engine_results.write({"engine": "a", "version": "1", "adapters": []}, tmp_path)
+    assert (tmp_path / "a-1.json").read_text(encoding="latin-1") == text

@@ -238,6 +238,9 @@ def test_a_captured_function_that_gives_no_rows(fn: Any) -> None:
         ("def model(ids): raise RuntimeError('no\\x1b[31m model')", "model: got RuntimeError: no?[31m model ("),
         ("def model(ids): raise SystemExit(9)", "model: got SystemExit: 9 ("),
         ("def model(): pass", "model: got TypeError: model() takes 0 positional"),
+        ("raise RuntimeError('at import')", "model: got 'python:mine:model' (RuntimeError: at import ("),
+        ("raise SystemExit(9)", "model: got 'python:mine:model' (SystemExit: 9 ("),
+        ("def model(", "model: got 'python:mine:model' (SyntaxError: "),
     ],
 )
 def test_a_captured_function_that_raises(source: str, words: str, tmp_path: Path) -> None:

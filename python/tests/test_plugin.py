@@ -87,3 +87,9 @@ def test_workers_share_the_budget(run: pytest.Pytester) -> None:
     result = run.runpytest_subprocess(*plugin(), "-p", "xdist", "-n", "2", "-k", "right")
     result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines(["draftproof: 3 gates: 3 passed; 1 sampled gates share*1e-09"])
+
+
+@pytest.mark.parametrize("value", ["5", "'no JSON'", "'[]'", "'{}'", "{}"])
+def test_a_property_of_a_test_with_the_name_of_the_package(value: str, run: pytest.Pytester) -> None:
+    run.makepyfile(test_mine=f"def test_mine(record_property):\n    record_property('draftproof', {value})\n")
+    run.runpytest_subprocess("-q").assert_outcomes(passed=1)

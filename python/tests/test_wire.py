@@ -47,3 +47,27 @@ def test_a_message_that_ends_early_is_named(cut: int) -> None:
     blob = frame({"type": "verify"}, {"p": np.zeros((1, 1, 2), np.float32)})
     with pytest.raises(WireError):
         read_frame(io.BytesIO(blob[:cut]))
+
+
+@pytest.mark.parametrize(
+    "blob",
+    [
+        b"[]",
+        b"5",
+        b"[" * 100_000,
+        b'{"__metadata__": {"message": "5"}}',
+        b'{"__metadata__": {"message": "{}"}}',
+        b'{"__metadata__": {"message": "{\\"type\\": \\"bye\\"}"}, "p": 5}',
+        b'{"__metadata__": {"message": "{\\"type\\": \\"bye\\"}"}, "p": '
+        b'{"dtype": "F32", "shape": [1e400], "data_offsets": [0, 4]}}',
+    ],
+)
+def test_a_message_of_another_form_is_named(blob: bytes) -> None:
+    text = len(blob).to_bytes(8, "little") + blob
+    with pytest.raises(WireError, match="frame: got no message"):
+        read_frame(io.BytesIO(len(text).to_bytes(8, "little") + text))
+
+
+def test_a_length_beyond_memory_is_named() -> None:
+    with pytest.raises(WireError, match="frame: got a length of 18446744073709551615, expected at most"):
+        read_frame(io.BytesIO(b"\xff" * 8 + b"x" * 100))

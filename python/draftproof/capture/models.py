@@ -157,5 +157,10 @@ def _from_module(spec: str) -> Any:
         sys.path.insert(0, "")
     try:
         return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:  # also of a wrong name of a module
         raise CaptureError("model", f"{spec!r} ({error})", "a module that can be imported, with this name") from error
+    except (Exception, SystemExit) as error:
+        from draftproof.subject import words_of
+
+        found = f"{spec!r} ({words_of(error)})"
+        raise CaptureError("model", found, "a module that can be imported, with this name") from error

@@ -37,9 +37,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         base = repository()
         known = discover(base / "python" / "engines")
         chosen = _chosen(known, options.names)
-    except Missing as error:
+    except (Missing, OSError) as error:
         say("draftproof engines", error)
         return BAD_INPUT
+    try:
+        return _run(known, chosen, base, options)
+    except (Missing, OSError) as error:
+        if options.into:  # an engine's; its traceback helps
+            raise
+        say("draftproof engines", error)
+        return BAD_INPUT
+
+
+def _run(known: dict[str, Engine], chosen: dict[str, list[str]], base: Path, options: argparse.Namespace) -> int:
+    """Does what the options ask for on the chosen engines. Returns the exit code."""
     if options.list:
         return _list([known[name] for name in chosen])
     if options.write_docs:

@@ -168,7 +168,11 @@ def repository() -> Path:
 
     Raises: Missing.
     """
-    for base in (Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[3]):
+    try:
+        here = [Path.cwd(), *Path.cwd().parents]
+    except FileNotFoundError:  # the working folder was removed
+        here = []
+    for base in (*here, Path(__file__).resolve().parents[3]):
         if (base / "python" / "engines" / "results").is_dir():
             return base
     raise Missing("no folder `python/engines` here: run it in a checkout of draftproof")

@@ -206,7 +206,7 @@ def write(result: Mapping[str, Any], folder: Path) -> Path:
     keeps its last entry; every adapter keeps its count of repeated gates. Nothing is written if all adapters were
     skipped."""
     path = folder / f"{result['engine']}-{result['version']}.json"
-    old = json.loads(path.read_text())["adapters"] if path.is_file() else []
+    old = stored(path)["adapters"] if path.is_file() else []
     adapters = {adapter["name"]: adapter for adapter in old}
     if all(adapter["status"] == "skipped" for adapter in result["adapters"]):
         return path
@@ -226,9 +226,25 @@ def replace(path: Path, text: str) -> None:
         file.write(text)
 
 
+def stored(path: Path) -> dict[str, Any]:
+    """Returns a stored result. Raises: Missing with the name of the file if it is not the result of an engine."""
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise Missing(f"{path}: got no JSON ({error}), expected the result of an engine") from error
+    texts = isinstance(result, dict) and all(isinstance(result.get(name), str) for name in ("engine", "version"))
+    adapters = result.get("adapters") if texts else None
+    if not isinstance(adapters, list) or not all(
+        isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get("status"), str)
+        for one in adapters
+    ):
+        raise Missing(f"{path}: got no list of adapters with name and status, expected the result of an engine")
+    return dict(result)
+
+
 def results(folder: Path) -> list[dict[str, Any]]:
     """Returns all stored results, ordered by engine and version."""
-    found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    found = [stored(path) for path in sorted(folder.glob("*.json"))]
     return sorted(found, key=lambda one: (one["engine"], version_key(one["version"])))
 
 
