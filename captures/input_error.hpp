@@ -43,6 +43,22 @@ class InputError : public std::runtime_error {
   InputFault fault_;
 };
 
+/// Returns the message of an exception of the JSON library without the identifier in brackets before it.
+inline std::string_view without_identifier(std::string_view message) {
+  const std::size_t end = message.starts_with("[json.exception.") ? message.find("] ") : std::string_view::npos;
+  return end == std::string_view::npos ? message : message.substr(end + 2);
+}
+
+/// Returns `text` with `?` for control characters except line feeds and tabs, so that a name or the content of a file
+/// cannot control the terminal that shows an error.
+inline std::string without_control_characters(std::string text) {
+  for (char& character : text) {
+    const auto byte = static_cast<unsigned char>(character);
+    if ((byte < ' ' && character != '\n' && character != '\t') || byte == 0x7F) character = '?';
+  }
+  return text;
+}
+
 /// Returns `text` in double quotes, cut at 60 bytes; unprintable bytes become `?`.
 inline std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 60;

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 #include <new>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -122,7 +123,10 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
   } catch (const CLI::ValidationError& error) {
     throw UsageError(error.what());
   } catch (const CLI::ParseError& error) {
-    return after_cli11(app.exit(error, std::cout, std::cerr));
+    std::ostringstream said;
+    const int code_of_cli11 = app.exit(error, std::cout, said);
+    std::cerr << draftproof::without_control_characters(said.str());
+    return after_cli11(code_of_cli11);
   }
   if (const int most = most_threads(); session.threads > most) {
     std::cerr << "draftproof: --threads: got " << session.threads << ", using " << most
@@ -178,7 +182,8 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
   } catch (const std::ios_base::failure& error) {
     return {exit_bad_input, std::string("got a file that cannot be read: ") + error.what()};
   } catch (const std::filesystem::filesystem_error& error) {
-    return {exit_bad_input, std::string("got a file that cannot be read: ") + error.what()};
+    return {exit_bad_input, fmt::format("{}: got {}, expected a path that can be used", error.path1().string(),
+                                        error.code().message())};
   } catch (const std::bad_alloc&) {
     return {exit_bad_input, "got a source larger than memory, expected fewer positions or tokens"};
   } catch (const std::exception& error) {
@@ -204,7 +209,7 @@ int run_program(int argc, char** argv) {
   if (!error.empty() && rank_of_job().first > 0) {
     send_to_first({.code = code, .text = error});  // only rank 0 prints
   } else if (!error.empty()) {
-    std::cerr << "draftproof: " << shortened(error) << '\n';
+    std::cerr << "draftproof: " << without_control_characters(shortened(error)) << '\n';
     abort_ranks(code);
   }
   leave_job();

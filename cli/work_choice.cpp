@@ -58,6 +58,9 @@ nlohmann::json fingerprint(const std::string& path) {
 
 BlockAssignment deal_of(const std::string& path, std::uint64_t parts) {
   std::ifstream file(path);
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed))
+    throw InputError({.file = path, .got = "a folder", .expected = "the result of `draftproof plan --json`"});
   if (!file)
     throw InputError({.file = path, .got = "no such file", .expected = "the result of `draftproof plan --json`"});
   try {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <set>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -146,6 +148,11 @@ Results results_of(const Json& data, const std::string& file) {
   try {
     results.complete = data.value("complete", true);
     results.context = data.value("context", Json::object());
+    // Reports read these members, so that a member of another type is an error here.
+    (void)machine_line(results.context);
+    (void)results.context.value("repetitions", 0);
+    (void)results.context.value("min_time", 0.0);
+    (void)results.context.value("warning", "");
     std::map<std::string, std::size_t> place;
     std::vector<std::map<std::string, std::vector<double>>> counters;
     for (const Json& entry : data["benchmarks"]) {
@@ -175,14 +182,16 @@ Results results_of(const Json& data, const std::string& file) {
     if (data.contains("goals"))
       for (const Json& goal : data["goals"]) results.goals.push_back(goal_of(goal, file));
   } catch (const Json::exception& error) {
-    refuse(file, error.what(), "a result of `draftproof bench --json`");
+    refuse(file, std::string(without_identifier(error.what())), "a result of `draftproof bench --json`");
   }
   return results;
 }
 
 Json read_json(const std::string& file) {
   std::ifstream in(file);
-  if (!in) refuse(file, "a file that cannot be read", "a result of `draftproof bench --json`");
+  std::error_code failed;
+  if (!in || std::filesystem::is_directory(file, failed))
+    refuse(file, "a file that cannot be read", "a result of `draftproof bench --json`");
   Json data = Json::parse(in, nullptr, false);
   if (data.is_discarded()) refuse(file, "no JSON", "a result of `draftproof bench --json`");
   return data;

@@ -311,8 +311,9 @@ std::string read_checkpoint(const std::string& path) {
   const std::string stated = text.substr(heading.size(), end - heading.size());
   text.erase(0, end + 1);
   if (const std::string found = checksum(text); found != stated)
-    throw InputError(
-        {.file = path, .got = "a truncated or edited file: checksum " + found, .expected = "checksum " + stated});
+    throw InputError({.file = path,
+                      .got = "a truncated or edited file: checksum " + found,
+                      .expected = "checksum " + in_quotes(stated)});
   return text;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -20,6 +19,24 @@ constexpr std::string_view joined_schema = "draftproof.report/2";
   throw InputError({.file = file,
                     .got = std::move(found),
                     .expected = "a result written by `draftproof COMMAND --json` or `--format html`"});
+}
+
+/// Returns the bytes of a file, which may be a pipe. Throws InputError if it cannot be read, as a folder, or does not
+/// end within 1 GiB, as a device.
+std::string bytes_of(const std::string& file) {
+  constexpr std::size_t most = std::size_t{1} << 30, step = std::size_t{1} << 20;
+  std::ifstream in(file, std::ios::binary);
+  if (!in) refuse_result(file, "a file that cannot be read");
+  std::string text;
+  while (in && text.size() <= most) {
+    const std::size_t before = text.size();
+    text.resize(before + step);
+    in.read(text.data() + before, static_cast<std::streamsize>(step));
+    text.resize(before + static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.bad()) refuse_result(file, "a file that cannot be read");
+  if (text.size() > most) refuse_result(file, fmt::format("more than {} bytes", most));
+  return text;
 }
 
 }  // namespace
@@ -49,10 +66,7 @@ std::optional<std::string_view> data_block(std::string_view text) {
 
 Json read_result(const std::string& file) {
   constexpr int deepest = 64;
-  std::ifstream in(file, std::ios::binary);
-  if (!in) refuse_result(file, "a file that cannot be read");
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (in.bad()) refuse_result(file, "a file that cannot be read");
+  const std::string text = bytes_of(file);
   std::string_view body = text;
   const std::size_t first = body.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) refuse_result(file, "an empty file");
@@ -72,7 +86,7 @@ Json read_result(const std::string& file) {
   } catch (const Json::parse_error& error) {
     refuse_result(file, fmt::format("text that is not JSON from byte {} on", error.byte));
   } catch (const Json::exception& error) {
-    refuse_result(file, std::string("a value that cannot be read: ") + error.what());
+    refuse_result(file, std::string("a value that cannot be read: ").append(without_identifier(error.what())));
   }
   if (deep) refuse_result(file, fmt::format("JSON nested deeper than {} levels", deepest));
   const std::string schema = text_of(data, "schema");
