@@ -201,7 +201,12 @@ Checkpoint* WorkChoice::open(const Session& session, const std::vector<std::stri
             {.file = checkpoint_, .got = "a checkpoint of this request", .expected = "--resume, or no file"});
     }
     known_->on_kept = Saver(checkpoint_, *known_);
-    write_checkpoint(checkpoint_, *known_);  // if the folder is not writable, this throws before the work starts
+    try {  // before the work starts
+      write_checkpoint(checkpoint_, *known_);
+    } catch (const std::runtime_error&) {
+      throw InputError(
+          {.file = checkpoint_, .got = "a file that cannot be written", .expected = "a path in a writable folder"});
+    }
   }
   return known_.get();
 }

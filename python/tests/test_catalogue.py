@@ -35,6 +35,8 @@ OF_LEVEL = {
 # Number of probes of a coin for functions whose result changes in many or narrow intervals of the coin.
 STRETCHES = {"one_uniform": 65, "k-seq": 13}
 # These functions do not end, and judging each takes many seconds. Only run.py does so.
+# Right functions like others that take seconds each: judged in a nightly run.
+LIKE_OTHERS = "numpy_batch_8", "numpy_batch_12", "numpy_batch_14", "numpy_chain_2", "numpy_chain_9"
 ENDLESS = "draws_without_bound", "draws_until_it_is_zero", "draws_until_nothing_is_rejected", "hash_of_python_open"
 WRONG, RIGHT = catalogue.entries(wrong=True), catalogue.entries(wrong=False)
 needs_torch = pytest.mark.skipif(not catalogue.torch_there(), reason="torch is not installed")
@@ -48,6 +50,8 @@ def each(entries: list[Entry], gaps: bool = True) -> Any:
     """Returns a parametrization over entries. Tests of entries with a gap are expected to fail, so that a gate without
     the gap is noticed."""
     marks = {e.name: [pytest.mark.xfail(strict=True, reason=e.gap)] if gaps and e.gap else [] for e in entries}
+    for name in marks.keys() & set(LIKE_OTHERS):
+        marks[name].append(pytest.mark.nightly)
     return pytest.mark.parametrize("entry", [pytest.param(e, id=e.name, marks=marks[e.name]) for e in entries])
 
 

@@ -337,7 +337,7 @@ def test_lists_of_doubles_are_not_asked_on_long_rows(in_a_folder: Path) -> None:
     assert 2 < max(sizes) < 100_000
 
 
-@pytest.mark.parametrize("noise", ["float16", "float64"])
+@pytest.mark.parametrize("noise", ["float16", pytest.param("float64", marks=pytest.mark.nightly)])
 def test_a_last_draw_in_half_precision_is_asked_on_long_rows(in_a_folder: Path, noise: str) -> None:
     def last_draw(p: Any, q: Any, drafts: Any) -> int:
         """Draws by a race whose noise may round to 0, so that 0 / 0 = NaN wins."""

@@ -144,7 +144,9 @@ def race(clocks: Callable[[Any, Any], Any], power: float = 1.0) -> Callable[...,
     return verify
 
 
-@pytest.mark.parametrize("clocks", [rest_of_one, pytest.param(log1p, marks=pytest.mark.nightly), of_u, narrow])
+@pytest.mark.parametrize(
+    "clocks", [rest_of_one, *(pytest.param(one, marks=pytest.mark.nightly) for one in (log1p, of_u, narrow))]
+)
 def test_exponential_races_are_found_in_either_form(clocks: Any) -> None:
     assert draftproof.check(race(clocks), tier="proof", **FEW).status == "passed"
     wrong = draftproof.check(race(clocks, 0.9), tier="proof", **FEW)
@@ -191,7 +193,7 @@ def test_as_many_numbers_as_tokens_that_are_no_race() -> None:
     assert draftproof.check(verify, tier="proof", **FEW).status == "passed"
 
 
-@pytest.mark.parametrize("scaled_below", [9.0, 0.999])
+@pytest.mark.parametrize("scaled_below", [pytest.param(9.0, marks=pytest.mark.nightly), 0.999])
 def test_running_sums_that_end_below_one_emit_a_last_token_without_mass(scaled_below: float) -> None:
     def verify(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
         def pick(w: Any) -> int:

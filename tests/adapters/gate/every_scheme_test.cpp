@@ -161,7 +161,7 @@ Swept sweep_all(Kind kind, bool position) {
     sweep(own, swept);
   }
   if (kind == Kind::lossy) return swept;
-  EXPECT_EQ(seeded_only, 4);
+  EXPECT_EQ(seeded_only, 5);
   EXPECT_LE(swept.explored_again.size(), 3u) << "the usual predictions suffice for nearly all";
   EXPECT_EQ(swept.vocabularies, (std::set{2, 3, 4}));
   return swept;

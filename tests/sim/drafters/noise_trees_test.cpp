@@ -313,7 +313,7 @@ TEST(NoiseTrees, AreHeldToWhatTrialsDecide) {
       EXPECT_EQ(asked, std::vector(claimed.begin() + !verifier->info().claims.drafter_invariant, claimed.end()));
     }
   }
-  EXPECT_EQ(nodes, 5);
+  EXPECT_EQ(nodes, 6);
 }
 
 }  // namespace
