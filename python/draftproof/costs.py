@@ -93,7 +93,7 @@ def costs(
 
     for place, numbers in (("tokens", tokens), ("batch", batches), ("context", contexts), ("rounds", (rounds,))):
         given = listed(place, numbers)
-        if not given or not all(isinstance(number, Integral) and number >= 1 for number in given):
+        if not given or not all(isinstance(number, Integral) and int(number) >= 1 for number in given):
             raise CaptureError(place, short(given), "whole numbers >= 1")
     if not isinstance(settings, Settings | None):
         raise CaptureError("settings", short(settings), "Settings(..), or None")

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from draftproof.deadline import Ended, deadline_of
 from draftproof.declare import subject_of
+from draftproof.program import is_finite, member
 from draftproof.rehearsal import failed, rehearse
 from draftproof.results import Distribution, Outcome
-from draftproof.program import is_finite, member
 from draftproof.serve import ask
 from draftproof.subject import FunctionFailed, Subject
 

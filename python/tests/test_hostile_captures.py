@@ -86,7 +86,7 @@ def test_wrong_arguments_are_named(call: Callable[[Path], Any], words: str, tmp_
 @pytest.mark.parametrize("line", ["[" * 100_000, "[[1, 2], [3]]", "[" + "9" * 400 + "]", json.dumps(HALF), "[NaN]"])
 def test_lines_that_are_not_texts(line: str, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(line)
-    with pytest.raises(CaptureError, match="a.jsonl, line 1: got .*expected"):
+    with pytest.raises(CaptureError, match=r"a\.jsonl, line 1: got .*expected"):
         captured(texts=tmp_path / "a.jsonl")(tmp_path)
 
 
@@ -261,7 +261,7 @@ def scored(path: Path, **given: Any) -> int:
 @pytest.mark.parametrize("stated", [None, "x", "0", "7", "99999999999999", 8])
 def test_a_trace_whose_vocabulary_is_not_that_of_its_rows(stated: Any, tmp_path: Path) -> None:
     path = changed(tmp_path, lambda head: head["__metadata__"].update(vocabulary=stated))
-    with pytest.raises(CaptureError, match="vocabulary: got .*, expected 8, by the rows"):
+    with pytest.raises(CaptureError, match=r"vocabulary: got .*, expected 8, by the rows"):
         scored(path)
 
 

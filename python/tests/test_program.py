@@ -139,7 +139,8 @@ def test_a_file_that_the_system_cannot_start(
         with pytest.raises(program.ProgramNotFound, match=f"{named}: got {words}.*, expected the draftproof program"):
             call()
     for arguments in (["list"], ["--help"]):
-        ended = subprocess.run([sys.executable, "-m", "draftproof", *arguments], capture_output=True, text=True, check=False)
+        command = [sys.executable, "-m", "draftproof", *arguments]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
         assert ended.returncode == 2 and f"{named}: got {words}" in ended.stderr and "Traceback" not in ended.stderr
 
 
@@ -159,13 +160,14 @@ def test_a_working_folder_that_was_removed(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("argument", ["a\0", "\ud800", 5, None])
 def test_arguments_that_no_program_takes(argument: Any) -> None:
-    with pytest.raises(ValueError, match="arguments: got .*, expected a text"):
+    with pytest.raises(ValueError, match=r"arguments: got .*, expected a text"):
         program.run(["describe", argument])
 
 
 def test_a_document_without_a_member(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     saying(monkeypatch, tmp_path, "echo '{}'")
-    with pytest.raises(program.ProgramError, match="got no list 'verifiers', expected one; the program has another version"):
+    wanted = "got no list 'verifiers', expected one; the program has another version"
+    with pytest.raises(program.ProgramError, match=wanted):
         program.member(program.run(["list"]), "verifiers")
 
 

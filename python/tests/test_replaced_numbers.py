@@ -1,5 +1,4 @@
-"""Errors name the random numbers that no tape replaces, and races are found in each form in which functions write them.
-"""
+"""Errors name the random numbers that no tape replaces, and races are found in each form that functions use."""
 
 from __future__ import annotations
 

@@ -84,12 +84,12 @@ def score_again(
             assert given is not None and by is not None
             if not isinstance(by, Filter):
                 raise CaptureError(f"settings, request {request}", short(by), "Filter(temperature, top_k, top_p)")
-            given = ids(given, f"prompts, request {request}")
-            if given.ndim != 1:
-                raise CaptureError(f"prompts, request {request}", f"shape {list(given.shape)}", "a list of tokens")
+            prompt = ids(given, f"prompts, request {request}")
+            if prompt.ndim != 1:
+                raise CaptureError(f"prompts, request {request}", f"shape {list(prompt.shape)}", "a list of tokens")
             records = _records_of(trace, request)
-            text = np.concatenate([given, trace.arrays["emitted"][records].astype(np.int64)])
-            if not len(given):
+            text = np.concatenate([prompt, trace.arrays["emitted"][records].astype(np.int64)])
+            if not len(prompt):
                 raise CaptureError(f"prompts, request {request}", "no token", "at least one")
             if model.longest is not None and len(text) - 1 > model.longest:
                 found = f"a text of {len(text):,} tokens"
@@ -97,7 +97,7 @@ def score_again(
             step = max(1, _ROWS_BYTES // (8 * vocabulary))
             for first in range(0, len(records), step):
                 part = records[first : first + step]
-                at = [len(given) - 1 + first + i for i in range(len(part))]
+                at = [len(prompt) - 1 + first + i for i in range(len(part))]
                 rows = model.rows(text[None, : at[-1] + 1], at)[0]
                 place = f"{model.name}, request {request}, after {at[0] + 1} tokens and more"
                 distributions = [_distribution(row, model.values, by, vocabulary, place) for row in rows]
