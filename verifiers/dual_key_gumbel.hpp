@@ -1,6 +1,6 @@
 // Single-draft sampling under two keys: the draft is the winner of a race of q under key A, and the correction the
-// winner of a race of (p - q)+ under key B. Given the keys, the token is determined. Over uniform keys its distribution
-// is p.
+// winner of a race of (p - q)+ under key B. Given the keys and the coin of the accept test, the token is determined; a
+// watermark derives the coin from a key too. Over uniform keys the distribution of the token is p.
 //
 //   E^A_x    noise of stream 0                    read by the drafter: drafters/shared_noise.hpp
 //   E^B_x    noise of stream 0 of the second key  read for the correction

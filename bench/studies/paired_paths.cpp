@@ -125,11 +125,11 @@ double error_of_mean(double n, double sum, double squares) {
 }  // namespace
 
 int nodes_of(const TreeShape& shape) {
-  if (shape.nodes > 0) return shape.nodes;
-  if (shape.branching.empty()) return shape.drafts * shape.length;
+  if (shape.nodes == 0 && shape.branching.empty()) return shape.drafts * shape.length;
+  const int most = shape.nodes > 0 ? shape.nodes : 1 << 20;
   int level = 1, all = 0;
-  for (const int children : shape.branching) all += level *= children;
-  return all;
+  for (int depth = 0; depth < shape.length && all < most; ++depth) all += level *= shape.children_at(depth);
+  return std::min(all, most);
 }
 
 std::string text_of(const TreeShape& shape) {

@@ -65,7 +65,8 @@ KillRow searched(std::string level, const typename Level::Verifier& verifier, co
               .instances = found.instances,
               .work = found.leaves,
               .seconds = found.seconds};
-  if (options.shares > 0 && row.caught() && !row.lossy) {
+  // Shares leave trials out, so a mutant that only trials reveal has none.
+  if (options.shares > 0 && row.caught() && !row.lossy && row.catcher()->tier != Tier::sampled) {
     ProofOptions proof = options.proof;
     proof.instances = options.shares;
     row.share = searcher.share(instances_for(verifier, drafter, proof));
@@ -113,18 +114,27 @@ KillRow drafter_row(const AnyDrafter& drafter, const KillOptions& options) {
   return row;
 }
 
-KillRow tree_drafter_row(const AnyTreeDrafter& drafter, const KillOptions& options) {
-  const AnyPathVerifier* verifier = path_registry().verifier(options.path_verifier);
-  if (!verifier) throw std::invalid_argument("kill matrix: no verifier " + options.path_verifier);
-  // Chooses a verifier that is exact on the declared trees; any other would fail even if the drafter were correct.
-  for (const auto& other : path_registry().verifiers()) {
-    if (takes_trees(verifier->info(), drafter.info())) break;
-    verifier = other.get();
+/// Returns the verifier of options if it is written for the declared trees, else the first verifier that is. A verifier
+/// for other trees is refuted for another reason, and on a verifier for any trees a wrong drafter has no effect.
+const AnyPathVerifier& verifier_for(const AnyTreeDrafter& drafter, const KillOptions& options) {
+  const AnyPathVerifier* const usual = path_registry().verifier(options.path_verifier);
+  if (!usual) throw std::invalid_argument("kill matrix: no verifier " + options.path_verifier);
+  if (takes_trees(usual->info(), drafter.info())) return *usual;
+  for (const auto& verifier : path_registry().verifiers()) {
+    const Info& info = verifier->info();
+    if (verifier->kind() == Kind::verifier && info.promise == Promise::lossless && !info.drafts.any() &&
+        takes_trees(info, drafter.info()))
+      return *verifier;
   }
-  KillRow row = searched<BlockLevel>("tree drafters", *verifier, drafter, options);
+  throw std::invalid_argument("kill matrix: no verifier for the trees of " + std::string(drafter.info().name));
+}
+
+KillRow tree_drafter_row(const AnyTreeDrafter& drafter, const KillOptions& options) {
+  const AnyPathVerifier& verifier = verifier_for(drafter, options);
+  KillRow row = searched<BlockLevel>("tree drafters", verifier, drafter, options);
   row.name = drafter.info().name;
   row.mutant_of = drafter.info().declared_as;
-  row.partner = verifier->info().name;
+  row.partner = verifier.info().name;
   return row;
 }
 

@@ -89,7 +89,7 @@ COMMANDS = {
     "describe-component": "describe sampler/alias_sampler",
     "describe-study": "describe precision",
     # The kill matrix includes wrong components and wrong drafters.
-    "mutants": "mutants --instances 24 --controls 1 --further 1",
+    "mutants": "mutants --instances 48 --controls 1 --further 1",
     "prove": "prove --mutants --instances 6",
     "prove-wrong-drafters": f"prove single_draft k_seq --draft-sampling {WRONG_DRAFTERS} --instances 20",
     "prove-wrong-tree-drafters": "prove token_path block --draft-sampling path_of_first_row token_cache_undeclared --instances 12",

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <draftproof/sim/drafters/trees/paths.hpp>
+#include <draftproof/sim/drafters/trees/shared_suffix.hpp>
+#include <draftproof/sim/trees/fixed_tokens.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
 #include <draftproof/verifiers/paths/greedy_block.hpp>
 #include <draftproof/verifiers/paths/token_path.hpp>
@@ -132,6 +134,44 @@ struct DrawsFromTarget {
 struct ClaimsDistinct : tree_drafters::IidPaths {
   static constexpr TreeDrafterInfo info{
       .name = "claims_distinct", .summary = "wrong on purpose", .distinct_siblings = true};
+};
+/// Declares one suffix below all first tokens, but draws a suffix for each.
+struct SuffixForEach {
+  static constexpr TreeDrafterInfo info{
+      .name = "suffix_for_each", .summary = "wrong on purpose", .shared_suffix = true};
+  template <class L, class R>
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R& random, DraftTree& out) const {
+    const int context = out.context(DraftTree::root);
+    const FixedTokens first(conditionals.distributions(context), shape.drafts);
+    for (int k = 0; k < first.count; ++k)
+      draw_path(conditionals, out.draw(DraftTree::root, first.tokens[k], conditionals.next(context, first.tokens[k])),
+                shape.length - 1, random, out);
+  }
+};
+/// Declares K first tokens, but drafts the most probable one alone.
+struct OneFirstToken : tree_drafters::SharedSuffix {
+  static constexpr TreeDrafterInfo info{
+      .name = "one_first_token", .summary = "wrong on purpose", .shared_suffix = true};
+  template <class L, class R>
+  void draw(const ConditionalModel<L>& conditionals, TreeShape shape, R& random, DraftTree& out) const {
+    shape.drafts = 1;
+    tree_drafters::SharedSuffix::draw(conditionals, shape, random, out);
+  }
+};
+/// Declares F fixed children of every node, but drafts at most one, at the root.
+struct OmitsFixed {
+  static constexpr TreeDrafterInfo info{.name = "omits_fixed",
+                                        .summary = "wrong on purpose",
+                                        .distinct_siblings = true,
+                                        .ranks_tokens = true,
+                                        .branches = true,
+                                        .has_fixed_children = true};
+  template <class L, class R>
+  void draw(const ConditionalModel<L>& conditionals, const TreeShape& shape, R&, DraftTree& out) const {
+    const int context = out.context(DraftTree::root);
+    const FixedTokens fixed(conditionals.distributions(context), std::min(shape.fixed, shape.children_at(0)));
+    if (fixed.count > 0) out.draw(DraftTree::root, fixed.tokens[0], conditionals.next(context, fixed.tokens[0]));
+  }
 };
 struct ClaimsFixed : tree_drafters::IidPaths {
   static constexpr TreeDrafterInfo info{.name = "claims_fixed", .summary = "wrong on purpose", .fixed = true};

@@ -305,7 +305,7 @@ struct ZeroResidualBecomesUniform {
 // Error: if x won the race of q at time T, every other clock is above q T, so the correction favours tokens with
 // little q. Noise cannot be enumerated; the check draw_count finds the reused bits, and trials find the wrong
 // distribution.
-// Hidden: where the residual has one token, so below V = 3.
+// Hidden: where q / (p - q) is equal on all tokens with p > q, as it is if only one token has p > q, so below V = 3.
 // Smallest: p=(1 1 1)/3, q=(8 1 3)/12 gives (10 11 9)/30, TV 1/30. This is computed by hand: T and the remainder of
 // each clock after T are exponential.
 
@@ -333,8 +333,8 @@ struct DraftNoiseReused {
 // Source: derived here, after the requirement of two keys in vllm-project/vllm#56122.
 // Error: as for draft_noise_reused. The scheme declares that it reads the drafter's noise, so only the distribution
 // over keys shows it (unbiased_over_keys).
-// Hidden: where the residual has one token, so below V = 3.
-// Smallest: p=(0 2 1)/3, q=(2 1 0)/3 gives (0 7 5)/12, TV 1/12. Draft 0 wins at an exponential time T of rate 1 and is
+// Hidden: as for draft_noise_reused.
+// Small: p=(0 2 1)/3, q=(2 1 0)/3 gives (0 7 5)/12, TV 1/12. Draft 0 wins at an exponential time T of rate 1 and is
 // refused; token 1 then arrives at T + 3 E', token 2 at 3 E, and token 1 is first with probability (1/2) / (1 + 1/3).
 
 struct OneKeyGumbel {

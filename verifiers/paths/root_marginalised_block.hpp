@@ -22,7 +22,8 @@
 
 namespace draftproof {
 
-/// The shared suffix of the children of the root as a chain with rows M and q.
+/// The shared suffix of the children of the root as a chain with rows M and q. Requires that the root has a child, and
+/// that the same path is below each child.
 template <class L>
 class MarginalSteps {
  public:
@@ -100,6 +101,7 @@ struct RootMarginalised {
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     using Scalar = typename L::Scalar;
+    if (at.tree().leaf(DraftTree::root)) return emit_off_roots(at, random);
     const MarginalSteps<L> steps(at);
     const Scalar zero = steps.zero(), one = steps.one(), first = steps.first_mass();
     if (!(first > zero) || !random.flip(first, one)) return emit_off_roots(at, random);

@@ -105,13 +105,14 @@ struct DeclaredDistribution {
         }
         if (!drawing) {
           drawing = true;
-          if (number < fixed.count && !info.prunes) return 0;
           for (int k = 0; k < fixed.count; ++k) left -= distributions.proposal(fixed.tokens[k]);
         }
         if (left <= 0 || fixed.contains(tree.token(child))) return 0;  // this child cannot be drawn
         probability *= q / left;
         if (info.distinct_siblings) left -= q;
       }
+      const int wanted = std::min(fixed.count, shape.length > tree.depth(u) ? shape.children_at(tree.depth(u)) : 0);
+      if (!info.prunes && number < wanted) return 0;
     }
     return probability;
   }

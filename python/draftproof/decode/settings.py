@@ -114,7 +114,7 @@ def _hybrid(text: str) -> Shape:
     levels = [word.partition("+") for word in text.split("-")]
     good = all(_is_number(fixed) and drawn in ("0", "1") and int(fixed + drawn) > 0 for fixed, _, drawn in levels)
     if not good:
-        raise CaptureError("shape", repr(text), f"{_SHAPES}, with at most one drawn child of a node")
+        raise CaptureError("shape", repr(text), f"{_SHAPES}; each level of a hybrid tree as FIXED+0 or FIXED+1")
     fixed = tuple(int(first) for first, _, _ in levels)
     branching = tuple(int(first) + int(drawn) for first, _, drawn in levels)
     return _bounded(text, Shape(branching, replaced=False, fixed=fixed))

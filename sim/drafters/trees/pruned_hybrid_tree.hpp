@@ -9,7 +9,8 @@
 //
 // Among nodes with equal scores, nodes nearer to the root come first, and fixed children before drawn children.
 //
-// Cost: N + 1 nodes with the F largest entries of a row each, besides the draws of the kept nodes.
+// Cost: for each of N + 1 nodes the F largest entries of a row and a scan of all candidates, besides the draws of the
+// kept nodes.
 // Correctness: given the tokens above a node, its children are the first of a hybrid tree's, and their numbers are
 // functions of the context. A pruning by the probabilities of drawn tokens would make the kept drafts depend on their
 // values, so they would not have the declared distribution.

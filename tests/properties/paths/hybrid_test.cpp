@@ -68,6 +68,20 @@ TEST(PrunedHybridTrees, TheirShapeDependsOnNoDrawnToken) {
   EXPECT_GT(shapes_of("pruned_by_drawn_tokens", instance).size(), 1u);
 }
 
+// Scores by hand, one fixed and one drawn child: 1/2 and 1/2 at the root, 9/20 and 1/20 after token 0, and 1/4 and 1/4
+// after a drawn token, by the row at the root, although the rows after tokens 1 and 2 are certain.
+TEST(PrunedHybridTrees, KeepTheNodesWithTheLargestScores) {
+  PathInstance instance = PathInstance::parse(
+      "L=2 K=2 fixed=1 nodes=1 [] p=(1 1 1)/3 q=(5 3 2)/10 [0] p=(1 1 1)/3 q=(0 9 1)/10 [1] p=(1 1 1)/3 q=(0 0 1)/1 "
+      "[2] p=(1 1 1)/3 q=(0 0 1)/1");
+  const std::vector<std::vector<int>> kept{{0}, {0, 0}, {0, 0, 1}, {0, 0, 1, 2}};
+  for (int nodes = 1; nodes <= 4; ++nodes) {
+    instance.shape.nodes = nodes;
+    EXPECT_EQ(shapes_of("pruned_hybrid_tree", instance),
+              (std::set<std::vector<int>>{kept[static_cast<std::size_t>(nodes - 1)]}));
+  }
+}
+
 TEST(PrunedHybridTrees, AreHybridTreesIfNoNodeIsPruned) {
   for (int n = 0; n < 200; ++n) {
     PathInstance instance = generate_path_instance(8, n, sizes_of(hybrid().info()));
@@ -105,10 +119,21 @@ TEST(SharedSuffixes, AcceptTheFirstTokensAndABlockOfTheMixture) {
   EXPECT_EQ(step_of("root_marginalised_block", two, "shared_suffix").mean_accepted(), Rational(3, 4));
   for (int n = 0; n < 200; ++n) {
     PathInstance instance = generate_path_instance(9, n, sizes_of(hybrid().info()));
-    instance.shape = {.drafts = 1, .length = 1};
+    instance.shape = {.drafts = 1, .length = 1 + n % 3};
+    std::erase_if(instance.rows, [&](const auto& entry) { return std::ssize(entry.first) > instance.shape.length; });
     const Token first = FixedTokens(instance.conditionals().distributions(0), 1).tokens[0];
+    Rational below = 0;
+    if (instance.shape.length > 1) {
+      PathInstance after{.shape = {.drafts = 1, .length = instance.shape.length - 1},
+                         .rows = {{{}, instance.after({first})}}};
+      for (const auto& [prefix, weights] : instance.rows)
+        if (prefix.size() > 1 && prefix.front() == first)
+          after.rows.emplace(Tokens(prefix.begin() + 1, prefix.end()), weights);
+      below = step_of("block", after, "iid_paths").mean_accepted();
+    }
     EXPECT_EQ(step_of("root_marginalised_block", instance, "shared_suffix").mean_accepted(),
-              instance.conditionals().distributions(0).target(first));
+              instance.conditionals().distributions(0).target(first) * (1 + below))
+        << instance.text();
   }
 }
 

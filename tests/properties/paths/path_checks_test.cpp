@@ -157,6 +157,9 @@ const Shown all_shown[]{
     // ClaimsFixed declares a fixed tree, but draws. Instances for fixed trees have many nodes, so it has up to a
     // million trees.
     {"declared_distribution", [] { return proof_with_drafter<ClaimsFixed>({.leaves = 500}); }},
+    {"declared_distribution", [] { return proof_with_drafter<SuffixForEach>(); }},
+    {"declared_distribution", [] { return proof_with_drafter<OneFirstToken>(); }},
+    {"declared_distribution", [] { return proof_with_drafter<OmitsFixed>(); }},
     {"determinism", proof_of<mutants::paths::NoiseDrawnOncePerPrompt>},
     {"disjoint_supports", proof_of<AcceptAlways>},
     {"drafter_invariance", proof_of<ClaimsInvariance>},
