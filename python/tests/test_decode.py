@@ -226,6 +226,30 @@ def test_fixed_children_are_the_likeliest_and_the_others_draws_from_the_rest() -
         assert abs(drawn[token] - 300 * share) < 4.5 * (300 * share * (1 - share)) ** 0.5
 
 
+def test_a_hybrid_tree_accepts_with_the_probability_of_univer() -> None:
+    """Token 0 is fixed and m = (0 6 3 1)/10 is q without it: p(0) + sum of min(p, m) = 1/10 + 8/10. A drawn child that
+    counts as fixed would be accepted with probability p, in all 9/20."""
+    p, q = torch.tensor([[0.1, 0.4, 0.3, 0.2]] * 4), torch.tensor([[0.5, 0.3, 0.15, 0.05]] * 4)
+    generator, runs = torch.Generator().manual_seed(3), 600
+    accepted = 0
+    for _ in range(runs):
+        made = Table(q).propose([0], shape_of("1+1"), generator)
+        accepted += len(verify("univer", made, p[[0, *made.tokens]], generator)[1])
+    assert abs(accepted - 0.9 * runs) < 4.5 * (runs * 0.9 * 0.1) ** 0.5  # a binomial deviation; the seed is fixed
+
+
+def test_shapes_of_hybrid_trees() -> None:
+    shape = shape_of("2+1-1+0-0+1")
+    assert (shape.branching, shape.fixed, str(shape)) == ((3, 1, 1), (2, 1, 0), "2+1-1+0-0+1")
+    assert (shape.drafts, shape.length, shape.verifiers()) == (9, 3, ("univer",))
+    for text in ("2+2", "2-1+1", "1+1-2", "0+0", "a+1", "+1", "1+", "1+1x2"):
+        with pytest.raises(CaptureError, match=r"shape: got .*FIXED\+1"):
+            shape_of(text)
+    assert [str(one) for one in settings_of(["lookup"], [shape_of("1+0-1+0")], None)] == ["lookup 1+0-1+0 univer"]
+    with pytest.raises(CaptureError, match=r"'ladder' with the shapes 1\+1"):
+        settings_of(["ngram"], [shape_of("1+1")], ["ladder"])
+
+
 def test_prompt_lookup_continues_the_latest_match() -> None:
     lookup = Lookup(10, 3, torch.device("cpu"))
     made = lookup.propose([1, 2, 3, 4, 1, 2, 5, 6, 1, 2], shape_of("1x3"), torch.Generator())
