@@ -201,12 +201,10 @@ Checkpoint* WorkChoice::open(const Session& session, const std::vector<std::stri
             {.file = checkpoint_, .got = "a checkpoint of this request", .expected = "--resume, or no file"});
     }
     known_->on_kept = Saver(checkpoint_, *known_);
-    try {  // before the work starts
-      write_checkpoint(checkpoint_, *known_);
-    } catch (const std::runtime_error&) {
-      throw InputError(
-          {.file = checkpoint_, .got = "a file that cannot be written", .expected = "a path in a writable folder"});
-    }
+    if (const auto folder = std::filesystem::path(checkpoint_).parent_path();
+        !folder.empty() && !is_directory(folder))
+      throw InputError({.file = checkpoint_, .got = "no such folder", .expected = "a path in a folder that exists"});
+    write_checkpoint(checkpoint_, *known_);  // if the folder is not writable, this throws before the work starts
   }
   return known_.get();
 }
