@@ -43,7 +43,6 @@ def here(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFix
         monkeypatch.delitem(sys.modules, name, raising=False)
     for name in ("TQDM_DISABLE", "HF_HUB_DISABLE_PROGRESS_BARS", "TRANSFORMERS_VERBOSITY"):
         monkeypatch.setenv(name, "1")
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         capfd.readouterr()
@@ -53,8 +52,6 @@ def here(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFix
     yield run
     for name in ("small_models", "wide"):
         sys.modules.pop(name, None)
-    for number, handler in handlers.items():
-        signal.signal(number, handler)
 
 
 def test_a_run_says_where_it_is_on_standard_error_alone(folder: Path) -> None:

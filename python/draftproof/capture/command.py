@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -28,8 +30,11 @@ def run_command(arguments: Sequence[str]) -> int:
         given = _parser().parse_args(arguments)
     except SystemExit as ended:
         return int(ended.code or 0)
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
+    with stoppable():
+        return _run(given)
+
+
+def _run(given: argparse.Namespace) -> int:
     display = Display(quiet=given.quiet)
     if given.quiet or not sys.stderr.isatty():
         silence_libraries()
@@ -111,7 +116,21 @@ def silence_libraries() -> None:
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 
-def stop(number: int, frame: object) -> NoReturn:
+@contextlib.contextmanager
+def stoppable() -> Iterator[None]:
+    """Until the context ends, SIGINT and SIGTERM raise KeyboardInterrupt; then their previous handlers are restored.
+    Python allows handlers in the main thread alone, so other threads keep the handlers that there are."""
+    with contextlib.ExitStack() as previous:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                handler = signal.getsignal(number)
+                if handler is not None:  # None: a handler of C code, which signal.signal cannot restore
+                    previous.callback(signal.signal, number, handler)
+                    signal.signal(number, _stop)
+        yield
+
+
+def _stop(number: int, frame: object) -> NoReturn:
     # A second signal ends the process at once, in case a library catches the exception.
     signal.signal(number, signal.SIG_DFL)
     raise KeyboardInterrupt

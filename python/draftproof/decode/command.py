@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..capture.command import BAD_INPUT, DONE, INTERNAL_ERROR, STOPPED, silence_libraries, stop
+from ..capture.command import BAD_INPUT, DONE, INTERNAL_ERROR, STOPPED, silence_libraries, stoppable
 from ..capture.errors import CaptureError
 from ..capture.options import Filter, Options, skip_list
 from ..files import written
@@ -31,16 +30,19 @@ def guarded(parser: Parser, arguments: Sequence[str], work: Callable[[argparse.N
         given = parser.parse_args(arguments)
     except SystemExit as ended:
         return int(ended.code or 0)
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
     silence_libraries()
+    with stoppable():
+        return _guarded(parser.prog, work, given)
+
+
+def _guarded(prog: str, work: Callable[[argparse.Namespace], int], given: argparse.Namespace) -> int:
     try:
         return work(given)
     except KeyboardInterrupt:
-        print(f"{parser.prog}: stopped", file=sys.stderr)
+        print(f"{prog}: stopped", file=sys.stderr)
         return STOPPED
     except (CaptureError, OSError, ProgramNotFound, ProgramError) as error:
-        say_of(parser.prog, error)
+        say_of(prog, error)
         return BAD_INPUT
     except Exception:
         traceback.print_exc()
