@@ -88,6 +88,9 @@ def costs(
     Raises: CaptureError for numbers below 1, and for models or texts that cannot be used.
     """
     from .capture.errors import CaptureError
+    from .capture.hub import library
+
+    library("torch")
     from .decode.models import Models
     from .decode.settings import Settings, listed, shape_of
 

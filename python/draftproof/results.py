@@ -5,10 +5,12 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from numbers import Integral
 from typing import Any
 
 from draftproof._renamed import Status, warn
+from draftproof.program import short
 from draftproof.tape import DrawEntry
 
 PASSED, FAILED, UNDECIDED, SKIPPED = "passed", "failed", "undecided", "skipped"
@@ -55,9 +57,7 @@ class Table:
 
     def to_frame(self) -> Any:
         """Returns a pandas DataFrame of `records()`. Raises: ImportError if pandas is not installed."""
-        import pandas
-
-        return pandas.DataFrame(self.records())
+        return for_plots("to_frame", "pandas").DataFrame(self.records())
 
     def _repr_html_(self) -> str:
         records = self.records()
@@ -75,12 +75,25 @@ def _cell(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
-def axes_of(axes: Any) -> Any:
-    if axes is not None:
-        return axes
-    from matplotlib import pyplot
+def for_plots(place: str, module: str) -> Any:
+    """Returns a module of pandas or matplotlib. Raises: ImportError with `place` and what to install, if the library is
+    missing or cannot be imported."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        library = module.partition(".")[0]
+        wanted = "draftproof[plots] installed, as by `pip install draftproof[plots]`"
+        raise ImportError(f"{place}: got no {library} ({error}), expected {wanted}", name=library) from error
 
-    return pyplot.subplots()[1]
+
+def axes_of(axes: Any) -> Any:
+    """Returns `axes`, or new axes of matplotlib if None. Raises: ImportError if matplotlib is needed and not installed;
+    ValueError for something else than axes."""
+    if axes is None:
+        return for_plots("plot", "matplotlib.pyplot").subplots()[1]
+    if not hasattr(axes, "set_xlabel"):
+        raise ValueError(f"axes: got {short(axes)}, expected matplotlib's axes, or None for new ones")
+    return axes
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,7 @@ def open_transformers(given: Any, options: Options, tokenizer: Any = None) -> Tr
 
     Raises: CaptureError if transformers is missing or the model cannot be loaded.
     """
+    library("torch")  # transformers without torch fails later, with an error that does not say so
     transformers = library("transformers")
     own = open_tokenizer(tokenizer)
     if isinstance(given, transformers.PreTrainedModel):
@@ -106,7 +107,7 @@ def open_transformers(given: Any, options: Options, tokenizer: Any = None) -> Tr
         return TransformersModel(given.eval(), name, own, {"weights": fingerprint(given)})
     spec = os.fspath(given)
     folder, extra = _split_gguf(spec)
-    dtype = {"dtype": import_module("torch").float32} if options.device == "cpu" else {}
+    dtype = {"dtype": library("torch").float32} if options.device == "cpu" else {}
     try:
         opened = transformers.AutoModelForCausalLM.from_pretrained(folder, output_loading_info=True, **dtype, **extra)
     except Exception as error:  # transformers raises the errors of several libraries for damaged files

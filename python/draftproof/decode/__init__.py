@@ -28,6 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def decode(target: Any, texts: Any, settings: Settings | None = None, **named: Any) -> dict[str, Any]:
     """Decodes texts with a target and drafts; see run.decode."""
+    from ..capture.hub import library
+
+    library("torch")
     from .run import decode as run
 
     return run(target, texts, settings, **named)

@@ -50,7 +50,7 @@ def _guarded(prog: str, work: Callable[[argparse.Namespace], int], given: argpar
 
 
 def _decode(given: argparse.Namespace) -> int:
-    from .run import decode
+    from . import decode
 
     def say(line: str) -> None:
         if not given.quiet:

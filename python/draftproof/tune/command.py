@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.files import written
-from draftproof.program import BAD_INPUT, PASSED, Parser, ProgramError, ProgramNotFound, say
+from draftproof.program import BAD_INPUT, PASSED, Parser, ProgramError, ProgramNotFound, say, short
+from draftproof.results import for_plots
 from draftproof.tune.costs import HARDWARE, CostError, Costs, OutOfTable, derived_costs, parse_hardware, read_costs
 from draftproof.tune.ranking import Tuned, ranked
 from draftproof.tune.settings import Survey, survey
@@ -82,6 +83,7 @@ def _run(given: argparse.Namespace) -> int:
         raise CostError(f"--samples, --best: got {given.samples} and {given.best}, expected at least 1")
     if given.vocabulary is not None and given.vocabulary < 1:
         raise CostError(f"--vocabulary: got {given.vocabulary}, expected at least 1")
+    pyplot = _pyplot(given.plot) if given.plot else None
     costs = _costs(given)
     if given.write_costs:
         with written(given.write_costs, "w") as file:
@@ -108,7 +110,7 @@ def _run(given: argparse.Namespace) -> int:
         for batch, context in places
     ]
     if given.plot:
-        _plot(tuned, given.plot)
+        _plot(pyplot, tuned, given.plot)
     print(
         json.dumps(_document(found, costs, tuned), indent=1) if given.json else _text(found, costs, tuned, given.best)
     )
@@ -209,11 +211,23 @@ def _document(found: Survey, costs: Costs, tuned: Sequence[Tuned]) -> dict[str, 
     }
 
 
-def _plot(tuned: Sequence[Tuned], path: Path) -> None:
+def _pyplot(path: Path) -> Any:
+    """Returns matplotlib.pyplot. Raises: CostError if it is not installed, or does not write the format of `path`."""
     try:
-        from matplotlib import pyplot
-    except ImportError:
-        raise CostError("--plot: got no matplotlib, expected draftproof[plots] installed") from None
+        pyplot = for_plots("--plot", "matplotlib.pyplot")
+    except ImportError as error:
+        raise CostError(str(error)) from error
+    known = for_plots("--plot", "matplotlib.backend_bases").FigureCanvasBase.get_supported_filetypes()
+    if _format(path) not in known:
+        raise CostError(f"--plot: got {short(path.name)}, expected a name that ends in {', '.join(sorted(known))}")
+    return pyplot
+
+
+def _format(path: Path) -> str:
+    return path.suffix.lstrip(".").lower() or "png"
+
+
+def _plot(pyplot: Any, tuned: Sequence[Tuned], path: Path) -> None:
     columns = math.ceil(math.sqrt(len(tuned)))
     figure, axes = pyplot.subplots(
         math.ceil(len(tuned) / columns),
@@ -224,5 +238,5 @@ def _plot(tuned: Sequence[Tuned], path: Path) -> None:
     for one, place in zip(tuned, axes.flat, strict=False):
         one.plot(place)
     with written(path) as file:
-        figure.savefig(file, format=path.suffix.lstrip(".") or "png", bbox_inches="tight")
+        figure.savefig(file, format=_format(path), bbox_inches="tight")
     pyplot.close(figure)
