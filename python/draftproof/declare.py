@@ -11,7 +11,7 @@ from draftproof import intercept
 from draftproof.arrays import LARGEST_TOKEN, SETTINGS, TEXT_SETTINGS, kind_of
 from draftproof.intercept.torch_operators import may_compile, needs_every_operator
 from draftproof.models import EVERY_PREFIX, MOST_NODES, of_models
-from draftproof.program import printable
+from draftproof.program import printable, short
 from draftproof.selection import CUTS, Policy
 from draftproof.subject import Declaration, Subject, parameters_of
 
@@ -183,6 +183,9 @@ def adapter(
     functions = {told: one for told, one in given.items() if one is not None}
     if not functions:
         raise ValueError("fn: got None, expected a function, or draft, generate or select")
+    for told, one in functions.items():
+        if not callable(one):
+            raise ValueError(f"{'fn' if told == 'verify' else told}: got {short(one)}, expected a function")
     scripted = scripted and fn is not None
     fn = next(iter(functions.values()))
     if level not in _LEVELS:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+
+from draftproof.program import short
 
 
 class NotDetermined(AssertionError):
@@ -29,9 +32,14 @@ def keyed(fn: Callable[..., int], keys: int = 2_147_483_648) -> Callable[..., in
     The returned function calls `fn` twice for each token, and raises NotDetermined if the two tokens differ.
     """
 
+    if not callable(fn):
+        raise ValueError(f"fn: got {short(fn)}, expected a function of p, q and a key")
+    if not isinstance(keys, Integral) or not 1 <= keys < 2**63:
+        raise ValueError(f"keys: got {short(keys)}, expected an integer of 1 to 2^63 - 1")
+
     @functools.wraps(fn)
     def over_keys(p: Any, q: Any, drafts: Any) -> int:
-        key = int(np.random.randint(keys))
+        key = int(np.random.randint(int(keys)))
         first = int(fn(_copied(p), _copied(q), key))
         second = int(fn(p, q, key))
         if first != second:

@@ -11,7 +11,7 @@ Nothing but the standard library and pytest is imported before a gate runs.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -35,8 +35,12 @@ def gates(
     A tier that fn does not support is skipped with the reason.
     """
 
+    named = [tiers] if isinstance(tiers, str) or not isinstance(tiers, Iterable) else list(tiers)
+    if wrong := [one for one in named if one not in TIERS]:
+        raise ValueError(f"tiers: got {wrong[0]!r:.60}, expected some of {', '.join(TIERS)}")
+
     @pytest.mark.draftproof
-    @pytest.mark.parametrize("tier", list(tiers))
+    @pytest.mark.parametrize("tier", named)
     def gate(tier: str, request: pytest.FixtureRequest) -> None:
         """Runs one tier of the gate on a verifier."""
         __tracebackhide__ = True
@@ -50,7 +54,8 @@ def gates(
         if verdict.status != "passed":
             raise Refuted(verdict)
 
-    judged = next(filter(None, (fn, *(options.get(name) for name in ("draft", "step", "generate", "select")))), None)
+    functions = (fn, *(options.get(name) for name in ("draft", "step", "generate", "select")))
+    judged = next((one for one in functions if one is not None), None)
     gate.__doc__ = f"{getattr(judged, '__name__', judged)} at each tier of the gate."
     return gate
 

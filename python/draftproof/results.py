@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from numbers import Integral
+from operator import index
 from typing import Any
 
 from draftproof._renamed import Status, warn
@@ -14,6 +15,7 @@ from draftproof.program import short
 from draftproof.tape import DrawEntry
 
 PASSED, FAILED, UNDECIDED, SKIPPED = "passed", "failed", "undecided", "skipped"
+_MOST_VOCABULARY = 2**31 - 1
 _WORST = (FAILED, UNDECIDED, PASSED, SKIPPED)
 
 
@@ -230,16 +232,18 @@ class Distribution(Table):
     remarks: tuple[str, ...] = ()
 
     def of(self, tokens: int | Sequence[int]) -> float:
-        """Returns the probability of exactly these emitted tokens."""
-        wanted = (tokens,) if isinstance(tokens, int) else tuple(tokens)
-        return sum(o.probability for o in self.outcomes if o.tokens == wanted and o.status == "ok")
+        """Returns the probability of exactly these emitted tokens. Raises: ValueError for other things than tokens."""
+        wanted = _tokens(tokens)
+        return sum((o.probability for o in self.outcomes if o.tokens == wanted and o.status == "ok"), start=0.0)
 
     def first(self, vocabulary: int) -> list[float]:
-        """Returns the distribution of the first emitted token, `vocabulary` probabilities."""
+        """Returns the distribution of the first emitted token, `vocabulary` probabilities [V]. Raises: ValueError for a
+        vocabulary that is not an integer, or lacks an emitted token."""
         firsts = [(outcome.tokens[0], outcome.probability) for outcome in self.outcomes if outcome.status == "ok"]
         least = 1 + max((token for token, _ in firsts), default=-1)
-        if not isinstance(vocabulary, Integral) or vocabulary < least:
-            raise ValueError(f"vocabulary: got {vocabulary!r:.60}, expected an integer of at least {least}")
+        if not isinstance(vocabulary, Integral) or not least <= vocabulary <= _MOST_VOCABULARY:
+            wanted = f"an integer of at least {least}, at most {_MOST_VOCABULARY}"
+            raise ValueError(f"vocabulary: got {short(vocabulary)}, expected {wanted}")
         result = [0.0] * int(vocabulary)
         for token, probability in firsts:
             result[token] += probability
@@ -265,6 +269,17 @@ class Distribution(Table):
             for o in self.outcomes
         )
         return "\n".join([head, *rows, *(f"  note: {remark}" for remark in self.remarks)])
+
+
+def _tokens(given: Any) -> tuple[int, ...]:
+    try:
+        return (index(given),)
+    except TypeError:  # a sequence
+        pass
+    try:
+        return tuple(map(index, given))
+    except TypeError as error:
+        raise ValueError(f"tokens: got {short(given)} ({error}), expected a token or a sequence of tokens") from error
 
 
 def verdict_of(

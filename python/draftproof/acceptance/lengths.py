@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
-from draftproof.program import short
+from draftproof.program import is_finite, short
 from draftproof.results import Table, axes_of
 
 Number = Fraction | float
 MOST = 10**15  # largest count of drafts, steps or calls
+_ROUNDING = 1e-6  # by which sums of rows may exceed 1
 
 
 @dataclass(frozen=True)
 class Lengths(Table):
-    """`probabilities`: of 0, 1, .. L accepted drafts of a step. All are fractions, or all are floats.
+    """The distribution of the number of accepted drafts of a step. Its numbers are exact if they are fractions.
 
-    Raises: ValueError for entries below 0 or not finite, or a sum that is not 1.
+    probabilities  of 0, 1, .. L accepted drafts, [L + 1]. All are fractions, or all are floats
+
+    Raises: ValueError for other things than numbers, entries below 0 or not finite, or a sum that is not 1.
     """
 
     probabilities: tuple[Number, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "probabilities", numbers_in("probabilities of accepted lengths", self.probabilities))
         for i, one in enumerate(self.probabilities):
-            if not (math.isfinite(one) and one >= -1e-12):
-                raise ValueError(f"probability of {i} accepted drafts: got {float(one)!r}, expected 0 to 1")
+            if not (is_finite(one) and one >= -1e-12):
+                raise ValueError(f"probability of {i} accepted drafts: got {_told(one)}, expected 0 to 1")
         total: Number = sum(self.probabilities, start=Fraction(0))
         if abs(float(total) - 1) > 1e-6:
             raise ValueError(f"probabilities of accepted lengths: got a sum of {float(total)!r}, expected 1")
@@ -36,9 +40,9 @@ class Lengths(Table):
     def of_marginal(cls, rates: Sequence[Number]) -> Lengths:
         """Returns the lengths with these P(at least i drafts are accepted), i = 1 .. L, the rates that vLLM prints.
 
-        Raises: ValueError for rates that are not within 0 to 1 or that increase.
+        Raises: ValueError for rates that are not numbers within 0 to 1 or that increase.
         """
-        check_rates("marginal rate", rates)
+        rates = check_rates("marginal rate", rates)
         for i in range(1, len(rates)):
             if rates[i] > rates[i - 1]:
                 raise ValueError(
@@ -52,9 +56,9 @@ class Lengths(Table):
     def of_conditional(cls, rates: Sequence[Number]) -> Lengths:
         """Returns the lengths with these P(draft i is accepted, given that all before it are), i = 1 .. L.
 
-        Raises: ValueError for rates that are not within 0 to 1.
+        Raises: ValueError for rates that are not numbers within 0 to 1.
         """
-        check_rates("conditional rate", rates)
+        rates = check_rates("conditional rate", rates)
         marginal: list[Number] = []
         for rate in rates:
             marginal.append(rate * (marginal[-1] if marginal else 1))
@@ -64,16 +68,17 @@ class Lengths(Table):
     def of_counts(cls, counts: Sequence[int]) -> Lengths:
         """Returns the lengths of steps, from the numbers of steps that accepted 0, 1, .. L drafts.
 
-        Raises: ValueError for numbers that are not counts or are all 0.
+        Raises: ValueError for things that are not counts, or counts that are all 0.
         """
-        for i, count in enumerate(counts):
+        numbers = numbers_in("steps", counts)
+        for i, count in enumerate(numbers):
             if not 0 <= count <= MOST or count != int(count):
                 found = f"steps that accepted {i} drafts: got {short(count)}"
                 raise ValueError(f"{found}, expected a count of at most {MOST:.0e}")
-        total = int(sum(counts))
+        total = int(sum(numbers))
         if total == 0:
             raise ValueError("steps: got 0, expected at least one")
-        return cls(tuple(Fraction(int(count), total) for count in counts))
+        return cls(tuple(Fraction(int(count), total) for count in numbers))
 
     @classmethod
     def of_rows(cls, p: Any, q: Any) -> Lengths:
@@ -81,13 +86,30 @@ class Lengths(Table):
         q [L, V], in fractions if the rows are fractions.
 
         Draft i is accepted with probability sum min(p_i, q_i), which no lossless rule exceeds at a single position.
+
+        Raises: ValueError for rows that are not numbers, have different lengths, or share more mass than 1; for no
+        proposal row, or fewer target rows than proposal rows.
+        Cost: a pass over q.
+        Source: Leviathan et al. 2023, arXiv:2211.17192, corollary 3.6.
         """
-        return cls.of_conditional([sum(map(min, *rows)) for rows in zip(p, q, strict=False)])
+        targets, proposals = (_rows_in(name, rows) for name, rows in (("p", p), ("q", q)))
+        if len(targets) < len(proposals):
+            raise ValueError(f"p: got {len(targets)} rows, expected at least {len(proposals)}, one for each row of q")
+        rates: list[Number] = []
+        for i, (target, proposal) in enumerate(zip(targets, proposals, strict=False)):
+            if len(target) != len(proposal):
+                raise ValueError(f"p, q: row {i}: got {len(target)} and {len(proposal)} entries, expected as many")
+            rate = sum(map(min, target, proposal), start=0)
+            rates.append(min(rate, 1) if rate <= 1 + _ROUNDING else rate)
+        return cls.of_conditional(rates)
 
     @classmethod
     def mixed(cls, lengths: Iterable[Lengths]) -> Lengths:
-        """Returns the lengths of a step that has each of `lengths` with equal probability."""
-        all_lengths = list(lengths)
+        """Returns the lengths of a step that has each of `lengths` with equal probability. Raises: ValueError for no
+        lengths, or other things."""
+        all_lengths = list(lengths) if isinstance(lengths, Iterable) else []
+        if not all_lengths or not all(isinstance(one, Lengths) for one in all_lengths):
+            raise ValueError(f"lengths: got {short(lengths)}, expected one or more Lengths")
         longest = max(one.longest for one in all_lengths)
         rows = [[*one.probabilities, *[0] * (longest - one.longest)] for one in all_lengths]
         return cls(tuple(sum(column) / len(rows) for column in zip(*rows, strict=True)))
@@ -131,9 +153,9 @@ class Lengths(Table):
 
     def shortened(self, loss: float) -> Lengths:
         """Returns the lengths of a rule that also rejects each otherwise accepted draft with a constant probability,
-        chosen such that the mean falls by the share `loss`."""
-        if not 0 < loss < 1:
-            raise ValueError(f"loss: got {loss}, expected a share above 0 and below 1")
+        chosen such that the mean falls by the share `loss`. Raises: ValueError for a loss outside of 0 to 1."""
+        if not (isinstance(loss, Real) and 0 < loss < 1):
+            raise ValueError(f"loss: got {_told(loss)}, expected a share above 0 and below 1")
         rates = [float(rate) for rate in self.marginal]
         wanted = (1 - loss) * sum(rates)
         low, high = 0.0, 1.0
@@ -195,13 +217,44 @@ def shown(value: Number) -> str:
     return f"{text} = {value}" if exact else text
 
 
-def check_rates(name: str, rates: Sequence[Number]) -> None:
-    """Raises: ValueError for an empty sequence, or a rate that is not within 0 to 1."""
+def numbers_in(name: str, given: Any) -> tuple[Number, ...]:
+    """Returns a sequence, or an array of any library, as a tuple of numbers. Raises: ValueError for anything else."""
+    if isinstance(given, str | bytes):
+        raise ValueError(f"{name}: got {short(given)}, expected a sequence of numbers")
+    try:
+        found = tuple(given.tolist() if hasattr(given, "tolist") else given)
+        found = tuple(one.item() if hasattr(one, "item") else one for one in found)  # numbers of numpy and torch
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{name}: got {short(given)} ({error}), expected a sequence of numbers") from error
+    for i, one in enumerate(found):
+        if not isinstance(one, Real):
+            raise ValueError(f"{name}: entry {i}: got {short(one)}, expected a number")
+    return found
+
+
+def _rows_in(name: str, given: Any) -> list[tuple[Number, ...]]:
+    if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
+        raise ValueError(f"{name}: got {short(given)}, expected rows of numbers")
+    rows = given.tolist() if hasattr(given, "tolist") else given
+    if not hasattr(rows, "__iter__"):  # an array without a dimension
+        raise ValueError(f"{name}: got {short(given)}, expected rows of numbers")
+    return [numbers_in(f"{name}: row {i}", row) for i, row in enumerate(rows)]
+
+
+def _told(value: Any) -> str:
+    """Returns a number as a float, other things and numbers beyond double in short."""
+    return str(float(value)) if is_finite(value) else short(value)
+
+
+def check_rates(name: str, given: Any) -> tuple[Number, ...]:
+    """Returns the rates as a tuple. Raises: ValueError for an empty sequence, or a rate that is not within 0 to 1."""
+    rates = () if given is None else numbers_in(name, given)
     if not rates:
         raise ValueError(f"{name}: got none, expected one for each draft")
     for i, rate in enumerate(rates):
         if not 0 <= rate <= 1:  # False for NaN
-            raise ValueError(f"{name} of draft {i + 1}: got {float(rate)}, expected 0 to 1")
+            raise ValueError(f"{name} of draft {i + 1}: got {_told(rate)}, expected 0 to 1")
+    return rates
 
 
 @dataclass(frozen=True)
@@ -215,6 +268,7 @@ class Pooled:
 def pooled(requests: Sequence[tuple[int, int]]) -> Pooled:
     """Returns both means of requests, given (accepted drafts, calls of the target) of each. The two differ, because a
     short request counts as much as a long request in the mean of means. Raises: ValueError for impossible counts."""
+    requests = [_request_in(i, one) for i, one in enumerate(requests)] if isinstance(requests, Iterable) else []
     if not requests:
         raise ValueError("requests: got none, expected the accepted drafts and the calls of each request")
     for i, (accepted, calls) in enumerate(requests):
@@ -225,3 +279,10 @@ def pooled(requests: Sequence[tuple[int, int]]) -> Pooled:
         sum(accepted for accepted, _ in requests) / sum(calls for _, calls in requests),
         sum(accepted / calls for accepted, calls in requests) / len(requests),
     )
+
+
+def _request_in(i: int, given: Any) -> tuple[Any, Any]:
+    numbers = numbers_in(f"request {i}", given)
+    if len(numbers) != 2:
+        raise ValueError(f"request {i}: got {len(numbers)} numbers, expected accepted drafts and calls")
+    return numbers[0], numbers[1]

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from draftproof.acceptance.lengths import Lengths
-from draftproof.program import short
+from draftproof.program import is_finite, short
 
 MOST_CELLS = 1 << 24  # most entries of a transform; longer sums are approximated by a normal distribution
 MOST_STEPS = 10**15  # steps that can be planned: more are beyond every measurement
@@ -27,6 +27,13 @@ def check_error(name: str, value: float) -> None:
     """Raises: ValueError for an error probability that cannot be planned with."""
     if not isinstance(value, Real) or not LEAST_ERROR <= value <= 0.5:
         raise ValueError(f"{name}: got {short(value)}, expected {LEAST_ERROR:g} to 0.5")
+
+
+def _check(lengths: object, between: object) -> None:
+    if not isinstance(lengths, Lengths):
+        raise ValueError(f"lengths: got {short(lengths)}, expected Lengths")
+    if not (isinstance(between, Real) and is_finite(between) and float(between) >= 0):
+        raise ValueError(f"between: got {short(between)}, expected a variance of at least 0")
 
 
 def distribution_of_sum(lengths: Lengths, steps: int) -> NDArray[np.float64]:
@@ -65,8 +72,9 @@ def bound(
     Raises: ValueError for numbers out of range.
     """
     check_error("false_alarm", false_alarm)
-    if not 1 <= steps <= MOST_STEPS:
-        raise ValueError(f"steps: got {short(steps)}, expected 1 to {MOST_STEPS:.0e}")
+    _check(lengths, between)
+    if not (isinstance(steps, Integral) and 1 <= steps <= MOST_STEPS):
+        raise ValueError(f"steps: got {short(steps)}, expected an integer of 1 to {MOST_STEPS:.0e}")
     mean, worse = float(lengths.mean), lengths.shortened(loss)
     if between == 0 and steps * lengths.longest < MOST_CELLS:
         below = np.cumsum(distribution_of_sum(lengths, steps))  # below[t] = P(sum <= t)
@@ -92,6 +100,7 @@ def steps_for(
     """
     check_error("miss", miss)
     check_error("false_alarm", false_alarm)
+    _check(lengths, between)
     if not float(lengths.mean) > 0:
         raise ValueError("lengths: got a mean of 0, expected a rule that accepts drafts")
     normal, worse = NormalDist(), lengths.shortened(loss)

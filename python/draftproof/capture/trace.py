@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..program import short
 from .distributions import distribution_of_stored
-from .errors import CaptureError, path_of
+from .errors import CaptureError, path_of, whole
 from .layout import ArraySpec, read
 
 SCHEMA = "draftproof.trace/1"
@@ -70,15 +71,18 @@ class Trace:
 
     def p(self, record: int) -> NDArray[np.float64]:
         """Returns the target's distribution at a record: [V], or in truncated traces [n + 1] with the sum of all other
-        tokens at the end."""
-        return self._distribution("p", record)
+        tokens at the end. Raises: CaptureError for another record."""
+        return self._distribution("p", _index("record", record, self.records))
 
     def q(self, row: int) -> NDArray[np.float64]:
-        """Returns a row of the proposal: [V], or [n + 1] as in `p`."""
-        return self._distribution("q", row)
+        """Returns a row of the proposal: [V], or [n + 1] as in `p`. Raises: CaptureError for another row."""
+        rows = len(self.arrays["q_top" if self.truncated else "q_rows"])
+        return self._distribution("q", _index("row", row, rows))
 
     def symbol(self, record: int) -> int:
-        """Returns the index of the emitted token in `p(record)`: n for a token without an entry in a truncated row."""
+        """Returns the index of the emitted token in `p(record)`: n for a token without an entry in a truncated row.
+        Raises: CaptureError for another record."""
+        record = _index("record", record, self.records)
         token = int(self.arrays["emitted"][record])
         if not self.truncated:
             return token
@@ -86,7 +90,8 @@ class Trace:
         return int(np.flatnonzero(ids == token)[0]) if token in ids else len(ids)
 
     def block_of(self, block: int) -> range:
-        """Returns the indices of a block's records."""
+        """Returns the indices of a block's records. Raises: CaptureError for another block."""
+        block = _index("block", block, self.blocks)
         start = self.arrays["block_start"]
         return range(int(start[block]), int(start[block + 1]))
 
@@ -96,6 +101,13 @@ class Trace:
         distribution = np.append(self.arrays[f"{name}_top"][row], self.arrays[f"{name}_rest"][row]).astype(np.float64)
         distribution /= distribution.sum()
         return distribution
+
+
+def _index(name: str, given: Any, count: int) -> int:
+    found = whole(name, given, 0)
+    if found >= count:
+        raise CaptureError(name, short(given), f"less than {count}, their number in the trace")
+    return found
 
 
 def read_trace(path: str | os.PathLike[str]) -> Trace:
