@@ -11,7 +11,8 @@ import pytest
 
 from draftproof import program
 
-pytest_plugins = ["pytester"]
+# The plug-in is loaded here too, because a checkout on PYTHONPATH has no entry point that loads it.
+pytest_plugins = ["pytester", "draftproof.pytest_plugin"]
 
 CHAIN = """
 import numpy as np
