@@ -83,9 +83,12 @@ def costs(
     texts: as `draftproof.decode` takes them; joined and repeated they fill the caches. If None, tokens are drawn
         uniformly, and the rows and the times of verifiers are not typical.
 
-    Returns: the document that `draftproof tune --costs` reads.
+    Returns: the document that `draftproof tune --costs` reads; times are in seconds.
 
     Raises: CaptureError for numbers below 1, and for models or texts that cannot be used.
+    Cost: rounds + 1 passes of each model for each combination of tokens, batch and context, and as many decisions of
+        each verifier. The caches of all batch sizes and contexts are in memory.
+    Source: docs/decode.md.
     """
     from .capture.errors import CaptureError
     from .capture.hub import library

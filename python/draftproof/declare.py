@@ -119,14 +119,17 @@ def adapter(
     select_matching_alone  whether the policy is for sample-and-match only
     fewest_drafts, most_drafts  the smallest and the largest number of drafts that fn is defined for; most 0: no limit
     most_vocabulary  the largest V that fn is defined for; 0: no limit
-    tolerance   largest total variation from the target that passes, for an approximate rule
+    tolerance   largest total variation from the target that passes, 0 to 1, for an approximate rule
     batch_invariant  whether fn promises that the result of a row has the same bits in every batch
     races       whether an array of V uniforms u is drawn as a race of exponentials -log u. None: if fn draws such
                 arrays, the first of -log u, -log(1 - u) and separate numbers with which a small distribution can be
                 enumerated
 
     Parameters `rng` and `generator` of fn, draft and generate get a numpy Generator and a torch.Generator.
-    Raises: ValueError if fn holds a random generator that cannot be replaced, or no function is given.
+    Raises: ValueError if fn holds a random generator that cannot be replaced, no function is given, or an argument is
+    invalid.
+    Cost: no call of fn.
+    Source: the protocol of programs under test, docs/adapters-protocol.md.
     """
     if step is not None:
         usual = (level, drafts, fewest_drafts, most_drafts) == ("chain", "iid", 1, 0)

@@ -41,8 +41,8 @@ def distribution(
     """Returns the exact distribution of the tokens that `fn` emits on the rows p and q, in the shapes of `adapter`.
 
     fn        the function, or a result of `adapter`
-    p, q      rows of probabilities
-    drafts    the drafted tokens; or `iid`: the result is averaged over drafts from q, for a chain whose rows do not
+    p, q      rows of probabilities: of a chain [L + 1, V] and [L, V], or as in `adapter`
+    drafts    the drafted tokens [L]; or `iid`: the result is averaged over drafts from q, for a chain whose rows do not
               depend on the drafts or for one position with one draft
     legal     with `grammar=True`, the tokens that the grammar allows, of bool and the shape of p; None: all tokens
     settings_of_request  with `settings=..`, the value of each setting by name: {"temperature": 0.5}
@@ -54,10 +54,11 @@ def distribution(
     declared  arguments of `adapter`
 
     Cost: some hundred calls for each tuple of drafts.
+    Source: derived here, docs/adapters.md.
     Raises: ValueError for entries that are not finite, and without `time_limit` for more than 100,000 pairs of a tuple
     of drafts and a token with p > 0, because fn is called at least once for each;
     ProgramError for other rows that are not probabilities;
-    FunctionFailed if fn raises on every input; Ended after `time_limit` seconds.
+    FunctionFailed if fn raises on every input; UnknownRandomness; Ended after `time_limit` seconds; ProgramNotFound.
     """
     by_distribution = isinstance(drafts, str)
     subject = subject_of("distribution", fn, drafts if isinstance(drafts, str) else "iid", declared)

@@ -77,7 +77,8 @@ class ProgramError(RuntimeError):
 
 
 class ProgramNotFound(RuntimeError):
-    """`find` found no executable program, or the system cannot start the file that it found."""
+    """`find` found no executable program, or the system cannot start the file that it found. Every function that runs
+    the program raises it."""
 
 
 def cannot_start(program: str | os.PathLike[str], error: OSError) -> ProgramNotFound:

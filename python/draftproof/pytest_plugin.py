@@ -32,7 +32,11 @@ def gates(
     tiers       the tiers, of proof, edge and sampled
     options     arguments of `draftproof.check` and `draftproof.adapter`
 
-    A tier that fn does not support is skipped with the reason.
+    p, q and drafts of fn have the shapes of `adapter`. A tier that fn does not support is skipped with the reason.
+
+    Raises: ValueError for other tiers. The cases raise Refuted, an AssertionError, and the other errors of `check`.
+    Cost: each case runs one tier of `check`.
+    Source: docs/gate.md.
     """
 
     named = [tiers] if isinstance(tiers, str) or not isinstance(tiers, Iterable) else list(tiers)

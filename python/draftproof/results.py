@@ -21,7 +21,18 @@ _WORST = (FAILED, UNDECIDED, PASSED, SKIPPED)
 
 @dataclass(frozen=True)
 class Finding:
-    """One check of one tier. `counterexample` is an instance in small fractions, `work` counts calls or trials."""
+    """One check of one tier.
+
+    tier            proof, edge or sampled
+    check           name of the check, as in docs/adapters.md
+    status          passed, failed, undecided or skipped
+    work            number of calls or trials
+    evidence        what was found, in words
+    counterexample  an instance in small fractions, which `replay` takes; empty without one
+    distance        largest total variation between a distribution and the target, 0 to 1; None if there is none
+    limit           the total variation that rounding explains
+    sensitivity     for a passed check, the smallest fault that it would have detected
+    """
 
     tier: str
     check: str
@@ -29,9 +40,9 @@ class Finding:
     work: int = 0
     evidence: str = ""
     counterexample: str = ""
-    distance: float | None = None  # largest total variation between a distribution and the target
-    limit: float | None = None  # the distance that rounding explains
-    sensitivity: str = ""  # for a passed check, the smallest fault that it would have detected
+    distance: float | None = None
+    limit: float | None = None
+    sensitivity: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", Status(self.status))
@@ -39,7 +50,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class TierResult:
-    """One tier: its worst status, its number of calls or trials, and a note, such as the reason why it was skipped."""
+    """One tier of a verdict.
+
+    tier      proof, edge or sampled
+    status    the worst status of a finding: passed, failed, undecided or skipped
+    work      number of calls or trials
+    note      a note, such as the reason why the tier was skipped
+    findings  its checks
+    """
 
     tier: str
     status: str
@@ -55,6 +73,7 @@ class Table:
     """A result that notebooks show as a table, and that converts to a pandas DataFrame."""
 
     def records(self) -> list[dict[str, Any]]:
+        """Returns the rows of the table, values by the name of their column."""
         raise NotImplementedError
 
     def to_frame(self) -> Any:
@@ -100,10 +119,16 @@ def axes_of(axes: Any) -> Any:
 
 @dataclass(frozen=True)
 class Verdict(Table):
-    """The result of the gate for one function.
+    """The result of the gate for one function, which `check` returns.
 
+    name     name of the function
+    tiers    the tiers that ran or were skipped
     draws    every kind of draw that the function made, with the number of calls that made it
     notes    remarks on how the function was run
+    calls    number of calls of the function
+    seed     seed of all random numbers
+    again    the call of `replay` that repeats a counterexample; {} stands for the counterexample
+    document the document of docs/json.md
     """
 
     name: str
@@ -112,7 +137,7 @@ class Verdict(Table):
     notes: tuple[str, ...] = ()
     calls: int = 0
     seed: int = 1
-    again: str = ""  # the call that replays a counterexample; {} stands for the counterexample
+    again: str = ""
     document: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -123,10 +148,12 @@ class Verdict(Table):
 
     @property
     def findings(self) -> list[Finding]:
+        """The checks of all tiers."""
         return [finding for tier in self.tiers for finding in tier.findings]
 
     @property
     def failures(self) -> list[Finding]:
+        """The failed checks of all tiers."""
         return [finding for finding in self.findings if finding.status == FAILED]
 
     @property
@@ -142,10 +169,12 @@ class Verdict(Table):
         return self.draws
 
     def records(self) -> list[dict[str, Any]]:
+        """Returns a row for each check."""
         return [{"name": self.name, **vars(finding)} for finding in self.findings]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draws a bar for the work of each tier, coloured by its status. Returns matplotlib's axes."""
+        """Draws a bar for the work of each tier, coloured by its status. Returns matplotlib's axes. Raises: ImportError
+        if matplotlib is not installed."""
         axes = axes_of(axes)
         colours = {PASSED: "tab:green", FAILED: "tab:red", UNDECIDED: "tab:orange", SKIPPED: "tab:gray"}
         for tier in self.tiers:
@@ -185,7 +214,8 @@ def _told(finding: Finding, again: str) -> list[str]:
 
 
 class Refuted(AssertionError):
-    """A verifier is not exact, or its gate is undecided. `verdict` has all findings."""
+    """A verifier is not exact, or its gate is undecided. `verdict` has all findings. `check` and the tests of `gates`
+    raise it."""
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__(str(verdict))
@@ -193,7 +223,7 @@ class Refuted(AssertionError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user interrupted a check. `verdict` has the results so far."""
+    """The user interrupted a check. `verdict` has the results so far. `check` raises it."""
 
     def __init__(self, verdict: Verdict) -> None:
         super().__init__(str(verdict))
@@ -202,23 +232,34 @@ class Interrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class Outcome:
-    """A result of a call with its probability: emitted tokens, or a status other than `ok` if it has no tokens."""
+    """A result of a call with its probability.
+
+    tokens       the emitted tokens; empty if the status is not `ok`
+    status       `ok`, or the reason why there are no tokens
+    probability  its probability, 0 to 1
+    text         the probability as a fraction or a multiple of 2^-bits, if it is exactly that; else empty
+    """
 
     tokens: tuple[int, ...]
     status: str
     probability: float
-    text: str = ""  # the probability as a fraction or a multiple of 2^-bits, if it is exactly that
+    text: str = ""
 
 
 @dataclass(frozen=True)
 class Distribution(Table):
-    """The exact distribution of a function on given rows.
+    """The exact distribution of a function on given rows, which `distribution` returns.
 
+    name        name of the function
+    outcomes    the results with their probabilities, ordered by tokens
     limit       total variation from the target that rounding explains
     unexplored  probability of the branches that were not enumerated
     state       settled; cut if branches were not enumerated; unsettled if predictions failed; not_a_function if equal
                 calls had different results
+    calls       number of calls of the function
     predicted   number of random sequences whose predicted result was confirmed
+    edges       values of a coin that lead to a separate outcome, in the form of docs/json.md
+    remarks     remarks on the exploration
     """
 
     name: str
@@ -250,10 +291,12 @@ class Distribution(Table):
         return result
 
     def records(self) -> list[dict[str, Any]]:
+        """Returns a row for each outcome."""
         return [vars(outcome) for outcome in self.outcomes]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draws a bar for each outcome. Returns matplotlib's axes."""
+        """Draws a bar for each outcome. Returns matplotlib's axes. Raises: ImportError if
+        matplotlib is not installed."""
         axes = axes_of(axes)
         names = [" ".join(map(str, o.tokens)) if o.status == "ok" else o.status for o in self.outcomes]
         axes.bar(names, [o.probability for o in self.outcomes])

@@ -69,7 +69,8 @@ class Declaration:
 
 
 class FunctionFailed(RuntimeError):
-    """A function raised, or returned no tokens, on every input. `__cause__` is the exception that it raised."""
+    """A function raised, or returned no tokens, on every input. `__cause__` is the exception that it raised. `check`,
+    `replay`, `distribution` and `acceptance` raise it."""
 
     exit_code = 2
 

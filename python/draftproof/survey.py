@@ -23,8 +23,14 @@ from draftproof.subject import Subject
 
 @dataclass(frozen=True)
 class AcceptanceRow:
-    """The share of draft tuples with an accepted draft: an estimate with a 95 % interval, and the largest share that a
-    lossless verifier of the same draft sampling can have."""
+    """The share of draft tuples with an accepted draft, 0 to 1.
+
+    verifier   name of the function or the verifier
+    drafts     number of drafts of a tuple
+    rate       the estimated share, with the 95 % interval `low` to `high`
+    optimum    the largest share that a lossless verifier of the same draft sampling can have
+    tuples     number of tuples of the estimate
+    """
 
     verifier: str
     drafts: int
@@ -37,16 +43,22 @@ class AcceptanceRow:
 
 @dataclass(frozen=True)
 class Acceptance(Table):
-    """A row for each number of drafts of the function and of the verifiers beside it, on the positions of `source`."""
+    """The result of `acceptance` on the positions of a capture or family.
+
+    source     name of the capture or family
+    rows       an AcceptanceRow for each number of drafts of the function and of the verifiers beside it
+    """
 
     source: str
     rows: tuple[AcceptanceRow, ...]
 
     def records(self) -> list[dict[str, Any]]:
+        """Returns the entries of `rows`."""
         return [vars(row) for row in self.rows]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draws a point with its interval for each row, and the optimum. Returns matplotlib's axes."""
+        """Draws a point with its interval for each row, and the optimum. Returns matplotlib's axes. Raises: ImportError
+        if matplotlib is not installed."""
         axes = axes_of(axes)
         names = [f"{row.verifier}, K = {row.drafts}" for row in self.rows]
         rates = [row.rate for row in self.rows]
@@ -101,8 +113,12 @@ def acceptance(
     At level chain or tree, the number of accepted drafts is the number of fn's tokens less one. At level position fn
     returns one token, and a tuple counts as accepted if this token equals a draft, which can be a coincidence.
 
-    Cost: `tuples` calls of fn for each k. Raises: TooFewAccepted, an AssertionError with both numbers; ValueError for
-    `at_least` at level position; ProgramError, UnknownRandomness.
+    p, q and drafts of fn have the shapes of `adapter`.
+
+    Raises: TooFewAccepted, an AssertionError with both numbers; ValueError for invalid arguments, such as `at_least` at
+    level position; ProgramError, ProgramNotFound, UnknownRandomness.
+    Cost: `tuples` calls of fn for each k.
+    Source: the survey of docs/captures.md with the optimum of docs/optimum.md; docs/acceptance.md.
     """
     check_error("false_alarm", false_alarm)
     counts = [k] if isinstance(k, Integral) else list(k) if isinstance(k, Iterable) else []

@@ -45,11 +45,13 @@ class DrawEntry(NamedTuple):
 
 
 class TapeShort(Exception):
-    """All rows of a call draw more random numbers than the tape has."""
+    """All rows of a call draw more random numbers than the tape has. The random operators of the function
+    under test raise it, and the call is repeated with a longer tape."""
 
 
 class NoMass(ValueError, RuntimeError):
-    """All rows of a call draw from weights without mass: all zero, negative, or not finite.
+    """All rows of a call draw from weights without mass: all zero, negative, or not finite. The random operators of the
+    function under test raise it.
 
     torch raises RuntimeError for such weights, numpy and random raise ValueError. This class is both, so that a
     function that catches one of them also catches it.
@@ -69,7 +71,12 @@ class RowsUnclear(Exception):
 
 
 class UnknownRandomness(Exception):
-    """An operator draws random numbers in a way that no kind of draw describes."""
+    """An operator draws random numbers in a way that no kind of draw describes. `check`, `replay`, `distribution` and
+    `acceptance` raise it.
+
+    operator  name of the operator
+    remedy    what to use instead
+    """
 
     def __init__(self, operator: str, remedy: str) -> None:
         self.operator, self.remedy = operator, remedy

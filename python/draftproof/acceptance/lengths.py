@@ -18,7 +18,7 @@ _ROUNDING = 1e-6  # by which sums of rows may exceed 1
 
 @dataclass(frozen=True)
 class Lengths(Table):
-    """The distribution of the number of accepted drafts of a step. Its numbers are exact if they are fractions.
+    """The distribution of the number of accepted drafts of a step, and the numbers that engines print of it.
 
     probabilities  of 0, 1, .. L accepted drafts, [L + 1]. All are fractions, or all are floats
 
@@ -181,13 +181,15 @@ class Lengths(Table):
         }
 
     def records(self) -> list[dict[str, Any]]:
+        """Returns the marginal and the conditional rate of each draft."""
         return [
             {"draft": i + 1, "marginal": float(rate), "conditional": None if given is None else float(given)}
             for i, (rate, given) in enumerate(zip(self.marginal, self.conditional, strict=True))
         ]
 
     def plot(self, axes: Any = None) -> Any:
-        """Draws a bar for each accepted length. Returns matplotlib's axes."""
+        """Draws a bar for each accepted length. Returns matplotlib's axes. Raises: ImportError if matplotlib is not
+        installed."""
         axes = axes_of(axes)
         axes.bar(range(self.longest + 1), [float(one) for one in self.probabilities])
         axes.set_xlabel("accepted drafts of a step")

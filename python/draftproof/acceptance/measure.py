@@ -37,7 +37,8 @@ Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class TooFewAccepted(AssertionError):
-    """A function accepts fewer drafts than expected. `got` and `expected` are mean numbers of accepted drafts."""
+    """A function accepts fewer drafts than expected. `got` and `expected` are mean numbers of accepted drafts of a
+    step, without the bonus token. `acceptance` and `accepted_lengths` raise it."""
 
     def __init__(self, message: str, got: float, expected: float) -> None:
         super().__init__(message)
@@ -48,10 +49,13 @@ class TooFewAccepted(AssertionError):
 class AcceptedLengths(Table):
     """Accepted drafts of a step of the function `name`, on rows that are chosen with equal probability.
 
+    lengths       the lengths over all rows
     by_rows       the lengths on each pair of rows
     exact         `fractions`: every probability is an exact fraction, for the rows as the function gets them;
                   `doubles`: exact up to `rounding`; `no`: simulated
-    low, high     bounds of the mean. For simulated lengths, each is wrong with at most the probability `false_alarm`
+    low, high     bounds of the mean, in accepted drafts of a step. For simulated lengths, each is wrong with at most
+                  the probability `false_alarm`
+    rounding      largest error of the mean by rounding and by branches that were not enumerated, for `doubles`
     steps         number of simulated steps, 0 if exact
     calls         number of calls of the function
     """
@@ -68,10 +72,12 @@ class AcceptedLengths(Table):
 
     @property
     def mean(self) -> Number:
+        """Mean number of accepted drafts of a step, without the bonus token."""
         return self.lengths.mean
 
     @property
     def variance(self) -> Number:
+        """Variance of the number of accepted drafts of one step."""
         return self.lengths.variance
 
     @property
@@ -83,9 +89,11 @@ class AcceptedLengths(Table):
         return (self.high - float(self.mean) + spread) / float(self.mean)
 
     def records(self) -> list[dict[str, Any]]:
+        """Returns the marginal and the conditional rate of each draft, over all rows."""
         return [{"name": self.name, **record} for record in self.lengths.records()]
 
     def plot(self, axes: Any = None) -> Any:
+        """Draws a bar for each accepted length, as `Lengths.plot`."""
         return self.lengths.plot(axes)
 
     def __str__(self) -> str:
@@ -132,6 +140,10 @@ def accepted_lengths(
 
     Raises: TooFewAccepted, an AssertionError with both numbers, if the exact mean, or the upper bound of a simulated
     mean, is below `at_least`. ValueError for invalid arguments; FunctionFailed, ProgramError, UnknownRandomness.
+    Cost: `steps` calls of fn, in batches of up to 4 Mi entries of rows; if enumerated, some hundred calls for each
+    tuple of drafts.
+    Source: derived here, docs/acceptance.md; the bounds of a simulated mean are Chernoff bounds, Hoeffding 1963,
+    theorem 1.
     """
     check_error("false_alarm", false_alarm)
     if drafts not in ("iid", "iid_paths"):

@@ -13,7 +13,8 @@ from draftproof.program import short
 class CaptureError(ValueError):
     """Input that cannot be used: an option, a text, a row of a model, a file.
 
-    The message is `place: got ..., expected ...`, where the place is the option, text, row or file.
+    place: the option, text, row or file.
+    found, wanted: words for what was given and for what can be used; the message is `place: got .., expected ..`.
     """
 
     def __init__(self, place: str, found: str, wanted: str) -> None:

@@ -22,12 +22,17 @@ _NUMPY_HAS = ("torch.float16", "torch.float32", "torch.float64", "torch.int32", 
 
 
 class Model(ABC):
-    """A target or a draft."""
+    """A target or a draft: a base class for models of other libraries, whose objects `capture` takes.
+
+    Raises: CaptureError in the models of this package, for rows or ids that do not fit.
+    """
 
     name: str
+    """Name of the model in metadata and messages."""
     values: str | None = None
     """The kind of the rows, `logit` or `probability`. None: logits; a row that looks like probabilities is an error."""
     tokenizer: Tokenizer | None = None
+    """Makes ids of texts; None if texts are given as ids."""
     longest: int | None = None
     """Largest number of tokens of a context; None if it is unknown."""
     ends: frozenset[int] = frozenset()
@@ -39,14 +44,20 @@ class Model(ABC):
 
     @abstractmethod
     def rows(self, ids: Ids, at: Sequence[int]) -> NDArray[Any]:
-        """Returns rows [B, len(at), V]: for each sequence of `ids` [B, n], the row after its first at[k] + 1 tokens."""
+        """Returns rows [B, len(at), V]: for each sequence of `ids` [B, n], the row after its first at[k] + 1 tokens.
+
+        Cost: one pass over `ids` in models of transformers.
+        """
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """Returns the provenance: everything that the rows depend on, as far as it is known."""
 
     def continued(self, ids: Ids, count: int, choose: Callable[[NDArray[Any]], int]) -> Ids:
-        """Returns `ids` [n] with `count` more tokens. `choose` gets the row [V] after all tokens so far."""
+        """Returns `ids` [n] with `count` more tokens. `choose` gets the row [V] after all tokens so far.
+
+        Cost: a call of `rows` for each token, unless a subclass keeps a cache.
+        """
         for _ in range(count):
             token = choose(self.rows(ids[None], [len(ids) - 1])[0, 0])
             ids = np.append(ids, token)

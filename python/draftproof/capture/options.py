@@ -20,8 +20,14 @@ MOST_LAYERS = 100_000
 class Filter:
     """Temperature, top-k and top-p of an engine, applied in this order; the defaults change nothing.
 
+    temperature: divides logits, at least 0; 0 gives all mass to the likeliest token.
+    top_k: number of likeliest tokens that are kept, 0 for all.
+    top_p: mass of the likeliest tokens that are kept, above 0, at most 1.
+
     Captured rows are not filtered, except with `Options.filtered_trees`. Otherwise the filter is stored as metadata,
     and the target's is applied where continuations are drawn (`Options.continue_tokens`).
+
+    Raises: CaptureError for other values.
     """
 
     temperature: float = 1.0
@@ -53,7 +59,13 @@ class Filter:
 @dataclass(frozen=True)
 class Trees:
     """The shape of captured trees: at each position, `paths` independent paths of `length` tokens are drawn from the
-    first draft model. They replace the rows along the text."""
+    first draft model. They replace the rows along the text.
+
+    paths: number of paths, at least 1.
+    length: number of tokens of a path, at least 1.
+
+    Raises: CaptureError for other values.
+    """
 
     paths: int = 4
     length: int = 8
@@ -87,6 +99,8 @@ class Options:
     draft_skip_layers: numbers of the layers of the draft's model that are left out.
     device: the device on which transformers models run.
     seed: the seed of drawn continuations and paths.
+
+    Raises: CaptureError for a value that is not allowed, or values that exclude each other.
     """
 
     positions: int = 256

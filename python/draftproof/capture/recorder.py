@@ -49,10 +49,12 @@ class Recorder:
         another name; `unknown` if the engine does not document it.
     engine: the engine's name and version.
     every: 1 records every block, n every n-th block.
-    most_bytes: the size of the trace at which recording stops, with a warning.
+    most_bytes: the size of the trace in bytes at which recording stops, with a warning.
     metadata: more strings for the file.
+    draft_law: the old name of `draft_sampling`.
 
     Raises: CaptureError for a bad argument, or if the output or the folder of an unfinished trace exists.
+    Source: the file is described in docs/captures.md.
     """
 
     def __init__(
@@ -176,6 +178,8 @@ class Recorder:
         requests: [B], numbers of the texts; 0, 1, .. if None.
 
         Raises: CaptureError, as `block`.
+
+        Cost: as `block`, for each request.
         """
         if not self.on:
             return
@@ -302,9 +306,13 @@ def _check(vocabulary: Any, top: Any, dtype: Any, values: Any, every: Any) -> tu
 def recover(output: str | os.PathLike[str]) -> int:
     """Writes the trace of a recorder that was never closed, from its folder `output.part`, up to its last whole block.
 
+    output: the path that was given to the recorder.
+
     Returns: the number of blocks.
 
     Raises: CaptureError if there is no such folder, or its files are not those of a recorder.
+    Cost: one copy of the recorded rows.
+    Source: the file is described in docs/captures.md.
     """
     path = path_of("output", output)
     folder = folder_of(path)

@@ -38,7 +38,7 @@ class Captured:
     vocabulary: V.
     resumed: number of positions that an earlier run had captured.
     acceptance: for each draft model, the mean over the positions so far of sum over x of min(p(x), q(x)).
-    seconds: time of this run, without the loading of models.
+    seconds: time of this run in seconds, without the loading of models.
     """
 
     path: Path
@@ -70,7 +70,7 @@ def capture(
         or any callable ids [n] -> rows [n, V] or [V].
     draft: a model in the same forms; or None for the target itself, changed by `draft_skip_layers` or `quantise_draft`;
         or a dict of several such models by name, where each name begins with `draft`.
-    texts: a list of strings or of lists of ids, or the path of a file (texts.read_texts).
+    texts: a list of strings or of lists of ids, or the path of a file: texts separated by blank lines, or .jsonl.
     output: the `.safetensors` or `.npz` file to write; trees need `.npz`.
     options, changes: see Options; `changes` replace fields of `options` by name.
     tokenizer: replaces the target's: `bytes`, a name, or a callable.
@@ -87,6 +87,7 @@ def capture(
 
     Cost: one pass of each model over each piece that has positions; the rows of a piece are in memory in double
     precision.
+    Source: the file is described in docs/captures.md.
     """
     chosen = with_changes(options, changes)
     path = _checked_output(path_of("output", output), chosen, overwrite)

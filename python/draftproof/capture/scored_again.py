@@ -56,6 +56,7 @@ def score_again(
         longer than the target's context, or rows of more tokens than the recording's vocabulary.
 
     Cost: one pass of the target over each text, in pieces of 256 MiB of rows.
+    Source: derived here, docs/captures.md.
     """
     trace = read_trace(recording)
     if trace.metadata.get("every") != "1":

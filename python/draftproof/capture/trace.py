@@ -49,7 +49,11 @@ def arrays_of(columns: int, top: bool, dtype: str) -> dict[str, tuple[int, Array
 
 @dataclass(frozen=True)
 class Trace:
-    """A trace in memory-mapped arrays: R records, B blocks, D drafts, Q rows of the proposal."""
+    """A trace in memory-mapped arrays: R records, B blocks, D drafts, Q rows of the proposal.
+
+    arrays: the arrays of docs/captures.md by name.
+    metadata: the strings of the file by name.
+    """
 
     arrays: dict[str, NDArray[Any]]
     metadata: dict[str, str]
@@ -111,9 +115,13 @@ def _index(name: str, given: Any, count: int) -> int:
 
 
 def read_trace(path: str | os.PathLike[str]) -> Trace:
-    """Reads a trace.
+    """Reads a trace that a `Recorder` wrote.
 
-    Raises: CaptureError if the file is not a trace, or its arrays contradict each other.
+    path: the `.safetensors` file.
+
+    Raises: CaptureError if the file cannot be read or is not a trace, or its arrays contradict each other.
+    Cost: the counts of the blocks are read; rows are mapped into memory and read when they are used.
+    Source: the file is described in docs/captures.md.
     """
     file = path_of("trace", path)
     try:

@@ -27,7 +27,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def decode(target: Any, texts: Any, settings: Settings | None = None, **named: Any) -> dict[str, Any]:
-    """Decodes texts with a target and drafts; see run.decode."""
+    """Decodes texts with every combination of drafts, shape and verifier that fits, and without drafts.
+
+    target, texts, settings: as in the docstring of `draftproof.decode.run.decode`, whose other arguments are `named`.
+
+    Returns: the document that docs/decode.md describes; times are in seconds.
+
+    Raises: CaptureError for input that cannot be used, or if torch or transformers is not installed. KeyboardInterrupt
+        in the first round.
+    Cost: rounds * (settings + 1) texts of `tokens` tokens.
+    Source: docs/decode.md; the verifiers are those of `draftproof.torch`, which name their papers.
+    """
     from ..capture.hub import library
 
     library("torch")

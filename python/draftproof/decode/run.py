@@ -45,8 +45,10 @@ def decode(
     drafts: sources of drafts, of `model`, `lookup`, `ngram`; None for all that there are.
     shapes: as in `1x4`, `4x4`, `4-2-1` or `2+1-1+1`; `1x8` if None.
     verifiers: functions of draftproof.torch; None for all that fit a shape.
+    tokenizer: replaces the target's: `bytes`, a name, or a callable.
     audit: scores the emitted texts again by a pass without cache and audits them.
     traces: a folder for the recordings of the audit; they are removed if None.
+    say: called with a message before the models are loaded, before each round and each audit, and when a run is stopped.
     settings, changes: see Settings; `changes` replace fields of `settings` by name.
 
     Returns: the document that docs/decode.md describes.
@@ -55,6 +57,7 @@ def decode(
         interrupt ends the rounds, and the result has the complete ones.
     Cost: rounds * (settings + 1) texts of `tokens` tokens. An audit holds the rows of one round in memory, and adds a
         pass over each text.
+    Source: docs/decode.md; the verifiers are those of `draftproof.torch`, which name their papers.
     """
     if not isinstance(settings, Settings | None):
         raise CaptureError("settings", short(settings), "Settings(..), or None")
