@@ -418,7 +418,13 @@ def coins_kept(p, q, drafts):
     return chain(p, q, drafts, keep=keep)
 
 
-@wrong("Coins come from the operating system, which no seed reaches.", "function", state=True)
+@wrong(
+    "Coins come from the operating system, which no seed reaches.",
+    "",
+    status="error",
+    words=r"os\.urandom draws random numbers",
+    state=True,
+)
 def coins_of_the_system(p, q, drafts):
     def keep(p, q, i, x):
         return int.from_bytes(os.urandom(3), "little") / 2**24 * q[i, x] < p[i, x]
