@@ -1,4 +1,4 @@
-"""Docstrings of public names describe arguments, errors, cost and source; docstrings of classes describe fields and members."""
+"""Docstrings of public functions describe arguments, errors, cost and source; docstrings of classes describe fields."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def decode(
     tokenizer: replaces the target's: `bytes`, a name, or a callable.
     audit: scores the emitted texts again by a pass without cache and audits them.
     traces: a folder for the recordings of the audit; they are removed if None.
-    say: called with a message before the models are loaded, before each round and each audit, and when a run is stopped.
+    say: called with a message before models are loaded, before each round and each audit, and when a run is stopped.
     settings, changes: see Settings; `changes` replace fields of `settings` by name.
 
     Returns: the document that docs/decode.md describes.
