@@ -37,8 +37,8 @@ class WireProgram final : public Program, public Served {
 
   /// Calls beyond the declared limits get the status unsupported. A run that draws more numbers than its tape has gets
   /// the status tape_short; its log has the draws for which the tape had values.
-  /// Throws: AdapterError as Dialogue::answer does, and if the program is not scripted or an input is of another
-  /// level.
+  /// Throws: AdapterError as Dialogue::answer does, and if the program does not declare scripted randomness or an
+  /// input does not fit the level that the program declares (position, chain or tree).
   /// Cost: some microseconds per call beside the program's time.
   void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) override {
     run_calls(inputs, calls, runs, false);

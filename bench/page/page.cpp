@@ -68,7 +68,7 @@ const std::vector<Chapter>& chapters() {
        true,
        {"acceptance"}},
       {"Peers in numpy and scipy",
-       "Time per trial, of `peer/scipy` and `peer/clp` per optimum. Columns: V / K.",
+       "Time per trial; for `peer/scipy` and `peer/clp`, time per computed optimum. Columns: V / K.",
        {"peer"}},
       {"Decisions from fresh rows",
        "Time of one decision when p and q are new, as in an engine: plan and verdict. Columns: V / K.",

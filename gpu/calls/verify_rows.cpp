@@ -1,5 +1,5 @@
-// Verifiers by name, on a device and on the host. A verifier's kernels are compiled in draftproof::gpu; its host form
-// is compiled here.
+// Runs a verifier, given by name, on a device or on the host. The kernels of verifiers are compiled in the library
+// draftproof::gpu; their host forms are compiled in this file.
 #include <draftproof/gpu/calls/verify_rows.hpp>
 
 #include <algorithm>

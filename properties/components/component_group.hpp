@@ -128,7 +128,8 @@ class ComponentOf final : public AnyComponent {
         const Case smallest = shrunk(check, one, small);
         if (shows_alone(check, smallest)) return report(check, small, smallest, until_decided);
         Finding finding = report(check, answer, one, until_decided);
-        // The smallest case may fail only because of state that calls made while shrinking left behind.
+        // The smallest case fails only after earlier calls, perhaps only after calls made while shrinking. The case
+        // before shrinking is reported in its place.
         if (shows_alone(check, one)) return finding;
         finding.evidence +=
             fmt::format("; it depends on earlier calls: case {} of the seed passes alone", &one - &cases[0]);

@@ -73,7 +73,8 @@ bool PathInstanceAnalysis::each_tree(const ConditionalModel<Distributions>& cond
 
 std::optional<Outputs> PathInstanceAnalysis::outputs(Decider& decider, const DraftTree& tree,
                                                      const VerifierState<Rational>& carry) {
-  // All properties share one budget, so that properties with `every` > 1 do not multiply it.
+  // All properties checked on this instance share one budget of enumerated outcomes, so the work does not grow with
+  // their number.
   constexpr std::uint64_t enumerations = 16;
   const std::uint64_t budget = enumerations * limits_.leaves;
   if (leaves_ >= budget) return std::nullopt;

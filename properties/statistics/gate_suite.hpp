@@ -198,7 +198,8 @@ class GateSuite {
 
   /// Returns an all-zero table of the shape that evidence() and worst_cell() require.
   GateCounts empty_counts() const;
-  /// Returns the evidence of all counts so far; `exposure` is the planned number of trials.
+  /// Returns log e of the suite and of its components on all counts so far. `exposure` is the planned number of trials
+  /// so far.
   GateEvidence evidence(const GateCounts& counts, double exposure) const;
   /// Returns the worst cell of these counts. It computes 10 bets per cell, so it is meant for reports and not for every
   /// batch.

@@ -1,4 +1,4 @@
-"""Tests of docs/census.md: its verdicts by stored results, adapters of packages, and the models that they share."""
+"""Tests of the verdicts in docs/census.md, and of the stub models and draws that adapters of packages share."""
 
 from __future__ import annotations
 

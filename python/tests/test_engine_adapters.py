@@ -132,7 +132,7 @@ def verdict(bug: str, *given: Any, **cut: float) -> str:
 
 
 def said_of(subject: Any, instance: str = INSTANCE) -> str:
-    """Returns the text of the proof tier on one instance, without shrinking, with single blanks between columns."""
+    """Returns the report of the proof tier on one instance, unshrunk, with one blank between columns."""
     return " ".join(tell(subject, ["replay", "--predictions", "16", "--instance", instance]).split())
 
 

@@ -36,8 +36,8 @@ struct ChainDraws {
   bool operator==(const ChainDraws&) const = default;
 };
 
-/// The correct steps. One runner object serves many calls, so `mutable` members of its steps keep their values from
-/// call to call.
+/// The correct implementation of every step of a batch runner. A runner may derive from this struct and replace steps.
+/// One object serves many calls, so `mutable` members of a derived struct keep their values from call to call.
 struct ChainSteps {
   /// Returns the declared number of random decisions of a request with `drafts` drafts, the first `accepted` of which
   /// are accepted: a flip for every test, and a pick of the last token.

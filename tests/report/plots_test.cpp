@@ -70,8 +70,8 @@ LinePlot two_lines() {
 TEST(LinePlots, PointsLieWhereTheirLogarithmsAre) {
   const Picture picture = drawn(two_lines());
   EXPECT_NE(picture.svg.find("aria-label=\"t &lt; u\""), std::string::npos);
-  // The frame is the axis rectangle. Its axes go from 10 to 1000 and from 1 / 1.25 to 125, so their middles are at
-  // 100 and 10.
+  // The frame is the rectangle between the axes, which are logarithmic: x goes from 1 / 1.25 to 125, with 10 in the
+  // middle, and y from 10 to 1000, with 100 in the middle.
   const std::size_t frame = picture.svg.rfind("<rect", picture.svg.find("class=\"axis\""));
   double x = 0, y = 0, width = 0, height = 0;
   ASSERT_EQ(std::sscanf(picture.svg.c_str() + frame, "<rect x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"", &x, &y,

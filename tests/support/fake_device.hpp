@@ -18,7 +18,7 @@ namespace draftproof::fake {
 
 struct Behaviour {
   std::string missing{};                                   ///< why the device is missing; empty if it is present
-  std::string failure{};                                   ///< error of every run; empty if none
+  std::string failure{};                                   ///< error of every run; empty if runs succeed
   std::vector<std::string> refused{};                      ///< names of the verifiers whose jobs the device refuses
   std::function<void(const DeviceTrials&, Tally&)> lie{};  ///< makes the counts of a Tally wrong
   std::function<void(const DeviceTrials&, SampledCounts&)> gate_lie{};  ///< makes the counts of a gate wrong

@@ -51,7 +51,8 @@ RC_GTEST_PROP(ClosedForms, KSeqAcceptsByItsFactor, (const Instance& instance)) {
   for (std::size_t x = 0; x < at.p.size(); ++x) beta += std::min<Rational>(at.q[x], at.p[x] / rho);
   const Rational refused = exact::power<Rational>(1 - beta, at.drafts);
   RC_ASSERT(distribution("k_seq", "iid", at.rows, at.drafts).draft_accepted == 1 - refused);
-  // The factor is valid: accepted tokens have distribution (1 - refused) / beta min(q, p / rho), at most p.
+  // This makes rho a valid factor: K-SEQ accepts token x with probability (1 - refused) / beta min(q(x), p(x) / rho),
+  // which must be at most p(x).
   RC_ASSERT(1 - refused <= rho * beta);
 }
 

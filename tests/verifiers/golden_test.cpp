@@ -100,7 +100,8 @@ std::shared_ptr<const AnyVerifier> verifier(std::string_view scheme, int drafts)
   return {std::shared_ptr<void>{}, registry().verifier(name->second)};
 }
 
-/// Returns the largest deviation from the file of both acceptances, the output distribution and its distance to p.
+/// Returns the largest absolute difference from the values in the file: two acceptance rates (draft_accepted and
+/// draft_emitted), the output distribution, and its total variation distance to p.
 template <class L>
 double deviation(const golden::Case& c, const AnyVerifier& scheme, const L& distributions) {
   const auto decider = scheme.explore_on(distributions, c.drafts);

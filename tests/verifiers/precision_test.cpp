@@ -401,7 +401,8 @@ TEST(CapturedClaims, AFlagIsMembershipWhereClaimedAndNoTrialReachesNothing) {
         for (const AnyDrafter* drafter : registry().drafters_of(info)) {
           const int drafts = verifier->takes(2) ? 2 : info.most_drafts;
           if (!drafter->defined(table.vocabulary(), drafts, table.proposals())) continue;
-          // A race reads the vocabulary once per draft on each side: milliseconds per trial at V = 32,000.
+          // With shared noise, the drafter and the verifier each read the whole vocabulary once per draft, which takes
+          // milliseconds per trial at V = 32,000.
           const bool races = info.shared_noise || drafter->info().shared_noise();
           const Tally tally = simulate({*verifier, *drafter, drafts, 5, first_trial(i)}, table,
                                        {.trials = races ? 8u : 2000u, .threads = 1});

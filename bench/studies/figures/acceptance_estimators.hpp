@@ -201,7 +201,7 @@ struct AcceptanceEstimators {
     Records records{
         {.title = fmt::format("{}: acceptance of 4 i.i.d. drafts from 2^16 tuples", from.name()),
          .before = {
-             "  16 scramblings; the error is the standard error over them, variance that of counting over it"}}};
+             "  error: standard error over 16 scramblings; variance: variance of counting / of the estimate"}}};
     for (const char* scheme : {"recursive_rejection", "k_seq", "naive_tree", "sample_and_match", "ladder"}) {
       const AnyVerifier& verifier = *registry().verifier(scheme);
       const AnyDrafter& iid = *registry().drafter("iid");

@@ -49,8 +49,8 @@ def rounded(rows: list[list[float]]) -> Any:
 
 
 def ends_of_coins(decide: Callable[[list[float], list[float], int, float], str], zero: str) -> None:
-    """Prints decisions on a draft with p = 0 and accept coins 0 and 2^-24, and on a draft from nearly equal rows with
-    the largest coin in float32. `zero`: the expected tokens of the first two."""
+    """Prints three decisions: on a draft with p = 0 at the accept coins 0 and 2^-24, and on a draft with nearly equal
+    rows p and q at the largest coin in float32. `zero`: the tokens expected from the first two decisions."""
     print(f"p=(1 0), q=(0 1), draft 1, coin 0: expected {zero}, got", decide([1, 0], [0, 1], 1, 0.0))
     print(f"the same, coin 2^-24: expected {zero}, got", decide([1, 0], [0, 1], 1, 2.0**-24))
     got = decide(*NEARLY_EQUAL, 1, 1 - 2.0**-24)

@@ -94,8 +94,8 @@ struct MinhashPaths {
 // drawn from the row of that token, whatever tokens precede it. The drafter declares this row, so verifiers get it as
 // the proposal.
 //
-// Correctness: a verifier is lossless for any proposal if its tests use the row that was sampled. A drafter that does
-// not declare its cache is the mutant token_cache_undeclared.
+// Correctness: a verifier is lossless for any proposal if its tests use the row from which the draft was drawn. The
+// mutant token_cache_undeclared drafts from the cache, but declares the row after the whole prefix.
 // Source: derived here, after n-gram and prompt-lookup caches of engines.
 struct TokenCachePaths {
   static constexpr TreeDrafterInfo info{

@@ -236,7 +236,8 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
 }
 
 TEST(NoiseTrees, EqualDistributionsAcceptWholePaths) {
-  // With four paths, the paths that agree need not be the first paths, so their streams need not be consecutive.
+  // With four paths, the verifier may still follow the second and the fourth path after some tokens, for example. It
+  // must then read the noise streams of these two paths, which are not consecutive.
   for (const auto& [scheme, drafts] : {std::pair("gls_tree", 4),
                                        {"gumbel_coupling_tree", 1},
                                        {"gumbel_top_k_coupling_tree", 3},

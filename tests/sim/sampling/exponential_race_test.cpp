@@ -1,5 +1,5 @@
 // Tests of races of exponential clocks: their arrivals are in the order of a plain sort, on every representation of
-// rows; and shared noise depends on the trial, not on the role.
+// rows; and the drafter and the verifier of a trial read the same shared noise.
 #include <algorithm>
 #include <set>
 

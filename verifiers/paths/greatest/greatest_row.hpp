@@ -40,7 +40,7 @@ namespace draftproof {
 //                               the top one
 //   along(i, upto, term)        sum of term(p, q, m) over the tokens of bucket i, m the q-mass below the token;
 //                               `upto` is the q-mass of the buckets up to i
-//   along_all(list, term, sums) the same sums for several buckets
+//   along_all(list, term, sums) the sum that along() returns, for each bucket of `list`
 //   find(i, upto, term, left)   the token of that sum, in the order of ids, at which the running sum exceeds `left`;
 //                               after along(i, upto, term)
 //   lanes(), ..                 as in gpu/teams/warp_lanes.cuh, for one lane
