@@ -13,6 +13,8 @@ import pytest
 import draftproof
 import draftproof.capture
 
+pytest.importorskip("torch")  # decode imports it
+
 MODULES = {"draftproof": draftproof, "draftproof.capture": draftproof.capture}
 # Modules that can be called, and the function that a call runs.
 CALLED = {
