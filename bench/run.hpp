@@ -28,7 +28,7 @@ struct RunOptions {
   bool interleave = true;
   std::uint64_t seed = 1;
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::uint64_t done)> progress{};  ///< done: finished runs, of names.size() * repetitions
+  std::function<void(std::uint64_t done)> progress{};  ///< done: number of finished runs
   /// Called about every 20 s with the results so far, which are not complete.
   std::function<void(const nlohmann::ordered_json& results)> keep{};
 };

@@ -74,7 +74,7 @@ struct CaptureRows final : Source::Rows {
     for (const std::string& proposal : proposals) capture.require_proposal(proposal);
     positions = capture.positions();
     vocabulary = capture.vocabulary();
-    // A truncated capture takes no filter; this call makes the error appear now and not at the first row.
+    // A truncated capture takes no filter. Reading row 0 here reports a filter when the capture is opened.
     if (capture.truncated()) pair(0, options.target_filter, filters_of(options, proposals, name));
   }
 
@@ -218,7 +218,7 @@ std::size_t Source::address(std::size_t i) const {
   const std::uint64_t length = selection_.end - selection_.first, wide = length / selection_.sample,
                       more = length % selection_.sample;
   const auto start = [&](std::uint64_t j) { return wide * j + std::min(j, more); };
-  constexpr std::uint32_t stream = 0xFFFF;  // families use lower stream numbers
+  constexpr std::uint32_t stream = 0xFFFF;  // the rows of a family use lower stream numbers
   const std::uint64_t word = PhiloxEngine(seed_, i, stream)();
   return static_cast<std::size_t>(selection_.first + start(i) + scale(word, start(i + 1) - start(i)));
 }

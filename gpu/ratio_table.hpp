@@ -18,8 +18,8 @@ namespace draftproof::gpu {
 /// drafts, counts and verdicts are not read. Rows of 16-bit entries and logits are converted to float first; the
 /// result equals the host's table of those floats. Waits for `stream`; the table may then be used on any stream.
 /// Throws: std::invalid_argument, with row and token, if a row is not a distribution or if rounding makes its sum
-/// exceed 1 by more than its most probable tokens; std::invalid_argument if a size or the position is out of range or
-/// there are more than max_drafts proposals; DeviceError if a CUDA call fails.
+/// exceed 1 by more than the mass of its most probable tokens; std::invalid_argument if a size or the position is out
+/// of range or there are more than max_drafts proposals; DeviceError if a CUDA call fails.
 DeviceTable ratio_table(const StoredBatch& batch, std::int64_t position = 0, Stream stream = {});
 
 }  // namespace draftproof::gpu

@@ -30,7 +30,7 @@ int most_split_teams(const DeviceTraits& device, int positions, int partitions);
 /// `block` would have to convert the rows first, which mapping `cluster` does not.
 int drafts_that_choose(const StoredBatch& batch);
 
-/// Returns the layout for `batch`; `checks`: rows of probabilities are checked before they are used.
+/// Returns the layout for `batch`. `checks`: whether rows of probabilities are checked before they are used.
 Workspace workspace_of(const StoredBatch& batch, const Mapped& mapped, const DeviceTraits& device, bool checks);
 
 /// Returns the caller's workspace.

@@ -113,7 +113,7 @@ PrefixCertificate around(const RatioTable& table, const Optimum& found, double e
   return certificate;
 }
 
-/// The rows as integers, and the masses of prefixes of the certificate's order.
+/// The rows as integers that sum to 2^62, and the check of the order of a certificate's tokens.
 class Prefixes {
  public:
   Prefixes(std::span<const double> target, std::span<const double> proposal)
@@ -172,7 +172,7 @@ std::string at_prefix(std::size_t size, const char* bound) {
 }  // namespace
 
 PrefixCertificate iid_prefix_certificate(const RatioTable& table, int drafts) {
-  // The last argument is the error of the scan, including the rounding of its prefix masses to doubles.
+  // The last argument bounds the error of iid_optimum, including the rounding of its prefix masses to doubles.
   return around(table, iid_optimum(table, drafts), (2 * drafts + 6) * 0x1p-53);
 }
 
@@ -223,9 +223,9 @@ std::string reject_without_replacement(std::span<const double> target, std::span
     // Drafts without replacement all lie in S less often than i.i.d. drafts, so the i.i.d. cut is at most this cut.
     const bool high = iid_cut_nearly(p, q, drafts) - (drafts + 3) * rounding >= certificate.lower;
     if (!high || size == certificate.cut) {
-      Enclosure missed{0, 0};  // correct if no token outside S can be drafted
+      Enclosure missed{0, 0};  // Pr(a draft lies outside S): 0 if no token outside S can be drafted
       if (q < row_total) {
-        missed = {1, 1};  // correct if S has fewer than K tokens: S cannot contain K distinct drafts
+        missed = {1, 1};  // 1 if S has fewer than K tokens, because the K drafts are distinct
         if (size >= static_cast<std::size_t>(drafts)) missed = race.missed(row_total - q);
       }
       if (!high && inside + missed.lower - 2 * rounding < certificate.lower)

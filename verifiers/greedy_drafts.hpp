@@ -17,9 +17,10 @@
 
 namespace draftproof::verifiers {
 
-/// The distribution of the last draft: q outside a fixed set of most probable tokens. Fresh rows compare a token with
-/// the last fixed one in the order of q, without a branch, because passes over V tokens call this. A table stores q
-/// rounded, which could change this order, so the token is compared with every fixed token.
+/// The distribution of the last draft: q outside a fixed set of most probable tokens. On rows without a table, a token
+/// is compared with the last fixed token only, in the order of q and without a branch, because passes over V tokens
+/// call this function. A table stores q rounded, which could change this order, so the token is compared with every
+/// fixed token.
 template <class L>
 struct TailDistribution {
   using Scalar = typename L::Scalar;
@@ -27,7 +28,8 @@ struct TailDistribution {
   Token fixed[max_drafts];
   int count;     ///< number of fixed tokens
   Scalar bound;  ///< q of the last fixed token; above 1 if no token is fixed
-  /// The tail is q / divisor + uniform: (mass outside `fixed`, 0) or, without such mass, (1, 1 / (V - count)).
+  /// The tail is q / divisor + uniform. (divisor, uniform) is (q-mass outside `fixed`, 0), or (1, 1 / (V - count)) if
+  /// this mass is 0.
   Scalar divisor, uniform;
 
   TailDistribution(const L& of, int fixed_tokens)

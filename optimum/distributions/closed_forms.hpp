@@ -79,9 +79,9 @@ struct WithoutReplacement {
 
 // The optimum for drafts without replacement that continue uniformly if q runs out. Let n be the size of the support of
 // q. If K <= n, the drafts have the same distribution as drafts that end early. If K > n, the drafted set is the
-// support and K - n of the Z other tokens, with all choices equally likely. Only sets S that contain the support can
-// contain all drafts. Among the sets with s other tokens, p(S) + 1 - Pr(all drafts in S) is least if S has the s other
-// tokens of least p, so
+// support and K - n of the Z tokens outside the support, with all choices equally likely. Only sets S that contain the
+// support can contain all drafts. Among the sets S that have s tokens outside the support, p(S) + 1 - Pr(all drafts in
+// S) is least if these are the s tokens of least p, so
 //
 //   alpha* = min over s of p(support) + (the s smallest p outside) + 1 - C(s, K - n) / C(Z, K - n)
 struct WithoutReplacementUniform {

@@ -14,7 +14,7 @@ def warn(old: str, new: str) -> None:
 
 
 class Status(str):
-    """passed, failed, undecided or skipped. Compares equal to the old names of the first two, with a warning."""
+    """passed, failed, undecided or skipped. `passed` and `failed` also equal their old names, with a warning."""
 
     __slots__ = ()
     __hash__ = str.__hash__

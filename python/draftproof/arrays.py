@@ -34,7 +34,7 @@ class Rows:
     lengths: NDArray[np.int32]
     parents: NDArray[np.int32] | None
     legal: NDArray[np.int32] | None = None  # [b, P, V] under a grammar
-    settings: NDArray[np.float64] | None = None  # [b, 4], by SETTINGS
+    settings: NDArray[np.float64] | None = None  # [b, 4], columns in the order of SETTINGS
 
     def parts(self) -> Iterator[Ints]:
         """Yields the row numbers of consecutive batches. In a batch the numbers of rows, of drafts, and of drafts plus

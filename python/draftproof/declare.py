@@ -216,7 +216,7 @@ def adapter(
         tolerance=tolerance,
         batch_invariant=batch_invariant or not batched,  # if not batched, each row is a separate call
         end_tokens=tuple(int(token) for token in end_tokens),
-        coin_bits=53 if arrays == "list" else 24,  # uniforms: doubles in lists, else float32
+        coin_bits=53 if arrays == "list" else 24,  # uniforms are doubles in lists, else float32
         memory=memory,
         requests=requests,
         greedy=greedy,

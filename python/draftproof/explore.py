@@ -21,7 +21,7 @@ from draftproof.results import Distribution, Outcome
 from draftproof.serve import ask
 from draftproof.subject import FunctionFailed, Subject
 
-_MOST_PAIRS = 100_000  # pairs (draft tuple, token with p > 0); each takes a call of the function
+_MOST_PAIRS = 100_000  # most pairs (draft tuple, token with p > 0); each pair takes a call of the function
 
 
 def distribution(

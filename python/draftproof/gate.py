@@ -121,7 +121,7 @@ def check(
         if subject.error is not None and "fails on every input" in error.message:
             raise failed(subject, subject.fn) from subject.error
         raise
-    if deadline.over:  # a document of two interrupts has no gates
+    if deadline.over:  # after two interrupts the document has no gates
         document.setdefault("gates", [])
     findings = [finding for gate in member(document, "gates") for finding in gate.get("findings", ())]
     if any(finding["check"] in _EQUAL_CALLS and finding["status"] == FAILED for finding in findings):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 EVERY_PREFIX = "every_prefix"  # the draft sampling whose drafts are all sequences of 1 to L tokens
-MOST_NODES = 14  # limit of its drafts: L = 3 for V = 2, L = 2 for V = 3, L = 1 for V = 4
+MOST_NODES = 14  # most drafts of EVERY_PREFIX: L = 3 for V = 2, L = 2 for V = 3, L = 1 for V = 4
 
 
 @dataclass(frozen=True, eq=False)

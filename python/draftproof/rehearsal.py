@@ -105,8 +105,8 @@ def _named(fn: Callable[..., Any]) -> str:
 
 
 def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any], list[str]]]:
-    """Returns requests like those of the program, with the function that answers each and the names of its
-    arguments."""
+    """Returns requests in the form that the program sends, each with the function that answers it and the names of that
+    function's arguments."""
     declared, requests = subject.declaration, []
     vocabulary = min(3, declared.most_vocabulary or 3)
     inside = declared.draft_sampling == EVERY_PREFIX
@@ -227,7 +227,7 @@ def _choose_form(subject: Subject, deadline: Deadline) -> None:
         return
     drafts = max(1, subject.declaration.fewest_drafts)
     v = 6 if 4 in (drafts, drafts + 1) else 4  # no other dimension has this size
-    row = [2 * (v - x) / (v * (v + 1)) for x in range(v)]  # (p - q)+ has v / 2 tokens
+    row = [2 * (v - x) / (v * (v + 1)) for x in range(v)]  # (p - q)+ is above 0 at v / 2 tokens
     arrays = _verify_arrays(subject, [(row, row[::-1])], v - 1)
     given = ("p", "q", "drafts", "parents", "legal")
     one: dict[str, Any] = {name: arrays[name][0].tolist() for name in given if name in arrays}

@@ -66,7 +66,7 @@ def _write(content: dict[str, list[str]]) -> str:
     part = None
     try:
         _FILE.parent.mkdir(exist_ok=True)
-        file = _FILE.resolve()  # If it is a symbolic link, its target is replaced.
+        file = _FILE.resolve()  # If _FILE is a symbolic link, its target is replaced.
         handle, part = tempfile.mkstemp(dir=file.parent)
         with os.fdopen(handle, "w") as stream:
             json.dump({name: texts for name, texts in content.items() if texts}, stream, indent=1)

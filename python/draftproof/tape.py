@@ -135,7 +135,7 @@ class Tape:
         self.refused: UnknownRandomness | None = None  # stored, because the function may catch it
         self.one = None
         self.constant: float | None = None
-        self.seeded: dict[Hashable, Any] = {}  # by generator: its SeededSource, or a generator that is not replaced
+        self.seeded: dict[Hashable, Any] = {}  # for each generator: its SeededSource, or a generator not replaced
         self._streams = streams
 
     @property
@@ -166,7 +166,7 @@ class Tape:
 
     @property
     def used(self) -> Ints:
-        """Number of places of the tape that each row has used, [b]."""
+        """Number of entries of the tape that each row has used, [b]."""
         return self._used if self.one is None else np.array([self.one.at])
 
     @property

@@ -124,7 +124,7 @@ class RowTape:
         source.at += 1
         try:
             if key in self.known:
-                v = self.known[key]  # below 0: a forced clock; the number of a long clock rounds to 1
+                v = self.known[key]  # v < 0 forces the clock -v; the uniform of a long clock rounds to 1
                 return v if v >= 0 or draw[0] == CLOCK else min(-math.expm1(v), 1 - 2.0**-53)
             v = self.known[key] = self.take(draw)
             if draw[0] == INTEGER:  # Many v give the same integer. The middle of their interval is stored.

@@ -39,7 +39,8 @@ Outcome = Tokens | str  # the tokens of a call, or the reason why it has no toke
 
 MOST_DRAWS, MOST_CALLS = 256, 5_000  # most draws of one call, and most calls on one input
 STEP, PROBES = 2.0**-24, (0.1875, 0.53125, 0.8125)  # values of a uniform that are tried; changes are located up to STEP
-# Each is repeated after the numbers under test. Two numbers count as equal if calls agree with every continuation.
+# Each continuation is repeated after the numbers under test. Two numbers count as equal if all continuations give
+# equal calls.
 CONTINUATIONS = (0.5, 0.47), (0.04, 0.06), (0.96, 0.93), (0.1, 0.9), (0.9, 0.1), (0.3, 0.7, 0.55)
 EARLY, MIDDLE, LATE = 2.0**-20, 2.0**-2, 16.0  # times in a race, as exponential numbers
 TORCH_SEED = 20261130
@@ -247,7 +248,7 @@ class Model:
 
 # A verifier on one input, and the enumeration of its outcomes.
 
-Kinds = tuple[list[float], list[Numbers], Callable[[Numbers], int]]  # probabilities, numbers; branch of a tape
+Kinds = tuple[list[float], list[Numbers], Callable[[Numbers], int]]  # of branches: probability, numbers; tape -> branch
 
 
 class Verifier:
@@ -488,7 +489,7 @@ def gate(
     texts = [text if text[0] == "L" else f"L=1 K=1 [] {text}" for text in models or re.split("; |\n", MODELS.strip())]
     with _replacing(verifier.torch):
         for model in map(Model, texts):
-            # An incomplete enumeration may cause findings. More tapes show that it is incomplete, so all are used.
+            # An incomplete enumeration may cause findings. More tapes would show this, so all tapes are used.
             if _findings(verifier, model, TAPES[:20]) and (lines := _findings(verifier, model, TAPES)):
                 declared = f"arrays={arrays!r}, batched={batched}, logits={logits}"
                 again = f"again  draftproof.check({verifier.name}, {declared}, instance={model.text!r})"

@@ -13,7 +13,7 @@ from draftproof.results import Table, axes_of
 
 Number = Fraction | float
 MOST = 10**15  # largest count of drafts, steps or calls
-_ROUNDING = 1e-6  # by which sums of rows may exceed 1
+_ROUNDING = 1e-6  # largest amount by which the sum of a row may exceed 1
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class Lengths(Table):
 
     @classmethod
     def mixed(cls, lengths: Iterable[Lengths]) -> Lengths:
-        """Returns the lengths of a step that has each of `lengths` with equal probability. Raises: ValueError for no
-        lengths, or other things."""
+        """Returns the lengths of a step that has each of `lengths` with equal probability. Raises: ValueError if
+        `lengths` is empty or has an entry of another type."""
         all_lengths = list(lengths) if isinstance(lengths, Iterable) else []
         if not all_lengths or not all(isinstance(one, Lengths) for one in all_lengths):
             raise ValueError(f"lengths: got {short(lengths)}, expected one or more Lengths")
@@ -244,7 +244,7 @@ def _rows_in(name: str, given: Any) -> list[tuple[Number, ...]]:
 
 
 def _told(value: Any) -> str:
-    """Returns a number as a float, other things and numbers beyond double in short."""
+    """Returns the text of a number as a float; of other things and of numbers beyond double, the text of `short`."""
     return str(float(value)) if is_finite(value) else short(value)
 
 
@@ -261,7 +261,8 @@ def check_rates(name: str, given: Any) -> tuple[Number, ...]:
 
 @dataclass(frozen=True)
 class Pooled:
-    """Accepted drafts per call of several requests: of all calls together, and the mean of the requests' means."""
+    """Mean number of accepted drafts per call: over all calls of several requests, and the mean of the requests'
+    means."""
 
     pooled: float
     mean_of_means: float

@@ -1,4 +1,4 @@
-"""How many steps show a loss of accepted length, and the bound that a measured mean is compared with.
+"""Computes how many steps show a loss of accepted length, and the bound that a measured mean is compared with.
 
 The number of accepted drafts of n independent steps is a sum, whose distribution is computed exactly, by a product of
 discrete Fourier transforms. The error probabilities of a bound are computed from this distribution, without a safety
@@ -19,12 +19,12 @@ from draftproof.acceptance.lengths import Lengths
 from draftproof.program import is_finite, short
 
 MOST_CELLS = 1 << 24  # most entries of a transform; longer sums are approximated by a normal distribution
-MOST_STEPS = 10**15  # steps that can be planned: more are beyond every measurement
+MOST_STEPS = 10**15  # most steps that can be planned; no measurement has more
 LEAST_ERROR = 1e-9  # rounding of a transform in double precision stays below this
 
 
 def check_error(name: str, value: float) -> None:
-    """Raises: ValueError for an error probability that cannot be planned with."""
+    """Raises: ValueError for an error probability outside of LEAST_ERROR to 0.5."""
     if not isinstance(value, Real) or not LEAST_ERROR <= value <= 0.5:
         raise ValueError(f"{name}: got {short(value)}, expected {LEAST_ERROR:g} to 0.5")
 

@@ -99,7 +99,7 @@ def open_transformers(given: Any, options: Options, tokenizer: Any = None) -> Tr
 
     Raises: CaptureError if transformers is missing or the model cannot be loaded.
     """
-    library("torch")  # transformers without torch fails later, with an error that does not say so
+    library("torch")  # transformers without torch fails later, with an error that does not name torch
     transformers = library("transformers")
     own = open_tokenizer(tokenizer)
     if isinstance(given, transformers.PreTrainedModel):

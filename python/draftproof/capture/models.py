@@ -168,7 +168,7 @@ def _from_module(spec: str) -> Any:
         sys.path.insert(0, "")
     try:
         return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, TypeError, ValueError) as error:  # also of a wrong name of a module
+    except (ImportError, AttributeError, TypeError, ValueError) as error:  # a wrong module or name raises one of them
         raise CaptureError("model", f"{spec!r} ({error})", "a module that can be imported, with this name") from error
     except (Exception, SystemExit) as error:
         from draftproof.subject import words_of

@@ -59,7 +59,7 @@ class Filter:
 @dataclass(frozen=True)
 class Trees:
     """The shape of captured trees: at each position, `paths` independent paths of `length` tokens are drawn from the
-    first draft model. They replace the rows along the text.
+    first draft model. The rows at their nodes replace the rows along the text.
 
     paths: number of paths, at least 1.
     length: number of tokens of a path, at least 1.

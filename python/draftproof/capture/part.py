@@ -106,7 +106,7 @@ class Part:
         array = self.arrays[name]
         data = np.ascontiguousarray(rows, dtype=array.numpy)
         assert data.shape[1:] == array.shape[1:], (name, data.shape)
-        if first + data.shape[0] > array.shape[0]:  # the progress file is not that of this part file
+        if first + data.shape[0] > array.shape[0]:  # the progress file belongs to another part file
             found = f"{first} entries of {name} and {data.shape[0]} more"
             raise CaptureError(str(self._json), found, f"at most {array.shape[0]} entries")
         self._write(data.tobytes(), array.begin + first * array.row_bytes)
@@ -136,8 +136,8 @@ class Part:
         return np.memmap(self.path, dtype=array.numpy, mode="r", offset=array.begin, shape=array.shape)
 
     def count(self, name: str, expected: int | None = None) -> int:
-        """Returns a count at the end of a capture. Raises: CaptureError if the progress file that was continued lacks
-        it or its count is not the expected one."""
+        """Returns a count at the end of a capture. Raises: CaptureError if the progress file of a continued capture
+        lacks the count, or the count is not `expected`."""
         found = self.progress.counts.get(name)
         if found is None or (expected is not None and found != expected):
             wanted = "a count" if expected is None else str(expected)

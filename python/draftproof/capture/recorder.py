@@ -264,7 +264,7 @@ def ids(values: Any, place: str = "tokens") -> NDArray[np.int64]:
 
 
 def _rows(place: str, values: Any) -> NDArray[Any]:
-    """Returns rows of any array library. Raises: CaptureError, which names the `place`, for other things."""
+    """Returns rows of any array library. Raises: CaptureError, which names `place`, if `values` are not numbers."""
     try:
         rows = to_numpy(values)
     except (TypeError, ValueError, OverflowError, RuntimeError) as error:

@@ -101,7 +101,8 @@ def show(given: argparse.Namespace, result: dict[str, Any], text: Callable[[dict
 
 
 def listed(given: list[str] | None) -> list[str] | None:
-    """Returns the values of an option that may be repeated and may have lists separated by commas; None without any."""
+    """Returns the values of an option that may be repeated and may have lists separated by commas; None if there are
+    none."""
     words = [word for entry in given or [] for word in entry.split(",") if word]
     return words or None
 

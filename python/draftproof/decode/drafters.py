@@ -72,7 +72,7 @@ class Drafter(ABC):
         """Returns the distributions [n, V] after the nodes of a level, or None to end the drafts."""
 
     def accepted(self, path: Sequence[int]) -> None:  # noqa: B027
-        """Receives the accepted nodes after each call; drafters without a cache need not override it."""
+        """Receives the accepted nodes after each call; drafters without a cache need not override this method."""
 
     def propose(self, text: Sequence[int], shape: Shape, generator: torch.Generator) -> Proposal:
         """Draws the drafts of one call."""

@@ -106,7 +106,7 @@ _SHAPES = "PATHSxLENGTH as in 4x8, siblings at each level as in 4-2-1, or fixed 
 
 
 def _is_number(word: str) -> bool:
-    """Whether this is a number of at most six digits. `isdigit` also accepts superscripts, which `int` refuses."""
+    """Whether `word` is a number of at most six digits. `isdigit` also accepts superscripts, which `int` refuses."""
     return word.isdecimal() and len(word) <= 6
 
 

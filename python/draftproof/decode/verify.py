@@ -64,7 +64,8 @@ def _tree(
     drafts, parents = (torch.tensor(one, device=p.device) for one in (made.tokens, made.parents))
     trees = [parents]
     if fixed is not None:
-        # The drawn child of a node was drawn from the node's row without the fixed children, so these get q = 0.
+        # The drawn child of a node was drawn from the node's row without the fixed children, so q of the fixed children
+        # is set to 0.
         beside = (parents[:, None] == parents[None]) & fixed.to(p.device)[None]
         rows, siblings = beside.nonzero().unbind(1)
         q[rows, drafts[siblings]] = 0

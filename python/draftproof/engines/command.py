@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(known, chosen, base, options)
     except (Missing, OSError) as error:
-        if options.into:  # an engine's; its traceback helps
+        if options.into:  # an error of the engine: the traceback shows its location
             raise
         say("draftproof engines", error)
         return BAD_INPUT

@@ -28,7 +28,7 @@ class _Here(threading.local):
 
     tape: Tape | None = None
     seed: int | None = None
-    made: dict[str, Any] | None = None  # by library: its generator with a seed that is derived from `seed`
+    made: dict[str, Any] | None = None  # for each library, a generator with a seed derived from `seed`
     imports = 0  # number of modules that this thread was importing when the call began
 
 
@@ -123,7 +123,7 @@ class Patches:
 
 def source_of(tape: Tape, seed: Hashable, generator: Any) -> Any:
     """Returns the source that replaces a generator with this seed in the running call: `generator` itself if the seed
-    is the same in every call, else a source that reads the same places of the tape for equal seeds."""
+    is the same in every call, else a source that reads the same numbers of the tape for equal seeds."""
     if tape.book is not None and tape.book.is_fixed(seed):
         return generator
     return SeededSource(seed)

@@ -1,5 +1,5 @@
-"""Random operators of torch, drawn from a tape: one function for each operator's name. It handles all overloads:
-functional, in-place, `out=`, like-variants, with and without a generator.
+"""Random operators of torch, drawn from a tape: one function for each operator's name. Each function handles all
+overloads: functional, in-place, `out=`, like-variants, with and without a generator.
 
 A new operator is one function with `@handles("aten::name")`. It gets the tape, the overload, and the arguments, and
 returns a result like the operator's. Dispatch modes are off inside.
@@ -54,7 +54,7 @@ def target_of(given: dict[str, Any], default: torch.dtype | None = None) -> Targ
     if out is not None:
         return shape, out.dtype, out.device
     dtype, device = given.get("dtype"), given.get("device")
-    if not isinstance(dtype, torch.dtype):  # None, or a number from the schema's defaults
+    if not isinstance(dtype, torch.dtype):  # dtype is None, or a number from the schema's defaults
         dtype = like.dtype if like is not None else default or torch.get_default_dtype()
     if device is None:
         device = like.device if like is not None else _CPU

@@ -51,7 +51,7 @@ def uniform_bits(dtype: torch.dtype, device: torch.device) -> int:
 
     CUDA draws (x + 1/2) 2^-32, rounds it to a float, and turns 1 into 0: numbers below 2^-9 keep more bits than the
     tape's grid of 2^-24 has. A comparison of such a number has a probability that differs from the tape's by 2^-24 at
-    most. For doubles the same holds with 2^-53.
+    most. For doubles the two probabilities differ by 2^-53 at most.
     """
     count, most = 512, 53 if dtype == torch.float64 else 24
 
@@ -92,7 +92,7 @@ def placed(values: Any, shape: tuple[int, ...], dtype: torch.dtype, device: torc
         return torch.from_numpy(values).to(device=device, dtype=dtype).reshape(shape)
     if not shape:
         values = values[0]
-    tensor = torch.tensor(values, dtype=dtype)  # an argument `device` takes a microsecond more
+    tensor = torch.tensor(values, dtype=dtype)  # with an argument `device`, torch.tensor takes a microsecond more
     if device.type != "cpu":
         tensor = tensor.to(device)
     return tensor if len(shape) < 2 else tensor.reshape(shape)
@@ -129,7 +129,7 @@ def source_at(tape: Tape, generator: torch.Generator | None, device: torch.devic
     seed = generator.initial_seed()
     if is_mark(seed):
         at = tape.seeded.get(("torch", seed))
-        return None if at is None else SeededSource(at.root, at.at)  # a copy: this state may be restored
+        return None if at is None else SeededSource(at.root, at.at)  # a copy: the function may restore this state
     return source_of(tape, ("torch seed", seed), generator)
 
 

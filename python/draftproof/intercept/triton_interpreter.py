@@ -110,8 +110,7 @@ def present() -> bool:
 
 @contextmanager
 def _replaced(functions: dict[str, Any], answers: dict[str, Callable[..., Any]]) -> Iterator[None]:
-    """Makes the interpreter run `answers` instead of the functions, also if a kernel imported them under other
-    names."""
+    """Makes the interpreter run `answers` instead of `functions`, also if a kernel imported these under other names."""
     made = next(iter(functions.values())).rewritten_fn
     before = {function.fn: made.get(function.fn) for function in functions.values()}
     made.update({function.fn: answers[name] for name, function in functions.items()})
@@ -147,7 +146,7 @@ def unreachable(thing: object) -> str:
     fn = getattr(thing, "fn", None)
     if type(thing).__name__ != "JITFunction" or not isinstance(fn, types.FunctionType):
         return ""
-    if fn.__module__.partition(".")[0] == "triton":  # The kernels that call Triton's functions are reported instead.
+    if fn.__module__.partition(".")[0] == "triton":  # The kernels that call this function are reported.
         return ""
     named = sorted(_random_names(fn))
     if not named:

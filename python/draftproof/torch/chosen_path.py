@@ -31,7 +31,7 @@ class ChosenPath:
         self.p_at = torch.ones(b, at.tree.longest, dtype=torch.float64, device=at.device)
         self.q_at = torch.ones_like(self.p_at)
         self.p_of, self.q_of = at.of_drafts()
-        self.order: Tensor | None = None  # [B, V] the order of tokens in the last pair
+        self.order: Tensor | None = None  # [B, V] order of tokens in the last rows of `pair`
 
     def choose(self, i: int, rows: Tensor, draws: Tensor, starting: Tensor) -> Tensor:
         """Returns the draft [R] that continues the path after i tokens. `rows` [R] are batch rows that have draws after

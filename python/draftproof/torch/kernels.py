@@ -186,7 +186,7 @@ def _suits(kernel: kernel_library.Kernel, p: Tensor, q: Tensor, drafts: Tensor, 
 
 
 def _check_rows(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, lengths: Tensor, given: Options) -> None:
-    """Checks values as the torch form does. Raises: ValueError."""
+    """Checks the values of rows and drafts as the torch form does. Raises: ValueError."""
     from .verifiers.recursive_rejection_without_replacement import want_distinct, want_drafted
 
     p_rows = Rows("p", p[:, None], given.logits, given.temperature)

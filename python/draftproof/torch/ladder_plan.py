@@ -10,10 +10,11 @@ q = 0, and f(s) is the probability that some draft falls in the first s of q.
     slope  of G                            distribution of the selected draft over q, in each bin
     c_i    level of break i                the break is up if a uniform u is below it
 
-The levels are not computed. Let H_t be G minus the mixture spent until time t. At breaks that are still up H_t is
-G - t f, everywhere else it is at least that; it is concave and straight between breaks that are up. So H_t is the least
-concave function above G - t f, and **break i is up for u exactly if it is a corner of the upper hull of G - u f**. A
-decision needs one edge of that hull: the one over the bin of its best draft.
+The levels are not computed. Let H_t be G minus the integral, over u from 0 to t, of f interpolated between the breaks
+that are up for u. At breaks that are up for t, H_t is G - t f, and everywhere else at least G - t f; it is concave and
+straight between breaks that are up. So H_t is the least concave function above G - t f, and **break i is up for u
+exactly if it is a corner of the upper hull of G - u f**. A decision needs one edge of that hull: the one over the bin
+of its best draft.
 
 Correctness: in real arithmetic the distribution of the selected draft is q times the slope of G (docs/ladder.md). In
 float64 G, f and the running sums are off by some roundings of 2^-53 a token, so the distribution is off by about
@@ -53,7 +54,8 @@ class Plan:
         return int(self.q_bin.shape[1])
 
     def edge(self, u: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
-        """Returns the group [a, b) of each bin [R] for levels u [R]."""
+        """Returns the group of each bin [R] at level u [R]: the bins [a, b) between two neighbouring breaks that are
+        up."""
         return hull_edge(self.s, (self.target - self.missed).sub_(u[:, None] * self.f), bin_)
 
     def groups(self, bin_: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
@@ -169,7 +171,8 @@ Coverage: TypeAlias = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 def plan(
     p: Tensor, q: Tensor, distribution: Tensor, buckets: int | None, singles: int = 0, coverage: Coverage | None = None
 ) -> Plan:
-    """Returns the plan for rows p and q [R, V] of any positive sums; `distribution` [R, K] of the number of drafts.
+    """Returns the plan for rows p and q [R, V] of any positive sums. `distribution` [R, K] is the distribution of the
+    number of drafts.
 
     `buckets` and `singles` as for `bins_of`. Drafts are independent unless `coverage` computes another f.
     Cost: a sort of V tokens, or a pass if there are buckets; O(K n) for n bins.
@@ -202,10 +205,10 @@ STRIDE = 32
 def hull_edge(s: Tensor, y: Tensor, bin_: Tensor) -> tuple[Tensor, Tensor]:
     """Returns the edge a < b of the upper hull of the points (s, y) [R, n + 1] over each bin [R]: a <= bin < b.
 
-    A line through a point left of the bin and one right of it is raised to the highest point above it, until none is
-    above. It starts at the edge of a coarser hull, or at the bin itself. The highest point above a line is a corner;
-    once both ends are corners, all that follow lie between them, so windows shrink and the search ends. The first and
-    the last point are corners; points on a line are not.
+    A line through a point left of the bin and a point right of it is raised to the highest point above it, until no
+    point is above the line. The line starts at the edge of a coarser hull, or at the bin itself. The highest point
+    above a line is a corner; once both ends are corners, all later ends lie between them, so windows shrink and the
+    search ends. The first and the last point are corners; points on a line are not.
     Cost: a few passes over the points; each step reads from the device whether a row is not done.
     """
     n = y.shape[1] - 1

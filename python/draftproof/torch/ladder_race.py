@@ -1,4 +1,4 @@
-"""F, the probability that drafts without replacement hit the first bins of a ladder, and its chords.
+"""F, the probability that drafts without replacement hit the first bins of a ladder, and its slope in each bin (chord).
 
 Each token x has an exponential clock of rate q(x); the first K to ring are the drafts, in that order.
 
@@ -7,9 +7,10 @@ Each token x has an exponential clock of rate q(x); the first K to ring are the 
     chord  1/W integral over t of e^(-ct) [W Pr(own = 0) Pr(N' < K) - c sum over k + j < K, j > 0, of
            Pr(N' = k) Pr(own = j)]
 
-K = 1: F = s. K = 2: the chord is 1 + R(below) - c R(bin) / W with R the sum of q / (1 - q). Else the trapezoid rule in
-log t, all bins and times at once. Distributions of numbers are polynomials whose coefficient k is a probability; sums
-of independent numbers are products, and the distributions below every bin are running products.
+If K = 1, F = s (ladder_plan.py). If K = 2, the chord is 1 + R(below) - c R(bin) / W, where R is the sum of q / (1 - q)
+over tokens. Else the integral is computed by the trapezoid rule in log t, for all bins and times at once. A
+distribution of a number of clocks is a polynomial whose coefficient k is the probability of k; a sum of independent
+numbers has the product of their polynomials, so the distributions of N' of all bins are running products.
 
 Correctness: docs/ladder.md, "Without replacement". All terms are of the order of the bin's mass, so narrow bins keep
 their precision. With n nodes an octave the rule errs by at most 2 (sec d)^K e^(-2 pi n d / ln 2) of each term for any d

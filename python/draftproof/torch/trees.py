@@ -23,7 +23,7 @@ class Tree:
     """Trees of up to n drafts; n may be 0."""
 
     tokens: Tensor  # [B, n] int64
-    there: Tensor  # [B, n] whether draft i is there
+    there: Tensor  # [B, n] whether entry i is a draft, not padding
     parent: Tensor  # [B, n] node after which draft i was drawn
     node: Tensor  # [B, n] node that draft i reaches
     depth: Tensor  # [B, n + 1] number of drafted tokens from the root to each node
@@ -73,7 +73,7 @@ def tree_of(tokens: Tensor, there: Tensor, parents: Tensor) -> Tree:
 def tree_of_paths(tokens: Tensor, lengths: Tensor) -> Tree:
     """Returns the tree of paths [B, K, L] of lengths [B]."""
     b, k, n = tokens.shape
-    shared = (tokens[:, :, None] == tokens[:, None]).long().cumprod(-1)  # [B, K, K, L]: whether prefixes are equal
+    shared = (tokens[:, :, None] == tokens[:, None]).long().cumprod(-1)  # [B, K, K, L]: equal prefixes of two paths
     place = torch.arange(n, device=tokens.device)
     node = shared.argmax(2) * n + place + 1
     parent = torch.nn.functional.pad(node, (1, 0))[:, :, :n].clone()

@@ -254,7 +254,7 @@ def derived_costs(
                     f"hardware: got figures by which the {model} takes {reading:g} s to read and {computing:g} s for "
                     "each token, expected times that a double can represent"
                 )
-            knee = reading / computing  # number of tokens above which computing takes longer
+            knee = reading / computing  # number of tokens above which computing takes longer than reading
             counts = {1 << i for i in range(most_tokens.bit_length()) if 1 << i <= most_tokens} | {most_tokens}
             counts |= {n for n in (math.floor(knee), math.ceil(knee)) if 1 <= n <= most_tokens}
             lines += [

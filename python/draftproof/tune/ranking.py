@@ -1,4 +1,4 @@
-"""Ranks settings by tokens per second: expected tokens of a step by the seconds of a step."""
+"""Ranks settings by tokens per second: expected tokens of a step divided by its seconds."""
 
 from __future__ import annotations
 

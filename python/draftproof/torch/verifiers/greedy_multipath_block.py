@@ -2,10 +2,10 @@
 that was drawn from the distribution of the greatest path.
 
     order             tokens by p / q descending, ties by ascending id
-    K                 paths that start together at a node and are compared
+    K                 number of paths that start together at a node and are compared
     B, r              probability that a path is less than all paths through the node, and that it passes through the
                       node; up to a common factor, B + r = 1; B = 0 where the paths start
-    lo(y), hi(y)      B + r times the q-mass of the tokens below y in the order; the same with q(y)
+    lo(y), hi(y)      B + r times the q-mass of the tokens below y in the order; hi(y) = lo(y) + r q(y)
     w(y)              sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
     q_greatest        q(y) w(y) over its sum for all tokens; the sum telescopes to one difference of powers
     after y           B' = lo, r' = r q(y), divided by their sum

@@ -25,8 +25,8 @@ from ..rows import Temperature
 from ..trees import TreeInputs, drafted_inputs
 
 RARELY_TWO = 2.0**-8
-"""If V > FEW and the probability that two or more paths are active is at most this, no plan is made: one of the active
-drafts is chosen uniformly, which is lossless too and costs less."""
+"""If V > FEW and the probability that two or more paths are active is at most RARELY_TWO, no plan is made: one of the
+active drafts is chosen uniformly, which is lossless too and costs less."""
 FEW = 64
 
 
@@ -93,7 +93,7 @@ class LadderPath(ChosenPath):
         super().__init__(at)
         self.buckets, self.average, self.most = buckets, average, max(at.tree.most, 1)
         self.distribution = torch.ones(len(self.node), self.most, dtype=torch.float64, device=at.device)
-        self.plans: list[tuple[Tensor, Plan]] = []  # at each depth: row of the plan for each batch row, or -1
+        self.plans: list[tuple[Tensor, Plan]] = []  # for each depth: each batch row's row of the plan, or -1
 
     def choose(self, i: int, rows: Tensor, draws: Tensor, starting: Tensor) -> Tensor:
         self.distribution[rows[starting]] = number_distribution(draws[starting].sum(1), self.most)

@@ -6,9 +6,9 @@ with the highest p / q is taken; the choice among its drafts depends on the orde
 
     H, G, Z    bins above the group taken, the group, the bins below it
     g_1 .. g_j drafts in G, in the order of the draw
-    k          j, less the tokens of Z that come before H where the race of the drafts goes on; at least 1
+    k          j minus the number of tokens of Z that ring before any of H if the race goes on after the drafts; >= 1
 
-If H is empty, g_1 is chosen. Otherwise g_i, i < k, with probability q(g_i) / q(G), and g_k with the rest.
+If H is empty, g_1 is chosen. Otherwise g_i is chosen with probability q(g_i) / q(G) if i < k, and g_k with the rest.
 Correctness: the choice has distribution q on G given that G is hit and H is not. The distribution of the selected draft
 is thus known for any levels and bins (docs/ladder.md, "Without replacement"), and verifying it is lossless.
 """

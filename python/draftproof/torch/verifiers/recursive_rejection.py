@@ -1,8 +1,8 @@
-"""Recursive rejection of i.i.d. drafts: tests the drafts in turn; each rejection replaces the residual by the next one.
+"""Recursive rejection of i.i.d. drafts: tests the drafts in turn; each rejection gives a new residual.
 
     b     parameter of the residual (p - b q)+; 0 is the target itself
     F(b)  mass of (p - b q)+; 1 for b = 0
-    test  u F(b) q(x) < p(x) - b q(x); after a rejection b grows by F(b)
+    test  accepts draft x if u F(b) q(x) < p(x) - b q(x) for a uniform u; after a rejection b grows by F(b)
 
 Correctness: after a rejection at b, the tokens that are still to be emitted have the masses (p - (b + F(b)) q)+.
 """

@@ -70,7 +70,7 @@ def recursive_rejection_without_replacement(
     b = torch.zeros(len(p), dtype=torch.float64, device=at.device)
     mass, unseen = torch.ones_like(b), torch.ones_like(b)
     accepted = torch.full_like(at.lengths, -1)
-    most = torch.finfo(torch.float64).max  # mass / 0 is inf, and inf times q = 0 is NaN
+    most = torch.finfo(torch.float64).max  # limit of b: mass / 0 is inf, and inf times q = 0 is NaN
     for k in range(drafts.shape[1]):
         tested = there[:, k] & (accepted < 0)
         x = at.drafts[:, k : k + 1]

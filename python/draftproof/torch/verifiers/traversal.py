@@ -1,12 +1,12 @@
 """Traversal verification: tests a tree from its leaves to its root, each path against the residual of the paths before
 it.
 
-    b            residual (p - b q)+ / F(b) of the target after a node; 0 while no child was refused
-    F            mass of (p - b q)+
+    b            parameter of the residual (p - b q)+ / F(b) after a node; 0 while no child was refused
+    F, F(b)      mass of (p - b q)+
     m            q-mass outside the refused children
     w            probability that the node or a node below it is accepted; 1 at the root
     w_c          min(1, w m (p(c) - b q(c)) / (F q(c))) for child c
-    c refused    b' = b + F / (w m), w' = w F' / (w F' + (1 - w) F), m' = m - q(c)
+    c refused    b' = b + F / (w m), F' = F(b'), w' = w F' / (w F' + (1 - w) F), m' = m - q(c)
 
 Correctness: requires that the children of a node are draws of one row without replacement, in draw order. Merged paths
 of independent draws, in order of first appearance, satisfy this.
@@ -93,7 +93,7 @@ class Traversal(PostOrder):
         if len(rows) == 0:
             return
         weight, mass = self.weight[rows, nodes], self.mass[rows, nodes]
-        most = torch.finfo(torch.float64).max  # mass / 0 is inf, and inf times q = 0 is NaN
+        most = torch.finfo(torch.float64).max  # limit of b: mass / 0 is inf, and inf times q = 0 is NaN
         b = (self.b[rows, nodes] + mass / (weight * self.unseen[rows, nodes])).clamp(max=most)
         p, q = self.at.p_row(rows, nodes), self.at.q.row(rows, children)
         seen = self.tree.draws(rows, nodes) & (self.rank[rows] <= self.tested[rows, nodes, None])
