@@ -96,8 +96,8 @@ std::vector<double> full_distribution(std::span<const double> stored, Values val
 }
 
 /// Returns the distribution [K + 1] of a truncated row: K probabilities, which must be 0 where `padding` is true, and
-/// the rest. Temperature, top-p and min-p of the full distribution cannot be computed from a truncated row, so the
-/// filter must be the default.
+/// the probability of all other tokens. Temperature, top-p and min-p of the full distribution cannot be computed from a
+/// truncated row, so the filter must be the default.
 /// Throws: InputError.
 std::vector<double> truncated_distribution(std::vector<double> stored, const std::vector<bool>& padding, double rest,
                                            const Filter& filter, const RowPlace& place) {

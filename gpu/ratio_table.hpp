@@ -1,10 +1,10 @@
 // Builds ratio tables from rows in device memory, without copying the rows to the host. Every array has the bits of
 // RatioTable on the host. It needs no CUDA header, only the library draftproof::gpu.
 //
-// Cost: sorts and running sums of V tokens on the device, and two waits. Alias cells are also filled there, all at
-// once (tables/alias_lists.cuh).
-// Correctness: a table has integers that sum to 2^62 and results of searches in them; tests compare every array with
-// the host's.
+// Cost: sorts and running sums of V tokens on the device, and two waits. Alias cells are also filled on the device, all
+// at once (tables/alias_lists.cuh).
+// Correctness: a table has integers that sum to 2^62 and results of searches among these integers; tests compare every
+// array with the host's.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@ namespace draftproof::gpu {
 template <class V>
 inline constexpr bool by_block_alone = V::info.is_mutant();
 
-/// Returns the properties of the current device by which a mapping of V is chosen. If V is a mutant, they allow neither
-/// clusters nor split teams.
+/// Returns the properties of the current device by which a mapping of V is chosen. If V is a mutant, these properties
+/// allow neither clusters nor split teams.
 /// Throws: std::invalid_argument if V is a mutant and `wanted` is cluster or split.
 template <class V>
 DeviceTraits device_for(Mapping wanted) {

@@ -66,8 +66,8 @@ def gates(
 
 @pytest.fixture
 def draftproof_acceptance(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Returns a function that calls `draftproof.acceptance`. The test fails with both numbers if the mean is below
-    `at_least`; the report of the test has the rates."""
+    """Returns a function that calls `draftproof.acceptance`. If the mean is below `at_least`, the test fails with both
+    numbers; the report of the test has the rates."""
 
     def measured(fn: Any, rows: Any, *arguments: Any, at_least: Any, **named: Any) -> Any:
         __tracebackhide__ = True
@@ -120,7 +120,7 @@ def _options(config: pytest.Config) -> dict[str, Any]:
 
 
 def _report(item: pytest.Item, verdict: Verdict) -> None:
-    if verdict.status in ("passed", "skipped"):  # Other verdicts are shown by the exception.
+    if verdict.status in ("passed", "skipped"):  # The exception shows all other verdicts.
         item.add_report_section("call", "draftproof", str(verdict))
     item.user_properties.append(("draftproof", json.dumps(verdict.document)))
 

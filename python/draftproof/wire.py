@@ -23,7 +23,7 @@ class WireError(Exception):
 
 
 def read_frame(stream: BinaryIO) -> tuple[Fields, Arrays] | None:
-    """Returns the fields and arrays of the next message; None at the end.
+    """Returns the fields and arrays of the next message; None at the end of the stream.
 
     Arrays are read-only views of the bytes read; bfloat16 becomes float32.
     Raises: WireError if the stream ends in a message or the bytes are no message.

@@ -52,7 +52,8 @@ def drawn(rng):
 
 
 def located(change):
-    """Returns (path, line number) of a change: its old line if unchanged, else the only equal line; else None."""
+    """Returns (path, line number) of a change: its stored location if the line there is unchanged, else the location
+    of the only equal line; None if there is no such line, or more than one."""
     path = ROOT / change["file"]
     if path.exists():
         lines = path.read_text().splitlines()

@@ -341,7 +341,7 @@ def _simulated(question: _Question, steps: int, false_alarm: float, seed: int) -
     if steps < 1:
         raise ValueError(f"steps: got {steps}, expected at least 1")
     deadline = deadline_of(subject, None)
-    with contextlib.suppress(FunctionFailed):  # fn may refuse the sizes of the rehearsal
+    with contextlib.suppress(FunctionFailed):  # fn may refuse rows of the rehearsal's sizes
         rehearse(subject, deadline)
     random = np.random.default_rng(seed)
     each = -(-steps // len(question.pairs))

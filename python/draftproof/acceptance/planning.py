@@ -106,7 +106,7 @@ def steps_for(
     normal, worse = NormalDist(), lengths.shortened(loss)
     reach = -normal.inv_cdf(false_alarm) * math.sqrt(float(lengths.variance) + between)
     reach -= normal.inv_cdf(miss) * math.sqrt(float(worse.variance) + between)
-    if not reach < math.sqrt(MOST_STEPS) * loss * float(lengths.mean):  # also for a product that underflows to 0
+    if not reach < math.sqrt(MOST_STEPS) * loss * float(lengths.mean):  # true if the product underflows to 0
         raise ValueError(
             f"loss: got a share of {loss:g} of a mean of {float(lengths.mean):g}, expected a loss that "
             f"{MOST_STEPS:.0e} steps show"

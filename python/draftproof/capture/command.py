@@ -119,7 +119,7 @@ def silence_libraries() -> None:
 @contextlib.contextmanager
 def stoppable() -> Iterator[None]:
     """Until the context ends, SIGINT and SIGTERM raise KeyboardInterrupt; then their previous handlers are restored.
-    Python allows handlers in the main thread alone, so other threads keep the handlers that there are."""
+    Python allows handlers in the main thread alone, so this context changes no handlers in other threads."""
     with contextlib.ExitStack() as previous:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGINT):

@@ -100,8 +100,8 @@ def quantised(model: Any, how: str | int) -> tuple[Any, str]:
 
 
 def rounded(weights: Any, bits: int) -> Any:
-    """Returns the weights rounded to multiples of a scale, one scale for every 32 values in storage order: the largest
-    magnitude of the group over 2^(bits-1) - 1. The last group may be shorter."""
+    """Returns the weights rounded to multiples of a scale. Each group of 32 values in storage order has one scale: the
+    largest magnitude in the group divided by 2^(bits-1) - 1. The last group may be shorter."""
     torch = library("torch")
     flat = weights.flatten()
     groups = torch.nn.functional.pad(flat, (0, -flat.numel() % GROUP)).view(-1, GROUP)

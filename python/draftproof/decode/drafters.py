@@ -1,4 +1,4 @@
-"""Drafts of one call, and where they come from: a model, the text by prompt look-up, an n-gram model of the text."""
+"""Drafts of one call, and their sources: a model, the text by prompt look-up, an n-gram model of the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws of numpy's generators by the names of their methods: one function each, with the method's own parameters.
+"""Draws of numpy's generators: one function for each name of a method, with the parameters of the method.
 
 A new method is one function with `@draws("name")`. Its first argument is the call: the tape, and the draw log's entry.
 """

@@ -20,7 +20,7 @@ _LOADED_FROM = dict.fromkeys(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLO
 _LOADED_FROM |= dict.fromkeys(("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"), "closure")
 _LOADED_FROM["IMPORT_NAME"] = "import"
 _ATTRIBUTE = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
-_BETWEEN = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL"})  # these do not change the loaded object
+_BETWEEN = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL"})  # instructions that keep the loaded object
 
 
 @functools.cache
@@ -94,7 +94,7 @@ def _parts_of(name: str, thing: object) -> Iterator[tuple[str, object]]:
         yield name, thing.__func__
     elif isinstance(thing, types.FunctionType):
         room = (thing.__module__ or "").partition(".")[0]
-        if room in LIBRARIES or room in sys.stdlib_module_names:  # e.g. copy.deepcopy names types of many modules
+        if room in LIBRARIES or room in sys.stdlib_module_names:  # copy.deepcopy, e.g., names types of many modules
             return
         original = getattr(thing, "__wrapped__", None)
         if original is not None:

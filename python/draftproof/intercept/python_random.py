@@ -143,7 +143,7 @@ class StandIn(Plain, metaclass=LikeBase):
         return drawn
 
     def expovariate(self, lambd: float = 1.0) -> float:
-        if here.tape is None:  # short cut: functions often draw V exponentials one by one
+        if here.tape is None:  # fast, because functions often draw V exponentials one by one
             return Plain.expovariate(self._plain(), lambd)
         if self._row("expovariate", "clock") is None:
             return float(Plain.expovariate(self._plain(), lambd))

@@ -117,7 +117,8 @@ def compiled_by(fn: Callable[..., Any]) -> str:
 
 
 def may_compile(fn: Callable[..., Any]) -> bool:
-    """Whether `fn` may call a function of torch.compile: one that it names, or one inside a library that it names."""
+    """Whether `fn` may call a function of torch.compile: a function that `fn` names, or a function inside a library
+    that `fn` names."""
     inside = ("transformers", "triton", "jax")
     owners = (thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
               for _, thing in objects_of(fn))  # fmt: skip

@@ -90,8 +90,8 @@ def verify_selected(at: Inputs, made: Plan, chosen: Tensor, bin_: Tensor) -> tup
 
 
 def mean_share(x: Tensor, beta: Tensor, k: int) -> Tensor:
-    """Returns H(j, r) (docstring of the module) for one group of each row, [R, K, K]: at [:, j - 1, r], and 0 for
-    j + r > K. x and beta are [R].
+    """Returns H(j, r) (docstring of the module) for one group of each row, [R, K, K]: entry [:, j - 1, r] is H(j, r),
+    or 0 if j + r > K. x and beta are [R].
 
     Cost: O(K^2) operations on K numbers a row.
     """

@@ -1,1 +1,1 @@
-"""One drafter a file; the function has the name of its file."""
+"""Each file has one drafter, a function with the name of its file."""

@@ -1,1 +1,1 @@
-"""One verifier a file; the function has the name of its file."""
+"""Each file has one verifier, a function with the name of its file."""

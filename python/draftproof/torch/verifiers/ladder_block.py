@@ -2,9 +2,10 @@
 known distribution.
 
     u         node of the chosen path       the paths that pass through u are active, all K at the root
-    mu        distribution of their number   given the prefix and the levels drawn so far, or the prefix alone
+    mu        distribution of the number of active paths, given the prefix and the levels drawn so far; with `average`,
+              given the prefix alone
     f(s)      sum of mu_m (1 - (1 - s)^m)   upper bound of the ladder at u, which approximates p(.|u)
-    q_chosen  q(y|u) times slope            the proposal row of block verification
+    q_chosen  q(y|u) times the slope of G   proposal row of block verification; G of ladder_plan.py
 
 Correctness: block verification is exact for a path of known distribution. If the distribution is known given the
 levels, a token together with its level is a token of a larger alphabet, whose target distribution is p times the

@@ -4,8 +4,8 @@ root.
     w       probability that the node or a node below it is accepted; 1 at the root
     s, m    drawn child of the node, and the row that it was drawn from; m = 0 without a drawn child
     E       sum of (w p - m)+ over the tokens without the fixed children
-    w_s     min(1, w p(s) / m(s)), tested first
-    w_k     w p(k) / (1 - w + E + sum of w p over k and the fixed children after it)
+    w_s     min(1, w p(s) / m(s)); s is tested first
+    w_k     w p(k) / (1 - w + E + sum of w p over k and the fixed children after it), for fixed child k
     node    accepted with E / (1 - w + E) after its children were refused; the token after it has weights (w p - m)+ on
             the tokens without the fixed children
 
