@@ -59,7 +59,7 @@ NamedArrays split_planes(const Array& planes, const std::string& file) {
     arrays.emplace_back(std::move(name), Array{.dtype = planes.dtype,
                                                .shape = {planes.shape[1], planes.shape[2]},
                                                .bytes = {part.begin(), part.end()}});
-    // Empty planes take no bytes, so a small file may declare any number of them.
+    // The loop ends at an empty plane: it takes no bytes, so a small file may declare any number of empty planes.
     if (bytes == 0) break;
   }
   return arrays;

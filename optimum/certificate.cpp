@@ -148,8 +148,8 @@ Rational iid_cut(std::uint64_t p, std::uint64_t q, int drafts) {
   for (int k = 0; k < drafts; ++k) inside *= Rational(q, row_total);
   return Rational(p, row_total) + 1 - inside;
 }
-/// Returns the value of iid_cut with an error below (K + 3) `rounding`, from a product of K factors and two sums of
-/// numbers that are at most 2.
+/// Returns the value of iid_cut with an error below (K + 3) `rounding`, computed by a product of K factors and two sums
+/// of numbers that are at most 2.
 long double iid_cut_nearly(std::uint64_t p, std::uint64_t q, int drafts) {
   long double inside = 1;
   for (int k = 0; k < drafts; ++k) inside *= static_cast<long double>(q) * 0x1p-62L;

@@ -57,7 +57,7 @@ class Rows:
 
 
 class Argument:
-    """An array as a function takes it, and whether the function changed it."""
+    """An array in the form that a function takes; detects and undoes changes that the function makes."""
 
     __slots__ = ("_before", "_form", "_memory", "key", "name", "value")
 

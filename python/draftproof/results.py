@@ -142,7 +142,7 @@ class Verdict(Table):
 
     @property
     def status(self) -> str:
-        """The worst status of a tier, from the worst: failed, undecided, passed, skipped."""
+        """The worst status of the tiers. The order, from the worst, is failed, undecided, passed, skipped."""
         found = {tier.status for tier in self.tiers}
         return next((Status(status) for status in _WORST if status in found), Status(SKIPPED))
 

@@ -303,7 +303,7 @@ class Verifier:
         return outcome, [draw for draw in script.draws if draw.first >= len(values)]
 
     def states(self) -> dict[str, Any]:
-        """Returns the states of the libraries' generators. Draws that are not replaced change them."""
+        """Returns the states of the libraries' generators. Draws that are not replaced change these states."""
         found = {"random": random.getstate(), "numpy.random": str(np.random.get_state())}
         return found | ({"torch": self.torch.get_rng_state().tolist()} if self.torch is not None else {})
 

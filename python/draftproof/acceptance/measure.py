@@ -262,7 +262,7 @@ def _pair(rows: Any, i: int, level: str) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _counting(subject: Subject, count: Callable[[Any], int] | None) -> Subject:
-    """Returns the subject, or if `count` is given a subject whose only token is its number of accepted drafts."""
+    """Returns the subject; if `count` is given, a subject whose only token is the number of accepted drafts."""
     if count is None:
         return subject
     if subject.batched:

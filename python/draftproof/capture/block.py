@@ -86,7 +86,7 @@ def made_block(
     values: str,
     place: str,
 ) -> Block:
-    """Returns the block of the arguments of `Recorder.block`.
+    """Makes a block from the arguments of `Recorder.block`.
 
     Raises: CaptureError if shapes, ids or rows do not fit.
     """

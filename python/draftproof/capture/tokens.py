@@ -70,7 +70,7 @@ def open_tokenizer(given: Any) -> Tokenizer | None:
 
 
 def check_agreement(target: Tokenizer | None, draft: Tokenizer | None) -> bool:
-    """Whether both vocabularies are known. Every id that both have is then the same token.
+    """Returns whether both vocabularies are known, and checks that every id that both have is the same token.
 
     Raises: CaptureError with an id that is different tokens in the two: speculative decoding needs one vocabulary.
     """

@@ -35,7 +35,7 @@ _NOT_THE_FUNCTION = (
     str(Path(np.__file__).parent),
     *(str(Path(origin).parent) for origin in [getattr(find_spec("torch"), "origin", None)] if origin),
 )
-_padding = np.random.default_rng(1)  # never reseeded: if a function uses padding, its equal calls differ
+_padding = np.random.default_rng(1)  # never reseeded, so equal calls of a function that uses padding differ
 
 
 def refuse(tape: Tape, operator: str, remedy: str) -> NoReturn:

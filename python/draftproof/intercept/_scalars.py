@@ -152,7 +152,7 @@ def race_size(tape: Tape) -> int:
 
 
 def lone_clock(tape: Tape, operator: str, stream: str) -> float:
-    """Returns one exponential: a race of its own, or the next clock of a race of V clocks if the tape has races."""
+    """Returns one exponential: the next clock of a race of V clocks if the tape has races, else a race of one clock."""
     one = tape.single(operator)
     return clock_of(one.take((CLOCK, race_size(tape), 53, one.number_of(stream))))
 

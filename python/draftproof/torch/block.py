@@ -32,11 +32,11 @@ def verify_block(
 ) -> tuple[Tensor, Tensor]:
     """Returns the number of accepted tokens [B] and the extra token [B].
 
-    `p_at`, `q_at` [B, L] are the probabilities of the drafted tokens; `bonus` returns p after the last of them, `pair`
-    returns p and q after earlier ones. `pair` may return rows in any order of tokens; an extra token drawn from them is
-    an index in this order. A batch row reads a random number for test L unless L = 0, then one for each test
-    i = L - 1 .. 1 with 0 < c_i < 1 until a test succeeds, and one for the extra token. A test with c_i = 1 succeeds
-    without a random number.
+    `p_at`, `q_at` [B, L] are the probabilities of the drafted tokens; `bonus` returns p after the last drafted token,
+    `pair` returns p and q after earlier drafted tokens. `pair` may return rows in any order of tokens; an extra token
+    drawn from these rows is an index in this order. A batch row reads a random number for test L unless L = 0, then one
+    for each test i = L - 1 .. 1 with 0 < c_i < 1 until a test succeeds, and one for the extra token. A test with c_i =
+    1 succeeds without a random number.
     Cost: one row of p and q for each test below the end, and for the extra token.
     """
     b, n = p_at.shape

@@ -39,7 +39,7 @@ class Uniforms:
         return self.values.gather(1, place[:, None]).squeeze(1)
 
     def of(self, rows: Tensor) -> SomeUniforms:
-        """Returns the numbers of these rows [R]."""
+        """Returns a view of the uniforms of the batch rows `rows` [R]."""
         return SomeUniforms(self, rows)
 
 

@@ -58,7 +58,7 @@ def draft_gumbel_top_k(
             numbers.check()
         clocks = -numbers.values.log()
     arrivals = torch.where(distribution > 0, clocks / distribution, torch.inf)
-    # The time of tokens with q = 0 and of tokens with an infinite clock is infinite; they are not drawn.
+    # The time of tokens with q = 0 and of tokens with an infinite clock is infinite; these tokens are not drawn.
     times, drafts = arrivals.topk(k, dim=1, largest=False, sorted=True)
     there = distribution.gather(1, drafts) > 0
     return torch.where(there & (times < torch.inf), drafts, -1)

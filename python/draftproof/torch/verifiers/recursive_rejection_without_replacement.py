@@ -98,7 +98,7 @@ def recursive_rejection_without_replacement(
 
 
 def want_distinct(drafts: Tensor, there: Tensor) -> None:
-    """Raises: ValueError at the first draft that repeats an earlier one."""
+    """Raises: ValueError at the first draft that repeats an earlier draft."""
     same = (drafts[:, :, None] == drafts[:, None, :]) & there[:, :, None] & there[:, None, :]
     bad = same.tril(-1).nonzero()
     if len(bad) > 0:
