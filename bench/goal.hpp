@@ -1,4 +1,5 @@
-// A goal: a bound on the ratio of the times of two benchmarks of one run, one of which may be a peer or a lower bound.
+// A goal is a bound on the ratio of the times of two benchmarks of one run. One of the two may measure another
+// library's implementation (a peer) or a lower bound on the time.
 //
 // A group in bench/groups/ declares its goals where it registers its benchmarks. The report computes the ratio of the
 // two medians and compares it with the bound. A goal is left out unless both of its benchmarks ran.

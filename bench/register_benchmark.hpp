@@ -1,5 +1,5 @@
-// Groups of benchmarks: one file each in bench/groups/, found by the build, with a struct whose static `add()`
-// registers benchmarks with Google Benchmark.
+// Each group of benchmarks is one file in bench/groups/, found by the build. The file defines a struct whose static
+// `add()` registers benchmarks with Google Benchmark.
 #pragma once
 
 #include <atomic>

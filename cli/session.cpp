@@ -126,8 +126,8 @@ void install_stop_handler() {
 }
 
 void keep_standard_streams_apart() {
-  // open() returns the lowest free descriptor, which is the closed stream's. The opposite mode makes every use of it
-  // fail with EBADF.
+  // open() returns the lowest free descriptor, which is the closed stream's. The mode is the opposite of the stream's,
+  // so that every use of the stream fails with EBADF.
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(number, F_GETFD) < 0 && open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
 }

@@ -36,7 +36,7 @@ constexpr DeviceTraits beside_plans(DeviceTraits device, std::size_t plan_bytes)
   return device;
 }
 
-/// A mapping and its blocks per position; 1 except for cluster and split.
+/// A mapping, and the number of blocks per position, which is 1 except for cluster and split.
 struct Mapped {
   Mapping mapping;
   int partitions = 1;
@@ -47,7 +47,8 @@ struct Mapped {
 inline constexpr int many_drafts = 32;
 
 /// Returns the mapping for `positions` positions of `vocabulary` tokens with `proposals` proposal rows of entries of
-/// `entry_bytes` bytes and at most `drafts` drafts: `wanted`, or a choice by the table above if it is automatic.
+/// `entry_bytes` bytes and at most `drafts` drafts: `wanted`, or, if `wanted` is automatic, the choice by the table at
+/// the top of this file.
 /// Throws: std::invalid_argument with the reason if a mapping other than automatic is not available.
 Mapped mapped(Mapping wanted, const DeviceTraits& device, int positions, int vocabulary, int proposals,
               std::size_t entry_bytes, int drafts = many_drafts);

@@ -11,7 +11,7 @@
 namespace draftproof::gpu {
 
 int most_split_teams(const DeviceTraits& device, int positions, int partitions) {
-  constexpr int blocks = 4;         // of 512 threads on one multiprocessor, which has 2048
+  constexpr int blocks = 4;         // of 512 threads each: a multiprocessor holds 2048 threads
   constexpr int most_rows = 65535;  // per grid
   return std::min({positions, std::max(1, blocks * device.multiprocessors / partitions), most_rows});
 }
@@ -57,7 +57,7 @@ std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const 
     StoredBatch fewer = batch;
     fewer.positions = positions;
     std::size_t most = 0;
-    for (const int drafts : {1, 4, many_drafts}) {  // mapped() may choose differently for each of them (mapping.cpp)
+    for (const int drafts : {1, 4, many_drafts}) {  // mapped() may choose differently for each number (mapping.cpp)
       fewer.draft_stride = drafts;
       const auto entry = static_cast<std::size_t>(bytes_of(batch.format));
       const Mapped found =
@@ -68,7 +68,8 @@ std::size_t workspace_for_up_to(const StoredBatch& batch, Mapping wanted, const 
   };
   if (batch.positions == 0) return 0;
   // From as many positions as multiprocessors on, a position has at most one block, and the workspace grows with the
-  // number of positions. Smaller batches may need more memory, so each of their sizes is computed.
+  // number of positions. Smaller batches may need more memory, so the workspace of every smaller number of positions is
+  // computed.
   std::size_t most = bytes(batch.positions);
   for (int i = 1; i < std::min(batch.positions, device.multiprocessors); ++i) most = std::max(most, bytes(i));
   return most;

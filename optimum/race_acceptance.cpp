@@ -11,9 +11,10 @@ namespace draftproof {
 
 namespace {
 
-/// First time of the grid. At earlier times t, the factor Pr(N < K) e^(-ct) is replaced by 1. The error is at most t,
-/// because Pr(some clock has rung by t) is at most t. The nodes before the grid then form a geometric series, whose
-/// error is at most c t^2 = 2^-48 c with t the first time.
+/// First time of the grid. N is the number of tokens drawn from S by time t, and c is the mass outside S. At times t
+/// before the first time, the factor Pr(N < K) e^(-ct) is replaced by 1. The error is at most t, because Pr(some clock
+/// has rung by t) is at most t. The nodes before the grid then form a geometric series, whose error is at most c
+/// t^2 = 2^-48 c with t the first time.
 constexpr double first_time = 0x1p-24;
 /// Beyond c t = 40 the integrand has weight below e^-40 = 4e-18.
 constexpr double longest_race = 40;
@@ -33,7 +34,7 @@ int nodes_per_octave(int drafts) {
   }
 }
 
-/// The distribution of min(N_S(t), K) at every node, as S grows.
+/// The distribution of min(N, K) at every node (time of the grid), as S grows.
 class Race {
  public:
   /// `slowest`: the smallest positive mass outside S with which `missed` will be called.
@@ -51,8 +52,8 @@ class Race {
 
   /// Adds a token of rate q to S.
   void add(double q) {
-    // From the second factor of two on, y = 1 - e^(-qt) is computed from its value at t / 2, as y (2 - y). This does
-    // not amplify the relative error of y, and adds one and a half roundings.
+    // From the second octave (factor of two in t) on, y = 1 - e^(-qt) is computed from its value at t / 2, as y
+    // (2 - y). This does not amplify the relative error of y, and adds one and a half roundings.
     for (std::size_t n = 0; n < std::min(per_octave_, live_); ++n) bin_[n] = -std::expm1(-q * times_[n]);
     for (std::size_t n = per_octave_; n < live_; ++n) {
       const double y = bin_[n - per_octave_];
@@ -92,7 +93,7 @@ class Race {
   std::vector<double> counts_;       ///< Pr(N = k) at node n: [k][n]
 };
 
-/// Grows S from the end of the order. Calls `at(j, missed)` for S = the tokens from j on; `missed()` computes
+/// Grows S from the end of the order of tokens. Calls `at(j, missed)` for S = the tokens from j on; `missed()` computes
 /// Pr(not all drafts in S) by the integral. Ends when `at` returns false, or at the first S with all of q's mass.
 template <class At>
 void sweep(const RatioTable& table, int drafts, At at) {
@@ -332,7 +333,7 @@ double gls(const std::vector<double>& p, const std::vector<double>& q, int draft
            double sum = 0, tail = 0;  // tail: t G at the ratio
            for (std::size_t k = 0; k < at.p.size(); ++k) {
              const double here = std::exp(-t * at.phi[k]);
-             // The interval from this ratio to the previous, larger ratio; the first interval is infinite.
+             // The width of the interval from this ratio to the previous, larger ratio; the first width is infinite.
              const double width = k == 0 ? INFINITY : at.ratio[k - 1] - at.ratio[k];
              tail += here * -std::expm1(-t * at.slope[k] * width) / at.slope[k];
              const double own = std::exp(-t) * -std::expm1(-t * (at.phi[k] - 1));

@@ -30,7 +30,7 @@ class OptimumMethods {
 
   using Certain = std::optional<bool> (*)(const RatioTable& table, int drafts);
 
-  /// Returns the list of this process.
+  /// Returns the list of the methods in this process.
   static OptimumMethods& instance();
   /// Throws: std::logic_error if the distribution has a method already.
   void add(std::string_view distribution, Find find, Certain certain = nullptr);

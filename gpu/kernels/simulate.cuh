@@ -84,8 +84,8 @@ struct TrialPlan<V> {
   using type = typename V::TablePlan;
 };
 
-/// Prepares the plan on the host and copies what its view needs. The body is compiled in the compiler's host pass
-/// only, because the device pass, which also parses host functions, would find std::vector in it.
+/// Prepares the plan on the host and copies the arrays that its view reads to the device. The body is compiled in the
+/// compiler's host pass only, because the device pass, which also parses host functions, would find std::vector in it.
 template <ViewsPlans V>
 typename V::TablePlan plan_on_device(const V& verifier, const DeviceTable& table, int drafts, const PlanCopy& copy) {
 #if defined(__CUDA_ARCH__)

@@ -51,7 +51,7 @@ OraclePlan::OraclePlan(const TreeSampling& distribution, const TreeCertificate& 
       stops[t][j] /= probability;
     }
   }
-  // The mass that stops at each prefix, before the mass of its children is added to make a(x).
+  // The mass that stops at each prefix, before the mass of its children is added to make a(x) (tree_certificate.hpp).
   const std::vector<Rational> own = accepted;
   for (std::size_t i = distribution.prefixes.size() - 1; i > 0; --i)
     accepted[static_cast<std::size_t>(distribution.prefixes[i].parent)] += accepted[i];
@@ -79,7 +79,8 @@ struct Short {
 };
 struct Dyadic {
   std::optional<Rational> operator()(double value) const { return rounded_down(Rational(value)); }
-  /// Rounds factors down to multiples of 2^-60, so that denominators do not grow from level to level.
+  /// Rounds the factors f(x) of certify.hpp down to multiples of 2^-60, so that denominators do not grow from level to
+  /// level.
   Rational cut(const Rational& value) const { return rounded_down(value); }
 };
 

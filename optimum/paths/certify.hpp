@@ -5,10 +5,10 @@
 //   f(x)      factor of prefix x              f(xy) = min(f(x), limit of xy / mass accepted at xy so far), f() = 1
 //   w(T, n)   u(T, n) f(n) - sum over children c in T of u(T, c) f(c); not negative, since f does not grow downwards
 //
-// Cost: O(nodes of all trees) fractions.
+// Cost: O(nodes of all trees) operations on fractions.
 //
-// Correctness: the result is a certificate for any input, because the plan keeps its limits by the choice of f, and any
-// non-negative prices prove a bound (tree_certificate.hpp).
+// Correctness: the result is a certificate for any input, because the choice of f keeps the plan within its limits, and
+// any non-negative prices prove a bound (tree_certificate.hpp).
 //
 // Source: derived here.
 #pragma once
@@ -101,7 +101,7 @@ struct LpOracle {
     if (tree == table.plan->trees.end()) throw std::logic_error("lp_oracle: the drafted tree is not in the plan");
     const std::vector<Scalar>& stops = table.stops[tree->second];
     // left[j] is the sum of stops[j] and later entries, summed from the end, so that at the last positive entry
-    // left[j] == stops[j] and the flip succeeds.
+    // left[j] == stops[j] and the flip, of probability stops[j] / left[j], succeeds.
     std::vector<Scalar> left(stops.size());
     Scalar sum{0};
     for (std::size_t j = stops.size(); j-- > 0;) left[j] = sum += stops[j];

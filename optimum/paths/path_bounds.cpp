@@ -10,9 +10,10 @@ namespace draftproof {
 
 namespace {
 
-/// Returns, for one drafted path, the probability that block verification stops at each of its prefixes. It tests the
-/// prefixes from the longest to the shortest. The test of a prefix succeeds with probability s / (s + q - a), where s
-/// (`own`) is the part of a that stops at the prefix. At the end of the path s = a, so the probability is a / q.
+/// Returns, for one drafted path, the probability that block verification stops at each of its prefixes. Block
+/// verification tests the prefixes from the longest to the shortest. The test of a prefix succeeds with probability
+/// s / (s + q - a), where q is the probability that the prefix is drafted, a that it is accepted, and s (`own`) the
+/// part of a that stops at the prefix. At the end of the path s = a, so the probability is a / q.
 std::vector<Rational> stops_on(const TreeSampling& distribution, const std::vector<int>& path,
                                const std::vector<Rational>& drafted, const std::vector<Rational>& accepted,
                                const std::vector<Rational>& own) {
@@ -49,7 +50,8 @@ TreeCertificate block_optimum(const TreeSampling& distribution) {
     own[parent] -= accepted[i];
     certificate.lower += accepted[i];
   }
-  // The upper bound is V() - 1 plus the sum of q(x) V(x) over the prefixes x with a(x) = q(x), which the draft limits.
+  // The upper bound is V() - 1 plus the sum of q(x) V(x) over the prefixes x with a(x) = q(x), which the draft limits;
+  // V(x) is gain[x].
   for (std::size_t i = prefixes - 1; i > 0; --i) {
     gain[i] += 1;
     if (limited[i]) {
@@ -70,7 +72,8 @@ TreeCertificate block_optimum(const TreeSampling& distribution) {
 
 namespace {
 
-// The conversion may round to either side by less than one unit in the last place.
+// The conversion to double may round to either side, by less than one unit in the last place, so an inexact result is
+// moved to the next double towards `towards`.
 double rounded(const Rational& value, double towards) {
   const double nearest = static_cast<double>(value);
   return Rational(nearest) == value ? nearest : std::nextafter(nearest, towards);

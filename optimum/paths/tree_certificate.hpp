@@ -149,7 +149,7 @@ class TreeSamplingBuilder {
 };
 
 /// The information that the verifier has: the tree and the distributions (one_shot), or in addition the tokens that the
-/// target would emit (whole_block). Each limits a.
+/// target would emit (whole_block). Each value limits a, the probability of accepting a prefix.
 enum class Sight {
   one_shot,     ///< a(xy) <= p(y|x) a(x)
   whole_block,  ///< a(x) <= p(x): the full-information bound

@@ -168,7 +168,8 @@ class Columns {
 }  // namespace
 
 TreeProposal solve_tree_program(const TreeSampling& distribution, Sight sight) {
-  // Rows: trees, then balances of prefixes 1 .., then their limits. Columns: a of prefixes 1 .., then w.
+  // The rows are one row for each tree, then the balance of every prefix from 1 on, then the limit of every prefix from
+  // 1 on. The columns are a of every prefix from 1 on, then w (tree_program.hpp).
   const int trees = static_cast<int>(distribution.trees.size()),
             prefixes = static_cast<int>(distribution.prefixes.size());
   const auto balance = [&](int i) { return trees + i - 1; };

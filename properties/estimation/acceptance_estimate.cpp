@@ -70,7 +70,8 @@ std::optional<AcceptanceEstimate> estimate_acceptance(const AnyVerifier& verifie
 
 namespace {
 
-/// Purposes of random bits, distinct from the purposes of roles, batches of gates, shared noise and scramblings.
+/// Purposes, which select independent random bits. They differ from the purposes of drafters and verifiers, batches of
+/// gates, shared noise and scramblings.
 constexpr std::uint32_t replicate_purpose = 0x44000000, point_purpose = 0x45000000;
 
 /// A fit of d controls on n samples makes the residual sum of squares too small by a fraction d / n on these samples,

@@ -1,5 +1,5 @@
-// Acceptance of a verifier at one position with much less noise than from counted trials: the exact conditional
-// acceptance of every draft tuple, averaged over replicated tuples from scrambled Sobol points with control
+// Estimates the acceptance of a verifier at one position with much less noise than counted trials have. The exact
+// conditional acceptance of a draft tuple is averaged over replicated tuples from scrambled Sobol points, with control
 // variates.
 //
 //   draft_accepted         accepted (verifier's count)

@@ -165,7 +165,7 @@ class DraftPoints {
   std::vector<RatioQuantile> quantiles_;
 };
 
-// Functions of a draft tuple with known means: controls for averages over tuples.
+// Functions of a draft tuple with known means, used as controls for averages over tuples.
 //
 //   [x_k in G_g]   32 per slot   indicator of the group along p / q_k of the k-th draft; mean q_k(G_g)
 //   h_k(x_k)       1 per slot    min(1, (p - b q) / (F(b) q)), the probability that recursive rejection accepts it as

@@ -89,13 +89,14 @@ void run(GateResult& result, const typename Level::Verifier& verifier, const aut
 
 bool promises_target(const Info& info) { return info.promise == Promise::lossless; }
 
-/// Whether the draft sampling was requested; without a request, whether it is the usual one of the verifier.
+/// Whether the draft sampling was requested; without a request, whether it is the verifier's usual draft sampling.
 bool sampled_on(const GateOptions& options, const Info& info, const DrafterInfo& drafter) {
   return options.draft_samplings.empty() ? usual_draft_sampling(info) == drafter.name
                                          : includes_draft_sampling(options, drafter.name);
 }
 
-/// Runs `examine` as one block of a checkpoint and adds its results; nothing if another process computes the block.
+/// Runs `examine` as one block of a checkpoint and adds its results; does nothing if another process computes the
+/// block.
 void add_block(GateResult& result, const GateOptions& options, const std::string& about,
                const std::function<void(GateResult&)>& examine) {
   const std::string group =
@@ -116,7 +117,7 @@ void add_block(GateResult& result, const GateOptions& options, const std::string
 }
 
 /// Whether the precision audit runs on this drafter: if its draft sampling was requested or, without a request, if it
-/// is the usual one of the verifier; for trees, the first drafter with random drafts.
+/// is the verifier's usual draft sampling; for trees, the first drafter with random drafts.
 bool audited_on(const GateOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter) {
   return sampled_on(options, verifier.info(), drafter.info());
 }

@@ -77,7 +77,7 @@ struct Gate {
 
 struct GateOptions {
   Profile profile = profiles[0];
-  std::vector<std::string> draft_samplings{};  ///< if empty, all that the verifier is written for
+  std::vector<std::string> draft_samplings{};  ///< if empty, all draft samplings that the verifier is written for
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;

@@ -7,8 +7,8 @@
 //   drafts              tokens of each draft against the proposal, if the drafts are declared to follow it
 //   optimum             number of tokens among the drafts; more than any lossless verifier can have is an alarm
 //
-// Their average with fixed weights is an e-value, so one error level covers all. Batches have a Poisson number
-// of trials. The same seed gives the same verdict for any number of threads.
+// The average of all these e-values with fixed weights is an e-value, so one error level covers all of them. Batches
+// have a Poisson number of trials. The same seed gives the same verdict for any number of threads.
 #pragma once
 
 #include <atomic>
@@ -64,7 +64,7 @@ struct SampledVerdict {
   std::optional<std::uint64_t> example{};  ///< a trial that ended in the worst cell
   /// total variation that these trials detect with probability 0.99, however it is distributed over tokens
   double smallest_distance = 0;
-  double acceptance = 0;         ///< observed share of tokens among the drafts
+  double acceptance = 0;  ///< observed share of trials whose token is a draft
   std::optional<double> optimum{};
 
   /// Returns the component with the most evidence. Requires that trials were run.

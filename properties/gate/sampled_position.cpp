@@ -88,8 +88,8 @@ struct Opened {
   RatioTable table;
 };
 
-/// Opens the position that the options name, in the source `spec`. Caches the last two, because most gates share a
-/// source and to make a table at V = 262,144 takes as long as a million trials.
+/// Opens the position that the options name, in the source `spec`. Caches the last two positions, because most gates
+/// share a source and to make a table at V = 262,144 takes as long as a million trials.
 std::shared_ptr<const Opened> opened(const std::string& spec, const GateOptions& options) {
   static std::mutex mutex;
   static std::deque<std::shared_ptr<const Opened>> kept;

@@ -114,9 +114,9 @@ class TraceStatistics {
     const GroupMasses<id_groups>* id = nullptr;
     int place = 0;  ///< class of the position in the block, an index of place_names
     bool accepted = false;
-    bool chain = false;                     ///< Of::token: whether its verdict is tested
+    bool chain = false;                     ///< for Of::token: whether its verdict is tested
     std::optional<MovedVerdict> verdict{};  ///< if `chain` is true and a rejected draft is known
-    int roots = 0;                          ///< Of::first_token: number of root drafts
+    int roots = 0;                          ///< for Of::first_token: number of root drafts
 
     int beside_top() const { return drawn.p == rows.largest_p ? 0 : 1; }
     int along_ratio() const { return ratio_group(drawn.p, drawn.q); }

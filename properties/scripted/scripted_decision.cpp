@@ -34,7 +34,7 @@ std::vector<Tuple> possible_tuples(const AnyDrafter& drafter, const Rows<double>
                                    std::size_t most) {
   Explorer<double> explorer;
   std::vector<Tuple> all;
-  // The result is a sample of the tuples in any case, so the enumeration may be incomplete.
+  // The caller tests only a sample of the tuples, so the enumeration may be incomplete.
   [[maybe_unused]] const bool whole = each_drafted_tuple(
       explorer, [&](Explorer<double>& random, Token* out) { return drafter.draw(rows, drafts, random, out); },
       [&](std::span<const Token> tuple, double) { all.emplace_back(tuple.begin(), tuple.end()); });

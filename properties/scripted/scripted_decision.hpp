@@ -1,5 +1,5 @@
-// Decisions on scripted random bits: a record of the bits used, the rows of an instance in double, its possible
-// drafts, and defects of a verdict. Edge checks of one position use them.
+// Runs decisions of verifiers on scripted random bits, and returns a record of the bits used, the rows of an instance
+// in double, its possible drafts, and the defects of a verdict. Edge checks of one position use them.
 #pragma once
 
 #include <cstddef>
@@ -178,7 +178,7 @@ class DrawCount {
 std::vector<double> double_row(const std::vector<int>& weights);
 /// Returns the instance's rows in double.
 Rows<double> double_distributions(const Instance& instance);
-/// Returns the prepared table of these rows.
+/// Returns the prepared table of the rows.
 RatioTable table_of(const Rows<double>& rows);
 
 using Tuple = std::vector<Token>;

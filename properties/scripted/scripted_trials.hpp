@@ -1,5 +1,5 @@
-// Seeded trials of one position on scripted random bits, and a source that rejects all drafts. Checks of both
-// levels use the calls below, which properties/paths/path_scripted.hpp defines for paths:
+// Seeded trials of one position on scripted random bits, and a source that rejects all drafts. Checks of both levels,
+// one position and paths, use the calls below, which properties/paths/path_scripted.hpp defines for paths:
 //
 //   double_distributions(instance)                      the rows in double
 //   plan_on(analysis, distributions)                    a new plan of the verifier

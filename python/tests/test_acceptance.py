@@ -1,5 +1,5 @@
-"""Tests of accepted lengths: exact ones against sums by hand, bounds against simulated runs, conversions, settings of
-engines."""
+"""Tests that accepted lengths equal sums by hand and that bounds hold in simulated runs; also conversions and
+settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: exit codes, signals, formats of texts."""
+"""Tests of the command line of captures: exit codes, signals, formats of texts."""
 
 from __future__ import annotations
 

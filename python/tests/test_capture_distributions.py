@@ -1,4 +1,4 @@
-"""Rows as distributions: checks, filters, truncation, draws."""
+"""Tests of rows as distributions: checks, filters, truncation, draws."""
 
 from __future__ import annotations
 

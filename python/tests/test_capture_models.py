@@ -1,4 +1,5 @@
-"""Captures of models of transformers with random weights: loaded by folder, without layers, quantised."""
+"""Tests captures of transformers models with random weights, loaded from a folder, with layers removed, or
+quantised."""
 
 from __future__ import annotations
 

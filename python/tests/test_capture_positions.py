@@ -1,4 +1,5 @@
-"""Captured positions: what is in the file, what the program reads there, and interrupted runs."""
+"""Tests of captured positions: the content of the file, the rows that the program reads from it, and interrupted
+runs."""
 
 from __future__ import annotations
 

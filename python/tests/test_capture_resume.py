@@ -1,4 +1,4 @@
-"""Captures that are interrupted and started again."""
+"""Tests of captures that are interrupted and started again."""
 
 from __future__ import annotations
 

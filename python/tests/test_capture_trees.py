@@ -1,4 +1,4 @@
-"""Captured trees: nodes, paths, and what the program reads."""
+"""Tests of captured trees: nodes, paths, and the rows that the program reads."""
 
 from __future__ import annotations
 

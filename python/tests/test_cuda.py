@@ -203,7 +203,7 @@ def test_a_compiled_function_is_judged_as_the_function_it_was_made_from(in_a_fol
 def test_numbers_that_no_operator_drew_are_refused(in_a_folder):
     def fn(p, q, drafts):
         own = torch.cuda.default_generators[0]
-        own.set_offset(own.get_offset() + 4)  # other libraries' kernels reserve random numbers so
+        own.set_offset(own.get_offset() + 4)  # other libraries' kernels reserve random numbers like this
         return usual(p, q, drafts)
 
     with pytest.raises(UnknownRandomness, match="the generator of cuda:0"):

@@ -1,4 +1,4 @@
-"""The end of a check's time: calls that sleep, that catch everything, in other threads; interrupts."""
+"""Tests of the end of a check's time, in calls that sleep, catch all exceptions or use threads, and of interrupts."""
 
 from __future__ import annotations
 

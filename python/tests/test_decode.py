@@ -1,4 +1,4 @@
-"""Decoding of small models: the text has the target's distribution, and caches hold the text alone."""
+"""Tests of decoding with small models: the text has the target's distribution, and caches hold the text alone."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def test_rows_in_use_are_those_of_passes_without_cache(verifier: str) -> None:
     assert any(call.accepted < shape.length for call in done.calls)
     for call in done.calls:
         wanted = clean(target, text + call.emitted)[len(text) - 1 : -1]
-        # A log-probability is a logit less the log of the normaliser, and each has the error LOGITS.
+        # A log-probability is a logit less the log of the normaliser, and each of the two has an error of at most
+        # LOGITS.
         np.testing.assert_allclose(np.log(call.p.double().numpy()), wanted, atol=2 * LOGITS)
         for path in call.made.paths():
             rows = clean(models.draft.model, text + [call.made.tokens[node] for node in path])[len(text) - 1 :]
@@ -130,8 +131,9 @@ def test_a_cache_that_keeps_rejected_drafts_fails_the_audit(verifier: str, monke
             right(self, range(len(self.nodes)))
 
     monkeypatch.setattr(Context, "commit", commit)
-    # With this bug a context's text becomes longer than the decoded text. A draft model passes over only the tokens
-    # beyond its context's text, so it would skip new tokens. An n-gram model has no context and drafts here instead.
+    # When rejected drafts stay in the cache, a context's text becomes longer than the decoded text. A draft model
+    # passes over only the tokens beyond its context's text, so it would skip new tokens. An n-gram model has no context
+    # and drafts here instead.
     monkeypatch.setattr(Models, "drafter", lambda self, name: NGram(V, 2, torch.device("cpu")))
     assert audited(verifier, tokens=100)["audit"]["verdict"] == "failed"
 

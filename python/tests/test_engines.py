@@ -160,7 +160,7 @@ def test_repeated_gates_are_counted_and_kept(checkout: Path, capfd: pytest.Captu
     assert command.main(["small:chain"]) == command.PASSED
     assert command.main(["small", "--repeat", "3", "--models", "1"]) == command.PASSED
     assert "3 of 3 gates passed, 1 models each" in capfd.readouterr().out
-    assert command.main(["small:chain"]) == command.PASSED  # a later result keeps the count
+    assert command.main(["small:chain"]) == command.PASSED  # keeps the earlier count
     (kept,) = (checkout / "python" / "engines" / "results").glob("small-*.json")
     (adapter,) = json.loads(kept.read_text())["adapters"]
     assert adapter["repeated"] == {"gates": 3, "passed": 3, "models": 1, "seed": 1}

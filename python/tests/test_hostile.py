@@ -158,7 +158,7 @@ def test_wrong_arguments_of_a_capture_are_named(call: Callable[[], Any], words: 
 
 
 def damaged_captures(folder: Path) -> list[Path]:
-    """Writes captures of trees that are damaged where they tell that they have trees."""
+    """Writes captures of trees whose archive or header is damaged."""
     np.savez_compressed(folder / "whole.npz", path_nodes=np.arange(4000).reshape(100, 4, 10))
     whole = (folder / "whole.npz").read_bytes()
     (folder / "deflated.npz").write_bytes(whole[:200] + b"\xff" * 50 + whole[250:])

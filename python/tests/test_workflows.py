@@ -1,4 +1,5 @@
-"""examples/ci: workflows are YAML of the right form, and their commands, files and options exist."""
+"""Tests that the workflows in examples/ci are YAML of the right form, and that their commands, files and options
+exist."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 // Decoding under a grammar: an automaton gives the tokens that may follow a text, and the target rows of a step are
-// masked by it.
+// masked by the automaton.
 //
 //   s     state                  of the automaton, which reads one token at a time
 //   u     node                   0 is the text before the step; parents come before their children, and siblings are in

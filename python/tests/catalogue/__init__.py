@@ -122,7 +122,7 @@ def entries(*, wrong: bool) -> list[Entry]:
     some = [entry for entry in _found.values() if (entry.status != "passed" or not entry.one_line) == wrong]
     by_seed = [] if wrong else covering(("torch", "numpy", "list") if torch_there() else ("numpy", "list"))
     for n, one in enumerate(by_seed):
-        # A function that draws numbers it may not need has too many outcomes on two drafts.
+        # A function that draws numbers it may not need has too many outcomes on two drafts, so it gets one draft.
         declared = one.declared | ({"most_drafts": 1} if "last = [pick" in one.text else {})
         name = f"{one.style} {n}".replace(" ", "_")
         some.append(Entry(name, one.fn, "passed", one_line=True, why=one.text, declared=declared))

@@ -216,10 +216,10 @@ def sampled_distribution(entry: Entry, given: Input) -> Distribution:
 
 
 class Deviation:
-    """How far the completed distribution of an entry is from the target on an instance.
+    """The distance of an entry's distribution from the target on an instance, after the target completed short strings.
 
     distance     total variation
-    error        the part of it that enumeration or sampling explains
+    error        the part of the distance that enumeration or sampling explains
     impossible   strings that have probability 0 in the target, and names of failures, with their probabilities. If the
                  distribution was sampled, strings from numbers at the ends of their range are included, with 0
     """

@@ -43,8 +43,8 @@ def kept_rest(p, q, i, x):
 
 
 def chain(p, q, drafts, *, keep=ratio, rest=rest_of, pick=by_weights):
-    """Emits drafts while `keep` accepts them, then one more token. It is drawn from the weights that `rest` returns at
-    the rejected draft or, if all drafts are accepted, from the last row of p."""
+    """Emits drafts while `keep` accepts them, then one more token. This token is drawn from the weights that `rest`
+    returns at the rejected draft or, if all drafts are accepted, from the last row of p."""
     tokens = [int(x) for x in drafts]
     for i, x in enumerate(tokens):
         if not keep(p, q, i, x):

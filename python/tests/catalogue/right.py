@@ -65,7 +65,8 @@ def without_bonus(p, q, drafts):
 
 @right("Block verification: the longest prefix whose joint test succeeds (arXiv 2403.10444, algorithm 2).")
 def block(p, q, drafts):
-    # In double, because the joint ratio is a product. p[i] and q[i] are rows after i drafts; q has no last row.
+    # The rows are converted to double, because the joint ratio is a product. p[i] and q[i] are rows after i drafts; q
+    # has no last row.
     p, q, joint, kept = p.double(), q.double(), 1.0, 0
     weights = (p[0] - q[0]).clamp(min=0)
     for i, x in enumerate(drafts.tolist()):
@@ -116,7 +117,7 @@ def first_arrival(p, q, drafts):
     return chain(p, q, drafts, rest=kept_rest, pick=draw)
 
 
-# Several drafts at one position, and children without replacement.
+# Functions with several drafts at one position, and with children drawn without replacement.
 
 
 def rejected(distribution, q):
@@ -171,7 +172,7 @@ def tree_without_replacement(p, q, drafts, parents):
             return [*tokens, by_weights(distribution)]
 
 
-# Batches: rows of tokens end in -1.
+# Functions of batches. The rows of tokens that they return end in -1.
 
 
 @right("A loop over rows; each of them has its own coins.", batched=True)

@@ -1,4 +1,5 @@
-"""Runs right functions, right engines, or wrong functions through draftproof.check and prints what is not as wanted.
+"""Runs right functions, right engines, or wrong functions through draftproof.check and prints each result that is not
+as wanted.
 
 python python/tests/catalogue/run.py right 1000 --seed 3
 python python/tests/catalogue/run.py texts 1000

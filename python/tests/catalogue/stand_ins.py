@@ -14,7 +14,7 @@ import numpy as np
 
 
 class Wanted(BaseException):
-    """Raised by a draw beyond the end of the script: a coin of `bits` bits, or a cell by `weights`."""
+    """Raised by a draw beyond the end of the script. The draw is a coin of `bits` bits, or a cell by `weights`."""
 
     def __init__(self, bits: int = 0, weights: list[float] | None = None) -> None:
         super().__init__()

@@ -36,7 +36,8 @@ class Written:
         return names["verify"]
 
 
-# Parts of the three libraries. accepts(p, q) has probability min(1, p / q); pick draws by weights that have mass.
+# Parts in each of the three libraries (torch, numpy, lists). accepts(p, q) has probability min(1, p / q); pick draws by
+# weights that have mass.
 
 COINS = {
     "torch": [
@@ -243,7 +244,7 @@ VECTOR_COINS = [
     "torch.bernoulli((p[at, drafts] / q[at, drafts]).clamp(max=1)@g) == 1",
 ]
 
-# Batches. `coins` are [B, L], or one column for each depth.
+# Functions of batches. `coins` are [B, L], or one column for each depth.
 
 TORCH_BATCH = """    count, longest = drafts.shape
     rows, places = torch.arange(count), torch.arange(longest + 1)

@@ -1,4 +1,4 @@
-"""Batches whose rows read another row's numbers, and ragged batches, whose shorter rows end in zeros and -1.
+"""Functions of batches that read another row's numbers, or are wrong on ragged batches (short rows end in 0 and -1).
 
 Functions with a sentence on why they are wrong are right on batches of one row.
 """
@@ -103,7 +103,7 @@ def rounds_by_the_place_in_the_batch(p, q, drafts, lengths):
 
 @enter("failed", batched=True)
 def reads_the_padding(p, q, drafts, lengths):
-    # Padding rows add to all weights, as if exp(0) of their entries were part of the sum.
+    # Every padding row adds the same number to all weights, as if exp(0) of its entries were part of the sum.
     weights = p + 0.01 * (p.sum(2) == 0).sum(1)[:, None, None] / p.shape[2]
     return batch(weights / weights.sum(2, keepdim=True), q, drafts, lengths)
 

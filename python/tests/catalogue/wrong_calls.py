@@ -172,7 +172,7 @@ for _distribution, _level, _near in (
     )(_right_at_a_position)
 
 
-# Exceptions: the message has the function's exception, with type and text, and nothing about a distribution.
+# Functions that raise exceptions. The message has the type and text of the exception, and nothing about a distribution.
 
 
 class OutOfBlocks(Exception):
@@ -341,7 +341,7 @@ UNIFORMS = {"closed": (lambda h: h / (2**32 - 1), "failed"), "open": (lambda h: 
 
 for _name, _hashed in HASHES.items():
     for _kind, (_uniform, _status) in UNIFORMS.items():
-        if (_name, _kind) == ("python", "open"):  # integers drawn one by one are no race, and too many to enumerate
+        if (_name, _kind) == ("python", "open"):  # integers drawn one by one are not a race, and too many to enumerate
             _status = "passed|undecided"
 
         def _fn(p, q, drafts, _hashed=_hashed, _uniform=_uniform):

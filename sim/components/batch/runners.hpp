@@ -12,7 +12,7 @@ namespace draftproof::components::batch {
 //
 //   begin_    first target row of each slot
 //
-// Steps, symbols and cost: sim/components/chain_steps.hpp.
+// Steps, symbols and cost are described in sim/components/chain_steps.hpp.
 // Correctness: slots are verified in their order, so a call verifies slot 0 first.
 // Source: prefix sums of ragged batches in engines.
 struct OffsetsByChunk : ChainSteps {
@@ -43,7 +43,7 @@ struct OffsetsByChunk : ChainSteps {
 // Verifies as token_chain does, but first writes every draft into the padded output, where rejected drafts stay after
 // the extra token. This is correct, because the number of emitted tokens excludes them.
 //
-// Steps, symbols and cost: sim/components/chain_steps.hpp.
+// Steps, symbols and cost are described in sim/components/chain_steps.hpp.
 // Correctness: tokens after the extra token are never read.
 // Source: lucidrains/speculative-decoding#3.
 struct PaddedOutput : ChainSteps {
@@ -62,7 +62,7 @@ struct PaddedOutput : ChainSteps {
 
 // A batch of requests, each verified token by token along its chain of drafts, as in an engine's rejection sampler.
 //
-// Steps, symbols and cost: sim/components/chain_steps.hpp.
+// Steps, symbols and cost are described in sim/components/chain_steps.hpp.
 // Correctness: the result of a request is a function of its rows, drafts, seed and position only.
 // Source: Leviathan et al. 2023, arXiv:2211.17192.
 struct TokenChain : ChainSteps {

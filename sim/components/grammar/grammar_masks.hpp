@@ -1,4 +1,4 @@
-// Grammar components: masks of the target rows of a step, and the state of the automaton after it.
+// Grammar components: masks of the target rows of a step, and the state of the automaton after the step.
 #pragma once
 
 #include <draftproof/sim/components/component_info.hpp>
@@ -10,7 +10,7 @@ namespace draftproof::components::grammar {
 // emitted.
 //
 // Cost: one transition of the automaton for each token of a path.
-// Correctness: the definition; sim/components/grammar_view.hpp.
+// Correctness: this is the definition in sim/components/grammar_view.hpp.
 // Source: ollama/ollama PR 18105 masks unconstrained drafts in this way.
 struct MaskByPrefix : GrammarMasks {
   static constexpr ComponentInfo info{.name = "mask_by_prefix",
