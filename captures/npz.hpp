@@ -1,7 +1,7 @@
-// NumPy's formats: .npy (versions 1 to 3), which has a magic string, a Python dict literal with type, order and shape,
-// then raw elements; and .npz, a zip archive of .npy entries, read through libzip. The input may be hostile: before
-// memory is allocated, header, zip directory and file must agree on all sizes, and no size may exceed the compressed
-// size times deflate's largest ratio (RFC 1951).
+// Reads NumPy's formats. A .npy file (versions 1 to 3) has a magic string, a Python dict literal with type, order and
+// shape, then raw elements; a .npz file is a zip archive of .npy entries, read through libzip. The input may be
+// hostile: before memory is allocated, header, zip directory and file must agree on all sizes, and no size may exceed
+// the compressed size times deflate's largest ratio (RFC 1951).
 #pragma once
 
 #include <filesystem>

@@ -22,7 +22,7 @@ namespace {
 constexpr int shortest_text = 8, text_lengths = 64;
 /// Tokens of the longest text and the longest path drafted after it (PathSource::longest).
 constexpr int needed_context = shortest_text + text_lengths - 1 + 64;
-constexpr std::uint32_t text_purpose = 0x6c697665;  // counters of text generation; drafts and verdicts use others
+constexpr std::uint32_t text_purpose = 0x6c697665;  // random bits of text generation; drafts and verdicts use others
 
 struct Models {
   TinyLm target, draft;

@@ -8,7 +8,7 @@
 
 namespace draftproof {
 
-/// The message of a rank to rank 0: its blocks, or the error that ended it and its exit code.
+/// A message to rank 0: it has the rank's computed blocks, or the error that ended the rank and its exit code.
 struct RankMessage {
   int code = 0;  ///< exit code; if 0, `text` has the bytes of the rank's checkpoint, else the error
   std::string text{};

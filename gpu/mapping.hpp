@@ -26,7 +26,7 @@ struct DeviceTraits {
   int multiprocessors = 1;
   std::size_t shared_bytes = 0;  ///< most dynamic shared memory that a block can request
   int most_cluster = 0;          ///< most blocks per cluster; 0: no clusters
-  bool cooperative = false;      ///< whether it supports grids whose blocks wait for each other
+  bool cooperative = false;      ///< whether the device supports grids whose blocks wait for each other
   bool plans = false;            ///< whether the verifier's plan takes most of the shared memory
 };
 

@@ -1,5 +1,5 @@
-// The kernels of simulation: one for each verifier and each draft sampling that the verifier's info names. The list is
-// made at compile time.
+// The kernels of simulation. There is one kernel for each verifier and each draft sampling that the verifier's info
+// names. The list of kernels is made at compile time.
 //
 // Cost: a grid of as many blocks as the device runs at once, whose threads run trials until none are left. A launch
 // has fewer than 2^31 trials per block, so a block's 32-bit counters cannot overflow; further trials take further
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(trial_threads, 1)
 
 /// Throws: std::logic_error saying that `verifier` has no kernel for drafts of `distribution`.
 [[noreturn]] void no_trials(std::string_view verifier, std::string_view distribution);
-/// Throws: std::invalid_argument unless verifier and drafter accept `drafts` drafts on such a table.
+/// Throws: std::invalid_argument unless verifier and drafter accept `drafts` drafts on the table `distributions`.
 void check_drafts(const Info& verifier, const DrafterInfo& drafter, const TableView& distributions, int drafts);
 /// Returns how many blocks of this kernel the device runs at once. Throws: DeviceError.
 unsigned int resident_blocks(const void* kernel, int threads);
@@ -103,7 +103,8 @@ auto plan_on_device(const V& verifier, const DeviceTable& table, int drafts, con
     return prepare(verifier, table.host(), drafts);
 }
 
-/// Queues trials of any verifier and drafter; call it in a CUDA source for custom ones. Throws: as count_trials does.
+/// Queues trials of any verifier and drafter. Call this function in a CUDA source for a custom verifier or drafter.
+/// Throws: as count_trials does.
 template <class V, class D>
 void count_trials_of(const V& verifier, const D& drafter, const DeviceTable& table, const TrialRange& range,
                      const DeviceCounts& counts, Stream stream) {

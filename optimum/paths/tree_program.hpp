@@ -6,7 +6,7 @@
 //              sum over T of w(T, x) + sum over y of a(xy) = a(x)       one row per prefix
 //              a(xy) <= p(y|x) a(x), or a(x) <= p(x) for whole blocks   one row per prefix
 //
-// A column w has two entries, so the matrix is sparse.
+// A column w(T, n) has two entries, so the matrix is sparse.
 //
 // Cost: a second or two at 30,000 nodes of all trees.
 //
@@ -38,8 +38,8 @@ namespace draftproof {
 // 1 + c^V (2, 5, 26, 677, 458330 for V = 2; 2, 9, 730 for V = 3; 2, 17, 83522 for V = 4). The linear program contains
 // only the binding antichains.
 //
-// Source: derived in docs/optimum.md, "Trees", by Hall's theorem. It is an independent check of the program above;
-// for i.i.d. paths it needs no enumeration of trees.
+// Source: derived in docs/optimum.md, "Trees", by Hall's theorem. It checks the linear program at the top of this file
+// by an independent method; for i.i.d. paths it needs no enumeration of trees.
 
 /// The function h: the probability that the tree contains a prefix of an antichain, which is given by the numbers of
 /// its prefixes.

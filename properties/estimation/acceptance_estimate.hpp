@@ -28,8 +28,8 @@
 
 namespace draftproof {
 
-// Averages over draft tuples from evenly spread points, with an error estimated by repetition: R independent
-// scramblings of n points each, one average per scrambling.
+// Averages over draft tuples from evenly spread points, with an error estimated by repetition. Each of R independent
+// scramblings of n points gives one average.
 //
 //   y_r      mean of the outcomes of replicate r
 //   z_r      mean of its controls minus their known means (TupleControls)
@@ -46,7 +46,7 @@ namespace draftproof {
 // empirical: no bound is known on how far averages of scrambled points are from normal. The usual practice is a
 // t interval over at least 16 replicates.
 //
-// Cost: for each tuple one point, K draws, the computation of the outcomes, and some (2 K)^2 products.
+// Cost: for each tuple one point, K draws, the computation of the outcomes, and about (2 K)^2 products.
 
 enum class PointSet {
   random,      ///< independent uniform points

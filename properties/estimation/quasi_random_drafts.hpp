@@ -1,5 +1,6 @@
 // Draft tuples as functions of points in a cube, with one coordinate per draft, where the draft sampling allows
-// it; otherwise plain trials of the drafter. Also the quantile functions for this, and controls with known means.
+// it; otherwise plain trials of the drafter. This file also defines the quantile functions of the draft samplings, and
+// controls with known means.
 //
 //   independent draws          draft k is the quantile of its proposal at coordinate k
 //   without replacement        the quantile of the mass that the earlier drafts leave
@@ -152,7 +153,8 @@ class DraftPoints {
       return Form::without_replacement;
     return Form::trials;
   }
-  /// Returns the number of leading drafts up to the last one with q > 0; later ones were drawn after q ran out.
+  /// Returns the number of leading drafts up to the last one with q > 0; later drafts were drawn after the mass of q
+  /// ran out.
   int seen(const Token* out, int k) const {
     while (k > 0 && !(table_.proposal(out[k - 1]) > 0)) --k;
     return k;
@@ -168,8 +170,8 @@ class DraftPoints {
 // Functions of a draft tuple with known means, used as controls for averages over tuples.
 //
 //   [x_k in G_g]   32 per slot   indicator of the group along p / q_k of the k-th draft; mean q_k(G_g)
-//   h_k(x_k)       1 per slot    min(1, (p - b q) / (F(b) q)), the probability that recursive rejection accepts it as
-//                                k-th draft of one proposal; min(1, p / q_k) for different ones; mean sum q_k h_k
+//   h_k(x_k)       1 per slot    min(1, (p - b q) / (F(b) q)), the probability that recursive rejection accepts x_k as
+//                                k-th draft of one proposal; min(1, p / q_k) for different proposals; mean sum q_k h_k
 //
 // Correctness: any function of x_k with its exact mean keeps averages unbiased. h_k also helps schemes other
 // than recursive rejection, but less. Slots whose marginal distribution is not a proposal have no controls; nor

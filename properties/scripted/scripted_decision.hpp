@@ -20,7 +20,7 @@
 namespace draftproof {
 
 // Addressed random bits: the n-th 64 bits of a purpose, independent of the bits read for other purposes. Edge
-// checks set them by a rule and inspect afterwards which were read.
+// checks set them by a rule and inspect afterwards which bits were read.
 //
 //   rule         bits of (purpose, n)    equal for equal addresses: runs that diverge read the same later bits
 //   addressed    addresses and bits in the order of reading, without shared noise

@@ -21,7 +21,7 @@ def same(*weights):
 
 
 class Table:
-    """A model with a random row of small weights after each prefix, zeros among them."""
+    """A model with a random row of small weights after each prefix; some weights are 0."""
 
     def __init__(self, vocabulary, seed):
         self.vocabulary, self.random, self.rows = vocabulary, random.Random(seed), {}

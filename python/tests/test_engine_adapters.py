@@ -34,7 +34,8 @@ OF_PENALTIES = ("frequency_penalties", "presence_penalties", "repetition_penalti
 
 @dataclass
 class Engine:
-    """An engine with rejection sampling on flat arrays of many requests. It has the bug named `bug`; none if empty."""
+    """An engine with rejection sampling on flat arrays of many requests. It has the bug named `bug`, or no bug if `bug`
+    is empty."""
 
     bug: str = ""
 

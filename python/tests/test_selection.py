@@ -25,7 +25,8 @@ BOTH = ["non_anticipation", "output_distribution"]
 
 
 def first_while(view: Selection, keeps):
-    """Returns for each request the number of its drafts before the first draft i without keeps(request, i)."""
+    """Returns for each request the number of its drafts before the first draft i for which keeps(request, i) is
+    false."""
     lengths = []
     for request in view.requests:
         n = 0

@@ -1,4 +1,5 @@
-"""Tests of the file to vendor: verdicts on the catalogue, its distribution against the package's, and the command."""
+"""Tests of the file to vendor: its verdicts on the catalogue, that its distribution equals the package's, the
+command."""
 
 from __future__ import annotations
 

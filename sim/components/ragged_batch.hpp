@@ -75,8 +75,8 @@ struct RaggedBatch {
       if (drafted_at[s] < drafted_at[slot]) row += length[s];
     return row;
   }
-  /// Returns the address of the random bits for decision i of a slot: the test of draft i, or the token after i
-  /// accepted drafts.
+  /// Returns the address of the random bits for decision i of a slot, which is the test of draft i or the draw of the
+  /// token after i accepted drafts.
   StreamAddress address(int slot, int i) const {
     const std::uint32_t position = request[slot].position + static_cast<std::uint32_t>(i);
     if (request[slot].seeded) return {request[slot].seed, 0, position};

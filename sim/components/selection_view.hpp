@@ -60,7 +60,8 @@ struct DraftedRequest {
   /// Returns the draft probability of the token of u.
   const Scalar& drawn(int u) const { return row[at(parent[at(u)])][at(token[at(u)])]; }
   bool allowed(int u) const { return legal[at(parent[at(u)])][at(token[at(u)])] != 0; }
-  /// These return the row that u was drawn from, the confidence before that draw, and the confidence after u.
+  /// These three functions return the row that u was drawn from, the confidence before that draw, and the confidence
+  /// after u.
   std::span<const Scalar> row_before(int u) const { return row[at(parent[at(u)])]; }
   const Scalar& confidence_before(int u) const { return confidence[at(parent[at(u)])]; }
   const Scalar& confidence_after(int u) const { return confidence[at(u)]; }
@@ -87,7 +88,7 @@ template <class Scalar>
 struct SelectionView {
   std::vector<DraftedRequest<Scalar>> requests;
   int budget = 0;              ///< largest number of verified drafts of all requests together
-  std::vector<Scalar> cost{};  ///< cost of verifying 0, 1, .. drafts, not empty; the last entry is for more drafts too
+  std::vector<Scalar> cost{};  ///< cost of 0, 1, .. verified drafts, not empty; the last entry is for more drafts too
 
   const Scalar& cost_of(std::size_t drafts) const { return cost[std::min(drafts, cost.size() - 1)]; }
 };

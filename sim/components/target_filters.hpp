@@ -46,7 +46,7 @@ namespace draftproof {
 //   c        count        occurrences of a token in the text before a position, committed and drafted
 //   d        penalty      w is divided by d once for each occurrence
 
-/// The implementation of an engine that runs; all implementations must give the same rows.
+/// The implementations of target rows in an engine. All of them must give the same rows.
 enum class TargetBackend { specialised, generic };
 
 struct TargetRequest {

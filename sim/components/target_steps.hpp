@@ -1,7 +1,7 @@
 // Makes a row of p from weights and settings, in the steps in which engines have bugs: bias, penalty, temperature,
 // min-p, top-k, top-p, typical-p, mask, in this order unless the request sets `cold_last`, which applies the
-// temperature after the filters. A source of rows is a struct of these steps; a mutant replaces one of them. Symbols:
-// sim/components/target_filters.hpp.
+// temperature after the filters. A source of rows is a struct of these steps; a mutant replaces one of the steps. The
+// symbols are described in sim/components/target_filters.hpp.
 //
 // Cost: V counts over the text and a sort of V weights; V is small in tests.
 // Correctness: each step is the setting's definition; the row is normalised at the end.
@@ -91,7 +91,8 @@ std::vector<Scalar> target_row(const Steps& steps, const TargetRequest& request,
   return row;
 }
 
-/// The base of a source of rows `Source`, which replaces steps and whose rows are made by them.
+/// The base of a source of rows. `Source` is the derived struct, which may replace steps; row() runs the steps of
+/// `Source`.
 template <class Source>
 struct TargetRows : TargetSteps {
   template <class Scalar>

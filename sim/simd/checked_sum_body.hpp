@@ -21,7 +21,7 @@ DRAFTPROOF_LOOP bool stored_sum(Row row, std::size_t start, std::size_t end, std
   return every >> 62 == 0;
 }
 
-/// Writes float(x factor) for as many entries as fill whole registers; returns their number.
+/// Writes float(x * factor) for as many entries as fill whole registers; returns their number.
 template <class Row>
 DRAFTPROOF_LOOP std::size_t scaled(Row row, std::size_t count, double factor, float* out) {
   const std::size_t whole = count / doubles * doubles;

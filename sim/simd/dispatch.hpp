@@ -70,7 +70,7 @@ inline Width widest() {
 #if DRAFTPROOF_WIDE
   static const Width found = [] {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return Width::scalar;
-#if !defined(__clang__)  // clang 14 cannot test for it; processors with the other two have it
+#if !defined(__clang__)  // clang 14 cannot test for f16c; processors with AVX2 and FMA have it
     if (!__builtin_cpu_supports("f16c")) return Width::scalar;
 #endif
     const bool all = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&

@@ -1,4 +1,5 @@
-// The residual term of rows of float, bf16 or fp16: computed in float (short_float.hpp), sixteen to a register.
+// The residual term of rows of float, bf16 or fp16. It is computed in float (short_float.hpp), with sixteen terms in a
+// register.
 //
 //   one(i)        the term of token i             double; computed in float if b fits, else in double
 //   load8(i)      terms i .. i + 7                256-bit register of floats; load16(i): 512-bit register

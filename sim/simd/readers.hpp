@@ -6,8 +6,8 @@
 //   load8(i)      entries i .. i + 7            512-bit register
 //   prefetch(i)   prefetches the cache lines of entries i .. i + 31, even past the end of the row; optional
 //
-// A pass copies its reader, so a reader can hold data besides the pointer. All three calls must give the same
-// doubles: conversions are exact, or the same operations in the same order.
+// A pass copies its reader, so a reader can hold data besides the pointer. The calls one(), load4() and load8() must
+// give the same doubles, by exact conversions or by the same operations in the same order.
 #pragma once
 
 #include <cstddef>

@@ -12,7 +12,8 @@
 //   floats_at(row, i)          a register of entries from i on: row.load8(i) or row.load16(i)
 //   doubles_at(row, i)         a register of entries from i on: row.load4(i) or row.load8(i)
 //
-// Without -ffp-contract=off, which draftproof's CMake targets pass to their users, compilers may round a * b + c once.
+// Without -ffp-contract=off, which draftproof's CMake targets pass to their users, compilers may round a * b + c once
+// instead of twice.
 #pragma once
 
 #include <cstddef>

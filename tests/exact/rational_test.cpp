@@ -34,7 +34,7 @@ TEST(Rational, TotalVariationIsHalfTheDistance) {
   EXPECT_EQ(total_variation(a, a), 0);
 }
 
-// Tests fractions of 64-bit integers and of longer ones: every operation, at every size and at the boundary of both.
+// Tests every operation on fractions of 64-bit integers and of longer integers, also at the boundary between the two.
 
 using Reference =
     boost::multiprecision::number<boost::multiprecision::cpp_rational_backend, boost::multiprecision::et_off>;
@@ -54,7 +54,7 @@ struct Both {
   Reference wanted;
 };
 
-/// Returns a fraction of 64-bit integers, or the product of two.
+/// Returns a fraction of 64-bit integers, or the product of two such fractions.
 rc::Gen<Both> any_fraction() {
   return rc::gen::apply(
       [](std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, bool far) {

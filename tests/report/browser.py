@@ -26,7 +26,7 @@ class Browser:
         read_there, write_here = os.pipe()
 
         def give_pipes():
-            os.dup2(read_there, 103)  # copied away first, because the pipes may have 3 or 4
+            os.dup2(read_there, 103)  # copied first, because the pipes' own descriptors may be 3 or 4
             os.dup2(write_there, 104)
             os.dup2(103, 3)
             os.dup2(104, 4)

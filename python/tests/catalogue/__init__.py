@@ -79,7 +79,7 @@ class Entry:
 
 
 def enter(status: str, check: str = "", words: str = "", *, name: str = "", **known: Any) -> Callable[[Any], Any]:
-    """Adds a function to the catalogue. Arguments that are not fields of Entry are its declaration."""
+    """Adds a function to the catalogue. Arguments that are not fields of Entry are the function's declaration."""
 
     def entered(fn: Any) -> Any:
         own = {key: known[key] for key in ("one_line", "why", "on", "gap", "sampled", "state") if key in known}

@@ -85,7 +85,7 @@ def tests(p, q, drafts, coins):
 
 
 def padded(drafts, n, token):
-    """Returns tokens [B, L + 1]: n drafts of each row, its token, then -1."""
+    """Returns tokens [B, L + 1]: each row has its first n drafts, the token after them, then -1."""
     at = torch.arange(drafts.shape[1] + 1)
     tokens = torch.where(at < n[:, None], torch.nn.functional.pad(drafts, (0, 1), value=-1), -1)
     return torch.where(at == n[:, None], token[:, None], tokens)

@@ -22,7 +22,7 @@ struct MaskByPrefix : GrammarMasks {
 // correct, because p gives the forbidden draft probability 0: the verifier rejects it, and never reaches the drafts
 // after it.
 //
-// Cost, correctness: as for mask_by_prefix.
+// The cost and the argument for correctness are the same as for mask_by_prefix.
 // Source: derived here; forbidden_drafts_removed is wrong because it removes the forbidden draft too.
 struct DraftsEndAfterForbidden : GrammarMasks {
   static constexpr ComponentInfo info{

@@ -13,7 +13,7 @@
 
 namespace draftproof::components::sampler {
 
-// Draws by the alias table: the sampler of i.i.d. drafts and of the target in simulations.
+// Draws by the alias table. Simulations draw i.i.d. drafts and the target's tokens with this sampler.
 //
 // The symbols and the cost are described in sim/sampling/alias_table.hpp.
 // Correctness: the row is quantised to multiples of 2^-62, and each of V cells has two edges on the grid of 2^-64, so
@@ -54,10 +54,11 @@ struct AliasSampler {
   Table prepare(std::span<double> row) const { return Table(row); }
 };
 
-// Draws by integer cumulative sums with a guide table: the sampler of drafts without replacement.
+// Draws by integer cumulative sums with a guide table. Drafts without replacement are drawn with this sampler.
 //
 // The symbols and the cost are described in sim/sampling/guide_table.hpp.
-// Correctness: the row is quantised to multiples of 2^-62, and edges are integers of 64 bits: V 2^-62 < 1e-12.
+// Correctness: the row is quantised to multiples of 2^-62, and edges are integers of 64 bits, so the error is at most V
+// 2^-62 < 1e-12.
 struct CumulativeSampler {
   static constexpr ComponentInfo info{.name = "cumulative_sampler",
                                       .summary = "integer cumulative sums with a guide table",
@@ -86,12 +87,12 @@ struct CumulativeSampler {
   Table prepare(std::span<double> row) const { return Table(row); }
 };
 
-// Draws by running sums in 64-bit fixed point, in two passes over the weights: the sampler of corrections on rows
-// that are not prepared.
+// Draws by running sums in 64-bit fixed point, in two passes over the weights. Corrections on rows that are not
+// prepared are drawn with this sampler.
 //
-// Symbols and cost: FixedWeights in sim/sampling/weights.hpp.
-// Correctness: terms are truncated to multiples of 2^-60, V 2^-60 in all, and edges fall on the grid of 2^-64: below
-// 1e-12 at V = 2^18.
+// The symbols and the cost are described at FixedWeights in sim/sampling/weights.hpp.
+// Correctness: terms are truncated to multiples of 2^-60, V 2^-60 in all, and edges fall on the grid of 2^-64, so the
+// error is below 1e-12 at V = 2^18.
 struct FixedPointSampler {
   static constexpr ComponentInfo info{.name = "fixed_point_sampler",
                                       .summary = "running sums in 64-bit fixed point",
@@ -132,8 +133,8 @@ struct FixedPointSampler {
 // token of positive weight.
 //
 // The symbols and the cost are described in sim/components/inverse_cdf.hpp.
-// Correctness: a sum of V doubles is off by V 2^-53 at most, and a 53-bit uniform moves each of V edges by 2^-53:
-// 2 V 2^-54 + V 2^-54 < 1e-10 at V = 2^18.
+// Correctness: a sum of V doubles is off by V 2^-53 at most, and a 53-bit uniform moves each of V edges by 2^-53, so
+// the error is at most 2 V 2^-54 + V 2^-54 < 1e-10 at V = 2^18.
 // Source: folklore.
 struct InverseCdfSampler : InverseCdfSteps {
   static constexpr ComponentInfo info{.name = "inverse_cdf_sampler",
@@ -144,7 +145,7 @@ struct InverseCdfSampler : InverseCdfSteps {
   auto prepare(std::span<double> row) const { return InverseCdfTable<InverseCdfSampler>(row); }
 };
 
-// Draws by a race of exponential clocks, one for each token: the sampler of couplings and of the Gumbel trick.
+// Draws by a race of exponential clocks, one for each token. Couplings and the Gumbel trick use this sampler.
 //
 //   E        clock(word)     exponential from 64 random bits (sim/numeric/exp.hpp), never 0
 //   w        row[x]          weight of token x, which arrives at E / w

@@ -14,8 +14,8 @@ namespace draftproof::components::selection {
 // step.
 //
 // Correctness: survival does not grow along a path, and ties go to the earlier position, so the ranking can be built
-// draft by draft, always from drafts whose parents are in it. Whether a draft is kept is then a function of confidences
-// that are known before it is drawn.
+// draft by draft, always from drafts whose parents are in the ranking. Whether a draft is kept is then a function of
+// confidences that are known before it is drawn.
 // Source: DSpark, arXiv:2607.05147, algorithm 1; the mutant is topk_open_ties.
 struct SurvivalRanking : SelectionPolicy {
   static constexpr ComponentInfo info{
@@ -33,8 +33,8 @@ struct SurvivalRanking : SelectionPolicy {
 
 // Adds drafts in the order of their survival until the predicted throughput falls.
 //
-// Correctness: as for survival_ranking; whether to stop depends on the survival of the next draft, which is known
-// before that draft is drawn.
+// Correctness: the argument for survival_ranking applies, and whether to stop depends on the survival of the next
+// draft, which is known before that draft is drawn.
 // Source: DSpark, arXiv:2607.05147, section 5.2; the mutant is throughput_argmax.
 struct ThroughputEarlyStop : SelectionPolicy {
   static constexpr ComponentInfo info{

@@ -9,7 +9,7 @@ namespace draftproof::components::target {
 // Makes rows of p from logits that differ in the last bits from the logits of decoding one token, as in an engine's
 // pass over several positions. This source is correct: the expected rows are computed from the same logits.
 //
-// Steps, symbols and cost: sim/components/target_steps.hpp.
+// Steps, symbols and cost are described in sim/components/target_steps.hpp.
 // Source: vllm-project/vllm#54506, ml-explore/mlx-lm#1423.
 struct BatchedLogits : TargetRows<BatchedLogits> {
   static constexpr ComponentInfo info{.name = "batched_logits",
@@ -26,8 +26,8 @@ struct BatchedLogits : TargetRows<BatchedLogits> {
 // Makes rows of p at the draft positions and the bonus position, from the model's weights and the settings of one
 // request.
 //
-// Steps, symbols and cost: sim/components/target_steps.hpp. At temperature 0 a row has one token, ratios are 0 or 1,
-// and no decision depends on random bits.
+// Steps, symbols and cost are described in sim/components/target_steps.hpp. At temperature 0 a row has one token,
+// ratios are 0 or 1, and no decision depends on random bits.
 struct RequestRows : TargetRows<RequestRows> {
   static constexpr ComponentInfo info{.name = "request_rows",
                                       .summary = "rows of p from the model's weights and the settings of a request",
