@@ -54,7 +54,8 @@ class PathSource {
   /// Largest number L of drafted tokens of a path.
   virtual int longest() const { return 64; }
 
-  /// Returns the same model as plain rows, if all outcomes of an iteration can be enumerated; null otherwise.
+  /// Returns the same model with plain rows in place of tables, if all outcomes of an iteration can be enumerated; null
+  /// otherwise.
   virtual std::unique_ptr<ConditionalModel<Rows<double>>> plain() const { return nullptr; }
   /// Number of starts: trials start in contexts 0 .. starts() - 1 in turn. 0 if there are no fixed starts.
   virtual int starts() const { return 0; }

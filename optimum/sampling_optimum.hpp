@@ -6,7 +6,7 @@
 //   struct Greedy {
 //     using Drafter = drafters::Greedy;                                               // the draft sampling
 //     static std::optional<OptimumBounds> find(const RatioTable& table, int drafts);  // nullopt if not applicable
-//     static std::optional<bool> certain(const RatioTable& table, int drafts);        // optional: whether it is 1
+//     static std::optional<bool> certain(const RatioTable& table, int drafts);        // optional: whether alpha* = 1
 //   };
 #pragma once
 

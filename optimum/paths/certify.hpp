@@ -1,5 +1,5 @@
 // Turns any proposed solution for a drafted tree into a certificate in fractions. If the proposed masses are not a
-// feasible plan, mass moves from nodes to their ancestors until they are; prices below 0 become 0.
+// feasible plan, mass moves from nodes to their ancestors until the plan is feasible; prices below 0 become 0.
 //
 //   u(T, n)   mass of T at n or below         cut to the mass of T
 //   f(x)      factor of prefix x              f(xy) = min(f(x), limit of xy / mass accepted at xy so far), f() = 1

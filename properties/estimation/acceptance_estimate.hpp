@@ -32,8 +32,8 @@ namespace draftproof {
 // scramblings of n points gives one average.
 //
 //   y_r      mean of the outcomes of replicate r
-//   z_r      mean of its controls minus their known means (TupleControls)
-//   beta     least-squares coefficients from the other half of the replicates: odd for even ones and vice versa
+//   z_r      mean of the controls of replicate r minus their known means (TupleControls)
+//   beta     least-squares coefficients from the odd replicates if r is even, and vice versa
 //   e_r      y_r - beta z_r
 //
 //   estimate = mean of e_r, standard error = sqrt(sum (e_r - mean)^2 / (R (R - 1)))
@@ -60,7 +60,7 @@ struct EstimateOptions {
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
   PointSet points = PointSet::sobol;
-  bool controls = true;                     ///< used if each half has at least ten tuples for each control
+  bool controls = true;                     ///< whether to use controls if each half has >= 10 tuples per control
   const std::atomic<bool>* stop = nullptr;  ///< set by the caller to end without a result
 };
 

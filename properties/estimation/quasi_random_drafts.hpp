@@ -27,7 +27,7 @@
 
 namespace draftproof {
 
-// Drafts by the inverse distribution function over tokens in the order of p / q. Close points give drafts that
+// Draws drafts by the inverse distribution function over tokens in the order of p / q. Close points give drafts that
 // acceptance rules treat similarly, so evenly spread points give evenly spread acceptance.
 //
 //   x_j      order_[j]     tokens with q > 0, p / q descending, equal ratios by id

@@ -31,12 +31,12 @@ struct Profile {
   /// would read more, the sampled tier uses a smaller V
   double log2_tokens;
   // Numbers for an external verifier, smaller because each outcome takes a call of its program.
-  int adapter_models;          ///< small models of the proof tier
+  int adapter_models;          ///< number of small models of the proof tier
   int adapter_drafts;          ///< largest number of drafts of a path or tuple in such a model
   int adapter_predictions;     ///< number of calls for each drafted input of a model
   double adapter_log2_trials;  ///< log2 of the trials of the sampled tier
-  int adapter_log2_drafts;     ///< log2 of the number of draft tuples requested from its drafter on a small model
-  int adapter_log2_tokens;     ///< log2 of the number of tokens in the texts that it generates
+  int adapter_log2_drafts;     ///< log2 of the number of draft tuples requested from an external drafter
+  int adapter_log2_tokens;     ///< log2 of the number of tokens in the texts of an external engine
 };
 
 inline constexpr std::array<Profile, 3> profiles{

@@ -27,7 +27,7 @@ void check_accepted(const Trace& trace, std::size_t b, std::vector<AuditProof>& 
   };
   if (accepted < 0 || static_cast<std::uint64_t>(accepted) > std::min(emitted, drafts))
     return wrong(0, fmt::format("{} accepted of {} drafts and {} emitted tokens", accepted, drafts, emitted));
-  std::vector<std::int32_t> reached{-1}, next;  // all nodes at the prefix; several if siblings have the same token
+  std::vector<std::int32_t> reached{-1}, next;  // all nodes at the emitted prefix; several if siblings are equal
   for (std::size_t i = 0; i < static_cast<std::size_t>(accepted); ++i) {
     next.clear();
     for (std::size_t d = 0; d < drafts; ++d)

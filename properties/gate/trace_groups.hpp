@@ -31,7 +31,7 @@ struct RowItem {
 struct DraftItem {
   std::size_t item = 0;      ///< index of the RowItem with the row that the draft was drawn from
   DrawnSymbol drawn{};       ///< p is 0 if the item has no record
-  std::size_t likelier = 0;  ///< number of likelier tokens in that row; counted for greedy drafts only
+  std::size_t likelier = 0;  ///< number of tokens likelier than the draft; counted for greedy drafts only
 };
 
 struct TraceGroups {

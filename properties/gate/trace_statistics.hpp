@@ -1,5 +1,5 @@
-// The families of bets of an audit, with the event that each bets on and its weight. Bets are added block by block, the
-// bets on tokens before the bets on drafts.
+// The families of bets of an audit, with the event that each family bets on and the family's weight. Bets are added
+// block by block, the bets on tokens before the bets on drafts.
 #pragma once
 
 #include <algorithm>
@@ -121,7 +121,8 @@ class TraceStatistics {
     int beside_top() const { return drawn.p == rows.largest_p ? 0 : 1; }
     int along_ratio() const { return ratio_group(drawn.p, drawn.q); }
   };
-  /// Makes no bets. Its e-value is the mean of two means over positions: of the e-values of ratio() and of depth().
+  /// Makes no bets. Its e-value is the mean of two numbers: the mean over positions of the e-values of ratio(), and the
+  /// mean over positions of the e-values of depth().
   struct MeanOfPlaces {};
   struct Statistic {
     std::string name;

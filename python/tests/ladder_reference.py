@@ -112,8 +112,8 @@ def levels(p, q, drafts, without_replacement):
 
 
 def hit(q, tokens, k):
-    """Returns the probability that one of these tokens is among k drafts without replacement."""
-    # For each set of drawn tokens: its probability, and the sum of q over all other tokens.
+    """Returns the probability that at least one of `tokens` is among k drafts without replacement."""
+    # Maps each set of drawn tokens to its probability and to the sum of q over all other tokens.
     sets = {frozenset(): (Fraction(1), Fraction(1))}
     for _ in range(min(k, sum(x > 0 for x in q))):
         grown = {}

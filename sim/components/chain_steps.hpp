@@ -77,7 +77,7 @@ struct ChainSteps {
       tokens[s * columns + static_cast<std::size_t>(results[s].accepted)] = results[s].extra;
     }
   }
-  /// Returns the number of tokens, of `count` tokens, that a request keeps.
+  /// Returns how many of `count` tokens a request keeps.
   int kept(const BatchRequest& request, const Token* tokens, int count) const { return request.kept(tokens, count); }
 };
 

@@ -22,7 +22,7 @@
 
 namespace draftproof {
 
-/// The correct types and address.
+/// The correct types of the integers, and the correct address of a trial's random bits.
 struct CounterSteps {
   using Cell = std::uint64_t;
   using Trials = std::uint64_t;

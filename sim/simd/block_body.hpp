@@ -17,15 +17,17 @@ DRAFTPROOF_PART auto entries(const Row& row, std::size_t i) {
     return doubles_at(row, i);
 }
 
-/// Prefetches entries that later iterations read after entries i .. i + stride - 1; each call of fetch() covers 32.
+/// Prefetches entries that later iterations read after entries i .. i + stride - 1; each call of fetch() covers 32
+/// entries.
 template <std::size_t stride, class Term>
 DRAFTPROOF_PART void fetch_stride(const Term& term, std::size_t start, std::size_t i) {
   if (stride >= 32 || (i - start) % 32 == 0) term.fetch(i);
   if (stride > 32) term.fetch(i + 32);
 }
 
-/// Returns the sum of the terms start .. end - 1, whose number is at most 1024 and a multiple of step<Term>. Each
-/// register of a stride is added to a separate Part; after `most` terms the parts are added to the total.
+/// Returns the sum of the terms start .. end - 1, whose number is at most 1024 and a multiple of step<Term>. Each of
+/// the registers that one iteration of the loop reads is added to a separate Part; after `most` terms the parts are
+/// added to the total, so that each Part stays exact.
 template <class Part, class Term, std::size_t... run>
 DRAFTPROOF_PART auto pass(const Term& term, std::size_t start, std::size_t end, std::index_sequence<run...>) {
   constexpr std::size_t stride = lanes<Term> * sizeof...(run), most = stride * SumOf<Term>::most;

@@ -5,7 +5,7 @@
 //   sum                        sum of at most 1024 terms
 //   sums                       sums of all blocks of a row, and their total
 //
-// Cost: each term once.
+// Cost: each term is computed once.
 // Correctness: terms are the same numbers at every width (residual_terms.hpp, float_residual_terms.hpp), truncated to
 // the same integers, whose sum is the same in any order (exact_sums.hpp).
 #pragma once

@@ -6,7 +6,8 @@
 //   sums(..)      the pass: sum of the partial sums
 //   find(..)      the first token whose running sum, in token order, exceeds `left`
 //
-// Cost: each term once, at the width in use (dispatch.hpp); find reads one block, a strip of 64 terms at a time.
+// Cost: a pass computes each term once, at the width in use (dispatch.hpp); find reads one block, a strip of 64 terms
+// at a time.
 // Correctness: the loops give the same sums at every width (block_loops.hpp), and find adds the same terms as the
 // pass.
 #pragma once

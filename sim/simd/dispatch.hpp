@@ -27,8 +27,8 @@
 //   DRAFTPROOF_WHOLE       inlines all calls in the function, and rounds a * b + c twice whatever the flags are
 //
 // A part must be inlined, because without the target's flags the calling convention has no wide registers. Lambdas do
-// not inherit the attribute, so parts are functions. Loops that are the same at both widths are written once
-// (each_width.hpp). Functions that only prefetch must be inlined too, because g++ removes calls of them.
+// not inherit the attribute, so parts are functions and not lambdas. Loops that are the same at both widths are written
+// once (each_width.hpp). Functions that only prefetch must be inlined too, because g++ removes calls of them.
 #define DRAFTPROOF_INLINE [[gnu::always_inline]] inline
 
 #if defined(__x86_64__) && !defined(__CUDACC__)

@@ -5,7 +5,7 @@
 //   strip     strip         number of tokens computed together; constant, so that the compiler knows the loop count
 //   partial   partial[i]    sum of to_fixed(f) over part i, part_length(n) tokens; at most most_parts of them
 //
-// Cost: f once for each token; a draw calls it again on at most one part, and stops at its token.
+// Cost: f is called once for each token; a draw calls f again on at most one part, and stops at the drawn token.
 // Correctness: the same operations on the same doubles round the same way at every width. Fused multiply-add would
 // round differently: DRAFTPROOF_WHOLE prevents g++ from using it; other compilers need -ffp-contract=off, which
 // draftproof's CMake targets pass to their users. Tests compare the widths.
