@@ -176,14 +176,14 @@ def test_large_rows_are_simulated_with_intervals() -> None:
 
 def test_captured_trees_have_the_programs_lengths() -> None:
     found = draftproof.acceptance(right, DATA / "stories512_trees.npz", length=4, tuples=4000, at_least=2.4)
-    assert found.low < 2.628 < found.high  # 2.628: mean of token_path at 65,536 steps
+    assert found.low < 2.628 < found.high  # token_path has the mean 2.628 at 65,536 steps
     with pytest.raises(draftproof.TooFewAccepted):
         draftproof.acceptance(right, DATA / "stories512_trees.npz", length=4, tuples=4000, at_least=2.9)
 
 
 def test_mean_bounds_hold() -> None:
-    """Computes by exact binomial tails the probability that a bound is wrong. It is at most the stated probability, and
-    at least 1/50 of the stated probability, so the bounds are not much too wide."""
+    """Computes by exact binomial tails the probability that a bound is wrong. This probability must be at most the
+    stated probability, and at least 1/50 of it, so that the bounds are not much too wide."""
     steps, error = 400, 1e-3
     for rate in (0.05, 0.5, 0.9):
         wrong = 0.0

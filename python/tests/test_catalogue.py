@@ -34,7 +34,7 @@ OF_LEVEL = {
 }
 # Number of probes of a coin for functions whose result changes in many or narrow intervals of the coin.
 STRETCHES = {"one_uniform": 65, "k-seq": 13}
-# Right functions that resemble others and take seconds each: judged in a nightly run.
+# Right functions that resemble others and take seconds each. They are judged in a nightly run.
 LIKE_OTHERS = "numpy_batch_8", "numpy_batch_12", "numpy_batch_14", "numpy_chain_2", "numpy_chain_9"
 # These functions do not end, and judging each takes many seconds. Only run.py judges them.
 ENDLESS = "draws_without_bound", "draws_until_it_is_zero", "draws_until_nothing_is_rejected", "hash_of_python_open"

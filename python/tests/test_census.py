@@ -122,7 +122,7 @@ def test_models_that_are_tables() -> None:
 def test_draws_of_mlx_are_draws_of_torch() -> None:
     torch = pytest.importorskip("torch")
     mlx = module_of(PACKAGES / "_mlx_by_torch.py", "census_mlx").Mlx
-    far = torch.tensor([0.0, -46.0])  # log of 1, and of 1e-20, which noise in float32 as in mlx never selects
+    far = torch.tensor([0.0, -46.0])  # logs of 1 and 1e-20; noise in float32, as in mlx, never selects 1e-20
     assert {int(mlx.random.categorical(far)) for _ in range(50)} == {0}
     assert mlx.maximum(torch.tensor([1.0, -1.0]), 0.0).tolist() == [1.0, 0.0]
     assert mlx.minimum(1.0, torch.tensor([0.5, 2.0])).tolist() == [0.5, 1.0]

@@ -229,8 +229,8 @@ def test_fixed_children_are_the_likeliest_and_the_others_draws_from_the_rest() -
 
 
 def test_a_hybrid_tree_accepts_with_the_probability_of_univer() -> None:
-    """Token 0 is fixed and m = (0 6 3 1)/10 is q without it: p(0) + sum of min(p, m) = 1/10 + 8/10. A drawn child that
-    counts as fixed would be accepted with probability p, in all 9/20."""
+    """Token 0 is fixed, and m = (0 6 3 1)/10 is q without token 0. A child is accepted with probability p(0) + sum of
+    min(p, m) = 1/10 + 8/10. A drawn child that counts as fixed would be accepted with probability p, in all 9/20."""
     p, q = torch.tensor([[0.1, 0.4, 0.3, 0.2]] * 4), torch.tensor([[0.5, 0.3, 0.15, 0.05]] * 4)
     generator, runs = torch.Generator().manual_seed(3), 600
     accepted = 0

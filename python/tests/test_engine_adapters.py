@@ -133,7 +133,7 @@ def verdict(bug: str, *given: Any, **cut: float) -> str:
 
 
 def said_of(subject: Any, instance: str = INSTANCE) -> str:
-    """Returns the report of the proof tier on one instance, unshrunk, with one blank between columns."""
+    """Returns the report of the proof tier on one instance, which is not shrunk, with one blank between columns."""
     return " ".join(tell(subject, ["replay", "--predictions", "16", "--instance", instance]).split())
 
 

@@ -53,7 +53,7 @@ def test_distribution_searches_for_races_of_uniforms_as_check_does() -> None:
 
 def test_a_batch_that_draws_as_long_as_a_row_is_alive_holds_on_rows_that_a_batch_alone_would_refute() -> None:
     """The function draws coins until all rows of the batch have rejected. Then the loop ends, and the race takes
-    earlier places of the tape, so that pairs of its clocks show a wrong ratio of the weights."""
+    earlier positions of the tape, so that pairs of its clocks show a wrong ratio of the weights."""
     torch = pytest.importorskip("torch")
 
     def verify(p: Any, q: Any, drafts: Any, lengths: Any, generator: Any) -> Any:

@@ -81,7 +81,7 @@ def test_a_number_that_no_key_determines_is_refused():
 
 
 def test_two_reads_of_long_clocks_are_equal():
-    """Reads with clocks so long that 1 - exp(-clock) rounds to 1, which the program gives for p = (0 1)."""
+    """Reads with clocks so long that 1 - exp(-clock) rounds to 1. The program gives such clocks for p = (0 1)."""
 
     def shared(p, q, key):
         clocks = [np.random.default_rng(key).exponential(size=2) for _ in range(2)]

@@ -36,8 +36,8 @@ def target(ids: NDArray[np.int64]) -> NDArray[np.float64]:
 def record(
     path: Path, blocks: int, seed: int, rolls_back: bool = True, temperatures: Sequence[float] = (1,), **form: Any
 ) -> None:
-    """Records a chain engine whose target rows depend on its state. The state is wrong unless `rolls_back`, because it
-    then has rejected drafts."""
+    """Records a chain engine whose target rows depend on its state. If `rolls_back` is false, the state is wrong,
+    because rejected drafts stay in it."""
     random = np.random.default_rng(seed)
     texts = [list(PROMPT) for _ in temperatures]
     states = [list(PROMPT) for _ in temperatures]

@@ -252,7 +252,7 @@ def test_a_call_within_an_import_draws_from_its_tape(tmp_path: Any, monkeypatch:
 
 def test_equal_numbers_by_two_routes_have_one_source() -> None:
     """Two generators with the same seed and algorithm have equal numbers. Two generators of different algorithms, or
-    two that share a bit generator, have different numbers.
+    two generators that share a bit generator, have different numbers.
     """
 
     def drawn(make: Any) -> list[int]:

@@ -29,7 +29,7 @@ struct BatchRequest {
   std::uint64_t seed = 0;
   bool seeded = true;          ///< false: random bits come from the engine's seed, at a stream numbered by `id`
   std::uint32_t id = 0;        ///< identifies the request in the engine, independently of its slot
-  std::uint32_t position = 0;  ///< tokens emitted so far: the same seed and position give the same random bits
+  std::uint32_t position = 0;  ///< number of tokens emitted so far; equal seed and position give equal bits
   Token stop = no_token;       ///< the step ends with this token
   int limit = 0;               ///< largest number of tokens to emit; 0: no limit
 

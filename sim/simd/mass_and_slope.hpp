@@ -1,4 +1,4 @@
-// The curve of residuals and its slope in one pass, for Newton's method on b.
+// Computes the mass of the residual (p - b q)+ and its slope in b in one pass, for Newton's method on b.
 //
 //   F(b)     mass     sum of (p - b q)+
 //   -F'(b)   slope    q-mass of the tokens with p > b q; to the right of b, F falls at most at this rate
