@@ -101,7 +101,7 @@ class Noise:
 
     def draw(self, row, numbers):
         """Returns token 0 if the shared number is below row[0], else token 1. Shared Gumbel noise has the same effect:
-        the likelier token 0 is, the more values of the noise give it."""
+        the likelier token 0 is, the more values of the noise select token 0."""
         split = min(max(row[0], self.low), self.high)
         if numbers.flip(split - self.low, self.high - self.low):
             self.high = split

@@ -23,7 +23,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import commands as of_page
 from markdown import ROOT, pages, spans
 
-#: Files that commands of the pages read, although no command writes them, each with the file that it links to.
+#: Files that commands of the pages read, although no command writes them, each with the file to which the test links
+#: its name.
 FILES = {
     "run.npz": "data/stories512_positions.npz", "run.json": "data/stories512.json",
     "trees.npz": "data/stories512_trees.npz", "trees.json": "data/stories512.json",

@@ -35,8 +35,8 @@ class Input:
 
 @dataclass(frozen=True)
 class Instance:
-    length: int  # L, drafts of a path; 0 at the level of one position
-    drafts: int  # K, number of paths; at the level of one position number of drafts
+    length: int  # L, number of drafts of a path; 0 at the level of one position
+    drafts: int  # K, number of paths, or number of drafts at the level of one position
     rows: dict[Prefix, tuple[Row, Row]]
 
     @property

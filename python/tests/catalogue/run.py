@@ -20,7 +20,7 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # each function has its own process
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # one thread, because each function has a separate process
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 import draftproof  # noqa: E402

@@ -34,7 +34,7 @@ def rejected(p, q):
 
 
 def recursive(p, q, drafts):
-    """Verifies i.i.d. drafts at one position. This is right if they are in the order in which they were drawn."""
+    """Verifies i.i.d. drafts at one position. This is right if the drafts are in the order in which they were drawn."""
     for x in drafts:
         if torch.rand(()) * q[x] < p[x]:
             return int(x)
