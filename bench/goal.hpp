@@ -1,5 +1,5 @@
-// A goal is a bound on the ratio of the times of two benchmarks of one run. One of the two may measure another
-// library's implementation (a peer) or a lower bound on the time.
+// A goal is a bound on the ratio of the times of two benchmarks of one run. One of the two may measure an
+// implementation without draftproof (a peer) or a lower bound on the time.
 //
 // A group in bench/groups/ declares its goals where it registers its benchmarks. The report computes the ratio of the
 // two medians and compares it with the bound. A goal is left out unless both of its benchmarks ran.

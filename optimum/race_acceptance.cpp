@@ -14,7 +14,7 @@ namespace {
 /// First time of the grid. N is the number of tokens drawn from S by time t, and c is the mass outside S. At times t
 /// before the first time, the factor Pr(N < K) e^(-ct) is replaced by 1. The error is at most t, because Pr(some clock
 /// has rung by t) is at most t. The nodes before the grid then form a geometric series, whose error is at most c
-/// t^2 = 2^-48 c with t the first time.
+/// t^2 = 2^-48 c for the first time t.
 constexpr double first_time = 0x1p-24;
 /// Beyond c t = 40 the integrand has weight below e^-40 = 4e-18.
 constexpr double longest_race = 40;
