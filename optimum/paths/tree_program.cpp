@@ -225,7 +225,8 @@ TreeProposal solve_tree_program(const TreeSampling& distribution, Sight sight) {
     proposal.stops.emplace_back(column, column + tree.nodes.size());
     column += tree.nodes.size();
   }
-  // The sign of Clp's row prices depends on the direction. The price of a limit is the gain of one more unit of it.
+  // The sign of Clp's row prices depends on the direction of optimisation. The price of a limit is the gain of one more
+  // unit of it.
   for (int i = 1; i < prefixes; ++i) proposal.prices[index(i)] = std::abs(simplex.dualRowSolution()[limit(i)]);
   return proposal;
 }

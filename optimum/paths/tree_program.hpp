@@ -34,12 +34,12 @@ namespace draftproof {
 //   a(x)                           columns of the program, which maximises the sum of a(x) over x != ()
 //   limits                         a(xy) <= p(y|x) a(x); sum of a(x) over x in S <= h(S) for every antichain S
 //
-// Cost: a few evaluations of every antichain. If trees of some depth have c antichains, trees with one more level have
-// 1 + c^V (2, 5, 26, 677, 458330 for V = 2; 2, 9, 730 for V = 3; 2, 17, 83522 for V = 4). The linear program contains
-// only the binding antichains.
+// Cost: a few evaluations of h on every antichain. If trees of some depth have c antichains, trees with one more level
+// have 1 + c^V (2, 5, 26, 677, 458330 for V = 2; 2, 9, 730 for V = 3; 2, 17, 83522 for V = 4). The linear program
+// contains only the binding antichains.
 //
-// Source: derived in docs/optimum.md, "Trees", by Hall's theorem. It checks the linear program at the top of this file
-// by an independent method; for i.i.d. paths it needs no enumeration of trees.
+// Source: derived in docs/optimum.md, "Trees", by Hall's theorem. This optimum checks the linear program at the top of
+// this file by an independent method; for i.i.d. paths it needs no enumeration of trees.
 
 /// The function h: the probability that the tree contains a prefix of an antichain, which is given by the numbers of
 /// its prefixes.
@@ -56,7 +56,8 @@ void for_each_antichain(const TreeSampling& distribution, const std::function<vo
 double antichain_count(const TreeSampling& distribution, double most);
 
 /// Returns the optimum within 1e-9, in accepted tokens; nullopt if there are more than `most` antichains. Reads only
-/// the prefixes of `distribution`. Throws: std::runtime_error if Clp finds no optimum or the rounds do not end.
+/// the prefixes of `distribution`. Throws: std::runtime_error if Clp finds no optimum, or if the rounds that add
+/// exceeded limits do not end.
 std::optional<double> antichain_optimum(const TreeSampling& distribution, const Meets& meets, double most = 200'000);
 
 /// Returns the solver's uncertified solution. Throws: std::runtime_error if Clp finds no optimum.

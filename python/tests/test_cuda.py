@@ -267,7 +267,7 @@ def test_uniforms_of_the_device_lie_on_the_grid_or_below_it():
         assert uniform_bits(dtype, torch.device(DEVICE)) <= 24
 
 
-# Kernels of Triton, compiled and not interpreted.
+# Tests of kernels of Triton, which are compiled and not interpreted.
 
 if triton is not None:
 

@@ -239,8 +239,8 @@ class Deviation:
                     whole[string] = whole.get(string, 0.0) + float(given.probability * share) * mass
         keys = {*whole, *target}
         self.distance = sum(abs(whole.get(key, 0.0) - float(target.get(key, 0))) for key in keys) / 2
-        # If sampled: the mean distance for nine strings plus McDiarmid's bound, which the distance exceeds with
-        # probability at most 1e-6. Otherwise: a bound for rounding.
+        # If the distribution was sampled, this is the mean distance for nine strings plus McDiarmid's bound, which the
+        # distance exceeds with probability at most 1e-6. Otherwise it is a bound for rounding.
         self.error = 4 / math.sqrt(entry.sampled) if entry.sampled else 2e-6
         self.impossible = {string: mass for string, mass in whole.items() if not target.get(string)}
 

@@ -209,7 +209,7 @@ def sometimes_of_its_own(p, q, drafts):
     return tokens
 
 
-# Results that are not tokens or lists of tokens.
+# Functions whose results are not tokens or lists of tokens.
 
 
 def _returns(name: str, made: Callable[[list[int]], Any], words: str) -> None:

@@ -111,7 +111,7 @@ def seeded_at_each_position(p, q, drafts):
     return chain(p, q, drafts, keep=keep)
 
 
-# The draw that replaces a rejected draft.
+# Functions that are wrong in the draw that replaces a rejected draft.
 
 
 def reversed_rest(p, q, i, x):
@@ -215,7 +215,7 @@ def proposal_one_row_late(p, q, drafts):
     return chain(p, q, drafts, keep=lambda p, q, i, x: torch.rand(()) * late[i, x] < p[i, x])
 
 
-# The number of accepted drafts, and the token after them.
+# Functions that are wrong in the number of accepted drafts, or in the token after them.
 
 
 def kept(p, q, drafts):
@@ -293,7 +293,7 @@ def bonus_after_correction(p, q, drafts):
     return tokens if len(tokens) > len(drafts) else [*tokens, by_weights(p[len(tokens)])]
 
 
-# Logits, temperatures, running sums, noise and the ends of a coin's grid.
+# Functions that are wrong in logits, temperatures, running sums, noise or the ends of a coin's grid.
 
 
 @wrong("The temperature is applied to p alone after q was drawn with it, so p is sharpened twice.", on=SAME_THIRDS)
@@ -383,7 +383,7 @@ def gumbel_noise_reused(p, q, drafts):
     return drawn[: n + 1]
 
 
-# State is kept from call to call, or numbers come from a source that no seed determines.
+# Functions that keep state from call to call, or whose numbers come from a source that no seed determines.
 
 _calls = [0]
 _coins: deque[float] = deque()
