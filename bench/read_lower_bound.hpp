@@ -3,7 +3,7 @@
 //
 //   read(row, n)           exclusive or of the bits of n floats, the minimum of a pass that reads them
 //   float_sums(p, q, b)    sum of (p - b q)+ in float, with the terms of fresh rows and one partial sum per block:
-//                          the comparison shows the extra cost of integers
+//                          comparing it with a pass shows the extra cost of integer sums
 //   double_sums(p, q, b)   the same with terms and sums in double: the comparison shows the cost of terms in double
 //
 // Cost: each function reads 8 V bytes per pair of rows, in 512-bit registers if the processor has them, else in the

@@ -95,7 +95,7 @@ constexpr bool is_floating(DType dtype) { return dtype <= DType::F64; }
 struct Array {
   DType dtype = DType::F32;
   std::vector<std::size_t> shape;          // empty: one element
-  std::vector<std::byte> bytes;            // product of shape times width(dtype); empty if `mapped` has them
+  std::vector<std::byte> bytes;            // product of shape times width(dtype) bytes; empty if `mapped` has them
   std::span<const std::byte> mapped = {};  // the bytes of `file`
   std::shared_ptr<const MappedFile> file = nullptr;  // keeps the mapping
 

@@ -82,7 +82,8 @@ class Capture {
   /// Throws: the InputError of proposal() for an unknown name.
   void require_proposal(std::string_view name) const;
 
-  /// Returns the token id of `symbol` at position i; -1 for padding and for the rest.
+  /// Returns the token id of entry `symbol` < vocabulary() of the distributions at position i. In the truncated form
+  /// it is -1 for padding and for the last entry, which has the mass of all tokens not in ids.
   std::int64_t token_id(std::size_t i, std::size_t symbol) const;
 
   /// Returns the context at position i without its padding; empty if the file has no contexts.

@@ -11,8 +11,9 @@ namespace draftproof {
 
 namespace {
 
-// Makes a model from a source of rows. Contexts are the positions of the source; a token leads to the position given by
-// a hash of the context and the token. Steps may have any length, and all trials share one table per position.
+// Makes a model from a source of rows. Contexts are the positions of the source; after a token, the new context is
+// given by a hash of the old context and the token. Steps may have any length, and all trials share one table per
+// position.
 
 using Tables = std::vector<RatioTable>;
 

@@ -25,7 +25,8 @@ struct Selection {
 };
 
 struct SourceOptions {
-  std::vector<std::string> proposals = {};  // empty: the spec's proposals, else the first of a file, all of a family
+  // If empty: the proposals that the spec names; without names, the first proposal of a file or all of a family.
+  std::vector<std::string> proposals = {};
   Filter target_filter = {};
   Filter proposal_filter = {};
   /// If not empty, draft k is drawn from the one chosen proposal at temperature draft_temperatures[k]; the other

@@ -84,7 +84,7 @@ void read_strictly(CLI::Option& option) {
   const NumberKind kind = kind_of(option);
   if (kind == NumberKind::none) return;
   std::string wanted = kind == NumberKind::real ? "a number" : "a whole number";
-  std::string range;  // the words of a range, if there is one
+  std::string range;  // the range in words, if the option has one
   try {
     range = option.get_validator(0)->get_name();
   } catch (const CLI::OptionNotFound&) {

@@ -7,7 +7,8 @@
 //   v(P, Q)    cut_value     cut of the other tokens: 1 + (1 - P) - (1 - Q)^K
 //   r          lower_bound_of(b)   lower bound of the ratios in b
 //
-// Cost: O(V), and a sort of the buckets that are not skipped; these have all tokens if nearly all ratios are equal.
+// Cost: O(V), and a sort of the buckets that are not skipped, which contain all tokens if nearly all ratios are
+// equal.
 //
 // Correctness: inside a bucket b, from its start (P0, Q0) to its end (P1, Q1), p-mass is at most P1 - r (Q1 - Q). On
 // this line v is concave, so no cut inside b is below the lesser of v(P1, Q1) and v(P1 - r (Q1 - Q0), Q0). A bucket is
@@ -34,7 +35,7 @@ namespace draftproof {
 //   start    start     p- and r-mass of the tokens that every S contains
 //   m(s)               least p-mass at r-mass s: the tokens by rising p / r, the last token in part
 //   corners            m(s) - s^K is concave between prefixes, so its minimum up to s = 1 is at a prefix or at s = 1,
-//                      inside the token at which r exceeds 1; beyond that, only m grows
+//                      inside the token at which r exceeds 1; for s > 1 only m(s) grows
 //
 // Cost: O(tokens).
 //

@@ -91,10 +91,11 @@ struct Tally {
   void add_batch(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const Place& place,
                  int count) {
     std::uint64_t* const counts = histogram.empty() ? nullptr : histogram.data();
-    constexpr int copies = 4;                             // successive additions to one count would wait for a store
+    // Number of copies of `accepted`: with one copy, each addition would wait for the store of the previous addition.
+    constexpr int copies = 4;
     std::uint32_t accepted[copies][max_drafts + 1] = {};  // by index of the draft, from 1; 0: no draft accepted
     std::uint64_t drafted = 0;
-    int others[batch], rest = 0;  // trials to compare with all their drafts
+    int others[batch], rest = 0;  // trials whose token must be compared with all drafts
     for (int i = 0; i < count; ++i) {
       const int t = place(i);
       const Verdict verdict = verdicts[t];

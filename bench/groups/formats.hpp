@@ -52,7 +52,7 @@ struct Formats {
     const Pair& pair = pair_of(vocabulary);
     const std::vector<Entry> entries = stored<Entry>(pair, bytes);
     const auto size = static_cast<std::size_t>(vocabulary);
-    // This token is rejected in every round: in the first p < q, and in later rounds its residual is 0.
+    // This token is rejected in every round: in the first round p < q, and in later rounds its residual is 0.
     Token least = 0;
     for (Token x = 0; x < vocabulary; ++x)
       if (pair.plain.target(x) * pair.plain.proposal(least) < pair.plain.target(least) * pair.plain.proposal(x))

@@ -48,7 +48,8 @@ struct Gate {
     const GateSuite suite(null);
     GateCounts counts = suite.empty_counts();
     const double exposure = std::ldexp(1.0, log2_trials);
-    // The counts resemble Poisson counts: uniform within 2 sqrt(mean) of the mean, rounded at random.
+    // The counts resemble Poisson counts: each is drawn uniformly within 2 sqrt(mean) of its mean and rounded at
+    // random.
     for (std::size_t k = 0; k < null.paths.size(); ++k)
       for (std::size_t x = 0; x < vocabulary; ++x) {
         const double mean = exposure * null.paths[k][x], u = uniform((k + 1) * vocabulary + x);

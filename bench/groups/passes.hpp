@@ -83,7 +83,7 @@ struct Passes {
     })->Unit(benchmark::kMicrosecond);
   }
 
-  /// Returns a b that float cannot represent, so that both parts of FloatFactor are used.
+  /// Returns a factor b of (p - b q)+ that float cannot represent, so that both parts of FloatFactor are used.
   static double place(std::uint64_t turn) { return 1 + 0x1.000001p-20 * static_cast<double>(turn & 255); }
   static std::uint64_t word(std::uint64_t turn) { return turn * 0x9E3779B97F4A7C15; }
 

@@ -45,7 +45,8 @@ struct PathSurvey {
                                      std::string(drafter->info().name) + "/" + std::to_string(vocabulary) + "/" +
                                      std::to_string(drafts) + "/4";
             const bool races = verifier->info().shared_noise || drafter->info().shared_noise();
-            const std::uint64_t trials = races ? 4 : 2048;  // an exponential race reads the whole vocabulary
+            // Shared noise needs exponential races, which read the whole vocabulary, so fewer trials are run.
+            const std::uint64_t trials = races ? 4 : 2048;
             benchmark::RegisterBenchmark(name.c_str(),
                                          [&subject, drafter, vocabulary, drafts, trials](benchmark::State& state) {
                                            run(state, subject, *drafter, vocabulary, drafts, 4, trials);

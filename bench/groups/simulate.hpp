@@ -69,7 +69,8 @@ struct Simulate {
   static void add(const AnyVerifier& verifier, const AnyDrafter& drafter, int vocabulary, int drafts, bool curve) {
     const Simulation what{.verifier = verifier, .drafter = drafter, .drafts = drafts, .seed = 1, .histogram = true};
     const bool races = verifier.info().shared_noise || drafter.info().shared_noise();
-    const std::uint64_t tuples = races ? 16 : 16384;  // an exponential race reads the whole vocabulary
+    // Shared noise needs exponential races, which read the whole vocabulary, so fewer trials are run.
+    const std::uint64_t tuples = races ? 16 : 16384;
     const auto named = [&](const char* mode) { return name(mode, verifier, drafter, vocabulary, drafts); };
     benchmark::RegisterBenchmark(named("simulate").c_str(), [what, vocabulary, tuples](benchmark::State& state) {
       run(state, what, pair_of(vocabulary).table, tuples);

@@ -36,7 +36,7 @@ inline std::vector<Listed> inventory() {
   for (const auto& one : path_registry().verifiers())
     add("path " + plural(one->kind()), one->info().name, one->info().summary);
   for (const auto& one : path_registry().drafters()) add("tree samplings", one->info().name, one->info().summary);
-  for (const auto& one : path_registry().wrong_drafters())  // those without `wrong` are correct
+  for (const auto& one : path_registry().wrong_drafters())  // drafters in this list without `wrong` are correct
     if (!one->info().wrong) add("tree samplings", one->info().name, one->info().summary);
   for (const PathProperty& one : path_registry().properties()) add("path properties", one.name, one.about);
   for (const auto& one : component_registry().components())
@@ -135,7 +135,7 @@ struct Describe {
     add(document, "carries state", verifier.stateful() ? "yes" : "no");
   }
 
-  /// Adds the rows that schemes of both levels have.
+  /// Adds the rows that schemes of positions and schemes of paths have in common.
   static void describe_scheme(Document& document, const Info& info, Kind kind, const std::string& samplings) {
     add(document, "what it does", std::string(info.summary));
     add(document, "source", std::string(info.source));

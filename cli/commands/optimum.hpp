@@ -35,14 +35,14 @@ struct Optimum {
     document.data = {{"schema", "draftproof.optimum/2"}, {"seed", session.seed}};
     for (const Source& source : choice.open_whole(specs, session.seed)) {
       const auto positions = static_cast<double>(source.positions());
-      std::vector<const AnyDrafter*> drafters;  // with shared noise, see the same sampling without it
+      // Without drafters with shared noise, whose drafts have the distribution of a drafter without noise.
+      std::vector<const AnyDrafter*> drafters;
       for (const auto& drafter : registry().drafters())
         if (!drafter->info().shared_noise()) drafters.push_back(drafter.get());
       // Means of the optimum over positions, and whether a method computes it at every position.
       std::vector<std::vector<double>> mean(drafters.size(), std::vector<double>(drafts.size()));
       std::vector<std::vector<char>> known(drafters.size(), std::vector<char>(drafts.size(), 1));
-      // Number of positions where the optimum is exactly 1, and whether it is known at every position whether this is
-      // so.
+      // Number of positions where the optimum is exactly 1, and whether this was decided at every position.
       std::vector<std::vector<std::size_t>> certain(drafters.size(), std::vector<std::size_t>(drafts.size()));
       auto decided = known;
       double single = 0;
@@ -64,7 +64,7 @@ struct Optimum {
             decided[d][k] = decided[d][k] && always.has_value();
           }
       }
-      if (stop_requested()) break;  // this source is incomplete; only earlier ones are reported
+      if (stop_requested()) break;  // this source is incomplete, so only the sources before it are reported
       Section section{
           .title = source.name(),
           .before = {fmt::format("  {}, V = {}; one draft is accepted with probability {:.6f}",

@@ -57,7 +57,7 @@ struct Plan {
   void declare(CLI::App& sub) {
     app = &sub;
     sub.prefix_command();
-    sub.fallthrough(false);  // later words are options of the planned command
+    sub.fallthrough(false);  // the words after `plan` belong to the planned command
   }
 
   int run(const Session& session) {

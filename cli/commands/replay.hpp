@@ -140,7 +140,7 @@ struct Replay {
           add_distribution(document, at.distribution(), instance, verifier.info().promise == Promise::lossy);
         else
           add_distribution(document, at.distribution());
-      } catch (const std::logic_error& error) {  // the property above has reported the fault
+      } catch (const std::logic_error& error) {  // the check of the properties above has reported the fault
         add_remark(document, fmt::format("the enumeration stopped: {}", error.what()));
       }
     }

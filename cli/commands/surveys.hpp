@@ -75,7 +75,8 @@ struct SurveyPaths {
       "measures exactness, accepted tokens per call and optimum of every verifier of paths and trees";
   static constexpr std::string_view example = "survey-paths data/stories512_trees.npz -K 2 -L 4";
 
-  /// A fifth of the default of `prove`, so that the proofs of the whole table take only a few seconds.
+  /// The number of instances is a fifth of the default of `prove`, so that the proofs of the whole table take only a
+  /// few seconds.
   SurveyChoice choice{.instances = BlockLevel::instances / 5};
   PathSurveyOptions options;
   std::vector<int> lengths{options.length};
@@ -227,7 +228,8 @@ struct SurveyPolicies {
   }
 
  private:
-  /// Returns the worst finding of each property over `instances` small batches. Stops between rounds of 60.
+  /// Returns the worst finding of each property over `instances` small batches. A request to stop takes effect
+  /// between rounds of 60 batches.
   std::vector<Finding> examined(const AnyComponent& policy, std::uint64_t seed) const {
     constexpr int round = 60;
     std::vector<Finding> worst;

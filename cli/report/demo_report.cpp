@@ -63,7 +63,7 @@ struct BugCount {
   explicit BugCount(const KillMatrix& matrix) {
     for (const KillRow& row : matrix.rows) {
       if (row.lossy) continue;
-      const bool component =  // neither verifiers nor drafters
+      const bool component =  // the bug is in neither a verifier nor a drafter
           row.level != TokenLevel::name && row.level != BlockLevel::name && !row.level.ends_with("drafters");
       ++(component ? components : schemes);
       if (!component && row.decided >= 0)
@@ -130,7 +130,7 @@ Section table_of(const DemoResult& result) {
     best.cell("scheme", {fmt::format("optimum of {} drafts", sampling->info().name), Tone::faint});
     bool known = false;
     std::vector<const AnyVerifier*> verifiers;
-    std::map<const AnyVerifier*, std::pair<int, double>> seen;  // number of sources, acceptance on the first of them
+    std::map<const AnyVerifier*, std::pair<int, double>> seen;  // number of sources, acceptance on the first source
     for (const SurveyedSource& item : result.surveyed) {
       std::optional<double> optimum;
       for (const SurveyRow& row : item.result.rows) {

@@ -20,8 +20,8 @@ std::string undecided_text(const ProofOf<Level>& proof) {
   });
 }
 
-/// Returns the line on a verifier whose branches cannot be explored: it is not proved, but these findings passed in
-/// trials.
+/// Returns the line on a verifier whose branches cannot be explored: it is not proved, but the named properties
+/// passed in trials.
 template <class Level>
 std::string not_proved_line(const ProofOf<Level>& proof) {
   const std::string passed = listed(proof.findings, [](const auto& finding) {
@@ -182,7 +182,7 @@ Document start_replay(const std::string& what, std::uint64_t seed) {
 
 namespace {
 
-/// Adds a row to the table of answers, which is created on first use.
+/// Adds a row to the table of properties, which is created on first use.
 void add_answer(Document& document, std::string_view property, Status status, const std::string& evidence) {
   if (document.sections.back().title != "Properties") {
     document.sections.push_back({.title = "Properties"});

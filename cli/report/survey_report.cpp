@@ -221,7 +221,7 @@ Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const
     auto distributions = rows_by_distribution(
         item.result.rows, [](const SurveyRow&) { return true; },
         [](const SurveyRow& row) { return row.tally.draft_emitted; });
-    // Independent draws first: most engines use them, and most schemes are written for them.
+    // Independent draws come first, because most engines use them and most schemes are written for them.
     std::stable_partition(distributions.begin(), distributions.end(),
                           [](const auto& distribution) { return distribution.drafter->info().shared_proposal_iid; });
     data["sources"].push_back(std::move(entry));

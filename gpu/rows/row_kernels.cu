@@ -49,8 +49,8 @@ void convert_rows(const DistinctRows& rows, float* out, Stream stream) {
       rows.batch.contents == Contents::logits
           ? sizeof(SoftmaxNote) * static_cast<std::size_t>(softmax_blocks(rows.batch.vocabulary))
           : 0;
-  // The notes of the longest row take 64 KiB of shared memory. Together with the team's scratch this exceeds the
-  // default limit of a block, so a higher limit is requested.
+  // The notes of the longest row, one for each block of the softmax, take 64 KiB of shared memory. Together with the
+  // team's scratch this exceeds the default limit of a block, so a higher limit is requested.
   allow_shared(kernel, notes);
   kernel<<<grid_of(rows), threads_of(rows), notes, stream>>>(rows, out);
   device_call("cudaLaunchKernel", cudaGetLastError());

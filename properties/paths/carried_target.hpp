@@ -144,7 +144,7 @@ std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rational>& 
     for (std::size_t x = 0; x < size; ++x) right = right && row[x] == beyond * wanted[x];
     if (right) continue;
     WrongPrefix wrong{.prefix = prefix, .beyond = beyond, .got = std::move(row), .wanted = std::move(wanted)};
-    for (Rational& mass : wrong.got) mass /= beyond;  // `beyond` is positive, because a row of zeros is not wrong
+    for (Rational& mass : wrong.got) mass /= beyond;  // not 0: if `beyond` were 0, the row of zeros would be right
     return wrong;
   }
   return std::nullopt;

@@ -86,7 +86,7 @@ using PathProperty = PropertyOf<BlockLevel>;
 //
 //   plans[c]   the plan for trees drafted from context c
 //
-// Cost: a linear program per start to construct; a decision costs the same as the oracle's.
+// Cost: a linear program per start to construct; a decision costs the same as with one start.
 //
 // Source: derived here.
 

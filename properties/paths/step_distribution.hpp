@@ -97,7 +97,8 @@ StepDistribution<Weight> explore_step_distribution(const AnyTreeDrafter& drafter
                                                    int context = 0, ExplorerLimits limits = {}) {
   StepDistribution<Weight> distribution;
   distribution.accepted.assign(static_cast<std::size_t>(shape.length) + 1, Weight(0));
-  std::map<std::pair<int, Token>, Weight> steps;  // sums for one tree, formed first: their fractions are short
+  // Sums over one tree, formed first because their fractions are short.
+  std::map<std::pair<int, Token>, Weight> steps;
   const auto on_tree = [&](const DraftTree& tree, const Weight& drawn) {
     steps.clear();
     const auto sink = [&](int node, Token extra, const Weight& probability) { steps[{node, extra}] += probability; };

@@ -58,7 +58,7 @@ std::string_view to_text(Form form) {
 void add_leaf(const Leaf<double>& leaf, std::span<NeumaierSum> tokens) {
   const auto at = [tokens](Token x) -> NeumaierSum& { return tokens[static_cast<std::size_t>(x)]; };
   if (leaf.verdict.token >= 0) return at(leaf.verdict.token).add(leaf.probability);
-  NeumaierSum spread;  // compensated, unlike leaf.spread_total
+  NeumaierSum spread;  // a compensated sum, which leaf.spread_total is not
   for (const auto& [token, weight] : leaf.spread) spread.add(weight);
   const double sum = spread.value();
   for (const auto& [token, weight] : leaf.spread) at(token).add(leaf.probability * (weight / sum));
@@ -95,8 +95,7 @@ std::optional<AuditedDistribution> audit(const AnyVerifier& verifier, const AnyD
 
 namespace {
 
-/// Returns tokens for rows with few tokens: far apart, so that a block of a pass has at most one of them if V
-/// allows it.
+/// Returns `count` tokens, far apart, so that a block of a pass has at most one of them if V allows it.
 std::vector<std::size_t> places(std::size_t vocabulary, std::size_t count) {
   std::vector<std::size_t> tokens;
   for (std::size_t i = 0; i < count; ++i) tokens.push_back((2 * i + 1) * vocabulary / (2 * count));
@@ -277,7 +276,8 @@ class Auditor {
     const int count = drafts(size.drafts), rows = proposals(count);
     const int support = size.kind == Kinds::dense ? size.vocabulary : std::max(size.support, count + 1);
     if (!defined(size.vocabulary, count)) return;
-    if (size.kind == Kinds::whole && count > size.drafts) return;  // the scheme requires more drafts
+    // The scheme requires more drafts than this size has.
+    if (size.kind == Kinds::whole && count > size.drafts) return;
     const TreeShape shape{.drafts = count, .length = size.length};
     const auto levels = [&](auto make) {
       Levels all;
@@ -330,7 +330,7 @@ class Auditor {
     }
   }
 
-  /// Ends at the first form with too many outcomes, because all forms have the same number.
+  /// Ends at the first form with too many outcomes, because all forms have the same number of outcomes.
   void forms(const std::string& where, const Levels& rows, const TreeShape& shape, double limit) {
     for (const Form each : all_forms) {
       form(fmt::format("{} {}{}", to_text(each), where, length_text(shape)), each, {rows}, shape, limit);

@@ -16,11 +16,11 @@
 // multiplies this by 1 / F, but the decision is reached with probability F, so the factors cancel. The error of F
 // remains:
 //   tables   prefix masses are integers that sum to 2^62, rounded once when they are read. F errs by 3 u. A draw
-//            bisects them: each token's interval ends at two rounded bounds, TV V (1 + b) u at most, b <= K. Draws
-//            from plans are sums of integers
+//            bisects them: each token's interval ends at two rounded bounds, which adds at most V (1 + b) u to TV,
+//            with b <= K. Draws from plans use sums of integers
 //   fresh    terms are truncated to multiples of 2^-60 and summed as integers, F errs by V 2^-60 = V u / 128, and
 //            the draw adds up the same integers: another V u / 128
-//   rows     running sums in double: V u, and in the draw V u again
+//   rows     running sums in double err by V u, and the draw errs by V u again
 // Hence TV <= K (2 V + 8) u in the worst case: 5e-14 at V = 64, K = 3 and 1.2e-13 at V = 256, K = 2, below
 // `small_limit`. At V = 262,144 this is 1.7e-10, but rounding errors are rarely extreme: two bounds that are
 // off by up to u / 2 each change an interval by u / 3 on average, TV V u / 6 = 4.9e-12. `large_limit` is twice
@@ -56,7 +56,7 @@ inline constexpr double large_limit = 1e-11;
 
 /// The bound for rows stored in float32 and not normalised again. Rounding changes an entry by at most a relative
 /// 2^-24, so the sums of p and q differ from 1 by at most that; each of K + 1 decisions assumes that both are 1.
-/// Eight drafts: 9 * 2 * 2^-24 = 1.07e-6.
+/// For eight drafts the bound is 9 * 2 * 2^-24 = 1.07e-6.
 inline constexpr double float32_limit = 1e-6;
 
 /// The output distribution of a program. `complete` is false if the enumeration reached its limit.
@@ -157,7 +157,7 @@ std::vector<EdgeRows> edge_rows(int proposals);
 // machine.
 
 struct PrecisionOptions {
-  bool thorough = false;  ///< all sizes, rather than one of each kind
+  bool thorough = false;  ///< whether to check all sizes, or one size of each kind
   std::uint64_t seed = 1;
   const std::atomic<bool>* stop = nullptr;
 };

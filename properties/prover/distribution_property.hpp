@@ -33,8 +33,8 @@ struct EmittedDistribution {
   std::map<Tokens, Rational> emitted{};  ///< probability by string; strings never emitted may be missing
   /// Returns the target after a prefix of fewer than `length` tokens.
   std::function<std::vector<Rational>(const Tokens& prefix)> target{};
-  /// The largest error of a probability: 0 in fractions. For an external verifier the rounding error of its
-  /// number formats plus the probability that was not enumerated.
+  /// The largest error of a probability: 0 for a proof in fractions; for an external verifier, the rounding error of
+  /// its number formats plus the probability that was not enumerated.
   Rational limit = 0;
 };
 

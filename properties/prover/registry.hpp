@@ -70,7 +70,7 @@ class RegistryOf {
 
   /// Returns the drafters() whose draft sampling the verifier is written for, sorted by name.
   std::vector<const Drafter*> drafters_of(const Info& info) const;
-  /// Returns the wrong_drafters() that declare such a draft sampling, sorted by name.
+  /// Returns the wrong_drafters() that declare a draft sampling of the verifier, sorted by name.
   std::vector<const Drafter*> wrong_drafters_of(const Info& info) const;
 
  private:

@@ -136,7 +136,9 @@ class Rows {
     return weights([this, k, seen, n](Token x) { return among(x, seen, n) ? Scalar{0} : proposal(x, k); });
   }
   Scalar mass_without(int k, const Token* seen, int n) const {
-    if (n == 0) return one();  // a sum may be an ulp off 1 by rounding, and a test could then reject although p = q
+    // Without `seen` the mass is exactly 1: a rounded sum may be an ulp off 1, and a test could then reject although
+    // p = q.
+    if (n == 0) return one();
     return sum([this, k, seen, n](Token x) { return among(x, seen, n) ? Scalar{0} : proposal(x, k); });
   }
 

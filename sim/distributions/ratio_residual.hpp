@@ -71,8 +71,8 @@ class ResidualGuide {
     }
     const std::uint32_t middle = range.middle();
     const double cut = bound(middle);
-    // In cells before `below` all thresholds are below the cut; in cells from `above` on all thresholds are at least
-    // the cut. At most one cell lies between.
+    // In cells before `below` all thresholds are below `cut`; in cells from `above` on all thresholds are at least
+    // `cut`. At most one cell lies between the two.
     std::size_t below = first, above = last;
     while (below < above) {
       const std::size_t cell = below + (above - below) / 2;

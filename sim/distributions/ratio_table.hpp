@@ -223,7 +223,8 @@ class RatioTable {
     Token draw(std::uint64_t word) const {
       return n_ == 0 ? table_.aliases_[row_].draw(word) : table_.cumulatives_[row_].draw_without(seen_, n_, word);
     }
-    /// Draws one token for each of `words`, `stride` apart in `out`, and prefetches the entries that its test reads.
+    /// Draws one token for each of `words`, `stride` apart in `out`, and prefetches the table's entries that a test
+    /// of the drawn token reads.
     void draw(std::span<const std::uint64_t> words, Token* out, int stride) const {
       table_.aliases_[row_].draw(words, out, stride);
       for (std::size_t t = 0; t < words.size(); ++t) table_.prefetch(out[t * index(stride)]);
@@ -246,8 +247,8 @@ class RatioTable {
   static std::size_t index(std::integral auto x) { return static_cast<std::size_t>(x); }
   std::size_t row_of(int k) const { return aliases_.size() == 1 ? 0 : index(k); }
 
-  /// Returns the integer masses of a row. Stores in `column` the probabilities that target() and proposal() return; by
-  /// RowRest, entries that are equal in the row are equal there.
+  /// Returns the integer masses of a row. Stores in `column` the probabilities that target() and proposal() return;
+  /// RowRest makes entries that are equal in the row equal in `column`.
   std::vector<std::uint64_t> read(std::span<const double> row, std::size_t column) {
     const RowRest rest = rest_of(row);
     for (std::size_t x = 0; x < row.size(); ++x)

@@ -60,7 +60,7 @@ inline constexpr float least_normal_float = std::numeric_limits<float>::min();
 struct PowerUnits {
   std::uint32_t coarse = 0, fine = 0;  ///< `fine` is a signed number, modulo 2^32
 
-  /// May be called at most 256 times.
+  /// May be called at most 256 times, because each call adds up to 2^23 to `coarse`.
   DRAFTPROOF_DEVICE void add(float power) {
     const float split = 1 + power, rest = power - (split - 1);
     coarse += bit_cast<std::uint32_t>(split) - bit_cast<std::uint32_t>(1.0f);
@@ -78,7 +78,7 @@ DRAFTPROOF_DEVICE inline std::uint64_t units_of_power(float power) {
   return units.sum();
 }
 
-/// Returns w S in units of 2^-40, truncated.
+/// Returns w S, the weight of a block times the sum of its powers, in units of 2^-40, truncated.
 DRAFTPROOF_DEVICE inline std::uint64_t units_of_block(std::uint64_t sum, float weight) {
   return static_cast<std::uint64_t>(static_cast<double>(sum) * 0x1p-46 * static_cast<double>(weight) * 0x1p40);
 }
@@ -91,7 +91,8 @@ DRAFTPROOF_DEVICE inline float factor_of_block(float weight, std::uint64_t units
 /// Returns the least power with a positive probability; the product of a smaller power with the factor is below the
 /// least normal float.
 DRAFTPROOF_DEVICE inline float least_power_realised(float factor) {
-  // If the factor is below the least normal float, every probability is too. A power is at most 1, so 2 makes all 0.
+  // If the factor is below the least normal float, every probability is too. A power is at most 1, so the bound 2
+  // makes all probabilities 0.
   return factor >= least_normal_float ? least_normal_float / factor : 2;
 }
 

@@ -49,7 +49,7 @@ concept RankedBySums = Ranked<L> && requires(const L& distributions) {
 /// Vocabularies of at most this size get one bin per token, and no plan is omitted on them because of its cost.
 inline constexpr int few_tokens = 64;
 
-/// Bins along the ranking of a table. Only one thread may use an object, because of() caches.
+/// Bins along the ranking of a table. Only one thread may use an object, because of() caches its result.
 template <RankedBySums L>
 class RankedBins {
  public:
@@ -93,7 +93,7 @@ class RankedBins {
     return known.bin;
   }
 
-  /// The tokens of a bin: p / q of the first and the last, and their masses.
+  /// A bin: p / q of its first and of its last token, and the p- and q-mass of the bin.
   struct Stretch {
     double highest, lowest, target, proposal;
   };
@@ -280,7 +280,7 @@ class RestBuckets {
     });
     // The last slot is S, whose bin is the last bin.
     const int bins = static_cast<int>(bin_[at(count - 1)]) + 1;
-    if constexpr (requires { workspace.meet(); }) workspace.meet();  // all threads have read bin_ before the resizes
+    if constexpr (requires { workspace.meet(); }) workspace.meet();  // waits until all threads have read bin_
     target_.resize(at(bins + 1));
     below_.resize(at(bins + 1));
     ratio_.resize(at(bins));
@@ -293,8 +293,8 @@ class RestBuckets {
   ListIn<Workspace, typename Workspace::Index> bucket_;
 };
 
-/// Spread of coarse bins, used where two paths are rarely together: there p_I is near q for any levels, so that
-/// coarse bins lose little acceptance (docs/ladder.md).
+/// Spread of coarse bins, used where two paths are rarely together: there the distribution p_I of the selected draft
+/// is near q for any levels, so that coarse bins lose little acceptance (docs/ladder.md).
 inline constexpr double coarse_spread = 0x1p-10;
 
 /// Returns the bins of these distributions for a ladder on paths; with `coarse` their spread is coarse_spread.

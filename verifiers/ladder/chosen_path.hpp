@@ -137,8 +137,8 @@ class ChosenSteps {
     return [rows = &seen_by_pass(distributions), ladder = &ladder, c](Token y) { return ladder->above(*rows, y, c); };
   }
   // After a rejection, a correction is drawn at the position whose excess was computed last, from the same weights, so
-  // team_draw reuses the sums of team_excess if i and c are equal. The two passes are not inlined, because inlined
-  // passes would spill registers of verify_block.
+  // team_draw reuses the sums of team_excess if both are called with the same i and c. The two passes are not inlined,
+  // because inlined passes would spill registers of verify_block.
   DRAFTPROOF_DEVICE Scalar team_excess(int i, const Scalar& c) const {
     const LadderNode<L>& node = ladder(i);
     passed_at_ = i;

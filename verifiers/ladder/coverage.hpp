@@ -116,11 +116,12 @@ class MixedCoverage {
 //                chord(a, b)    (F_b - F_a) / (s_b - s_a)
 //
 // In fractions F follows from the probabilities of all K-subsets, for any bins. In floating point K = 2 has a closed
-// form, F(H) = q(H) (1 + sum over the tokens below of q / (1 - q)); K > 2 uses a race of clocks (race_bins.hpp), on
-// buckets only between the breaks that a plan keeps; before, F is approximate (RoughRace).
+// form, F(H) = q(H) (1 + sum over the tokens below of q / (1 - q)); K > 2 uses a race of clocks (race_bins.hpp). On
+// buckets the race runs only between the breaks that a plan keeps; F is approximate (RoughRace) until the plan has
+// chosen them.
 //
-// Cost: O(V) for K <= 2; the number of subsets of at most K tokens in fractions; O(V K M) for the race, M nodes, and
-// O(V + (heavy tokens + breaks) K M) on buckets.
+// Cost: O(V) for K <= 2; the number of subsets of at most K tokens in fractions; O(V K M) for a race whose integral
+// has M nodes, and O(V + (heavy tokens + breaks) K M) on buckets.
 // Correctness: F is concave along any order (docs/ladder.md), so every concave G below it has levels. Chords of bins
 // are sums of terms of the bin's own size; on narrow bins differences of F would be rounding errors.
 
@@ -208,7 +209,8 @@ class WorCoverage {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  /// R(G), the sum of q / (1 - q), of each bin; empty if there is one token only, where F = s.
+  /// R(G), the sum of q / (1 - q), of each bin; empty if only one token can be drafted, because F then equals the
+  /// q-mass s.
   std::vector<Scalar> odds_of(const Tokens& tokens) const {
     std::vector<Scalar> odds(mass_.size(), Scalar{0});
     if (tokens.size() < 2) return {};

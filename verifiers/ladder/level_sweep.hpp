@@ -209,8 +209,8 @@ class LadderSweep {
       return coverage_.chord(breaks_[at(j)].missed, breaks_[at(j + 1)].missed);
   }
   /// Returns the slope of f across break b, which leaves, from its left to its right neighbour. If f has no closed
-  /// form this is the mean of the two slopes, weighted by differences of s; nothing cancels, and as a slope at s is
-  /// at most 1 / s, one rounding of s changes f by one rounding of f.
+  /// form this is the mean of the slopes of the two segments beside b, weighted by differences of s; nothing cancels,
+  /// and as a slope at s is at most 1 / s, one rounding of s changes f by one rounding of f.
   DRAFTPROOF_DEVICE Scalar joined_chord(const Break& b) const {
     if constexpr (OpenEnded<Coverage>)
       if (b.right == last_) return Scalar{0};

@@ -66,8 +66,8 @@ class ActivePaths {
   }
 
   /// Writes the distribution after a token of this q-mass to `next`. In double its entries are multiples of 2^-53, so
-  /// they add to 1 in any order: f then ends at 1, and equal rows are recognised as equal. Throws: std::logic_error
-  /// on the host if no path can have taken the token.
+  /// they add to 1 in any order: f (coverage.hpp) then ends at exactly 1, and equal rows are recognised as equal.
+  /// Throws: std::logic_error on the host if no path can have taken the token.
   DRAFTPROOF_DEVICE void after(const Scalar& proposal, Distribution& next) {
     const std::size_t paths = distribution_.size();
     Scalar power{1}, total{0};

@@ -137,7 +137,7 @@ class MeanLadder {
   /// Probability that the selected draft is x.
   Scalar distribution(const L& distributions, Token x) const { return weighted(distributions, x, slope_); }
 
-  /// Returns for each of these tokens the probability that it is selected and that all drafts are among them.
+  /// Returns for each of `tokens` the probability that it is selected and that all drafts are among `tokens`.
   std::vector<Scalar> within(const L& distributions, const std::vector<Token>& tokens) const {
     ProposalRows<Scalar> own(slope_.size(), std::vector<Scalar>(slope_.front().size(), Scalar{0}));
     for (const Token x : tokens)
@@ -175,8 +175,8 @@ class MeanLadder {
     return true;
   }
 
-  /// Rounds down to a multiple of 2^-20, which keeps fractions short. The loss is accepted, because with different
-  /// proposals the ladder does not attain the optimum in any case.
+  /// Rounds a level down to a multiple of 2^-20, which keeps fractions short. The loss of acceptance is tolerated,
+  /// because with different proposals the ladder does not attain the optimum in any case.
   static Scalar on_coarse_grid(const Scalar& level) {
     return Scalar(static_cast<int>(static_cast<double>(level) * Orders::unit)) / Scalar(int{Orders::unit});
   }
@@ -194,7 +194,7 @@ class MeanLadder {
         else
           undraftable += p[i];
       }
-      // Ids decide between equal tokens only, so relabelling tokens changes nothing.
+      // Ids decide the order only of tokens with equal p and equal proposals, so relabelling tokens changes nothing.
       std::sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
         if (a.first != b.first) return a.first > b.first;
         for (int k = 0; k < rows; ++k)

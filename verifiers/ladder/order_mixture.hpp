@@ -160,7 +160,7 @@ class Orders {
     return random.pick(FunctionWeights{static_cast<int>(weight_.size()),
                                        [this](Token j) { return weight_[static_cast<std::size_t>(j)]; }});
   }
-  /// Rank of a bin for alternative j > 0.
+  /// Rank of a bin in the order of alternative j > 0.
   std::size_t rank(int j, int bin) const {
     return rank_[static_cast<std::size_t>(j) - 1][static_cast<std::size_t>(bin)];
   }

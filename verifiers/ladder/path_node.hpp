@@ -39,7 +39,8 @@ DRAFTPROOF_DEVICE decltype(auto) seen_by_pass(const L& distributions) {
     return (distributions);
 }
 
-/// The ladder at one node. Results are the same until the next plan(). Only one thread may use it, because it caches.
+/// The ladder at one node. Results are the same until the next plan(). Only one thread may use a node, because it
+/// caches results.
 template <class L>
 class LadderNode {
  public:
@@ -63,8 +64,8 @@ class LadderNode {
   LadderNode(const L& distributions, Active active, const MakeBins& make_bins) {
     plan(distributions, std::move(active), make_bins);
   }
-  /// Turns this into the node with these distributions and paths. In place, because a copy would pass through a
-  /// thread's registers.
+  /// Turns this into the node with these distributions and paths. The node is changed in place, because a copy would
+  /// pass through a thread's registers.
   template <class MakeBins>
   DRAFTPROOF_DEVICE void plan(const L& distributions, Active active, const MakeBins& make_bins) {
     active_ = std::move(active);
@@ -213,7 +214,7 @@ class LadderNode {
         }
       }
       const auto level = levels_.draw(random);
-      std::size_t drawn = 0, taken = 0;  // children overwrite bins that were read
+      std::size_t drawn = 0, taken = 0;  // children overwrite bins in `group` that were already read
       for (const int child : tree.draws(u))
         if (levels_.together(top, group[drawn++], level)) group[taken++] = child;
       group.resize(taken);

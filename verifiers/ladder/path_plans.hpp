@@ -102,7 +102,8 @@ class LadderPaths {
   }
 
  private:
-  /// Limit of the bins of all nodes, about 130 MB: the nodes of a step or two on long rows, thousands on short rows.
+  /// Limit of the bins of all nodes, about 130 MB, which suffices for the nodes of one or two steps on long rows, or
+  /// for thousands of nodes on short rows.
   static constexpr std::size_t most_bins = std::size_t{1} << 20;
 
   enum class Start : std::uint8_t { paths, node, distinct };

@@ -7,8 +7,9 @@
 //   G_i        P_i - M_i                                   mass of the selected draft in the first i bins
 //   c_i        level of break i, in [0, 1]                 up with probability c_i
 //
-// Buckets have another G and are joined before the sweep (selected_distribution.hpp). An approximate coverage is then
-// computed exactly at the remaining breaks, and G from it.
+// If bins are buckets, G is another function, and buckets are joined before the sweep (selected_distribution.hpp). A
+// coverage that is approximate until then is computed exactly at the remaining breaks, and G is computed from it
+// again.
 // Cost: O(n log n) values of f.
 // Correctness: every concave G <= f with the same ends is a mixture of interpolants of f over nested sets of breaks.
 // The levels are the times at which breaks leave while each kink of G falls at the rate of the kink of f there
@@ -44,7 +45,6 @@ namespace draftproof {
 //   residual   alias table of (p - p_I)+                                    [V]
 //
 // Correctness: the view refers to the arrays of the plan, and the same code reads them (verifiers/ladder.hpp).
-// Correctness: the arrays are those of the plan, and the same code reads them (verifiers/ladder.hpp).
 
 /// The levels of a ladder by the addresses of their arrays.
 struct LevelsView {

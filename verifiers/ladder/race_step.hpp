@@ -221,7 +221,7 @@ struct alignas(32) RaceCell<4> {
 
 /// The times of a race of K drafts: time i is lane i % 4 of group i / 4; times double from group g to g + an_octave.
 struct RaceTimes {
-  /// A node with a rate times t above this weighs less than e^-45 < 3e-20.
+  /// Nodes whose rate times t exceeds this value have weights below e^-45 < 3e-20.
   static constexpr double longest = 45;
   /// Times with Pr(N' < K) below this add less than this to any later integral: Pr(N' < K) falls as bins join.
   static constexpr double spent = 1e-20;
@@ -262,8 +262,9 @@ struct RaceTimes {
   }
   DRAFTPROOF_DEVICE double step() const { return 0.69314718055994530942 / static_cast<double>(4 * an_octave); }
 
-  /// Sum of t g(t) / W over the nodes before the first: there g / W = ((c + W) e^(-(c + W) t) - c e^(-ct)) / W, a
-  /// power series in t, and the powers of a geometric sequence of times add up.
+  /// Sum of t g(t) / W over the nodes before the first, where the integrand g of a bin has
+  /// g / W = ((c + W) e^(-(c + W) t) - c e^(-ct)) / W, a power series in t; the powers of a geometric sequence of times
+  /// add up.
   DRAFTPROOF_DEVICE double before_start(double c, double width) const {
     const double ratio = an_octave == 2 ? 0.9170040432046712317 : 0.8408964152537145430;  // 2^(-1/8), 2^(-1/4)
     double sum = 0, factor = start, mix = 1, last = 1, power = ratio;  // mix: sum of (c + W)^i c^(m - i), last: c^m
@@ -469,7 +470,7 @@ struct RoughStep {
   double before_first[4];  ///< the sum over times before the first, by powers of c
 
  private:
-  /// start^K / K!, a bound of the probability that K clocks have rung by then.
+  /// start^K / K!, a bound of the probability that K clocks have rung by the first time, `start`.
   DRAFTPROOF_DEVICE double rung_before() const {
     double value = 1;
     for (int k = 1; k <= drafts; ++k) value *= start / k;

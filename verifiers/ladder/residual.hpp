@@ -48,7 +48,7 @@ struct LeftTerm {
 
   static constexpr bool floats = std::is_same_v<Row, Reader<float>>;
   static constexpr bool wide() { return floats; }
-  void fetch(std::size_t) const {}  // no prefetch: most passes in AVX-512 read copies
+  void fetch(std::size_t) const {}  // no prefetch, because most passes in AVX-512 read copies in the cache
   double one(std::size_t i) const {
     const double target = p.one(i), proposal = q.one(i);
     const std::size_t bucket = proposal > 0 ? RatioBuckets::of(target, proposal) : RatioBuckets::outside;
@@ -102,7 +102,6 @@ struct LeftTerm {
 //
 // Correctness: skipped terms are 0, so all sums equal the results of simd::sums, bit by bit. The test is made in float
 // and keeps every token that rounding could affect; where products underflow, the term is far below 2^-60.
-// keeps every token that rounding could affect; where products underflow, the term is far below 2^-60.
 
 /// Ratios [from, to) that leave no residual.
 struct RatioSpan {
@@ -223,7 +222,7 @@ class LadderLeft {
   simd::LeftTerm<Reader> term() const { return {{target_.data()}, {proposal_.data()}, by_bucket_.data(), scale_}; }
   void fill() const {
     if (!by_bucket_.empty()) return;
-    by_bucket_.resize(RatioBuckets::count + 1);  // the last stays 0: tokens that cannot be drafted are not selected
+    by_bucket_.resize(RatioBuckets::count + 1);  // the last stays 0, for the tokens that cannot be drafted
     for (std::size_t bucket = 0; bucket < RatioBuckets::count; ++bucket)
       by_bucket_[bucket] = (*slope_)[static_cast<std::size_t>(bins_->of_bucket(bucket))];
   }

@@ -157,7 +157,8 @@ template <class Bins, class Workspace>
       goal.slope[j] = slope[j] - (held[next] - held[j]) / width(first + i);
     });
   };
-  // Stores in `held` the running maximum along j = place(0), place(1) ..; returns the first j of the maximum.
+  // Stores in `held` the running maximum of `excess` along j = place(0), place(1) ..; returns the first j of the
+  // maximum.
   const auto hold = [&](int count, double none, auto place) {
     workspace.scan(
         count, none, [&](int i) { return excess[index(place(i))]; }, Greater{},
@@ -174,7 +175,7 @@ template <class Bins, class Workspace>
   const int far = hold(n - peak + 1, 0, [n](int i) { return n - i; });
   if (at.touches_all(workspace, at.peak, corner(far))) aim(far, n);
 
-  // Above the peak the same holds, mirrored: the slope is the lowest ratio.
+  // Above the peak the computation is the mirror image of this, with the lowest ratios as slopes.
   workspace.once([&] {
     double served = excess[0] = at.target(0);
     for (int j = 0; j < peak; ++j) excess[index(j + 1)] = served += held[index(j)];

@@ -5,8 +5,9 @@
 //   powers    integer sums over the light tokens of each place (a bin, or bins between breaks), by a pass of the team
 //   heavy     tokens in the order of bins, then of tokens. Each partition reads the whole row for its own list
 //   K = 2     sums of q / (1 - q) by powers
-//   K > 2     an approximate F, where threads have times, then terms, then bins; then chords between the breaks that
-//             are left, where a thread has one time and takes the bins from the last to the first
+//   K > 2     an approximate F, for which the threads divide the times, then the terms, then the bins; then chords
+//             between the breaks that are left, for which each thread takes one time and adds the bins from the
+//             last to the first
 //
 // Cost: 2 + 4 passes over the rows for K > 2; two reductions per draft; V / threads look-ups per thread for the list
 // of heavy tokens, and n^2 / threads comparisons to sort n of them. The operations of the host's plan, O(K^2) per bin

@@ -60,7 +60,8 @@ class RestCoverage {
     for (int i = 0; i < r; ++i) {
       const int left = r - i;
       const Scalar after = k < left ? Scalar(missed * Scalar(left - k) / Scalar(left)) : Scalar{0};
-      // missed - after, as a product: C(left - 1, k - 1) of the C(left, k) sets that are left contain the next token.
+      // The chord is missed - after, computed as a product: C(left - 1, k - 1) of the C(left, k) sets that are left
+      // contain the next token.
       chord_.push_back(k < left ? Scalar(missed * Scalar(k) / Scalar(left)) : missed);
       covered_.push_back(Scalar{1} - after);
       missed = after;
@@ -98,7 +99,7 @@ class RestBucketCoverage {
     if (to < drafts_) return missed(from) / (from - to);
     // The difference of two products as a sum: term m has its first m factors from `to`, the rest from `from`.
     double sum = 0, product = 1;
-    for (int m = drafts_; m-- > 0;) {  // product: the factors of `from` after m
+    for (int m = drafts_; m-- > 0;) {  // `product` has the factors of `from` after m
       double term = 1 / (rest_ - m);
       for (int j = 0; j < m; ++j) term *= (to - j) / (rest_ - j);
       sum += term * product;
@@ -136,7 +137,7 @@ template <class P, class R, class Levels, class Bin, class Selected, class Refus
     const auto target = [&at](Token k) { return at.target(at.draft(k)); };
     auto inside = at.zero();
     for (int k = 0; k < used; ++k) inside += target(k);
-    if (!(inside > at.zero())) return refuse();  // reached by rounding only, because S with p(S) = 0 is never selected
+    if (!(inside > at.zero())) return refuse();  // by rounding only, because S with p(S) = 0 is never selected
     const int chosen = random.pick(FunctionWeights(used, target));
     return accepted(at.draft(chosen), chosen);
   }

@@ -123,7 +123,7 @@ struct Acceptance {
   static void bars(const std::string& title, const SurveyOfSource& survey, Rows rows, std::string caption,
                    std::vector<Figure>& figures) {
     detail::largest_first(rows);
-    int most = 0;  // The title names this K; bars of schemes with fewer drafts show theirs.
+    int most = 0;  // The title names this K; a bar of fewer drafts names its own K.
     for (const auto* row : rows) most = std::max(most, row->drafts);
     plots::BarPlot plot{.title = fmt::format("{}, K = {}", title, most), .x_label = unit(survey), .bars = {}};
     for (const auto* row : rows)
@@ -144,7 +144,7 @@ struct Acceptance {
 // The share of the gap between one draft and the optimum that each lossless scheme closes, at its largest number of
 // drafts.
 struct GapClosed {
-  /// Bars below this value are cut here, and bars that are above 1 by noise are cut at 1.
+  /// Bars below this value are cut at this value, and bars that are above 1 by noise are cut at 1.
   static constexpr double least = -0.5;
 
   static void add(const Json& data, std::vector<Figure>& figures) {

@@ -120,7 +120,7 @@ struct Markdown {
  private:
   static void write_lines(const std::vector<std::string>& lines, std::ostream& out) {
     for (const auto& line : lines) {
-      const auto start = line.find_first_not_of(' ');  // four spaces would make a block of code
+      const auto start = line.find_first_not_of(' ');  // in Markdown, four leading spaces make a block of code
       out << (start == std::string::npos ? "" : line.substr(start)) << "  \n";
     }
     if (!lines.empty()) out << '\n';

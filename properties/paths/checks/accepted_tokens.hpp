@@ -11,9 +11,9 @@
 
 namespace draftproof::checks::paths {
 
-// Counts agree with tokens: a step that reports how many drafts it accepted (its extra token's `accepted`)
-// emits that many and one more, and never more than were drafted. A wrong count leaves the output distribution
-// right. Seeded, deterministic.
+// Counts agree with tokens: a step that reports n accepted drafts (its extra token's `accepted`) emits n + 1 tokens,
+// and n is at most the number of drafts on a path. A wrong count leaves the output distribution right. Seeded,
+// deterministic.
 struct Counters {
   static constexpr std::string_view name = "counters";
   static constexpr std::string_view about = "the reported number of accepted drafts is the number emitted";
@@ -186,7 +186,7 @@ struct TauBounds {
     for (const auto& [prefix, probability] : drawn) {
       const Tokens before(prefix.begin(), prefix.end() - 1);
       const Rational allowed = bound.at(before) * target(conditionals, before, prefix.back());
-      // For a scheme with state, the bound does not depend on the drafts (see above).
+      // For a scheme with state, the bound does not contain drawn(xy) (formula above).
       bound[prefix] = at.verifier().stateful() ? allowed : std::min(probability, allowed);
       if (accepted[prefix] > bound[prefix])
         return Answer::failed("accepts " + prefix_text(prefix) + " with probability " + to_text(accepted[prefix]) +
