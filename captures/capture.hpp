@@ -89,7 +89,7 @@ class Capture {
   /// Returns the context at position i without its padding; empty if the file has no contexts.
   std::vector<std::int64_t> context(std::size_t i) const;
 
-  /// Returns the token that followed in the text; nullopt if the file does not have these tokens.
+  /// Returns the token that followed in the text; nullopt if the file has no next_token.
   std::optional<std::int64_t> next_token(std::size_t i) const;
 
   /// The metadata of the file, or an empty object.

@@ -39,7 +39,7 @@ concept DrawsTogether = requires(const L& distributions, std::span<const std::ui
 /// The type that stands for the plan of a verifier that has no prepare().
 struct NoPlan {};
 
-/// Returns the verifier's plan for these distributions and number of drafts, NoPlan if it has none.
+/// Returns the verifier's plan for `distributions` and `drafts`, or NoPlan if the verifier makes no plan.
 template <class V, Distributions L>
 DRAFTPROOF_DEVICE auto prepare(const V& verifier, const L& distributions, int drafts) {
   if constexpr (requires { verifier.prepare(distributions, drafts); })

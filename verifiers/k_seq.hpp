@@ -89,8 +89,8 @@ struct KSeq {
     return {high, served_high};
   }
 
-  /// Number of halvings. In floating point they reach the last bit. In fractions the scheme is exact with any valid
-  /// factor, and few halvings keep the fractions short.
+  /// Number of halvings. In floating point it suffices to reach the last bit of the root. In fractions the scheme is
+  /// exact with any valid factor, and few halvings keep the fractions short.
   template <class Scalar>
   static constexpr int steps = std::is_floating_point_v<Scalar> ? 60 : 12;
 };

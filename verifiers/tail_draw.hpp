@@ -5,8 +5,8 @@
 //   t        plan.tail(x)     q outside the most probable token, renormalised
 //
 // Cost: one pass for the plan, one flip and at most one draw per trial.
-// Source: reconstruction of RheoSampling's verifier, arXiv:2609.21827, with one fixed token; losslessness is proved
-// here by enumeration, not checked against the paper.
+// Source: reconstruction of RheoSampling's verifier, arXiv:2609.21827, with one fixed token, the most probable;
+// losslessness is proved here by enumeration, not checked against the paper.
 // Correctness: the scheme is single-draft sampling with proposal t; other drafts are only compared with its token.
 #pragma once
 

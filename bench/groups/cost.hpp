@@ -3,8 +3,8 @@
 //   cost/VERIFIER/DISTRIBUTION/V/K   hot: always the same rows, which stay in a cache that holds 8 V bytes
 //   cold/VERIFIER/DISTRIBUTION/V/K   cold: every decision on another copy of the rows; all copies exceed the caches
 //
-// Counters, per decision: passes over V, bytes read by them, and the fraction of decisions that accepted a draft.
-// Drafts are drawn beforehand.
+// Counters, per decision: passes over V, bytes read by these passes, and the fraction of decisions that accepted a
+// draft. Drafts are drawn beforehand.
 #pragma once
 
 #include <benchmark/benchmark.h>

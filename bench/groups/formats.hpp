@@ -113,8 +113,8 @@ struct Formats {
     state.SetItemsProcessed(state.iterations() * std::ssize(powers));
   }
 
-  /// Adds a benchmark of run(state, bytes) on one copy of the rows, and one on so many copies that caches do not hold
-  /// them.
+  /// Adds a benchmark of run(state, bytes) on one copy of the rows, and a benchmark on so many copies that caches do
+  /// not hold them.
   template <class Run>
   static void add_both(const std::string& name, const Run& run) {
     for (const std::size_t bytes : {std::size_t{0}, cold_bytes})

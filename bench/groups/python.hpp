@@ -1,7 +1,8 @@
 // The time of checking a Python function, compared with bare calls of the function.
 //
 //   python/check/FUNCTION   processor seconds of a check with its draftproof process, less one second for the start of
-//                           the process; for the wrong verifier all seconds, because its check ends at the refutation
+//                           the process; for the wrong verifier no second is subtracted, because its check ends at
+//                           the refutation
 //   python/bare/FUNCTION    as many bare calls of the function on the same rows
 //
 // The functions are a correct chain verifier of six torch operators, a wrong chain verifier, and a drafter

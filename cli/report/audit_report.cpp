@@ -123,7 +123,8 @@ Section add_places(nlohmann::ordered_json& data, const AuditResult& result) {
   return section;
 }
 
-/// Returns for each family its tilts, and the shifts of mass that are hardest and easiest to detect.
+/// Returns for each family of bets its tilts (properties/statistics/group_bets.hpp), and the shifts of mass that are
+/// hardest and easiest to detect.
 Section smallest_section(const AuditResult& result) {
   Section section{.title = "Smallest deviations that this recording would have shown with probability 0.99"};
   const auto add = [&section](const AuditFamily& family, const SmallestFound& found, const char* which) {

@@ -158,7 +158,7 @@ ResultRow row_of(const KillRow& row, const KillColumns& shown) {
   return line.cell("smallest counterexample", {first ? row.shown()->instance : "-"});
 }
 
-/// Adds a table of these rows, if there are any.
+/// Adds a table of `rows`, if there are any.
 void add_table(Document& document, const std::string& title, const std::vector<const KillRow*>& rows,
                std::string partner, bool timings) {
   if (rows.empty()) return;

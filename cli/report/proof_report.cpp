@@ -110,7 +110,8 @@ std::vector<std::string> violation_lines(const ProofOf<Level>& proof) {
   std::vector<std::string> lines;
   const auto* shown = proof.violation();
   if (!shown) return lines;
-  // One bug fails many properties, so only the property that decides losslessness is shown; the others are named.
+  // One bug fails many properties, so only the property that decides losslessness is shown; the other failed
+  // properties are only named.
   lines.push_back(
       fmt::format("  {} failed on {}", shown->property, shown->instance.empty() ? "an instance" : shown->instance));
   lines.push_back("    " + shown->evidence);

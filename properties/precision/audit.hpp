@@ -19,7 +19,7 @@
 //            bisects them: each token's interval ends at two rounded bounds, which adds at most V (1 + b) u to TV,
 //            with b <= K. Draws from plans use sums of integers
 //   fresh    terms are truncated to multiples of 2^-60 and summed as integers, F errs by V 2^-60 = V u / 128, and
-//            the draw adds up the same integers: another V u / 128
+//            the draw adds up the same integers and errs by another V u / 128
 //   rows     running sums in double err by V u, and the draw errs by V u again
 // Hence TV <= K (2 V + 8) u in the worst case: 5e-14 at V = 64, K = 3 and 1.2e-13 at V = 256, K = 2, below
 // `small_limit`. At V = 262,144 this is 1.7e-10, but rounding errors are rarely extreme: two bounds that are

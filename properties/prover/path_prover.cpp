@@ -253,7 +253,8 @@ PathInstance generate_path_instance(std::uint64_t seed, int n, const PathSizes& 
   };
   Tokens prefix;
   for (int length = 0; length <= listed; ++length) each_prefix(vocabulary, length, prefix, add_rows);
-  // In half of these models the rows after token 0 equal the first rows, so all rows along a path of zeros are equal.
+  // In half of the models with repeated rows, the rows after token 0 equal the rows after the empty prefix, so all
+  // rows along a path of zeros are equal.
   if (context == Context::repeated && dice.chance(1, 2))
     for (auto& [listed_prefix, rows] : instance.rows)
       if (!listed_prefix.empty() && listed_prefix.back() == 0) rows = instance.rows.at({});

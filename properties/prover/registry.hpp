@@ -24,7 +24,8 @@ namespace draftproof {
 // Matching of path verifiers and trees: a verifier names draft samplings, and a tree drafter names the sampling
 // of its siblings. Because a verifier lists no drafters, a new drafter is matched without changes to the verifiers.
 
-/// Whether the verifier names these trees, or a draft sampling that describes their siblings.
+/// Whether the verifier names the sampling of `trees`, or a draft sampling that describes how their siblings are
+/// drawn.
 constexpr bool takes_trees(const Info& verifier, const TreeDrafterInfo& trees) {
   if (verifier.drafts.includes(trees.name) ||
       (!trees.declared_as.empty() && verifier.drafts.includes(trees.declared_as)))

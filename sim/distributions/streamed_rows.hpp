@@ -98,7 +98,7 @@ class FreshRows {
   auto weights(F f) const {
     return FixedWeights<F>{vocabulary(), std::move(f), &visited_};
   }
-  /// Returns weights(f); these rows make no alias table.
+  /// Returns weights(f), because fresh rows make no alias table.
   template <class F>
   auto alias_weights(F f) const {
     return weights(std::move(f));
@@ -226,7 +226,8 @@ class FreshRows {
       return {target_.data(), proposals_.front().data(), b};
   }
 
-  /// Computes the total and the partial sum of each block by one pass; no pass if the last pass was at the same b.
+  /// Computes the total and the partial sum of each block by one pass. Makes no pass if the last pass was at the same
+  /// b.
   Fixed residual_pass(double b) const {
     if (b == passed_) return total_;
     total_ = sums(above(b));

@@ -297,7 +297,7 @@ class RestBuckets {
 /// is near q for any levels, so that coarse bins lose little acceptance (docs/ladder.md).
 inline constexpr double coarse_spread = 0x1p-10;
 
-/// Returns the bins of these distributions for a ladder on paths; with `coarse` their spread is coarse_spread.
+/// Returns the bins of `distributions` for a ladder on paths; if `coarse` is true, their spread is coarse_spread.
 template <class L>
 DRAFTPROOF_DEVICE auto ladder_bins(const L& distributions, bool coarse) {
   if constexpr (RankedBySums<L>) {
@@ -312,7 +312,7 @@ DRAFTPROOF_DEVICE auto ladder_bins(const L& distributions, bool coarse) {
 template <class L>
 using LadderBins = decltype(ladder_bins(std::declval<const L&>(), false));
 
-/// The bin of token x in the bins of these distributions.
+/// Returns the bin of token x in `bins`, the bins of `distributions`.
 template <class L, class Bins>
 DRAFTPROOF_DEVICE int ladder_bin(const L& distributions, const Bins& bins, Token x) {
   if constexpr (RankedBySums<L>)

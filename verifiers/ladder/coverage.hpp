@@ -177,8 +177,8 @@ class WorCoverage {
 
   /// Whether F is approximate (RoughRace) and chord() has no values; refined() computes chords.
   bool rough() const { return rough_.has_value(); }
-  /// Returns F with exact chords between neighbours of these breaks, which range from 0 to the number of bins.
-  /// Requires rough().
+  /// Returns F with exact chords between neighbours of `breaks`, which range from 0 to the number of bins. Requires
+  /// rough().
   template <class Breaks>
   requires std::is_floating_point_v<Scalar> WorCoverage refined(const Breaks& breaks)
   const {

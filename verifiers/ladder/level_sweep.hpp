@@ -46,7 +46,7 @@ struct LadderPlan : PlanCorners<Scalar, Workspace> {
   Scalar acceptance{0};                                  ///< largest acceptance with these bins
 };
 
-/// A concave G <= f with the same ends, at the corners that stand at time 0.
+/// A concave G <= f that equals f at both ends, given by the corners that stand at time 0.
 template <class Scalar, class Workspace = HostWorkspace>
 struct LadderGoal {
   ListIn<Workspace, typename Workspace::Index> corner;  ///< number of bins above each corner; from 0 to n
@@ -68,7 +68,7 @@ concept OpenEnded = CoveredByPlace<Coverage> && requires {
 
 namespace detail {
 
-/// Levels are compared with uniforms on the 53-bit grid; rounding them down to the grid makes the comparison exact.
+/// Levels are compared with uniforms on the 53-bit grid; rounding levels down to the grid makes the comparison exact.
 template <class Scalar>
 DRAFTPROOF_DEVICE Scalar on_grid(const Scalar& time) {
   if constexpr (std::is_floating_point_v<Scalar>)

@@ -204,10 +204,11 @@ class Orders {
 
 namespace detail {
 
-/// The search. It computes in double for every scalar: it chooses orders and weights, and any choice is lossless.
+/// Searches for orders and weights. It computes in double for every scalar, because any choice of orders and weights
+/// is lossless.
 class OrderSearch {
  public:
-  /// Masses of the target in the bins, and of the ladder's selected draft.
+  /// `target`, `ladder`: masses of the target and of the ladder's selected draft in the bins.
   OrderSearch(std::vector<double> target, std::vector<double> ladder)
       : target_{std::move(target)}, distributions_{std::move(ladder)}, weight_{1}, mixed_{distributions_.front()} {}
 
@@ -244,7 +245,7 @@ class OrderSearch {
   }
   /// Acceptance of the mixture.
   double accepted() const { return accepted(mixed_, 0); }
-  /// The weights in units; they add up to Orders::unit.
+  /// The weights as multiples of 1 / Orders::unit; the multiples add up to Orders::unit.
   std::vector<int> weights() const {
     std::vector<int> units;
     int others = 0;
@@ -255,7 +256,8 @@ class OrderSearch {
   }
 
  private:
-  /// Updates of the weights after each order. In measurements, further updates gained less than another order.
+  /// Number of updates of the weights after each order. In measurements, further updates gained less than another
+  /// order.
   static constexpr int steps = 5;
 
   double accepted(const std::vector<double>& distribution, double share) const {
@@ -294,7 +296,8 @@ Orders search_orders(const std::vector<Scalar>& target, const ProposalRows<Scala
   for (const Scalar& mass : target) wanted.push_back(static_cast<double>(mass));
   detail::OrderSearch search(std::move(wanted), distribution(slope));
   std::vector<std::vector<std::size_t>> orders;
-  // Exceeds the loss from rounding the weights, 2^-20 for each order.
+  // The least gain in acceptance for which a mixture is kept. It exceeds the loss from rounding the weights, 2^-20
+  // for each order.
   constexpr double least_gain = 0x1p-16;
   double best = search.accepted();
   std::vector<int> weight{Orders::unit};

@@ -268,7 +268,7 @@ class LadderNode {
   }
 
   /// If two or more paths are active with less than this probability, a plan for one prefix gains less than it costs
-  /// (docs/ladder.md), except for few tokens.
+  /// (docs/ladder.md), except if V <= few_tokens.
   static constexpr double rarely_two = 0x1p-8;
   /// Below this probability of two active paths, bins are coarse.
   static constexpr double seldom_two = 0x1p-3;

@@ -155,7 +155,8 @@ constexpr std::size_t ladder_wor_team_bytes() {
   return greater(race + notes + 16 * lists, ladder_team_bytes<Index>() + 2 * n * real) / 16 * 16;
 }
 
-/// Returns the plan on bins with these ratios. Not inlined: compiled once per type of workspace.
+/// Returns the plan on bins with the given ratios p / q. Not inlined, so that it is compiled once per type of
+/// workspace.
 template <class Scalar, class Workspace, class Bins, class Ratios, class Coverage>
 [[gnu::noinline]] DRAFTPROOF_DEVICE LadderPlan<Scalar, Workspace> make_ladder_plan(const Workspace& workspace,
                                                                                    const Bins& bins,

@@ -40,7 +40,7 @@ struct RaceBins {
   static constexpr std::size_t powers = LightSums::powers;
   using Powers = std::array<std::int64_t, powers + 1>;
 
-  /// The bins of these distributions; every bin has tokens.
+  /// `bins` are the bins of `distributions`, each with at least one token.
   template <class L, class Bins>
   RaceBins(const L& distributions, const Bins& bins, int drafts) : RaceBins(at(bins.size()), at(drafts)) {
     Heavy found;
@@ -60,7 +60,7 @@ struct RaceBins {
     add_up();
   }
 
-  /// Returns one bin for each two neighbours of these breaks, which range from 0 to the number of bins.
+  /// Returns one bin for each pair of neighbours of `breaks`, which range from 0 to the number of bins.
   template <class Breaks>
   RaceBins joined(const Breaks& breaks) const {
     RaceBins bins(breaks.size() - 1, drafts_);
@@ -160,7 +160,7 @@ struct RaceBins {
     distributions.count_visited(4 * q.size());
   }
 
-  /// Computes `slowest` from integers: the sum of all entries, each truncated, minus the large ones (RaceBounds).
+  /// Computes `slowest` from integers: the sum of all entries, each truncated, minus the large entries (RaceBounds).
   template <class Row>
   double bounded_slowest(const Row& q) const {
     auto top = simd::large_entries(q, RaceBounds::large);

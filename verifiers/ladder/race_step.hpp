@@ -33,7 +33,7 @@ namespace draftproof {
 //
 // Correctness: r^m + 6 lies between 6 and 7, where doubles have steps of 2^-50, so its bits less those of 6 count the
 // steps. A sum of r over light tokens is at most (sum of light q) / unit < 2^12, and r^m <= r: sums stay below 2^62.
-// V tokens are off by V 2^-51 unit^m at most.
+// The sum over V tokens is off by V 2^-51 unit^m at most.
 class LightPowers {
  public:
   LightPowers() = default;
@@ -115,8 +115,8 @@ struct RaceBounds {
   DRAFTPROOF_DEVICE static double tiny(double slowest) { return static_cast<float>(slowest * tiny_share); }
 
   /// Returns a lower bound of the mass of all tokens but the K - 1 largest, or 0 if the bound could be below half of
-  /// this mass. `rest` is the mass without those of the K - 1 tokens that are above `large`. `lacking` is the number of
-  /// the others, each of which counts as `large`.
+  /// this mass. Of these K - 1 tokens some may be at most `large`: `rest` is the mass of all tokens without those above
+  /// `large`, and `lacking` is the number of the others, each of which counts as `large`.
   DRAFTPROOF_DEVICE static double slowest(Fixed rest, int lacking) {
     const double missed = lacking * large, bound = from_fixed(rest) - missed;
     return bound > (missed > 0x1p-30 ? missed : 0x1p-30) ? bound : 0;

@@ -23,7 +23,7 @@ namespace draftproof {
 
 /// Number of entries for kept distributions, and for the two distributions in use.
 inline constexpr int most_kept_of_distributions = 512, distributions_worked_on = 2 * max_drafts;
-/// Memory of a team for these entries, in bytes.
+/// Memory of a team for both kinds of entries, in bytes.
 inline constexpr std::size_t recomputed_plan_bytes =
     (most_kept_of_distributions + distributions_worked_on) * sizeof(double);
 

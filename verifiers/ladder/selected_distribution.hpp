@@ -194,7 +194,7 @@ DRAFTPROOF_DEVICE auto standing_corners(const Workspace& workspace, const Ladder
   return corner;
 }
 
-/// Returns the goal on these bins with these corners.
+/// Returns the goal on the bins of `at`, where the corners in `corner` stand at time 0.
 template <class Bins, class Scalar, class Workspace, class Ratios>
 DRAFTPROOF_DEVICE LadderGoal<Scalar, Workspace> ladder_goal(
     const Workspace& workspace, const LadderBounds<Bins, Scalar, Workspace>& at, const Ratios& ratios,

@@ -223,8 +223,8 @@ class SelectedBins {
   double slope(int g) const { return (*slope_)[static_cast<std::size_t>(g)]; }
 
   Fixed undraftable(double c) const { return to_fixed(c * ranking().undraftable()); }
-  /// Residual mass of the first tokens of bin g, which have these masses; a negative difference is rounding and
-  /// becomes 0.
+  /// Residual mass of the first tokens of bin g, whose p- and q-mass are `target` and `proposal`; a negative
+  /// difference is due to rounding and becomes 0.
   Fixed above(int g, double target, double proposal, double c) const {
     const double left = c * target - slope(g) * proposal;
     return left > 0 ? to_fixed(left) : 0;

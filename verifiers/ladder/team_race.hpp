@@ -290,8 +290,8 @@ template <PlannedByTeam L, class Bins, class Breaks>
   distributions.workspace().end_brief_after(mark);
 }
 
-/// Sets mass and chord between neighbours of `breaks`. Returns the first of these bins, after bin 0, from which on
-/// fewer tokens than drafts are left. All threads call it together.
+/// Sets the mass and the chord of each bin between neighbours of `breaks`. Returns the first of these bins, after bin
+/// 0, from which on fewer tokens than drafts are left. All threads call it together.
 template <PlannedByTeam L, class Bins, class Breaks>
 [[gnu::noinline]] DRAFTPROOF_DEVICE int team_race_chords(const L& distributions, const Bins& bins,
                                                          const TeamClocks<L, Bins>& clocks, int drafts,
@@ -410,7 +410,7 @@ class TeamWorCoverage {
   }
 
   DRAFTPROOF_DEVICE bool rough() const { return drafts_ > 2; }
-  /// Returns F with exact chords between neighbours of these breaks.
+  /// Returns F with exact chords between neighbours of `breaks`.
   template <class Breaks>
   [[gnu::noinline]] DRAFTPROOF_DEVICE TeamWorCoverage refined(const Breaks& breaks) const {
     const unsigned mark = own().brief_so_far();

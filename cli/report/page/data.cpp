@@ -109,7 +109,7 @@ void flatten(const Json& object, const std::string& prefix, Json& row) {
   }
 }
 
-/// Returns the members of an element that identify it; the rows of its nested lists repeat these.
+/// Returns the members of an element that identify it; the rows of its nested lists repeat these members.
 Json names_of(const Json& parent) {
   Json names = Json::object();
   for (const char* key : {"level", "source", "verifier", "mutant", "draft_sampling", "tier", "with"})
