@@ -42,7 +42,7 @@ struct Tournament {
 
   int inside = 40;  ///< largest number of tokens whose pairs a flow decides
 
-  /// The distributions of a round: of the winner so far, and the next proposal.
+  /// The two distributions of a round: the distribution of the winner so far, and the next proposal.
   template <class Number>
   struct RoundDistributions {
     using Scalar = Number;

@@ -163,7 +163,7 @@ inline std::optional<WrongPrefix> first_wrong_prefix(const std::map<Tokens, Rati
   });
 }
 
-// A small model with the proposals that a drafter of trees declares: the model's, or cached rows at every
+// A small model with the proposals that a drafter of trees declares: the model's rows, or cached rows at every
 // prefix. Verifiers and checks of the drafter run on it.
 //
 // Cost: V^L prefixes for cached rows, because the declared model then lists the row of every prefix.

@@ -95,7 +95,7 @@ std::optional<AuditedDistribution> audit(const AnyVerifier& verifier, const AnyD
 // Correctness: the program is lossless if r(.|w) = beyond(w) t(.|w) for every w, without rounding
 // (properties/paths/checks/output_distribution.hpp), and the completed distribution is at most TV from the target.
 
-/// A measured program. `complete` is false if the enumeration reached its limit.
+/// The measured distance of a program on paths. `complete` is false if the enumeration reached its limit.
 struct AuditedPaths {
   double distance = 0;
   std::uint64_t leaves = 0;

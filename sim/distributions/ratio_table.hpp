@@ -281,7 +281,7 @@ class RatioTable {
   }
 
   std::size_t stride_ = 1;
-  std::vector<double> probabilities_;  ///< p and proposals of a token together: a test reads one cache line
+  std::vector<double> probabilities_;  ///< p and proposals of a token are adjacent, so a test reads one cache line
   std::vector<AliasTable> aliases_;
   std::vector<CumulativeTable> cumulatives_;
   std::vector<Token> order_, top_;

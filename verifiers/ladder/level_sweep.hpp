@@ -223,7 +223,7 @@ class LadderSweep {
       return coverage_.chord(breaks_[at(b.left)].missed, breaks_[at(b.right)].missed);
     }
   }
-  /// Slope of f left of a break minus right of it, between its neighbours.
+  /// Slope of f from the left neighbour to the break, minus its slope from the break to the right neighbour.
   DRAFTPROOF_DEVICE Scalar kink(const Break& b) const {
     const Break &left = breaks_[at(b.left)], &right = breaks_[at(b.right)];
     if constexpr (CoveredByPlace<Coverage>)

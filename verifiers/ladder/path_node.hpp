@@ -75,7 +75,8 @@ class LadderNode {
     finish(distributions, MixedCoverage<Scalar, Active>(active_),
            !ShowsRows<L> && active_[active_.size() - 1] == distributions.one());
   }
-  /// Turns this into the node whose children are this many drafts without replacement; with one child it is plain.
+  /// Turns this into the node with `children` children, which were drafted without replacement; with one child it is
+  /// plain.
   template <class MakeBins>
   DRAFTPROOF_DEVICE void plan_distinct(const L& distributions, int children, const MakeBins& make_bins) {
     if (children < 2) return;

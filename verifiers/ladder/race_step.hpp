@@ -129,8 +129,8 @@ struct RaceBounds {
     while (next * scale >= 0x1p-19) scale /= 2;
     return scale;
   }
-  /// Returns the sum of all entries except the K - 1 largest, in integers of their own scale, for rows on which
-  /// slowest() returns 0. `top(k)` is the k-th most probable token.
+  /// Returns the sum of all entries except the K - 1 largest, added as integers of a scale that suits these entries,
+  /// for rows on which slowest() returns 0. `top(k)` is the k-th most probable token.
   template <class L, class Top>
   DRAFTPROOF_DEVICE static double scaled_slowest(const L& distributions, int drafts, const Top& top) {
     if (distributions.vocabulary() < drafts) return 0;
