@@ -60,7 +60,8 @@ class Capture {
   /// Number N of positions.
   std::size_t positions() const { return positions_; }
 
-  /// Number of symbols of a row: V, or K + 1 in the truncated form, whose last symbol is the rest.
+  /// Number of symbols of a row: V, or K + 1 in the truncated form, whose last symbol stands for all tokens not in
+  /// ids.
   std::size_t vocabulary() const { return truncated_ ? columns_ + 1 : columns_; }
 
   /// Whether the file has the truncated form.
@@ -82,8 +83,8 @@ class Capture {
   /// Throws: the InputError of proposal() for an unknown name.
   void require_proposal(std::string_view name) const;
 
-  /// Returns the token id of entry `symbol` < vocabulary() of the distributions at position i. In the truncated form
-  /// it is -1 for padding and for the last entry, which has the mass of all tokens not in ids.
+  /// Returns the token id of `symbol` < vocabulary() at position i. In the truncated form it is -1 for padding and
+  /// for the last symbol, which stands for all tokens not in ids.
   std::int64_t token_id(std::size_t i, std::size_t symbol) const;
 
   /// Returns the context at position i without its padding; empty if the file has no contexts.
