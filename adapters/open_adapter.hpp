@@ -17,8 +17,8 @@
 
 namespace draftproof::adapters {
 
-/// One program behind two interfaces: Program calls it with random numbers chosen by the host, and Served passes it
-/// batches as they are.
+/// One program behind two interfaces: Program calls it with random numbers chosen by the host; Served passes batches to
+/// it unchanged.
 struct OpenAdapter {
   std::string text;
   std::shared_ptr<Program> program;

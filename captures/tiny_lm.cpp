@@ -31,7 +31,7 @@ class Reader {
   }
   std::vector<float> floats(int rows, int columns = 1) {
     const std::size_t size = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
-    // take() checks that the file has these bytes before memory is allocated.
+    // take() checks that the file has this many bytes before memory is allocated.
     const auto part = take(size * sizeof(float));
     std::vector<float> values(size);
     std::memcpy(values.data(), part.data(), part.size());
@@ -59,7 +59,7 @@ class Reader {
   std::size_t position_ = 0;
 };
 
-/// A gigabyte, the limit for a small model.
+/// The limit for the file of a small model: one gigabyte.
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
 using Vector = std::vector<double>;

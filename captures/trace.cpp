@@ -298,7 +298,7 @@ double Trace::distribution_of_logits(const Rows& of, std::size_t row, std::span<
     greatest = std::max(greatest, parts[i].greatest);
   }
   if (greatest == none) throw refuse({}, "-inf for every token", "a token that can occur");
-  double sum = 0;  // The terms are positive, so the relative error is below 2^-53 times their number.
+  double sum = 0;  // All terms are positive, so the sum's relative error is below 2^-53 times their number.
   for (const SoftmaxBlock& part : parts)
     sum += static_cast<double>(part.sum) * 0x1p-46 * std::exp(double{part.greatest} - double{greatest});
   const double log_sum = double{greatest} + std::log(sum);

@@ -39,7 +39,8 @@ std::string file_of(const std::string& source) {
   return std::filesystem::is_regular_file(before) ? before : "";
 }
 
-/// Returns size and checksum of a file. Beyond 256 MiB the checksum covers 4096 evenly spread pieces of 64 KiB.
+/// Returns the size and the checksum of a file. In a file above 256 MiB the checksum covers only 4096 evenly spread
+/// pieces of 64 KiB.
 /// Throws: InputError.
 nlohmann::json fingerprint(const std::string& path) {
   constexpr std::uint64_t piece = 1 << 16, pieces = 4096;

@@ -52,7 +52,7 @@ DRAFTPROOF_DEVICE void with_entries(Format format, const void* row, const Use& u
 /// The views are in host or in device memory, as the function that takes the batch requires. Strides are in entries;
 /// 0 means one row for all positions.
 struct StoredBatch {
-  /// Largest V of a row of logits. It keeps the integer sum Z of the softmax at most 2^62 (softmax.hpp).
+  /// Largest V of a row of logits. It keeps the integer sum over the row in the softmax at most 2^62 (softmax.hpp).
   static constexpr int most_tokens = 1 << 22;
 
   Format format = Format::float32;

@@ -80,8 +80,8 @@ class ExponentialSum {
 };
 
 // The largest acceptance of any lossless verifier of K drafts without replacement, at any V. The probability that all
-// drafts lie in S has no closed form for K > 2. A race of exponential clocks gives it as one integral, and one grid
-// of times serves every set that can be the least cut.
+// drafts lie in a set S of tokens has no closed form for K > 2. A race of exponential clocks gives this probability as
+// one integral, and one grid of times serves every set that can be the least cut.
 //
 //   c        prefix().proposal     q-mass outside S: the rate of the first clock outside S
 //   N_S(t)   counts                number of tokens of S whose clock has rung by time t, each at rate q
@@ -103,8 +103,8 @@ Optimum without_replacement_optimum(const RatioTable& table, int drafts);
 /// p / q.
 std::vector<double> missed_without_replacement(const RatioTable& table, int drafts);
 
-// Lower and upper bound of Pr(not all drafts in S) without replacement, for checkers of an optimum: the race above in
-// independent arithmetic that bounds every rounding error. It is slow.
+// Lower and upper bound of Pr(not all drafts in S) without replacement, for checkers of an optimum: the integral above,
+// computed in separate arithmetic that also bounds every rounding error. This computation is slow.
 //
 //   q, c      add, missed     masses in units of 2^-62: exact
 //   u         half_ulp        half the spacing of long double at 1; 2^-64 on x86
@@ -234,7 +234,7 @@ Scalar shared_race_exact(const std::vector<Scalar>& p, const std::vector<Scalar>
   for (std::size_t j = 0; j < p.size(); ++j) {
     if (!(p[j] > 0 && q[j] > 0)) continue;
     const Scalar ratio = p[j] / q[j];
-    std::vector<ExponentialSum<Scalar>> ahead(static_cast<std::size_t>(drafts));  // index: number of tokens ahead of j
+    std::vector<ExponentialSum<Scalar>> ahead(static_cast<std::size_t>(drafts));  // by number of tokens ahead of j
     ahead[0].add(p[j], Scalar(1));
     for (std::size_t i = 0; i < p.size(); ++i) {
       if (i == j) continue;
@@ -258,7 +258,7 @@ Scalar shared_race_exact(const std::vector<Scalar>& p, const std::vector<Scalar>
 /// Returns the acceptance of gls by the trapezoid rule in log t, at any V and K. The error is below 1e-13, plus V 2^-53
 /// of rounding.
 double gls(const std::vector<double>& p, const std::vector<double>& q, int drafts);
-/// Returns the acceptance of the shared race, by the same rule and with the same error.
+/// Returns the acceptance of the shared race, by the trapezoid rule of gls() and with the same error.
 double gumbel_top_k_coupling(const std::vector<double>& p, const std::vector<double>& q, int drafts);
 
 }  // namespace draftproof::acceptance

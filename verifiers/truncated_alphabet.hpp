@@ -1,5 +1,6 @@
 // Two-step verification of drafts from different proposals, with a selection that is optimised on few tokens: an
-// optimal flow decides tuples inside the n likeliest tokens of p, the ladder of the mean proposal all others.
+// optimal flow decides tuples inside the n likeliest tokens of p, and the ladder of the mean proposal decides all other
+// tuples.
 //
 //   n      inside         most tokens of the reduced alphabet; fewer if these have more than 1024 sets
 //   beta   sets           shares of the sets inside (verifiers/transport/alphabet_plan.hpp)

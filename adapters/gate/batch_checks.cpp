@@ -30,8 +30,8 @@ bool alike(const Outcome& a, const Outcome& b, double rounding) {
                     [&](double x, double y) { return std::abs(x - y) <= rounding * std::max(1.0, std::abs(x)); });
 }
 
-/// Returns the probability that both distributions have in common. Sets `text` to the outcome whose probability among
-/// other rows is smaller by the most than its probability alone.
+/// Returns the sum over outcomes of the smaller of the two probabilities. Sets `text` to the outcome whose probability
+/// falls most from the row alone to the row among other rows.
 double overlap_of(const ProgramDistribution& alone, const ProgramDistribution& among, double rounding,
                   std::string& text) {
   std::vector<OutcomeMass> left = among.outcomes;
@@ -62,9 +62,9 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
   const bool exact = declaration.batch_invariant;
   const double rounding =
       2 * rounding_limit(declaration.dtypes.front(), static_cast<int>(input.drafts.size()), input.vocabulary());
-  // Few predictions suffice at first, because a difference is examined again. One tree may have missed a stretch
-  // (numbers with equal results) that the other tree has, so both programs are then tested on either side of the ends
-  // of all stretches that were found, with more predictions.
+  // Few predictions suffice at first, because a difference is examined again. The tree of draws found for one program
+  // may lack a stretch (a range of numbers with equal results) that the other tree has, so both programs are then
+  // tested on either side of the ends of all stretches that were found, with more predictions.
   constexpr int confirming = 512;
   ExploreOptions explore = exploration_of(declaration, {.predictions = fewest_predictions,
                                                         .even_points = 2,
@@ -115,7 +115,7 @@ Shift shift_among(Program& program, const Declaration& declaration, const std::v
 namespace {
 
 constexpr int coarsest_bits = 23;
-constexpr int most_short_rows = 2;  // rows judged even without a difference, by some 1,300 calls
+constexpr int most_short_rows = 2;  // rows judged although no difference was seen, by some 1,300 calls
 
 /// Rows of one vocabulary, a tape for each row, and the program's answers.
 struct BatchRows {
@@ -362,8 +362,8 @@ class Batches {
   }
 
   /// Compares rows in batches of two and three with their runs in batches of one. In small batches it often happens
-  /// that all rows reject or end together, and programs have shortcuts for that case. Cost: as many rows as two batches
-  /// have, and once the distributions of a row.
+  /// that all rows reject or end together, and programs have shortcuts for that case. Cost: runs as many rows as two
+  /// batches have, and finds the two distributions of one row at most once.
   void judge_small_batches(const BatchRows& whole, const std::vector<Run>& alone, int round) {
     const std::size_t count = whole.calls.size();
     for (const std::size_t size : {2u, 3u})
@@ -410,7 +410,7 @@ class Batches {
         const double v = static_cast<double>(threshold) / grid + side * 0x1p-8;
         if (!(v > 0 && v < 1 - 0x1p-12)) continue;
         const Run among = answer(v, true);
-        if (!among.draws.empty()) return;  // draws name their rows; examine() compares them
+        if (!among.draws.empty()) return;  // examine() compares draws that name their rows
         const Run alone = answer(v, false);
         const bool races = std::ranges::any_of(alone.draws, [](const Draw& d) { return d.kind == DrawKind::clock; });
         const auto near = [&](double at) { return !same_answer(answer(at, false), alone); };
@@ -456,10 +456,10 @@ class Batches {
   const Declaration& declaration_;
   const BatchCheckOptions& options_;
   std::map<std::string, std::string> failed_, open_, notes_;  // evidence by check
-  std::set<std::string> judged_;                              // checks for which one row's distribution was found
+  std::set<std::string> judged_;                              // checks that have judged the distribution of a row
   std::vector<Suspect> suspects_;                             // the suspects of the current round
   int short_rows_ = 0, one_numbers_ = 0;
-  bool small_batch_ = false;  // a row of a small batch differed; later rows are not compared
+  bool small_batch_ = false;  // whether a row of a small batch differed; later rows are then not compared
   std::uint64_t runs_ = 0;
 };
 

@@ -11,13 +11,13 @@
 //   number_grid     nothing: uniforms are multiples of 2^-23 or finer, as in float32
 //   answers         nothing: every row has an answer, unless its tape was short
 //
-// A row may differ in the first three checks without a bug: its draws may come in another order in the other batch, or
-// its sums may be rounded differently. So the same batch is run again, which must repeat the difference, and then the
-// row's distribution in the batch is compared with its distribution alone. The comment before AmongRows below derives
-// how much rounding can explain. A difference beyond this limit fails the check; a smaller one becomes a note in the
-// evidence of a passed check. With Declaration::batch_invariant, equal draws with other weights or answers fail at
-// once. Each check judges one row in this way, if possible a row whose draws are equal; a row with equal answers and
-// other draws gets a note only.
+// The results of a row may differ in the first three checks without a bug: its draws may come in another order in the
+// other batch, or its sums may be rounded differently. So the same batch is run again, which must repeat the
+// difference, and then the row's distribution in the batch is compared with its distribution alone. The comment before
+// AmongRows below derives how much rounding can explain. A difference beyond this limit fails the check; a smaller one
+// becomes a note in the evidence of a passed check. With Declaration::batch_invariant, equal draws with other weights
+// or answers fail at once. Each check compares the distributions of one row, if possible of a row whose draws are equal
+// in both runs; a row with equal answers and unequal draws gets a note only.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,7 @@ class AmongRows final : public Program {
 
 /// The comparison of a row's distribution among neighbours with its distribution alone.
 struct Shift {
-  enum class Kind { none, beyond, open } kind = Kind::none;  ///< beyond: more than rounding
+  enum class Kind { none, beyond, open } kind = Kind::none;  ///< beyond: more than rounding can explain
   std::string text{};                                        ///< description, if beyond or open
   std::uint64_t rows = 0;                                    ///< number of rows run for the comparison
 };

@@ -126,11 +126,11 @@ Answers answers_of(Program& program, const SmallModel& model, const Declaration&
   }
   if (answers.failed[distribution_check::function]) return answers;  // there is no distribution to judge
   Judgement& judgement = answers.judgement;
-  // If any of equally likely tokens may be emitted, the target fixes no distribution; zero_support reports tokens not
-  // among them.
+  // If a greedy program may emit any of several equally likely tokens, the target fixes no distribution; zero_support
+  // reports every other token.
   if (model.greedy && declaration.greedy == Greedy::any) judgement.distance = 0;
-  // While predictions made from the tree of explored draws still fail, its distribution is not the program's, so no
-  // departure is reported.
+  // While predictions made from the tree of explored draws still fail, the tree's distribution is not the program's, so
+  // no departure is reported.
   if (!answers.undecided && answers.departure() > judgement.limit)
     answers.failed[distribution_check::exact_distribution] =
         Answer::failed(fmt::format("{}, TV {}, rounding explains {:.1g}{}", text_of(judgement),

@@ -48,7 +48,8 @@ class Checker {
     return model;
   }
 
-  /// Returns the answers after some predictions. A departure must pass confirmed() before it is reported.
+  /// Returns the answers of an exploration that makes `predictions` predictions (of the results of calls that it has
+  /// not made). A departure must pass confirmed() before it is reported.
   Answers ask(const I& instance, int predictions) const {
     ExploreOptions explore = exploration();
     explore.predictions = predictions;
@@ -60,7 +61,7 @@ class Checker {
   /// with probability (1 - m)^(n / 2). A departure of d may come from a tree that is wrong by d, so it is reported
   /// after 42 / d predictions (e^-21 < 1e-9), but after at most 2^15 predictions or 128 times the usual number for an
   /// input. So a profile with few predictions does not report a departure on less evidence than a profile with many.
-  /// Adds the calls to the count in `answers`, which were found with `predictions` predictions.
+  /// `answers` were found with `predictions` predictions; the calls made here are added to their count.
   Answers confirmed(const I& instance, Answers answers, int predictions) const {
     ExploreOptions explore = exploration();
     const double survives = 42;
@@ -158,7 +159,7 @@ class Checker {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (i == distribution_check::optimum && declaration_.level != Level::position) continue;
       if (i >= distribution_check::first_registered && declaration_.stateful()) continue;
-      if (lost && !failing[i]) continue;  // later instances are not judged
+      if (lost && !failing[i]) continue;  // the program was lost, so later instances are not judged
       Answer answer = Answer::not_applicable();
       std::string on, replay;
       if (failing[i]) {

@@ -145,7 +145,7 @@ class DraftChecks {
       const std::uint64_t before = finding.work;
       draw(row, fewest, std::uint64_t{1} << asked[i].log2_draws, small_proposals.size() + i, finding,
            [&](std::span<const Token> tuple) { ++counts[static_cast<std::size_t>(tuple.front())]; });
-      // The rows share the false-alarm level, because the largest of their e-values is below the sum.
+      // The rows share the false-alarm level, because the largest of their e-values is at most their sum.
       const std::vector<double> read = stored_distribution(row, form_);
       const double log_e = ETable(read).log_e(counts, std::ldexp(1.0, asked[i].log2_draws)) -
                            std::log(static_cast<double>(asked.size()));

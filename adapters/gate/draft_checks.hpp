@@ -10,8 +10,8 @@
 // For a chain the checks draw one token from each row. For a tree they draw the drafts at one node, whose distribution
 // is that of siblings under the tree sampling. Both checks are e-values (properties/statistics/e_table.hpp) on a fixed
 // number of planned draws. Noise in half precision has few values, so tokens of small probability never win a race;
-// large vocabularies reveal this. If noise can be 0, impossible tokens can win, so the largest vocabulary is tested
-// again with 64 possible tokens.
+// large vocabularies reveal this. If noise can be 0, tokens with q = 0 can win, so the largest vocabulary is tested
+// again with q > 0 on 64 tokens only.
 #pragma once
 
 #include <fmt/format.h>
@@ -106,8 +106,8 @@ struct DraftCheckOptions {
   int log2_small = 16;  ///< planned draws on each small model
   int log2_large = 14;  ///< planned draws of draft_noise at the first vocabulary
   int log2_kept = 11;   ///< planned draws of draft_noise with 64 possible tokens
-  /// The vocabularies of draft_noise, within the program's limit. The second has rows four times as long and a
-  /// sixteenth of the draws, so it takes a quarter of the first one's time.
+  /// The vocabularies of draft_noise, within the program's limit. The rows of the second are four times as long and are
+  /// drawn a sixteenth as often, so it takes a quarter of the time of the first.
   std::vector<int> vocabularies{32'000, 128'256};
   double alpha = 1e-9;  ///< probability of a false alarm of all findings together
   std::uint64_t seed = 1;

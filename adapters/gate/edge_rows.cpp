@@ -11,7 +11,7 @@ namespace draftproof::adapters {
 namespace {
 
 constexpr int period = 20, equal_at = 3, short_at = 13, short_over_sum_at = 16;
-constexpr std::uint64_t apart = 1 << 30;  // keeps the random numbers distinct from those of generated instances
+constexpr std::uint64_t apart = 1 << 30;  // makes the random numbers distinct from those of generated instances
 
 WeightPair equal_rows(InstanceRng& dice, int turn) {
   std::vector<int> weights{0, 1};
@@ -20,7 +20,7 @@ WeightPair equal_rows(InstanceRng& dice, int turn) {
 }
 
 std::optional<WeightPair> short_rows(InstanceRng& dice, int turn, Dtype dtype, bool normalised) {
-  // The running sum ends below 1 for one random triple in 30 in float, and for one in 1,500 in double after
+  // The running sum ends below 1 for one random triple of weights in 30 in float, and for one in 1,500 in double after
   // normalisation.
   constexpr int attempts = 20'000, largest = 30;
   for (int i = 0; i < attempts; ++i) {
@@ -94,7 +94,7 @@ std::optional<WeightPair> least_pair(const Line& p, const Line& q, const Differe
   for (int n = 2; n <= last; before = n, n += 1 + n / 1024) {
     const Differences found = at(n);
     if (found == Differences{})
-      last = std::min(last, 16 * std::min(n, last / 16));  // rows that are equal rarely differ at larger n
+      last = std::min(last, 16 * std::min(n, last / 16));  // rows that are equal at n rarely differ at larger n
     if (found != wanted) continue;
     while (n - before > 1) {
       const int middle = before + (n - before) / 2;

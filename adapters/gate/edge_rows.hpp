@@ -1,10 +1,10 @@
-// Rows that random weights rarely give. They reveal bugs on the smallest and largest uniforms of a number grid.
+// Rows that random weights rarely give. These rows reveal bugs on the smallest and largest uniforms of a number grid.
 //
 //   rows    target             proposal          reason
 //   equal   (0 b ..), p = q    bit for bit       a uniform of 1 rejects a draft, and the residual is zero
 //   short   (a b c 0)          (0 0 0 1) or      the running sum of p ends below 1 in the program's format: the
 //                              (a b c a+b+c)     largest uniforms are beyond the last cell. In every second instance
-//                                                it is the running sum of p over its sum
+//                                                p is first divided by its sum
 //   near    (0 1), or          (1 n), or         after rounding to the type, p is below q on some tokens, and above
 //           (n a b), or        (n-1 a b), or     it on no token or on one token by a unit in the last place: a draft
 //           n u + a            (n - 1) u + a     is rejected, and the residual is zero or a unit

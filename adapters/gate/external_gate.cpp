@@ -336,7 +336,7 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
   };
   if (positions) {
     GateOptions asked = options;
-    if (paths) asked.share /= 2;  // sample_position() uses share / 2
+    if (paths) asked.share /= 2;  // sample_position() uses half of this share
     add(verified_trials(result, asked));
   }
   if (paths) {

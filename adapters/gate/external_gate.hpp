@@ -20,8 +20,8 @@ namespace draftproof::adapters {
 
 class ExternalGate final : public ExternalSubject {
  public:
-  /// `adapter` is the text of --adapter, for replay lines, and `fresh` starts the program again to try them.
-  /// `program` and `served` are two interfaces of the same external program.
+  /// `adapter` is the text of --adapter, for replay lines (commands that repeat a failure), and `fresh` starts the
+  /// program again to try these lines. `program` and `served` are two interfaces of the same external program.
   ExternalGate(const std::string& adapter, std::shared_ptr<Program> program, std::shared_ptr<Served> served,
                FreshProgram fresh = {})
       : adapter_{adapter}, program_{std::move(program)}, served_{std::move(served)}, fresh_{std::move(fresh)} {}

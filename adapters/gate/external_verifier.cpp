@@ -17,7 +17,7 @@ namespace draftproof::adapters {
 
 namespace {
 
-// Most bytes of rows in a batch. When these exceed the caches, more rows save no time.
+// Most bytes of rows in a batch. When the rows of a batch exceed the caches, larger batches save no time.
 constexpr std::size_t most_bytes = std::size_t{16} << 20;
 
 /// A batch of one position, whose rows are repeated as often as a batch needs them.

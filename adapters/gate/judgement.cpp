@@ -96,8 +96,8 @@ std::string_view status_text(RowStatus status) {
 
 namespace {
 
-/// For each prefix the probability that an emitted string begins with it, and the probability that it is the whole
-/// string.
+/// For each prefix the probability that an emitted string begins with the prefix, and the probability that the prefix
+/// is the whole string.
 class Strings {
  public:
   explicit Strings(const SmallModel& small_model) : small_model_{small_model} {}
@@ -263,7 +263,8 @@ Judgement judge_calls(const SmallModel& small_model, const Declaration& declarat
   open[{{}, {}}] = 1;
   double slack = 0;
   for (int round = 0; round < small_model.length; ++round) {
-    // Explores all starts with this number of tokens at once: later calls begin only after more tokens.
+    // Explores all starts with the smallest number of tokens at once, because every later call begins after more
+    // tokens.
     std::vector<Input> inputs;
     std::vector<double> drawn;
     std::vector<std::size_t> start_of;

@@ -68,19 +68,19 @@ using ExploreCalls = std::function<std::vector<ProgramDistribution>(const std::v
                                                                     const std::vector<double>& drawn)>;
 
 /// Judges a program with state. Each call gets the state that the previous call returned, until there are `length`
-/// tokens; these are compared with the target without completion. All calls that begin after equally many tokens are
-/// explored together.
+/// tokens. These `length` tokens are compared with the target without completion (further tokens drawn from the
+/// target). All calls that begin after equally many tokens are explored together.
 /// Cost: an exploration for each input after each string and state that is reached.
 /// Correctness: the limit is twice the sum over calls of the largest limit of a call. The deviations of calls add up in
-/// total variation, and a state computed from rows has their errors, hence the factor 2.
+/// total variation, and a state computed from rows has the errors of the rows, hence the factor 2.
 Judgement judge_calls(const SmallModel& small_model, const Declaration& declaration, const ExploreCalls& explore);
 
 /// Judges `distributions`, which belong to small_model.inputs, in order.
 Judgement judge(const SmallModel& small_model, std::span<const ProgramDistribution> distributions,
                 const Declaration& declaration);
 
-/// Returns "k * 2^-24" if a small probability is such a multiple, "1 - k * 2^-24" if its complement is, else the text
-/// of fraction_text().
+/// Returns "k * 2^-24" if a small probability is a multiple of 2^-24 (or of 2^-32 or 2^-53), "1 - k * 2^-24" if the
+/// complement is a small multiple of 2^-24 or 2^-32, else the text of fraction_text().
 std::string probability_text(double probability);
 
 /// Returns "5/6" for a number within `tolerance` of a fraction whose denominator is at most 1,000, else six digits.

@@ -67,7 +67,7 @@ class PathEvidence {
   static constexpr std::size_t keys = 2;
   struct Context {
     std::vector<double> target;
-    std::vector<std::uint32_t> group[keys];  ///< group of each token, along p / q and along p
+    std::vector<std::uint32_t> group[keys];  ///< group of each token; tokens are grouped by p / q and by p
     std::vector<double> mass[keys];          ///< mass of each group
   };
 
@@ -118,7 +118,7 @@ class TreeBatch {
  private:
   struct Entry {
     Token token;
-    int parent, from, to;  ///< parent's entry; context it was drawn in, and context after it
+    int parent, from, to;  ///< entry of the parent; context in which the entry was drawn, and context after the entry
   };
   /// p and q of one context, in the form of the batch.
   struct ContextRows {
@@ -141,14 +141,14 @@ class TreeBatch {
 };
 
 struct PathCheckOptions {
-  /// Base-2 logarithm of the planned trials at the usual sizes; up to 16 times as many run while the evidence is
-  /// suspicious.
+  /// Base-2 logarithm of the planned trials at the usual sizes. While the evidence is suspicious, more trials run, up
+  /// to 16 times the planned number.
   double log2_trials = 16;
   int drafts = 4;       ///< drafts of a chain; if 1, trees have one path
   double alpha = 1e-9;  ///< probability of a false alarm
   std::uint64_t seed = 1;
-  /// The rows that trials use; empty: the standard source, four positions of V = 1024, or of the program's largest V if
-  /// that is smaller.
+  /// The source of the rows that trials use. If empty, trials use the standard source: four positions of V = 1024, or
+  /// of the program's largest V if that is smaller.
   std::string source{};
   std::string adapter{};  ///< text of --adapter, for replay lines
   const std::atomic<bool>* stop = nullptr;

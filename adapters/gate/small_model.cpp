@@ -129,8 +129,8 @@ bool can_truncate(const std::vector<Row>& rows, Setting setting) {
   });
 }
 
-/// Gives an input settings, and replaces its rows of p by rows that these settings turn into the old ones. The settings
-/// depend on the drafts, so inputs of one model may differ in them.
+/// Gives an input settings, and replaces its rows of p by rows that these settings turn into the replaced rows. The
+/// settings depend on the drafts, so inputs of one model may differ in them.
 void take_settings_from_target(Input& input, const Declaration& declaration) {
   constexpr double removed = 1.0 / 16;  // mass of the tokens that a truncation removes
   Filter& settings = input.settings;
@@ -233,8 +233,8 @@ double calls_of(const PathInstance& instance) {
   return std::pow(instance.vocabulary(), instance.shape.length * (instance.shape.drafts + 1));
 }
 
-/// Step and range of the numbers of the instances tried as the n-th; with a prime step the sequences of different n are
-/// disjoint.
+/// If an instance is unsuitable, the instance `next_instance` numbers later is tried, within a range of `attempts`
+/// numbers; with a prime step the sequences of different first numbers are disjoint.
 constexpr int next_instance = 1009, attempts = 4096 * next_instance;
 
 AdapterError no_models(const Declaration& declaration) {
@@ -478,8 +478,8 @@ PathInstance external_path_instance(const Declaration& declaration, std::uint64_
     const std::vector<int> equal(edge->rows.target.size(), 1);
     const PrefixWeights rows{edge->rows.target, edge->rows.proposal};
     const int shortest = std::max(1, declaration.fewest_drafts);
-    // Returns the first instance that the program takes. If the rows are for nodes below the root, they are tried there
-    // first, then at the root; larger numbers of drafts are tried first.
+    // Returns the first instance that the program takes. Rows for nodes below the root are tried below the root first,
+    // then at the root; larger numbers of drafts are tried first.
     for (const bool below : {edge->below_root, false})
       for (const int drafts : {edge->most_drafts ? sizes.most_drafts : 1, 1}) {
         PathInstance instance{.shape = {.drafts = drafts, .length = std::max(shortest, below ? 2 : 1)}, .rows = {}};

@@ -25,7 +25,7 @@ namespace {
 constexpr int further_contexts = 2, concentrations = 7;
 constexpr int class_bets = 7;                         ///< number of class bets in evidence_of_texts
 constexpr int layers = 7, of_a_layer = 2;             ///< layers of a sparse table, and tokens per layer
-constexpr int dense_states = 11, sparse_states = 13;  ///< states of models for several requests; both odd
+constexpr int dense_states = 11, sparse_states = 13;  ///< numbers of states of models for several requests; both odd
 constexpr int grammar_states = 3;
 constexpr std::size_t requests_at_once = 8, longest_prompt = 40;
 constexpr std::uint32_t purpose = 0x202, purpose_of_texts = 0x203;
@@ -57,7 +57,7 @@ class ContextBets {
 };
 
 /// Counts and expected counts of emitted tokens of each class in a context, and a bet that multiplies a token's
-/// probability by the ratio of the two.
+/// probability by the ratio of the count to the expected count.
 //
 //   n, m     times that a token of the class was emitted in the context, and the sum over steps i of the probability
 //            p_i that a token of the class is emitted
@@ -151,7 +151,7 @@ TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal
   const bool penalties = declaration.takes(Setting::presence_penalty) ||
                          declaration.takes(Setting::frequency_penalty) ||
                          declaration.takes(Setting::repetition_penalty);
-  // If entries were equal, the order of tokens, and so which tokens are truncated, would be the engine's choice.
+  // If entries were equal, engines could order their tokens differently and so truncate different tokens.
   const bool truncates =
       declaration.requests &&
       (declaration.takes(Setting::top_k) || declaration.takes(Setting::top_p) || declaration.takes(Setting::min_p));
@@ -241,7 +241,7 @@ TablePair two_successors(const Declaration& declaration, const TextCheckOptions&
       group_of[static_cast<std::size_t>(x)] = number++ / of_a_layer;
   const auto follows = [&](std::size_t state, int x) {
     if (declaration.requests) return group_of[static_cast<std::size_t>(x)] == static_cast<int>(state);
-    int from = 0;  // uses all tokens of the state, so a wrong older token is detected, too
+    int from = 0;  // depends on all tokens of the state, so that a wrong older token is detected, too
     for (int i = 0; i < declaration.memory; ++i, state /= static_cast<std::size_t>(vocabulary))
       from += std::max(group_of[state % static_cast<std::size_t>(vocabulary)], 0);
     return group_of[static_cast<std::size_t>(x)] == (from + 1) % layers;
@@ -504,11 +504,11 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
     std::move(answered.begin(), answered.end(), std::back_inserter(of.texts));
     of.lengths.insert(of.lengths.end(), models.lengths.begin(), models.lengths.end());
     finding.work = static_cast<std::uint64_t>(tokens);
-    // Each count goes over all texts again, so counts are made only when the number of texts has doubled.
+    // weigh() reads all texts again, so it is called only when the number of texts has doubled.
     if (many && !std::has_single_bit(of.texts.size()) && tokens < planned) continue;
     weigh(at);
   }
-  if (many)  // counts the texts generated since the last count
+  if (many)  // judges the texts generated since the last call of weigh()
     for (std::size_t at = 0; at < tables.size() && log_e < threshold; ++at) weigh(at);
   if (log_e >= threshold) finding.status = Status::failed;
   if (finding.status == Status::passed) {
@@ -526,7 +526,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
           sensitivity_of(text_distance(tokens_on(0), static_cast<double>(target.rows.size()) / target.vocabulary,
                                        target.vocabulary, threshold + mixture),
                          " in every row"));
-    // A fault of rate r is missed with probability (1 - r)^tokens.
+    // A fault that changes each token with probability r is missed with probability (1 - r)^tokens.
     if (const double all = tokens_on(0) + tokens_on(1); declaration.always_greedy())
       shown.push_back(fmt::format("a token that is not the likeliest once in {:.0f} tokens", all / std::log(100.0)));
     else if (tokens_on(1) > 0)

@@ -7,10 +7,10 @@
 //   bet        each token is predicted by (c p(x | last n) + count(s, x)) / (c + count(s)), c = 10^0 .. 10^6
 //   e          the mean over s and c of the product over tokens of prediction / p(x | last n)
 //
-// The engine generates texts from two pairs of tables in turn. The first pair has all transitions. In the second pair
-// each token has two successors: tokens of layer i are followed by tokens of layer i + 1, of 7 layers in a ring, and
-// with order n, tokens of layers i, j, .. by tokens of layer i + j + .. + 1. A lost, doubled or displaced token is an
-// impossible transition there, unless a multiple of 7 tokens is lost.
+// The engine generates texts from two pairs of tables (target and proposal) in turn. The first pair has all
+// transitions. In the second pair each token has two successors: tokens of layer i are followed by tokens of layer i +
+// 1, of 7 layers in a ring, and with order n, tokens of layers i, j, .. by tokens of layer i + j + .. + 1. A lost,
+// doubled or displaced token is an impossible transition in the second pair, unless a multiple of 7 tokens is lost.
 //
 // Correctness: given the past each factor has mean 1 under p, so e is a test martingale: it ever reaches 1 / alpha
 // with probability at most alpha (Ville), for any length of the text and any dependence. The mean of the
@@ -26,11 +26,11 @@
 // grammar the program gets models without masks, and an automaton of three states that starts after the prompt; the
 // texts are compared with the rows whose forbidden tokens are removed. With settings (text_settings.hpp) each request
 // has different settings, and p is the row under them; a factor then has mean at most 1, because tokens that have p = 0
-// at one step may have been counted at others.
+// at one step may have been counted at other steps.
 //
-// Some faults change only the first tokens after a prompt, the last before a limit, the tokens of one request, or those
-// after a rare state; these are few among all tokens. Texts that end, belong to several requests or have settings are
-// therefore also judged by separate bets on these tokens, and by bets on tokens by their occurrences in the text:
+// Some faults change only the first tokens after a prompt, the last tokens before a limit, the tokens of one request,
+// or the tokens after a rare state; such tokens are few among all tokens. Texts that end, belong to several requests or
+// have settings are therefore also judged by separate bets on these tokens, and by bets on the class k of a token:
 //
 //   k          the token, whether it is an end token, or its class by occurrences
 //   bet        each token is predicted by p(x) (c + n(k)) / (c + m(k)), normalised, where n and m are the number of
@@ -39,10 +39,11 @@
 // The engine generates several texts, the first of 1024 tokens. With several requests or end tokens the texts of a call
 // have 1024 tokens together. Otherwise each further text on the first pair is as long as all texts before it, so that
 // earlier results remain if a text takes too long; texts on the second pair have 1024 tokens. Each text has a separate
-// seed and starts after n tokens 0; counts continue from one text to the next. A lossless engine draws each text from
-// p regardless of earlier texts, so each factor has mean 1 given all earlier tokens, including the tokens of earlier
-// texts: the product over the texts is one martingale. If a program declares end tokens, they have total probability
-// 1/32 in every row, or 1/128 if penalties are declared, because faults of penalties show in longer texts.
+// seed and starts after n tokens with the number 0; counts continue from one text to the next. A lossless engine draws
+// each text from p regardless of earlier texts, so each factor has mean 1 given all earlier tokens, including the
+// tokens of earlier texts: the product over the texts is one martingale. If a program declares end tokens, they have
+// total probability 1/32 in every row, or 1/128 if penalties are declared, because faults of penalties show in longer
+// texts.
 #pragma once
 
 #include <algorithm>
@@ -97,7 +98,7 @@ struct GeneratedTexts {
   /// The settings of each text; empty: no settings. Texts whose numbers are equal modulo `requests` have equal rows.
   std::vector<TextSettings> settings{};
   std::size_t requests = 1;
-  Greedy greedy = Greedy::no;   ///< unless `no`, each token must be a likeliest one
+  Greedy greedy = Greedy::no;   ///< unless `no`, each token must be a likeliest token of its row
   bool greedy_at_zero = false;  ///< whether `greedy` applies only to texts of temperature 0
 };
 
@@ -109,7 +110,7 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
 /// Returns the total variation by which all rows of an engine must differ from the target's so that texts of this many
 /// tokens detect the difference in 99 of 100 runs.
 //
-//   T, N, V    tokens, tokens after each context, vocabulary
+//   T, N, V    number of tokens, number of tokens after each context, vocabulary size
 //   KL         divergence of the engine's rows from the target's, at least twice the squared total variation (Pinsker)
 //   c          tokens that a bet counts as seen before; the mean of its log e is, to second order in the difference,
 //              T KL N / (N + c) - contexts (V - 1) / 2 log(1 + N / c), with a deviation of at most

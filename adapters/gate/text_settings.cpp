@@ -17,8 +17,9 @@ namespace {
 
 constexpr std::uint32_t purpose_of_settings = 0x204;
 
-/// Whether the filter keeps the same tokens of `row` when its entries or its limits change by up to 1e-3. The change of
-/// an entry once rises and once falls with its index, so that equal entries are put in both orders.
+/// Whether the filter keeps the same tokens of `row` when the entries of the row or the limits of the filter change by
+/// up to 1e-3. The change of an entry once rises and once falls with the index of the entry, so that equal entries are
+/// put in both orders.
 bool clear_cut(std::span<const double> row, const Filter& filter) {
   std::array<std::vector<double>, 5> rows;
   for (std::size_t i = 0; i < rows.size(); ++i) {

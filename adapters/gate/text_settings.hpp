@@ -2,7 +2,7 @@
 //
 //   p(x)       row of the model
 //   n(x)       occurrences of x in the text so far
-//   r          repetition penalty for tokens of the prompt and of the text so far, 1 for others
+//   r          repetition penalty for tokens of the prompt and of the text so far, 1 for other tokens
 //   a, f       presence and frequency penalty
 //   b(x)       bias
 //   w(x)       p(x)^r exp(b(x) - a [n(x) > 0] - f n(x)), and 0 for end tokens among the first `min_tokens` tokens

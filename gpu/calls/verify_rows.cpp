@@ -35,7 +35,7 @@ void tell(const std::string& text, char* out, std::size_t size) {
   out[count] = 0;
 }
 
-/// Runs `call` and copies the message of its exception.
+/// Runs `call`; if it throws, copies the message of the exception to `error`.
 template <class Call>
 int guarded(char* error, std::size_t size, const Call& call) {
   try {

@@ -1,10 +1,10 @@
-// The distributions at the nodes of a drafted tree for a team. One TeamRows with one scratch is moved from node to
-// node. DraftedTree on a device returns distributions by value. The weights that they return store their node, so that
-// a draw can move TeamRows back to it.
+// The distributions at the nodes of a drafted tree for a team of threads. One TeamRows with one scratch is moved from
+// node to node. On a device DraftedTree returns distributions by value. The weights that a distribution returns store
+// its node, so that a draw can move TeamRows back to this node.
 //
 //   at.distributions(u)         NodeDistributions   distributions of one node; several may exist at a time
 //   rows.at(..)                 TeamRows            the team's rows at that node; discards the pass of another node
-//   rows.order(..)              TeamOrder           passes in the order of its tokens; overwrites all other scratch
+//   rows.order(..)              TeamOrder           passes in token order within p / q buckets; overwrites all other scratch
 //   distributions.residual(b)   weights             moves back to its node for a draw
 //
 // Cost: as for TeamRows; a look-up of a single token does not move TeamRows. At b = 0 the proposal is not read, so a
@@ -178,7 +178,7 @@ class NodeDistributions {
     bool summed;
   };
 
-  /// The weights that `make` computes from TeamRows at this node; computed at the draw.
+  /// The weights that `make` computes from TeamRows at this node; they are computed at the draw.
   template <class Make>
   class NodeWeights {
    public:

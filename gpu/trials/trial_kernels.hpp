@@ -4,7 +4,7 @@
 //   TrialKernel             gpu::count_trials of one verifier
 //   register_trial_kernel   registers a verifier whose kernels lie in draftproof::gpu; instantiates none
 //
-// Correctness: names are those of the registry, where they are unique.
+// Correctness: the names are the names of the registry, which are unique.
 #pragma once
 
 #include <functional>

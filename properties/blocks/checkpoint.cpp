@@ -78,7 +78,7 @@ BlockAssignment::BlockAssignment(const nlohmann::json& plan, std::uint64_t parts
   boost::crc_32_type sum;
   for (const Group& group : groups) {
     std::vector<std::uint32_t>& owners = owners_[group.name];
-    owners.clear();  // a group that occurs twice is computed once
+    owners.clear();  // a group of this name may occur twice in a run; it is computed once
     for (std::uint64_t block = 0; block < group.blocks; ++block) {
       const auto [load, part] = least.top();
       least.pop();
@@ -123,7 +123,7 @@ void Checkpoint::measure(const BlockPlan& plan, const Compute& compute) {
   };
   constexpr std::uint64_t few = 16;
   if (blocks > 0 && trials > 0) {
-    seconds(0, few);  // warm-up: the first block of a process also prepares rows and plans
+    seconds(0, few);  // not measured, because the first block of a process also prepares rows and plans
     // Measures the fixed time of a block, then the time of a further trial.
     constexpr double enough = 0.05;
     const auto all = std::max(static_cast<std::uint64_t>(trials), few);
@@ -183,7 +183,7 @@ BlockGroup Checkpoint::run(const BlockPlan& plan, const Compute& compute) {
     }
 #pragma omp critical(block_kept)
     try {
-      if (on_kept) on_kept();  // also after another block failed, so that finished blocks are saved
+      if (on_kept) on_kept();  // called even if another block has failed, so that finished blocks are saved
     } catch (...) {
       const std::lock_guard locked(mutex_);
       failed = 0, failure = std::current_exception();

@@ -5,8 +5,8 @@
 //   sums      counters of a block, integers; added over the blocks of a group in any order
 //   record    bytes of one block (stored_value.hpp), kept as they are, for results that cannot be added
 //
-// One file holds all computed blocks. Because the counters of a group are added, `draftproof check` at V = 262,144
-// needs one megabyte rather than one for each of its thousands of blocks.
+// One file holds all computed blocks. Because the counters of a group are added up, a file of `draftproof check` at V =
+// 262,144 has one megabyte rather than one megabyte for each of its thousands of blocks.
 //
 // Correctness: each block is added once. Sums of integers do not depend on the order of additions, and records
 // are read in the order of block numbers.
@@ -34,7 +34,7 @@ struct BlockPlan {
   std::string name;
   std::uint64_t blocks = 0;
   double trials = 0;      ///< mean number of trials of a scheme at one position in a block, for `draftproof plan`
-  int threads = 1;        ///< compute different blocks; with fewer than two blocks per thread, one block together
+  int threads = 1;        ///< number of threads, which share each block if there are fewer than two blocks per thread
   bool divisible = true;  ///< whether threads can divide the work of a block
 };
 
@@ -80,9 +80,9 @@ struct BlockShard {
 class BlockAssignment {
  public:
   BlockAssignment() = default;
-  /// `plan` is the output of `draftproof plan`, read from `file`; `parts` > 0. Throws:
-  /// nlohmann::json::exception if `plan` is any other document; InputError if the plan was stopped early or a
-  /// number of blocks is not an integer >= 0.
+  /// `plan` is the output of `draftproof plan`, read from `file`, and `parts` > 0 is the number of shards. Throws:
+  /// nlohmann::json::exception if `plan` is any other document; InputError if the plan was stopped early or a number of
+  /// blocks is not an integer >= 0.
   BlockAssignment(const nlohmann::json& plan, std::uint64_t parts, const std::string& file);
 
   /// Returns the shard that computes this block, or nullopt if the plan lacks the block.
@@ -99,7 +99,8 @@ class Checkpoint {
  public:
   /// Computes a block; nullopt after an interrupt.
   using Compute = std::function<std::optional<BlockResult>(const BlockTask& task)>;
-  /// `whole` computes all blocks and reports, `shard` computes its blocks only, `plan` lists and measures blocks.
+  /// `whole` computes all blocks and prints the report, `shard` computes only its own blocks, `plan` lists and measures
+  /// blocks.
   enum class Kind { whole, shard, plan };
   /// The planned blocks of a group, with the processor seconds of the blocks that were measured; for `plan`.
   struct Planned {

@@ -1,5 +1,6 @@
-// Runs work in blocks: of trials, whose counts are added, and of records, which are listed. The checkpoint
-// supplies blocks from this process, from a file or from other processes. If it is null, all are computed here.
+// Runs work in blocks: of trials, whose counts are added, and of records, which are listed. The checkpoint supplies
+// blocks from this process, from a file or from other processes. If the checkpoint is null, this process computes all
+// blocks.
 #pragma once
 
 #include <algorithm>

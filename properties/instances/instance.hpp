@@ -1,6 +1,6 @@
 // A small exact test case: target and proposals as integer weights, and a number of drafts. It prints and
-// parses as "p=(1 2 1)/4 q=(3 1 1)/5 K=2", so that a counterexample can be checked by hand and replayed. Also
-// edits of the proposals, and the rows in double, for instances of positions and of paths.
+// parses as "p=(1 2 1)/4 q=(3 1 1)/5 K=2", so that a counterexample can be checked by hand and replayed. This file also
+// has functions that edit the proposals and that return the rows in double, for instances of positions and of paths.
 #pragma once
 
 #include <cstddef>

@@ -56,7 +56,7 @@ struct PathInstance {
   static constexpr int most_prefixes = 20'000;  ///< limit on 1 + V + V^2 + .. + V^listed_length()
 
   TreeShape shape{};
-  std::map<Tokens, PrefixWeights, ShorterFirst> rows;  ///< rows after the listed prefixes, always including []
+  std::map<Tokens, PrefixWeights, ShorterFirst> rows;  ///< rows after the listed prefixes, among them the empty []
 
   int vocabulary() const { return static_cast<int>(rows.begin()->second.target.size()); }
   /// Returns the number of tokens of the longest listed prefix; 0 for a model without context.

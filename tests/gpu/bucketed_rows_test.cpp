@@ -1,6 +1,7 @@
 // Compares BucketedRow on a team of fibers, in place of a device's threads, with the host: the distribution of the
-// greatest path's next token, masses below tokens, the target's residual and draws from it. The rows are of rare kinds:
-// with more buckets at crossings than the list for them holds, or with a single ratio.
+// greatest path's next token, masses below tokens, the target's residual and draws from the residual. The rows are of
+// two rare kinds: some have more buckets at crossings than the list of such buckets holds, the others have a single
+// ratio.
 #include <cmath>
 #include <cstdio>
 #include <iterator>

@@ -1,5 +1,5 @@
-// Compares steps by kernels with steps by the host; with the argument `short`, a tenth of them. Without a device the
-// exit code is 77, which CTest reads as skipped.
+// Compares steps by kernels with steps by the host; with the argument `short`, compares only a tenth of the steps.
+// Without a device the exit code is 77, which CTest reads as skipped.
 #include <cstdio>
 #include <string_view>
 

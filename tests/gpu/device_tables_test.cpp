@@ -90,7 +90,8 @@ void compare_tables(int vocabulary, int proposals, gpu::Contents contents) {
     std::vector<DistributionRows> distributions;
     for (const std::uint64_t trial : {1u, 2u})
       distributions.emplace_back(vocabulary, proposals, static_cast<DistributionShape>(shape), trial);
-    // The sums of other shapes may exceed 1 by too much after rounding to 16 bits. For logits any numbers are valid.
+    // After rounding to 16 bits, rows of shapes other than one_hot and peaked may have sums that exceed 1 by too much.
+    // For logits any numbers are valid.
     if (contents == gpu::Contents::probabilities && sizeof(Entry) == 2 &&
         shape != static_cast<int>(DistributionShape::one_hot) && shape != static_cast<int>(DistributionShape::peaked))
       continue;
@@ -195,9 +196,9 @@ void refused() {
   for (float& entry : rows[1]) entry *= 1.01f;
   const DeviceDistributions<float> much{DistributionBatch<float>({rows})};
   expect_refused("a sum of 1.01", [&] { gpu::ratio_table(gpu::stored(much.batch())); });
-  // The tolerance of bf16 allows this sum, but its excess is more than the mass of the heaviest token.
+  // The tolerance of bf16 allows the sum 1.00204, but its excess over 1 is more than the mass of the heaviest token.
   DistributionRows flat(3980, 1, DistributionShape::steps, 1);
-  for (float& entry : flat[0]) entry = 0x1.08p-12f;  // exact in bf16; the row's sum is 1.00204
+  for (float& entry : flat[0]) entry = 0x1.08p-12f;  // exact in bf16
   flat[0][7] = 0x1.0ap-12f;                          // the next larger number of bf16
   const DeviceDistributions<Bfloat16> coarse{DistributionBatch<Bfloat16>({flat})};
   expect_refused("more than the heaviest token", [&] { gpu::ratio_table(gpu::stored(coarse.batch())); });
@@ -225,7 +226,7 @@ int main() {
       parity::compare_optima(vocabulary, 30, true);
     }
     parity::compare_optima(128256, 1, false);
-    parity::compare_optima(128256, 40, false);  // the workspace holds only a part of them at a time
+    parity::compare_optima(128256, 40, false);  // the workspace holds only some of the 40 rows at a time
     parity::refused();
     return parity::all.report("tables and optima of a device");
   });

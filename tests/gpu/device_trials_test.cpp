@@ -21,7 +21,7 @@ namespace {
 
 using namespace draftproof;
 
-/// Compares more trials than a device has threads: as one range, as the sum of two, and without a histogram.
+/// Compares more trials than a device has threads: as one range, as the sum of two ranges, and without a histogram.
 int compare_long_range() {
   constexpr int vocabulary = 6000, drafts = 4;
   std::vector<double> p, q;

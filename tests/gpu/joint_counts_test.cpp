@@ -21,7 +21,7 @@ struct Wanted {
   int paths, drafts, groups;
   std::uint64_t pairs;
 
-  /// Returns what is counted, with groups that are not in the order of tokens.
+  /// Returns the description of the counts, with groups of tokens that are not in the order of tokens.
   gpu::JointCounting counting(int vocabulary, std::vector<std::uint32_t>& group) const {
     for (Token x = 0; groups > 0 && x < vocabulary; ++x) group.push_back(static_cast<std::uint32_t>(x * 3 % groups));
     return {.paths = paths, .drafts = drafts, .groups = groups, .group = group, .pairs = pairs};

@@ -1,6 +1,7 @@
 // Compares the path that ladder_block chooses on a team of fibers with the host's path, bit for bit: every
-// distribution, excess and correction along it. The team returns to nodes whose plans it has discarded; the host keeps
-// all plans. The paths are long, have many drafts that stay together, and their distributions exceed the cache.
+// distribution, excess and correction along the path. The team returns to nodes whose plans it has discarded; the host
+// keeps all plans. The paths are long, many drafted paths agree for several tokens, and the distributions of all nodes
+// exceed the cache.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -77,8 +78,8 @@ class Model final : public ConditionalModel<HostDistributions> {
 
 struct Tally {
   int steps = 0, wrong = 0;
-  int again = 0;      ///< visited again with a plan, but not the last node
-  int from_afar = 0;  ///< of these, nodes without a cached distribution
+  int again = 0;      ///< nodes with a plan that are visited again, without the last node
+  int from_afar = 0;  ///< number of `again` that have no cached distribution
   int corrected = 0;  ///< steps with a correction by a ladder
 };
 
@@ -191,7 +192,7 @@ int main() {
       }
     std::printf("ladder steps: %d compared, %d differ; %d nodes come back to, %d of them from afar, %d corrections\n",
                 tally.steps, tally.wrong, tally.again, tally.from_afar, tally.corrected);
-    // The test fails if too few nodes were returned to.
+    // The test fails if steps returned to too few nodes.
     return tally.wrong == 0 && tally.again > 100 && tally.from_afar > 20 && tally.corrected > 15 ? 0 : 1;
   });
 }

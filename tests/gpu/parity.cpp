@@ -141,8 +141,8 @@ void add(DraftSampling distribution) { distributions().push_back(std::move(distr
 int run(const Sizes& sizes) {
   long long decisions = 0, tuples = 0, mismatches = 0;
   std::uint64_t trial = sizes.first_trial;
-  // The shape of a row is the trial number modulo 6. The step between batches is 1 modulo 6, so successive batches of
-  // one pair have different shapes.
+  // The shape of a row is the trial number modulo 6. The step between batches is 1 modulo 6, so successive batches have
+  // different shapes.
   const auto apart = static_cast<std::uint64_t>(std::max(1000, sizes.positions) / 6 * 6 + 7);
   for (const int vocabulary : sizes.vocabularies)
     for (const DraftSampling& distribution : distributions()) {

@@ -91,7 +91,7 @@ void refused() {
   constexpr int vocabulary = 1000;
   const DistributionRows sound(vocabulary, 1, DistributionShape::random, 1);
   DistributionRows much = sound;
-  for (float& entry : much[1]) entry *= 1.01f;  // the excess is above the heaviest entry, which is below .01
+  for (float& entry : much[1]) entry *= 1.01f;  // the excess of the sum over 1 is .01, above every entry
   const DistributionBatch<float> batch({sound, much, sound});
   HostMachine machine(2, 4);
   const HostDistributions distributions(machine, batch.batch());
@@ -117,7 +117,7 @@ void everything() {
       for (const Shared shared : {Shared::none, Shared::target, Shared::proposal})
         compare_optima(vocabulary, 20, turn, shared);
   compare_optima(8192, distribution_shapes, 4,
-                 Shared::none);  // the cuts of its plateau are exact and equal, so every run finds the least index
+                 Shared::none);  // many cuts have exactly the same value, and every run must find the least index
   compare_optima(128256, 2, 2, Shared::none);
   compare_format<Bfloat16>();
   compare_format<Half>();

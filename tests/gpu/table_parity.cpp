@@ -85,7 +85,7 @@ void compare_distributions(const RatioTable& table, const TableView& view, const
       for (int k = 0; k < table.proposals(); ++k) {
         expect(table.row(k).draw(word) == view.row(k).draw(word), "row draw");
         const int n = i % (most + 1);
-        std::rotate(top, top + most / 2, top + most);  // so that tokens are not in the order of ids
+        std::rotate(top, top + most / 2, top + most);  // puts the tokens out of the order of their ids
         expect(same(table.mass_without(k, top, n), view.mass_without(k, top, n)), "mass_without");
         expect(table.row_without(k, top, n).draw(word) == view.row_without(k, top, n).draw(word), "draw without");
       }

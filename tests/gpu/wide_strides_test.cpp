@@ -72,7 +72,7 @@ void move_rows_apart() {
       expect(found.token == wanted.token && found.accepted == wanted.accepted,
              "the verdict of position " + std::to_string(i) + " far apart");
   }
-  // Tests proposal rows of one position far apart, in both kinds of batch.
+  // Tests proposal rows of one position that lie far apart, in both kinds of batch.
   gpu::StoredBatch several = batch;
   several.positions = 1;
   several.proposals = positions;

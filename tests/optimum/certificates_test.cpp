@@ -133,7 +133,7 @@ TEST(RaceEnclosure, HoldsEveryPrefixInFractions) {
     }
   }
   EXPECT_GT(enclosed, 500);
-  EXPECT_LT(widest, 1e-13L);  // for five tokens and at most a hundred doublings of 1 - e^(-qt)
+  EXPECT_LT(widest, 1e-13L);  // the width for five tokens and at most a hundred doublings of 1 - e^(-qt)
   RecordProperty("widest", std::to_string(static_cast<double>(widest) * 1e15) + "e-15");
 }
 
@@ -168,7 +168,7 @@ TEST(PrefixCertificate, DoesNotSurviveTampering) {
       const auto rejected = [&](const PrefixCertificate& bad) {
         return distribution.reject(p, q, drawn.drafts, bad) != "";
       };
-      const double beyond = 1e-12;  // wider than upper - lower of any of these certificates, so a moved bound is false
+      const double beyond = 1e-12;  // more than upper - lower of every certificate here: a bound moved by it is false
       auto bad = good;
       bad.lower += beyond;
       ASSERT_TRUE(rejected(bad)) << distribution.name << ' ' << i;

@@ -45,7 +45,7 @@ RC_GTEST_PROP(RatioScan, IsTheLeastCutOverAllSets, (const Instance& instance)) {
   const Optimum found = iid_optimum(table, instance.drafts);
   RC_ASSERT(std::abs(found.acceptance - static_cast<double>(least)) <= tolerance(instance.drafts));
 
-  // The set of the cut consists of the tokens of the order from `cut` on.
+  // The set of the cut consists of the tokens from index `cut` on in the table's order.
   Rational in_p = 0, in_q = 0;
   for (std::size_t j = found.cut; j < table.order().size(); ++j) {
     in_p += p[static_cast<std::size_t>(table.order()[j])];

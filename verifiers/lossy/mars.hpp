@@ -8,7 +8,8 @@
 // Cost: two passes once per (p, q); at most one flip per trial, and one pass after a refusal.
 // Source: Song et al. 2026 (MARS), arXiv:2601.15498, and its code. Differences: the published rule compares logits,
 // z_2 > 0.9 z_1, which p does not determine; z_1 - z_2 = ln(p_1 / p_2), so for z_1 = 20 the ratio is exp(-2). In the
-// code, a draft that was tested and refused lowers only its own weight; here the residual is the exact one.
+// code, a draft that was tested and refused lowers only its own weight; here the token is drawn from the lossless
+// residual (p - q)+.
 #pragma once
 
 #include <draftproof/verifiers/lossy/relaxed_acceptance.hpp>

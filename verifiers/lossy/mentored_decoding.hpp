@@ -87,9 +87,9 @@ struct MentoredDecoding {
     });
   }
 
-  /// Returns the plan with floor c. Let P and Q be the p- and q-mass of the tokens with b p > q; then b = (R + Q) / P.
-  /// Newton's method solves this equation, on a convex curve of at most V linear pieces: b falls from 1 until the set
-  /// of tokens stays the same.
+  /// Returns the plan for c. Let P and Q be the p- and q-mass of the tokens with b p > q, and R the refused mass, as in
+  /// the opening comment; then b = (R + Q) / P. Newton's method solves this equation, on a convex curve of at most V
+  /// linear pieces: b falls from 1 until the set of tokens stays the same.
   template <Distributions L>
   DRAFTPROOF_DEVICE static Plan<typename L::Scalar> plan_of(const L& distributions, const typename L::Scalar& c) {
     using Scalar = typename L::Scalar;

@@ -1,5 +1,5 @@
-// Accepts a draft of high target probability without a test, and enlarges the target probability of the other drafts
-// in their test. Lossy by design; with both thresholds 1 it is lossless for distinct drafts. q is not read.
+// Accepts a draft of high target probability without a test, and tests the other drafts with an enlarged target
+// probability. Lossy by design; with both thresholds 1 it is lossless for distinct drafts. q is not read.
 //
 //   p            at.target(x)      target probability of token x
 //   t_1          threshold_single  a draft with p >= t_1 is accepted

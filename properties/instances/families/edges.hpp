@@ -6,7 +6,8 @@
 
 namespace draftproof::generators {
 
-// Family "disjoint": p on odd tokens, q on even ones; with probability 1/4 a weight of 1 on the other side.
+// Family "disjoint": p has mass on odd tokens and q on even tokens; with probability 1/4 a token also has weight 1 in
+// the other row.
 struct Disjoint {
   static constexpr std::string_view name = "disjoint";
   static constexpr std::string_view about =
@@ -116,7 +117,7 @@ struct Touching {
   }
 };
 
-// Family "zeros": each weight zero with probability one half, else 1 to 30.
+// Family "zeros": each weight is zero with probability one half, else 1 to 30.
 struct Zeros {
   static constexpr std::string_view name = "zeros";
   static constexpr std::string_view about = "each weight zero with probability one half, else 1 to 30";

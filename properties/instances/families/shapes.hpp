@@ -6,7 +6,7 @@
 
 namespace draftproof::generators {
 
-// Family "dirichlet": weights of p and q uniform in 1 to 40.
+// Family "dirichlet": weights of p and q are uniform in 1 to 40.
 struct Dirichlet {
   static constexpr std::string_view name = "dirichlet";
   static constexpr std::string_view about = "weights of p and q uniform in 1 to 40";
@@ -16,7 +16,7 @@ struct Dirichlet {
   }
 };
 
-// Family "equal": q = p, each weight zero with probability one third, else 1 to 9.
+// Family "equal": q = p; each weight is zero with probability one third, else 1 to 9.
 //
 // Every ratio is 1 and every residual is empty. This reveals a rule that adds a minimum probability, draws from an
 // empty residual or rejects because of rounding. It cannot reveal a rule that rejects too little.
@@ -86,7 +86,7 @@ struct Zipf {
   }
 };
 
-// Family "ties": weights 1 to 3, so that ratios tie.
+// Family "ties": weights are 1 to 3, so that ratios tie.
 struct Ties {
   static constexpr std::string_view name = "ties";
   static constexpr std::string_view about = "weights 1 to 3, so that ratios tie";

@@ -60,8 +60,8 @@ void expect_same(ServedResult& served, const Direct& direct, bool scripted, cons
   }
 }
 
-/// Compares decisions made through the adapter with `run`, which makes them without: for seed `trial` and, unless the
-/// scheme reads shared noise (`noise`), on a random tape.
+/// Compares decisions made through the adapter with the decisions of `run`, which uses no adapter: for seed `trial`
+/// and, unless the scheme reads shared noise (`noise`), on a random tape.
 template <class Run>
 void compare(const std::string& name, Served& adapter, const Input& input, bool noise, std::uint64_t trial,
              Engine& engine, const Run& run) {
@@ -81,7 +81,7 @@ void compare(const std::string& name, Served& adapter, const Input& input, bool 
 
 TEST(ServeRegistered, EveryVerifierDecidesAsItDoesWithoutADoor) {
   for (const BuiltInName& own : built_in_names()) {
-    if (own.name == "bonus_from_draft") continue;  // reads q after the last draft, a row that no input has
+    if (own.name == "bonus_from_draft") continue;  // the scheme reads q after the last draft, a row that no input has
     if (own.name.starts_with("second_call_accepts")) continue;  // its decisions depend on earlier calls
     const auto adapter = serve_registered(own.name);
     EXPECT_EQ(adapter->declaration().can(Randomness::scripted), !own.shared_noise) << own.name;
@@ -182,7 +182,7 @@ TEST(ServeRegistered, DraftsAreThoseOfTheTrials) {
 
 TEST(ServeRegistered, CoinsHaveTheirGrid) {
   const auto coarse = serve_registered("single_draft", {.coin_bits = 2});
-  const Input half{.p = {{0.6, 0.4}}, .q = {{1, 0}}, .drafts = {0}};  // accepted if u < 0.6, so for u = 0, 1/4, 1/2
+  const Input half{.p = {{0.6, 0.4}}, .q = {{1, 0}}, .drafts = {0}};  // u < 0.6 accepts the draft
   ServedCall call(Level::position, {half, half}, Dtype::float64);
   ServedResult result = call.scripted(*coarse, {{0.749, 0}, {0.75, 0}});
   EXPECT_EQ(tokens_in(result, 0), std::vector<Token>{0});

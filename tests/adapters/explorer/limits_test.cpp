@@ -197,7 +197,7 @@ TEST(ExploreLimits, HiddenStateIsReportedWithItsCall) {
 }
 
 TEST(ExploreLimits, CoinsThatActTogetherAreUnsettled) {
-  // No finite tree of intervals describes u + v < 1, because the threshold of v differs for every witness u.
+  // No finite tree of intervals describes u + v < 1, because the threshold of v is another one for each value of u.
   InProcess program([](const Input&, TapeDraws& draws) {
     const double u = draws.coin();
     return std::vector<Token>{u + draws.coin() < 1};
@@ -209,7 +209,7 @@ TEST(ExploreLimits, CoinsThatActTogetherAreUnsettled) {
 }
 
 TEST(ExploreLimits, CrashesAreOutcomesAlthoughTheirLogIsLost) {
-  // For some of these seeds the first witness ends in a crash.
+  // For some of these seeds the first tape that the explorer runs ends in a crash.
   for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     Crashes program;
     const ProgramDistribution distribution = distribution_of(program, limits_input, {.predictions = 1, .seed = seed});
@@ -248,7 +248,7 @@ TEST(ExploreLimits, InputsShareBatches) {
     ASSERT_EQ(distributions[i].outcomes.size(), distribution.outcomes.size());
     for (std::size_t o = 0; o < distribution.outcomes.size(); ++o)
       EXPECT_EQ(distributions[i].outcomes[o].probability, distribution.outcomes[o].probability);
-    EXPECT_LE(distributions[i].calls, 256u + 160u);  // at most 256 for predictions and 160 for the tree
+    EXPECT_LE(distributions[i].calls, 256u + 160u);  // at most 256 calls for predictions and 160 for the tree
     calls += distributions[i].calls;
   }
   EXPECT_EQ(calls, program.runs_made);

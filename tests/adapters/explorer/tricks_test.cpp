@@ -135,8 +135,8 @@ TEST(ExploreTricks, RareEffectOfAnEarlyCoin) {
 
 TEST(ExploreTricks, EarlyBonusWithAnUnlikelyToken) {
   // The bonus, drawn first, matters only after three acceptances. Its token 1 has probability 2^-14, and the tokens on
-  // both sides give the same outcome. So it is found only by the thresholds that the input suggests, tried under a
-  // witness for which the bonus matters.
+  // both sides give the same outcome. So token 1 is found only by the thresholds that the input suggests, if they are
+  // tried on a tape on which the bonus matters.
   const double rare = 0x1p-14;
   const Input in{.p = {{.3125, rare, .3125 - rare, .375}}, .q = {}, .drafts = {}};
   InProcess program([](const Input& i, TapeDraws& draws) {
@@ -151,11 +151,12 @@ TEST(ExploreTricks, EarlyBonusWithAnUnlikelyToken) {
 }
 
 TEST(ExploreTricks, IslandOffEverySuggestionIsFoundByLuckOnly) {
-  // An island is an interval of a coin with another outcome. An island of width 2^-20 in which no suggested threshold,
-  // no evenly spaced point and no witness lies is met by 256 predictions with probability 2^-12. If they miss it, the
-  // distribution is settled and wrong by 2^-20, and the report states the number of predictions. An island of width
-  // 2^-5, which can lie between the evenly spaced points 2^-3 apart, is missed by 128 random predictions with
-  // probability (1 - 2^-5)^128 = 0.017; with this seed they meet it.
+  // An island is an interval of a coin's values with another outcome than the values on both sides. An island of width
+  // 2^-20 that contains no suggested threshold, no evenly spaced point and no value of a tape from which the tree was
+  // built is met by 256 predictions with probability 2^-12. If they miss it, the distribution is settled and wrong by
+  // 2^-20, and the report states the number of predictions. An island of width 2^-5, which can lie between the evenly
+  // spaced points 2^-3 apart, is missed by 128 random predictions with probability (1 - 2^-5)^128 = 0.017; with this
+  // seed they meet it.
   const auto island = [](double width) {
     return [width](const Input&, TapeDraws& draws) {
       const double u = draws.coin();

@@ -381,14 +381,15 @@ TEST(BatchChecks, DistributionsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
     EXPECT_EQ(finding_of(findings, "function").status, Status::failed);
     expect_words(finding_of(findings, "function").evidence, "equal calls have different results");
   }
-  // With batches of one row a repetition cannot run rows apart from others, so the check stays failed.
+  // After a failure the exploration is repeated with one row per call, but not if the program declares batches of one
+  // row. So the check stays failed.
   const auto single = distributions_of_batched(idle_in_odd_slots, 1);
   EXPECT_EQ(finding_of(single, "function").status, Status::failed);
 }
 
 TEST(BatchChecks, WhatCannotBeFoundByCallsIsUndecided) {
   // The token is a hash of the coin and of the batch size. So no intervals of coins with one outcome are found, and
-  // there are no results to compare.
+  // there are no distributions to compare.
   Batched program([](const SeenBatch& batch, std::size_t row, OneRun& run) {
     TapeDraws draws(batch.tape(row), run, 24);
     const auto cell = static_cast<std::uint64_t>(draws.coin() * 0x1p24) * 0x9E3779B97F4A7C15u;

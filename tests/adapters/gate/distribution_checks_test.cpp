@@ -367,7 +367,7 @@ TEST(DistributionChecks, FewerDraftsAndPredictionsTakeFewerCalls) {
     EXPECT_LE(external_path_instance(declaration, 1, n, 2).shape.length, 2);
     EXPECT_LE(external_instance({.name = "tuples", .level = Level::position}, 1, n, 2).drafts, 2);
   }
-  // A program that requires more drafts than this limit gets more.
+  // A program that requires three drafts gets three, although the limit is two.
   EXPECT_EQ(external_path_instance({.name = "chain", .fewest_drafts = 3}, 1, 0, 2).shape.length, 3);
 }
 

@@ -160,7 +160,7 @@ TEST(ExternalSampled, SeedsAreThoseOfTheTrials) {
   }
   EXPECT_GT(differ, trials / 10) << "another seed has other trials";
   EXPECT_GT(flagged, trials / 2);
-  const auto evidence = [](int threads) {  // must be equal for any number of threads
+  const auto evidence = [](int threads) {  // the evidence must be equal for any number of threads
     return sampled_gate(std::make_shared<Rejection>(rejection_of(Level::position)), threads).findings.at(0).evidence;
   };
   const std::string one = evidence(1);

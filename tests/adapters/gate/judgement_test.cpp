@@ -35,8 +35,8 @@ void expect_worst(const Judgement& judgement, const Tokens& prefix, Token token,
 }
 
 TEST(Judgement, CompletesStringsByTheTarget) {
-  // The string (0), which is shorter than the longest, is extended by the target to (0 0) and (0 1) with probability
-  // 1/4 each.
+  // The string (0), which is shorter than the longest string, is extended by the target to (0 0) and (0 1) with
+  // probability 1/4 each.
   const Judgement right =
       judgement_of(half_accepted(), {emitted({0}, .5), emitted({1, 0}, 1. / 8), emitted({1, 1}, 3. / 8)});
   EXPECT_EQ(right.distance, 0);
@@ -44,7 +44,8 @@ TEST(Judgement, CompletesStringsByTheTarget) {
   EXPECT_EQ(right.acceptance, .5);
   EXPECT_TRUE(right.edges.empty());
   EXPECT_FALSE(right.wrong());
-  // If the program ends the strings elsewhere, their extensions still have the target's distribution.
+  // If the program ends its strings after more or fewer tokens, the extended strings still have the target's
+  // distribution.
   EXPECT_EQ(judgement_of(half_accepted(), {emitted({0}, .5), emitted({1}, .5)}).distance, 0);
   EXPECT_EQ(judgement_of(half_accepted(), {emitted({0, 0}, .25), emitted({0, 1}, .25), emitted({1}, .5)}).distance,
             0);
@@ -175,7 +176,7 @@ TEST(Judgement, NumbersInWords) {
   EXPECT_EQ(probability_text(1), "1");
   EXPECT_EQ(probability_text(1 - 0x1p-24), "1 - 2^-24");
   EXPECT_EQ(probability_text(1 - 3 * 0x1p-32), "1 - 3 * 2^-32");
-  EXPECT_EQ(probability_text(1 - 0x1p-53), "1");  // because a sum with the exact value 1 may round to this number
+  EXPECT_EQ(probability_text(1 - 0x1p-53), "1");  // a sum with the exact value 1 may round to this number
 }
 
 }  // namespace

@@ -272,7 +272,7 @@ TEST(TextChecks, TablesOfOrderTwoAndThreeSeeAStateThatKeepsRejectedDrafts) {
     const Finding finding = check_text(wrong, {.log2_tokens = 15}).front();
     EXPECT_EQ(finding.status, Status::failed) << memory;
   }
-  MarkovEngine hidden(EngineBug::keeps_rejected);  // With memory 1 only the last token is read; it is right..
+  MarkovEngine hidden(EngineBug::keeps_rejected);  // With memory 1 only the last token is read, which is right.
   EXPECT_EQ(check_text(hidden, {.log2_tokens = 15}).front().status, Status::passed);
 }
 

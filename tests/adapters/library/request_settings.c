@@ -12,7 +12,7 @@ static const char* const names[rules] = {"right", "first_request", "bonus_withou
                                          "temperature_twice"};
 enum { most_tokens = 64, temperature = 0, top_k = 1, top_p = 2, min_p = 3 };
 
-/* Whether token a is before b in descending order; among equals the lower index first. */
+/* Whether token a is before b in descending order of entries; equal entries are in the order of their indices. */
 static int before(const double* row, int32_t a, int32_t b) { return row[a] > row[b] || (row[a] == row[b] && a < b); }
 
 /* Writes the target of a row of p to `row`, not normalised; returns its sum. */

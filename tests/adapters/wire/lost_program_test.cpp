@@ -57,7 +57,7 @@ Listener::Serve struck_chain(const std::string& kind) {
     StruckChain chain(kind, connection);
     try {
       serve(chain, connection, connection);
-    } catch (const AdapterError&) {  // the host has closed the connection
+    } catch (const AdapterError&) {  // the host has closed the connection, so the listener ends
     }
   };
 }

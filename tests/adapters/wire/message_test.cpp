@@ -95,7 +95,7 @@ TEST(Message, LinesComeBackWithTheSameNumbers) {
     const auto seeds = read.find("seeds")->as<std::int64_t>();
     EXPECT_TRUE(std::equal(seeds.begin(), seeds.end(), sample.seeds.begin(), sample.seeds.end()));
     EXPECT_EQ(read.find("tape")->shape, (std::vector<std::uint64_t>{2, 0}));
-    EXPECT_EQ(read.fields["extra"].size(), 3u);  // Not an array of the protocol, so it stays a field.
+    EXPECT_EQ(read.fields["extra"].size(), 3u);  // "extra" is not an array of the protocol, so it stays a field.
     EXPECT_EQ(read.fields["extra"][1].get<double>(), 0x1p-24);
   }
 }

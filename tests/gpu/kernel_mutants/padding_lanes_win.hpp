@@ -1,5 +1,5 @@
 // Bug: lanes beyond V in the last tile take part with token ids from V on and the values stored after the row.
-// Source: flashinfer-ai/flashinfer#3624. Without effect if V is a multiple of the tile.
+// Source: flashinfer-ai/flashinfer#3624. The bug has no effect if V is a multiple of the tile's size.
 #pragma once
 
 #include <draftproof/tests/support/gpu/kernel_mutant.hpp>

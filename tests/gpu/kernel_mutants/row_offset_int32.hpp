@@ -1,5 +1,5 @@
 // Bug: row times pitch overflows 32-bit signed integers, so rows from entry 2^31 on are read from a wrong address.
-// Source: vllm-project/vllm#46560. Without effect in smaller batches.
+// Source: vllm-project/vllm#46560. The bug has no effect in batches of at most 2^31 entries.
 #pragma once
 
 #include <draftproof/tests/support/gpu/kernel_mutant.hpp>

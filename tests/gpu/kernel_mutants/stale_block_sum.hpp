@@ -1,5 +1,6 @@
-// Bug: no barrier between writing and reading the warps' sums, so a warp may add a sum of the last position, or a sum
-// that is not yet written. Source: flashinfer-ai/flashinfer#424. Without effect in a team of one warp.
+// Bug: there is no barrier between writing and reading the warps' sums, so a warp may add a sum of the previous
+// position, or memory to which a sum is not yet written. Source: flashinfer-ai/flashinfer#424. The bug has no effect in
+// a team of one warp.
 #pragma once
 
 #include <draftproof/tests/support/gpu/kernel_mutant.hpp>

@@ -1,5 +1,6 @@
-// Bug: no barrier before a pass, so a fast warp overwrites sums that a slower warp still reads; stale_block_sum omits
-// the other barrier. Without effect in a team of one warp, or if verifying a position takes one pass only.
+// Bug: there is no barrier before a pass, so a fast warp overwrites sums that a slower warp still reads; the mutant
+// stale_block_sum omits the barrier after writing. The bug has no effect in a team of one warp, or if verifying a
+// position takes one pass only.
 #pragma once
 
 #include <draftproof/tests/support/gpu/kernel_mutant.hpp>

@@ -28,7 +28,7 @@ class CertificateOfTwoTrees : public ::testing::Test {
 
 TEST_F(CertificateOfTwoTrees, IsAccepted) {
   EXPECT_EQ(reason(), "");
-  EXPECT_EQ(reason(Sight::whole_block), "");  // With L = 1, whole_block has no more information than one_shot.
+  EXPECT_EQ(reason(Sight::whole_block), "");  // With L = 1, Sight::whole_block has no more information than one_shot.
 }
 TEST_F(CertificateOfTwoTrees, NotWithAnyFieldChanged) {
   const TreeCertificate good = certificate;
@@ -239,7 +239,8 @@ TEST(Antichains, AreMetByIndependentPathsAsOften) {
     for_each_antichain(trees, [&](std::span<const int> antichain) {
       std::vector<int> there;
       for (const int x : antichain) there.push_back(same[static_cast<std::size_t>(x)]);
-      // The first value is a sum over at most 64 trees and the second has a power of at most 3: some hundred roundings.
+      // by_trees() adds over at most 64 trees and by_paths() takes a power of at most 3, which are some hundred
+      // roundings.
       ASSERT_NEAR(by_trees(antichain), by_paths(there), 1e-13);
     });
   }

@@ -77,7 +77,7 @@ TEST(Race, EveryModelOfTheDistributionsHasTheSameWinners) {
   }
 }
 
-/// A source of prescribed noise: one block for a stream and one for its companion.
+/// A source of prescribed noise: `upper` is the block of stream 0, and `lower` is the block of every other stream.
 struct Scripted : UniformSource<Scripted> {
   NoiseBlock upper, lower;
   std::uint64_t next(Purpose) { return 0; }

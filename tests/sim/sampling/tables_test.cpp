@@ -57,7 +57,7 @@ TEST(QuantisedRow, SumsToItsTotalKeepsZerosAndIsWithinTheStatedBound) {
 
 // Tests of the distribution of an alias table, by counting the 64-bit integers for which it draws each token.
 
-/// A cell: an interval of 64-bit integers in which the drawn token changes at most once. Bisection finds the change.
+/// A cell is an interval of 64-bit integers in which the drawn token changes at most once. Bisection finds the change.
 struct AliasCell {
   Wide first, end, change;  ///< `own` is drawn for integers below `change`
   Token own;

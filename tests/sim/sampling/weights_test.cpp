@@ -87,7 +87,7 @@ TEST(FixedPoint, DrawIsTheLinearWalkOverIntegers) {
 }
 
 TEST(FixedPoint, DrawFindsItsPartWhereTheyAreLongerThanABlock) {
-  constexpr int size = 300001;  // more than 256 blocks, so each part has two
+  constexpr int size = 300001;  // more than 256 blocks, so each part has two blocks
   const auto weight = [](Token x) { return x % 3 == 0 ? 0x1p-20 : 0x1p-21 * (x % 5); };
   Fixed total = 0;
   for (Token x = 0; x < size; ++x) total += to_fixed(weight(x));

@@ -125,7 +125,7 @@ TEST(BucketBins, HoldTheIntegersOfTheirTokens) {
         while (bin > 0 && RatioBuckets::of(static_cast<float>(bins.lowest(bin))) < bucket) --bin;
         ASSERT_EQ(bins.of_bucket(bucket), bin) << vocabulary << " " << bucket;
       }
-      EXPECT_EQ(bins.target_below(bins.size()), 1);  // also if the row does not sum to exactly 1
+      EXPECT_EQ(bins.target_below(bins.size()), 1);  // holds even if the row does not sum to exactly 1
       EXPECT_EQ(bins.proposal_below(bins.size()), 1);
     }
   EXPECT_GT(bins_seen, 1000);
@@ -164,7 +164,7 @@ TEST(LadderLeft, IsTheSumOfItsDefinitionAtEveryWidth) {
       for (double& s : slope) s = static_cast<double>(words() % 4096) / 1024 * (seed + 1);
       std::sort(slope.rbegin(), slope.rend());
       if (bins.size() == 0) continue;
-      if (seed == 3)  // one step: a residual of 0 above ratio 1.5 and a large one below, or vice versa
+      if (seed == 3)  // one step: the residual is 0 above ratio 1.5 and large below, or vice versa
         for (int i = 0; i < bins.size(); ++i)
           slope[static_cast<std::size_t>(i)] = (bins.lowest(i) >= 1.5) == (vocabulary % 2 == 0) ? 1000 : 0x1p-9;
       for (const double scale : {1.0, 0.37}) {

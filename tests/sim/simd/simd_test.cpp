@@ -223,7 +223,7 @@ TEST(WideFunctions, GiveTheSameBitsInEveryWidth) {
   check("residual", [&](Token x) { return std::max(p[i(x)] - 0.3 * q[i(x)], 0.0); });
   check("square less product", [&](Token x) {
     const double s = 1 + p[i(x)] + q[i(x)],
-                 left = s * s - 0.999 * s;  // a fused multiply-add may change it by 2^-53, far more than 2^-60
+                 left = s * s - 0.999 * s;  // a fused multiply-add may change `left` by 2^-53, far more than 2^-60
     return left > 0 ? left : 0.0;
   });
   check("quotient", [&](Token x) { return q[i(x)] > 0 ? q[i(x)] / (1 + p[i(x)] / 3) : 0.0; });
