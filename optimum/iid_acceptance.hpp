@@ -202,7 +202,7 @@ namespace draftproof {
 //
 // The masses are the integers of the quantised rows, which sum to 2^62; the table represents this distribution.
 //
-// Cost: O(V) on a table. Sets whose two sides agree within rounding cost an integer power of 62 K bits.
+// Cost: O(V) on a table. A set for which p(S) and q(S)^K are equal within rounding costs an integer power of 62 K bits.
 //
 // Source: the cut formula, docs/optimum.md.
 
@@ -216,8 +216,8 @@ bool always_accepts_iid(std::span<const Rational> target, std::span<const Ration
 bool always_accepts_iid(const RatioTable& table, int drafts);
 
 /// Whether the optimum of K drafts of the table's first proposal without replacement is 1. If the support of q has at
-/// least K tokens, this optimum is at least the optimum of i.i.d. drafts. Returns nullopt if it is within rounding of 1
-/// and the optimum of i.i.d. drafts is below 1.
+/// least K tokens, this optimum is at least the optimum of i.i.d. drafts. Returns nullopt if the optimum without
+/// replacement is within rounding of 1 and the optimum of i.i.d. drafts is below 1.
 std::optional<bool> always_accepts_without_replacement(const RatioTable& table, int drafts);
 
 }  // namespace draftproof

@@ -15,8 +15,8 @@
 //                i, with exponential clock E_i, is before j under q if p_i t < E_i < r_j q_i t (the first inequality
 //                holds because j won under p): probability max(0, e^(-p_i t) - e^(-r_j q_i t))
 //
-// Cost: in fractions, the number of terms grows like V^(K - 1) for gls and like 2^V for the shared race. Integrals:
-// O(V M) for gls, O(V^2 B M) for the shared race, M about 300 nodes.
+// Cost: in fractions, the number of terms grows like V^(K - 1) for gls and like 2^V for the shared race. The integrals
+// cost O(V M) for gls and O(V^2 B M) for the shared race, with B drafts and M about 300 nodes.
 //
 // Source: gumbel and MinHash Daliri et al., arXiv:2408.07978; list bound Rowan, Phan and Khisti, arXiv:2506.05632;
 // gls and shared race derived in docs/couplings.md. Tests compare all formulas with reference values and with the

@@ -7,7 +7,8 @@
 //   s(x)     core->served[x]        sum of f(A,x) over all A, at most p(x)
 //
 // Cost: one enumeration of the draft sampling and one flow per (p, q, K); one draw over |A| + 1 numbers per trial.
-// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, the transport problem; sets in place of tuples derived here.
+// Source: Sun et al. 2023 (SpecTr), arXiv:2310.15141, for the transport problem; its form on sets in place of tuples is
+// derived here.
 // Correctness: lossless for every feasible f, because the sets emit x with probability s(x) <= p(x), the rest of p is
 // drawn, and Q comes from the drafter, which the plan enumerates. A plan is valid for one draft sampling only, so
 // each sampling has its own type, and samplings whose optimum has no closed form have files named after them.

@@ -173,8 +173,8 @@ class DraftChecks {
       if (first || rows.back().vocabulary != taken)
         rows.push_back({taken, 0, std::max(0, options_.log2_large - (first ? 0 : 4))});
     }
-    // Noise of float16 becomes 0 once in 2^25: 2^11 draws at V = 128,256 meet it eight times in the mean, and miss it
-    // with probability e^-8; 2^10 with e^-4.
+    // Noise of float16 becomes 0 once in 2^25: 2^11 draws at V = 128,256 meet a 0 eight times in the mean and miss it
+    // with probability e^-8; 2^10 draws miss it with probability e^-4.
     constexpr int kept = 64;
     if (rows.back().vocabulary > kept) rows.push_back({rows.back().vocabulary, kept, options_.log2_kept});
     return rows;

@@ -2,7 +2,7 @@
 // large rows, and the emitted tokens are compared with the target along each path (PathEvidence).
 //
 //   model   the rows of a source as contexts; after context c a token leads to a context by its hash
-//   trial   one tree and one decision on it; for a program with state, calls until there are L + 2 tokens
+//   trial   one tree and one decision on it; for a program with state, as many calls as give L + 2 tokens
 //   trees   chains: L drafts. Trees: K = 2 paths or children and L = 3, fewer if the program takes fewer entries
 //
 // Cost: the rows of all trials pass through the adapter, at most 1/2 MiB per planned trial. Large vocabularies
@@ -34,7 +34,7 @@ namespace draftproof::adapters {
 // trees.
 //
 //   c         context   of a small model; a token leads from one context to the next
-//   d         depth     tokens of the trial before this one
+//   d depth number of tokens of the trial before this token
 //   X(c, x)             tokens x emitted in context c
 //   tokens              a bet on X(c, .) for each c, weight 1/2 in all
 //   groups              a bet for each (c, d) on 32 groups along p / q, and one along p, weight 1/4 each in all

@@ -53,7 +53,7 @@ Filter truncation(Setting setting, const TextTable& table, double temperature) {
     bool clear = true, changes = false;
     for (std::uint64_t state = 0; state < table.states() && clear; ++state) {
       const std::vector<double> row(table.row(state).begin(), table.row(state).end());
-      std::vector<double> without_ends = row;  // the row to which min_tokens reduces `row`
+      std::vector<double> without_ends = row;  // `row` without end tokens, as min_tokens requires
       for (const std::int32_t end : table.ends) without_ends[static_cast<std::size_t>(end)] = 0;
       clear = clear_cut(row, filter) && clear_cut(without_ends, filter);
       const std::vector<double> cut = filtered_distribution(row, filter);

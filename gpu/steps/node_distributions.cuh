@@ -4,7 +4,7 @@
 //
 //   at.distributions(u)         NodeDistributions   distributions of one node; several may exist at a time
 //   rows.at(..)                 TeamRows            the team's rows at that node; discards the pass of another node
-//   rows.order(..)              TeamOrder           passes in token order within p / q buckets; overwrites all other scratch
+//   rows.order(..)              TeamOrder           passes over buckets of p / q; overwrites all other scratch
 //   distributions.residual(b)   weights             moves back to its node for a draw
 //
 // Cost: as for TeamRows; a look-up of a single token does not move TeamRows. At b = 0 the proposal is not read, so a

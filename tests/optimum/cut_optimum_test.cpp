@@ -203,7 +203,7 @@ TEST(SamplingOptimum, EveryMethodAgreesWithAllCuts) {
       // The integrals have an error of 1e-14; each of at most 360 tuples adds a few roundings.
       ASSERT_LE(bounds->lower, wanted + 1e-13) << drafter->info().name << " K = " << distributions.drafts;
       ASSERT_GE(bounds->upper, wanted - 1e-13) << drafter->info().name << " K = " << distributions.drafts;
-      // The search for different proposals stops at a width of 1e-8.
+      // For different proposals the search stops when the bounds are 1e-8 apart.
       ASSERT_LE(bounds->upper - bounds->lower, drafter->info().several_proposals ? 1.1e-8 : 0)
           << drafter->info().name;
       const auto reported = optimum_of(*drafter, table, distributions.drafts);
@@ -268,7 +268,7 @@ TEST(MixtureCut, WorkedByHand) {
 }
 TEST(MixtureCut, BeyondOneOnlyTheTargetGrows) {
   const std::vector<MixedMass> rising{{0.25, 0.5}, {0.5, 0.5}};
-  EXPECT_EQ(least_mixture_cut({0.125, 1.5}, rising, 3).value, 0.125);  // r starts above 1
+  EXPECT_EQ(least_mixture_cut({0.125, 1.5}, rising, 3).value, 0.125);  // the mixture mass r starts above 1
   EXPECT_EQ(least_mixture_cut({0, 0.5}, rising, 3).value, 0.25);       // r reaches 1 exactly at a prefix
   EXPECT_EQ(least_mixture_cut({0, 0.5}, rising, 3).tokens, 1u);
 }

@@ -77,7 +77,7 @@ TEST(ExploreLimits, LastCoinThatRunsPastTheLastBucketIsAnEdge) {
   ASSERT_EQ(distribution.edges.size(), 1u);
   EXPECT_EQ(distribution.edges[0].first, (1u << 24) - 1);
   EXPECT_EQ(distribution.of({99}), 0x1p-24);
-  EXPECT_EQ(distribution.limit, 0x1p-24 * (1 + 3));  // one threshold between wide intervals; V = 3
+  EXPECT_EQ(distribution.limit, 0x1p-24 * (1 + 3));  // rounding of one threshold between wide intervals, and V = 3
 }
 
 TEST(ExploreLimits, EndsOfTheGridAreAskedWithoutPredictions) {

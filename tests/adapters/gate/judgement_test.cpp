@@ -123,7 +123,7 @@ TEST(Judgement, EdgesAreTokensThatTheTargetNeverEmits) {
   expect(2, "on drafts (0): emits 3 tokens, at most 2 are possible", 0x1p-22);
   expect(3, "on drafts (0): emits nothing", 0x1p-23);
   expect(4, "on drafts (0): emits token 0 after [], which has p = 0", 0x1p-24);
-  // The target cannot give (0 1), (2) and (1 0). (1 1 1) is cut to (1 1), and () is extended to it.
+  // The target cannot give (0 1), (2) and (1 0). (1 1 1) is cut to (1 1), and the empty string is extended to (1 1).
   EXPECT_NEAR(judgement.distance, 0x1p-24 + 0x1p-21 + 0x1p-20, 0x1p-50);
 }
 

@@ -55,7 +55,7 @@ TEST(RowTape, RunsARaceOverItsPlaces) {
   std::vector<double> clocks(3);
   tape.race(clocks, "gumbel");
   EXPECT_EQ(clocks[0], 0);
-  EXPECT_NEAR(clocks[1], 1, 1e-15);  // one rounding of exp and one of log
+  EXPECT_NEAR(clocks[1], 1, 1e-15);  // exp and log each round once
   EXPECT_EQ(clocks[2], 7.5);
   ASSERT_EQ(tape.draws().size(), 3u);
   EXPECT_EQ(tape.draws()[0].size, 3);

@@ -192,7 +192,7 @@ TEST(WireState, ComesBackInBothForms) {
     WireProgram program(state_command(form, "right"), marked.options());
     EXPECT_EQ(program.declaration().state_size, 2);
     ServedResult result;
-    program.verify(state_rows(5000).batch(), result);  // more than most_rows, so sent in parts
+    program.verify(state_rows(5000).batch(), result);  // more rows than most_rows, so the batch is sent in parts
     ASSERT_EQ(result.state.size(), 10000u);
     for (const int row : {0, 1, 4095, 4096, 4999}) {
       EXPECT_EQ(result.state_of(row)[0], row + 1);

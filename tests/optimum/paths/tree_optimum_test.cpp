@@ -15,8 +15,8 @@
 namespace draftproof {
 namespace {
 
-/// Paths have one token, V = 2: p = (1/2, 1/2) at the root, and token 1 with certainty after it. The tree {(), (0)} has
-/// probability 3/4 and {(), (1)} has 1/4. A step accepts at most 1/2 + 1/4 tokens on average.
+/// Paths have one token, V = 2: p = (1/2, 1/2) at the root, and after one token the target is token 1 with certainty.
+/// The tree {(), (0)} has probability 3/4 and {(), (1)} has 1/4. A step accepts at most 1/2 + 1/4 tokens on average.
 class CertificateOfTwoTrees : public ::testing::Test {
  protected:
   TreeSampling distribution{{{-1, no_token, 0, {{1, 2}, {1, 2}}}, {0, 0, 1, {0, 1}}, {0, 1, 1, {0, 1}}},
@@ -273,7 +273,7 @@ TEST(Antichains, GiveTheOptimumOfAnyTrees) {
   for (int i = 0; i < 25; ++i) {
     const SmallTreeModel model = models.next();
     for (const auto& drafter : path_registry().drafters()) {
-      if (drafter->info().shared_noise()) continue;  // enumerated as its marginal sampling, which is listed
+      if (drafter->info().shared_noise()) continue;  // its marginal sampling is tested as another drafter
       const TreeSampling distribution = model.distribution(drafter->info().name);
       expect_optimum(distribution, antichain_optimum(distribution, meets_of(distribution)));
     }
@@ -307,7 +307,7 @@ TEST(LpOracle, IsLosslessAndAttainsTheOptimumInFractions) {
   for (int i = 0; i < 25; ++i) {
     const SmallTreeModel model = models.next();
     for (const auto& drafter : path_registry().drafters()) {
-      if (drafter->info().shared_noise()) continue;  // enumerated as its marginal sampling, which is listed
+      if (drafter->info().shared_noise()) continue;  // its marginal sampling is tested as another drafter
       const TreeSampling distribution = model.distribution(drafter->info().name);
       const TreeCertificate certificate = tree_optimum(distribution, Sight::one_shot);
       const Examined result = examine(*drafter, model, distribution, certificate);
