@@ -166,7 +166,7 @@ std::optional<Scalar> overlap_inverse(const std::vector<Scalar>& p, const std::v
   std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] * q[j] < p[j] * q[i]; });
   Scalar full = 0;  // p-mass of the tokens with min(p, b q) = p
   for (const std::size_t x : order) {
-    // On this piece G(b) = full + b slope, up to b = p / q of x.
+    // From the ratio p / q of the previous token to the ratio of x, G(b) = full + b slope.
     if ((full + p[x] / q[x] * slope) >= a) return Scalar((a - full) / slope);
     full += p[x];
     slope -= q[x];

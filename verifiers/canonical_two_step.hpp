@@ -32,7 +32,7 @@ struct TwoStepPlan {
   template <class P, class R>
   Verdict verify(const P& at, R& random) const {
     const auto set = core->drafts.of(at.draft_data(), at.drafts());
-    if (set == core->drafts.size()) return {};  // these drafts have probability 0; an empty verdict reports this
+    if (set == core->drafts.size()) return {};  // an empty verdict reports that these drafts have probability 0
     return selected.verify(at, core->drafts.sets[set][core->pick(set, random)], random);
   }
 

@@ -10,19 +10,19 @@
 
 namespace draftproof::adapters {
 
-/// The name of a kind of draw in the protocol: "coin".
+/// Returns the name of a kind of draw in the protocol, such as "coin".
 std::string_view to_text(DrawKind kind);
 
-/// The name of a status in the protocol: "no_mass".
+/// Returns the name of a status in the protocol, such as "no_mass".
 std::string_view to_text(RowStatus status);
 
-/// "(0 2)", or "status failed: ValueError: no mass".
+/// Returns an outcome as "(0 2)", its tokens, or as "status failed: ValueError: no mass".
 std::string outcome_text(const Outcome& outcome);
 
-/// "(0) 1/4, (1) 3/4", in the order of `outcomes`.
+/// Returns "(0) 1/4, (1) 3/4": outcomes with their probabilities, in the order of `outcomes`.
 std::string outcomes_text(std::span<const OutcomeMass> outcomes);
 
-/// "place 0, coin accept, 0 .. 8388607 of 2^24"; the stream is left out where it has no name.
+/// Returns a stretch as "place 0, coin accept, 0 .. 8388607 of 2^24"; a stream without a name is left out.
 std::string stretch_text(const Stretch& stretch);
 
 /// Returns the draws that lead to an outcome on its likeliest path, "coin 0 (accept) is 3 .. 5 of 2^3 (0.375 ..

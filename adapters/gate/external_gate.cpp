@@ -33,9 +33,9 @@ namespace {
 /// Vocabulary of the sampled tier if no source is named: small, because every trial sends its rows through the adapter.
 constexpr int usual_vocabulary = 1024;
 
-/// Returns the limits of an exploration with this many predictions. If there are few, most calls would go into building
-/// the tree, so fewer evenly spaced values of each draw are tested; the predictions test other values in any case. A
-/// program that never stops drawing is also given up after fewer draws.
+/// Returns the limits of an exploration with this many predictions. If the predictions are few, most calls would go
+/// into building the tree of draws, so fewer evenly spaced values of each draw are tested; the predictions test other
+/// values in any case. A program that never stops drawing is also given up after fewer draws.
 ExploreOptions exploration_within(int predictions) {
   const ExploreOptions usual;
   return {.predictions = predictions,
@@ -56,7 +56,7 @@ bool decides_paths(const Declaration& declaration, int drafts) {
          shape_of_trials(declaration, drafts).has_value();
 }
 
-/// Adds the note of each passed check that has one, to be printed beside the numbers of the tier.
+/// Adds the note of the first passed check that has a note, to be printed beside the numbers of the tier.
 void add_note(GateResult& result) {
   for (const Finding& finding : result.findings)
     if (finding.status == Status::passed && !finding.evidence.empty()) {

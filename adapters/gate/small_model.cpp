@@ -106,16 +106,16 @@ double smallest_positive(const Row& row) {
   return smallest;
 }
 
-/// Whether min-p keeps every token with p > 0: each exceeds the limit by more than half of the limit.
+/// Whether min-p keeps every token with p > 0, by a margin: each entry exceeds the limit, `min_p` times the largest
+/// entry, by more than half of the limit.
 bool can_keep_by(double min_p, const std::vector<Row>& rows) {
   return std::all_of(rows.begin(), rows.end(), [min_p](const Row& row) {
     return smallest_positive(row) > 1.6 * min_p * *std::max_element(row.begin(), row.end());
   });
 }
 
-/// Whether there are rows with positive entries only that this setting truncates to the rows of the input. The
-/// setting's limits must be at least 3 % away from all entries, so that neither rounding nor the order of equal tokens
-/// decides.
+/// Whether this setting can truncate rows without zeros to the rows of the input. The setting's limits must be at least
+/// 3 % away from all entries, so that neither rounding nor the order of equal tokens decides.
 bool can_truncate(const std::vector<Row>& rows, Setting setting) {
   const auto kept = [](const Row& row) {
     return std::count_if(row.begin(), row.end(), [](double x) { return x > 0; });

@@ -33,7 +33,7 @@ struct FirstOrOther {
   template <Position P, RandomSource R>
   DRAFTPROOF_DEVICE Verdict verify(const P& at, R& random) const {
     const Token x = at.draft(0);
-    // True with probability min(1, p / q). Numerator and denominator are passed separately, never as a quotient.
+    // True with probability min(1, p / q), given as numerator and denominator, never as a quotient.
     if (random.flip(at.target(x), at.proposal(x))) return accepted(x, 0);
     // Draws a token from (p - q)+, normalised, or from p if rounding left no residual; `matched` records whether it is
     // among the drafts.

@@ -1,6 +1,6 @@
-// Runs work in blocks: of trials, whose counts are added, and of records, which are listed. The checkpoint supplies
-// blocks from this process, from a file or from other processes. If the checkpoint is null, this process computes all
-// blocks.
+// Runs work in blocks: counts of trials are added over blocks, and records, one for each block, are listed. The
+// checkpoint supplies blocks from this process, from a file or from other processes. If the checkpoint is null, this
+// process computes all blocks.
 #pragma once
 
 #include <algorithm>

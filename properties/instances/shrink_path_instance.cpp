@@ -36,7 +36,7 @@ void start_later(PathInstance& instance, Token x) {
 }
 
 /// Returns `rows` with tokens renamed in the prefixes and without prefixes that contain `gone`. If two prefixes become
-/// equal, the first is kept.
+/// equal, the rows of the first are kept.
 template <class Rename>
 RowsByPrefix renamed(const RowsByPrefix& rows, Token gone, Rename rename) {
   RowsByPrefix kept;

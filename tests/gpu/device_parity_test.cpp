@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     } else {
       mismatches = draftproof::parity::run({.vocabularies = {1, 31, 32, 1000, 4096}, .drafts = 8, .positions = 192});
       mismatches += draftproof::parity::run({.vocabularies = {32000}, .drafts = 8, .positions = 24});
-      // A single position, verified by as many blocks as a team has.
+      // Compares a single position, verified by as many blocks as a team has.
       for (std::uint64_t trial = 0; trial < 4; ++trial)
         mismatches += draftproof::parity::run(
             {.vocabularies = {33, 3000, 9000}, .drafts = 8, .positions = 1, .first_trial = trial << 40});

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
                                                 .requests = is_short ? 4 : 12,
                                                 .iterations = is_short ? 2 : 3,
                                                 .tells = true});
-    // Only two requests, each verified by as many blocks as a team has.
+    // Compares only two requests, each verified by as many blocks as a team has.
     mismatches +=
         draftproof::step_parity::run({.vocabularies = {33, 6000}, .requests = 2, .iterations = 3, .tells = true});
     return mismatches == 0 ? 0 : 1;

@@ -12,7 +12,7 @@ namespace draftproof::parity {
 namespace {
 
 constexpr std::uint64_t seed = 20240229;
-constexpr int most_printed = 10;  ///< mismatches printed per comparison; all are counted
+constexpr int most_printed = 10;  ///< number of mismatches printed per comparison; all mismatches are counted
 
 std::vector<Scheme>& schemes() {
   static std::vector<Scheme> all;

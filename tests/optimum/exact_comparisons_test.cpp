@@ -79,7 +79,8 @@ TEST(CertainAcceptance, OnATableIsDecidedInItsIntegers) {
     auto p = exact::as_doubles(distributions.target);
     const auto q = exact::as_doubles(distributions.proposals.front());
     int drafts = distributions.drafts;
-    // These p are powers of two, so that cuts of exactly 1 are exact in double; some are slightly outside the boundary.
+    // The first token has mass 1/16, so that its cut is exactly 1 in double, or mass 1/16 - 2^-57, slightly outside the
+    // boundary.
     if (i % 3 == 0) {
       const double unit = i % 2 == 0 ? 0 : 0x1p-57;  // the spacing of doubles just below 1/16
       p = {0.0625 - unit, 0.4375, 0.5 + unit};

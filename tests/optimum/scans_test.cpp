@@ -170,7 +170,7 @@ TEST_F(OfARealVocabulary, TheOptimumWithoutReplacementIsThatOfLongDouble) {
     }
     if (std::abs(static_cast<double>(j) - static_cast<double>(found.cut)) > 300) continue;
     const long double c = static_cast<long double>(prefix[j].proposal) * 0x1p-62L;
-    long double missed = c * times.front();  // the part of the integral before the first node is c t
+    long double missed = c * times.front();  // the integral before the first node t is c t
     for (std::size_t n = 0; n < times.size(); ++n)
       missed += (n == 0 ? 0.05L : 0.1L) * c * times[n] * std::exp(-c * times[n]) *
                 (counts[n][0] + counts[n][1] + counts[n][2] + counts[n][3]);

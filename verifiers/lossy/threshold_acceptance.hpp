@@ -37,7 +37,7 @@ struct ThresholdAcceptance {
       const Token x = at.draft(k);
       const Scalar p = at.target(x);
       if (!(p < Scalar(threshold_single)) || random.flip(p, left)) return accepted(x, k);
-      left = left - p;  // positive, because the flip refused with p < left
+      left = left - p;  // positive, because a flip can refuse only if p < left
     }
     return last_draw(at, random, at.weights([&at](Token x) {
       return among(x, at.draft_data(), at.drafts()) ? at.zero() : typename P::Scalar(at.target(x));

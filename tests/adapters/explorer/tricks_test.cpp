@@ -93,7 +93,7 @@ std::vector<Token> thresholds_on_neighbouring_values(const Input&, TapeDraws& dr
   return {first, v < 511 + first};
 }
 
-/// Each coin decides two of the three tokens.
+/// The first coin decides two tokens, and both coins together decide the third.
 std::vector<Token> one_coin_for_two_coordinates(const Input& in, TapeDraws& draws) {
   const double u = draws.coin(), v = draws.coin();
   return {inverted(in.p[0], u), inverted(in.p[1], u), u < .5 && v < .3 ? 1 : 0};

@@ -64,7 +64,7 @@ std::set<std::string> refuted(bool position) {
   for (const BuiltInName& own : built_in_names()) {
     if (own.kind != Kind::mutant || (own.level == Level::position) != position) continue;
     SCOPED_TRACE(own.name);
-    if (own.shared_noise) {  // not scripted, because the drafter would read the same tape values
+    if (own.shared_noise) {  // cannot be scripted: the drafter would read the same tape values
       EXPECT_FALSE(serve_registered(own.name)->declaration().can(Randomness::scripted));
       continue;
     }

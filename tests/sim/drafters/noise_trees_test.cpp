@@ -221,7 +221,8 @@ TEST(NoiseTrees, WalksAcceptWhatOnePositionGivesLevelByLevel) {
   expect("gls_tree", path, {one, one * one, one * one * one});
   const double darts = acceptance::minhash(p, q);
   expect("weighted_minhash_tree", path, {darts, darts * darts, darts * darts * darts});
-  // The number of the two paths that agree so far is a Markov chain: both continue to agree with probability `both`.
+  // The number of the two paths that agree with the emitted tokens so far is a Markov chain: if it is two, it stays two
+  // with probability `both`.
   Doubles wanted;
   double with_two = 1, with_one = 0;
   for (int depth = 0; depth < 3; ++depth) {

@@ -165,7 +165,7 @@ TEST(KeyedToken, AreSortedLikeByComparison) {
     expect_sorted(keys(count, random, [](double u) { return u; }));
     expect_sorted(keys(count, random, [](double u) { return std::exp2(200 * u - 100); }));
     expect_sorted(keys(count, random, [](double u) { return std::floor(u * 5); }));
-    expect_sorted(keys(count, random, [](double u) { return 1 + 0x1p-40 * u; }));  // equal floats, different doubles
+    expect_sorted(keys(count, random, [](double u) { return 1 + 0x1p-40 * u; }));  // equal as floats, not as doubles
     expect_sorted(keys(count, random, [](double u) {
       return u < 0.2 ? 0 : u < 0.4 ? std::numeric_limits<double>::infinity() : u < 0.6 ? 1e300 * u : 1e-300 * u;
     }));  // keys above and below the range of floats

@@ -319,7 +319,7 @@ constexpr Token drafts[] = {0, 1, 0};
 
 TEST(Tape, WordHasTheUnitIntervalValueItIsNamedBy) {
   for (const double u : {0.0, 0.25, 0.5, 0.75 + 0x1p-53, 1 - 0x1p-53}) EXPECT_EQ(unit_interval(Tape::word(u)), u);
-  const double between = 0x1p-53 * 1.5;  // between two multiples of 2^-53: rounded down
+  const double between = 0x1p-53 * 1.5;  // lies between two multiples of 2^-53, and is rounded down
   EXPECT_EQ(unit_interval(Tape::word(between)), 0x1p-53);
 }
 
