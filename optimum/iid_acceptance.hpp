@@ -5,8 +5,8 @@
 //   F(b)   residual_mass(p, q, b)   sum of (p - b q)+
 //   p, q   rows of V                target and proposal
 //
-// Source: docs/optimum.md; tests/verifiers/closed_forms_test.cpp compares them with the enumerated programs in
-// fractions.
+// Source: docs/optimum.md; tests/verifiers/closed_forms_test.cpp compares these closed forms with the enumerated
+// programs in fractions.
 #pragma once
 
 #include <algorithm>

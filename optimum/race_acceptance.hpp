@@ -11,12 +11,12 @@
 //   gumbel       sum_j p_j / phi(r_j)
 //   list bound   sum_j K p_j / (phi(r_j) + K - 1)
 //   gls          1 - sum_j p_j K integral of (e^-t - e^(-t phi(r_j))) (e^-t - q_j t G(r_j, t))^(K - 1) dt
-//   shared race  sum_j p_j integral of Pr(no i before t under p, fewer than B of them before r_j t under q) dt;
+//   shared race  sum_j p_j integral of Pr(no i before t under p, fewer than B i before r_j t under q) dt, B drafts;
 //                i, with exponential clock E_i, is before j under q if p_i t < E_i < r_j q_i t (the first inequality
 //                holds because j won under p): probability max(0, e^(-p_i t) - e^(-r_j q_i t))
 //
 // Cost: in fractions, the number of terms grows like V^(K - 1) for gls and like 2^V for the shared race. The integrals
-// cost O(V M) for gls and O(V^2 B M) for the shared race, with B drafts and M about 300 nodes.
+// cost O(V M) for gls and O(V^2 B M) for the shared race, with M about 300 nodes.
 //
 // Source: gumbel and MinHash Daliri et al., arXiv:2408.07978; list bound Rowan, Phan and Khisti, arXiv:2506.05632;
 // gls and shared race derived in docs/couplings.md. Tests compare all formulas with reference values and with the

@@ -5,7 +5,7 @@
 //   draft_sampling  whole tuples, on small models           the distribution's tuples, in fractions
 //   draft_noise     the first draft, at large vocabularies  q, if it is the distribution of the first draft
 //
-// Both distributions are computed from the row after rounding to the type in which the program reads it.
+// The distributions of both checks are computed from the row after rounding to the type in which the program reads it.
 //
 // For a chain the checks draw one token from each row. For a tree they draw the drafts at one node, whose distribution
 // is that of siblings under the tree sampling. Both checks are e-values (properties/statistics/e_table.hpp) on a fixed

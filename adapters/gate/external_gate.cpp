@@ -135,8 +135,8 @@ std::optional<Finding> fault_of_answer(ServedResult& result, std::size_t row, co
 }
 
 /// Returns the first fault of a program that draws its own numbers on near rows: a row without an answer, or a first
-/// token with p = 0. In trials on rows of a source, such rejections hardly ever happen; here every tuple of drafts is
-/// tried.
+/// token with p = 0. In trials on rows of a source, rejections that leave a residual near zero hardly ever happen; here
+/// every tuple of drafts is tried.
 std::optional<Finding> near_fault(Served& program, std::uint64_t seed, int drafts) {
   constexpr int calls = 16;
   for (const int n : {near_at, near_at + near_every}) {

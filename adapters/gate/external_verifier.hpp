@@ -47,7 +47,8 @@ class ExternalVerifier final : private ExternalInfo, public AnyVerifier {
   using AnyVerifier::simulate_on;
 
   /// Returns the decider for simulation. There is no decider for exact enumeration, because the branches of a program
-  /// that can only be called are unknown. Its distribution is found by calls (adapters/gate/distribution_checks.hpp).
+  /// that can only be called are unknown. The program's distribution is found by calls
+  /// (adapters/gate/distribution_checks.hpp).
   DeciderPtr<RatioTable, Philox> simulate_on(const RatioTable& distributions, int drafts) const override;
 
   /// Returns the number of unanswered trials of all simulations so far. Requires that no simulation runs.

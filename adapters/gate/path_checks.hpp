@@ -96,7 +96,7 @@ class PathEvidence {
 class TreeBatch {
  public:
   /// `declaration` gives level, dtype, rows and randomness; the batch uses float32, probabilities and seeds if the
-  /// program takes them. `declaration` must outlive the batch.
+  /// program takes these. `declaration` must outlive the batch.
   explicit TreeBatch(const Declaration& declaration)
       : declaration_{declaration}, form_{form_of_trials(declaration)} {}
 

@@ -175,8 +175,8 @@ void take_settings_from_target(Input& input, const Declaration& declaration) {
   }
 }
 
-/// Gives an input the mask or the settings that the program applies, and replaces its rows of p by rows that become the
-/// old rows when these are applied.
+/// Gives an input the mask or the settings that the program applies, and replaces its rows of p by rows that the mask
+/// or the settings turn into the replaced rows.
 void take_from_target(Input& input, const Declaration& declaration) {
   if (declaration.grammar) take_mask_from_target(input);
   if (!declaration.settings.empty()) take_settings_from_target(input, declaration);

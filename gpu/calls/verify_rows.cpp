@@ -97,7 +97,7 @@ gpu::StoredBatch batch_of(const draftproof_rows& rows) {
 }
 
 /// Throws std::invalid_argument, with the position, unless position i has at least `fewest` and at most 32 drafts, no
-/// more than proposal rows if there are several, and every draft is a token below V.
+/// more drafts than proposal rows if there are several rows, and only drafts that are tokens below V.
 void want_drafts(const gpu::StoredBatch& batch, int i, int fewest) {
   const std::string place = "position " + std::to_string(i) + ": ";
   const int count = batch.counts[i];

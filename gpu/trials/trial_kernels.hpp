@@ -1,5 +1,5 @@
 // Kernels of simulation by the name of their verifier, so that a framework of type-erased verifiers can run them on a
-// device. It includes no CUDA header and nothing of the framework, so a CUDA source may include it.
+// device. This file includes no CUDA header and no header of the framework, so a CUDA source may include this file.
 //
 //   TrialKernel             gpu::count_trials of one verifier
 //   register_trial_kernel   registers a verifier whose kernels lie in draftproof::gpu; instantiates none

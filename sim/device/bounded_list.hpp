@@ -48,8 +48,8 @@ class FixedList {
   T items_[static_cast<std::size_t>(most)];
 };
 
-/// Whether distributions of type L are read by threads of a device. Verifiers on them use FixedList, because device
-/// code allocates no memory.
+/// Whether distributions of type L are read by threads of a device. Verifiers on such distributions use FixedList,
+/// because device code allocates no memory.
 template <class L>
 concept OnDevice = requires {
   requires L::on_device;

@@ -61,7 +61,7 @@ int compare_long_range() {
   return right ? 0 : 1;
 }
 
-/// Compares the joint counts that a gate uses, on more trials than there are threads.
+/// Compares the joint counts that a gate uses, on more trials than a device has threads.
 int compare_joint_counts() {
   constexpr int vocabulary = 5000, groups = 32;
   std::vector<double> p, q;

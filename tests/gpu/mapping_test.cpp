@@ -47,7 +47,7 @@ int main() {
     return mapped(Mapping::automatic, device, positions, vocabulary, proposals, bytes);
   };
   expect(automatic(hopper, 1000, 512), {Mapping::block, 1}, "a small vocabulary");
-  // Two rows of 32,000 tokens have 256,000 bytes: each of four blocks holds 8,000 tokens of both, and three such
+  // Two rows of 32,000 tokens have 256,000 bytes: each of four blocks holds 8,000 tokens of both rows, and three such
   // blocks share a multiprocessor.
   expect(automatic(hopper, 1000, 32000), {Mapping::cluster, 4}, "many positions");
   expect(automatic(hopper, 1, 32000), {Mapping::cluster, 16}, "one position takes what would idle");

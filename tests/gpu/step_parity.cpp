@@ -64,8 +64,8 @@ class Requests {
     std::vector<DraftTree> drafted;
     for (std::size_t i = 0; i < conditionals_.size(); ++i) {
       drafted.push_back(draw(i, trial));
-      // In half of the requests rows are indexed by context; in the others there is one row per drafted token, as in an
-      // engine.
+      // In half of the requests rows are indexed by context; in the other half there is one row per drafted token, as
+      // in an engine.
       if (i % 2 == 0)
         trees.add(drafted.back(), 0);
       else

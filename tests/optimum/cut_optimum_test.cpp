@@ -123,7 +123,7 @@ constexpr int instances = 1000;
 TEST(Transport, EqualsTheLeastCutForEveryDraftSampling) {
   for (const auto& drafter : registry().drafters()) {
     if (drafter->info().shared_noise())
-      continue;  // shared noise cannot be enumerated; the drafter with the same distribution of drafts is tested
+      continue;  // shared noise cannot be enumerated; the drafter of the marginal sampling is tested instead
     SmallDistributionsSource source(11);
     int compared = 0;
     while (compared < instances) {

@@ -64,7 +64,7 @@ TEST(RatioScan, EqualDistributionsAreAlwaysAcceptedAndDisjointOnesNever) {
 }
 
 // Tests that the scan of fresh rows gives bit for bit the same optimum and cut as the scan of a table, and compares
-// both with long double at V = 128256.
+// both scans with an optimum in long double at V = 128256.
 
 void expect_same(const std::vector<double>& p, const std::vector<double>& q, int drafts) {
   const Optimum sorted = iid_optimum(RatioTable(p, q), drafts), fresh = fresh_iid_optimum(p, q, drafts);

@@ -104,7 +104,7 @@ struct MentoredDecoding {
                                                       });
     if (!(refused > distributions.zero())) return {c, distributions.zero()};  // no refusal, no residual
     for (Scalar b = distributions.one();;) {
-      // Both probabilities are always read, since a pass without branches vectorises.
+      // p and q of every token are read, even if only one is needed, since a pass without branches vectorises.
       const Scalar target = distributions.sum([&distributions, b](Token x) {
         const Scalar p = distributions.target(x), q = distributions.proposal(x);
         return b * p > q ? p : distributions.zero();

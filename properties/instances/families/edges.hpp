@@ -98,7 +98,7 @@ struct OneResidual {
 
 // Family "touching": p and q have one token in common; every other token has mass in at most one of them.
 //
-// Only a draft of that token can be accepted, and p and q have disjoint supports on the other tokens.
+// Only a draft of the common token can be accepted, and p and q have disjoint supports on the other tokens.
 struct Touching {
   static constexpr std::string_view name = "touching";
   static constexpr std::string_view about = "supports of p and q meet in one token";

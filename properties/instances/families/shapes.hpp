@@ -29,14 +29,14 @@ struct Equal {
     const auto size = static_cast<std::size_t>(vocabulary);
     WeightPair w{std::vector<int>(size), {}};
     for (int& weight : w.target) weight = dice.chance(1, 3) ? 0 : dice.between(1, 9);
-    // The row is repaired before the copy, because repair of each row alone would make them differ.
+    // The row is repaired before the copy, because repair of each row alone would make p and q differ.
     repair_weights(w.target, 1, dice);
     w.proposal = w.target;
     return w;
   }
 };
 
-// Family "flat": one row is uniform, the other falls like 1 / rank.
+// Family "flat": one row is uniform, and the other row falls like 1 / rank.
 //
 // All entries of the uniform row tie. A verifier that sorts or compares them breaks ties by the order of the tokens, or
 // uses an arbitrary order if rounding has made the entries unequal.

@@ -1,4 +1,4 @@
-// The tiers of an external program, and the reasons why it cannot serve some of them.
+// The tiers of an external program, and the reasons why some tiers cannot run on a program.
 #include <draftproof/adapters/gate/external_gate.hpp>
 
 #include <cmath>

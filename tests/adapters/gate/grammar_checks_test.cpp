@@ -40,8 +40,8 @@ TEST(GrammarChecks, OfTreesOfAChildInBothForms) {
   }
 }
 
-/// The rows of p that a program receives are not masked: if the grammar forbids tokens, they have half of the row's
-/// mass, and the allowed tokens share the other half in proportion to their target probabilities.
+/// The rows of p that a program receives are not masked: if the grammar forbids tokens, the forbidden tokens have half
+/// of the row's mass, and the allowed tokens share the other half in proportion to their target probabilities.
 TEST(GrammarChecks, RowsHaveNoMask) {
   const Declaration under_grammar{.name = "program", .grammar = true};
   const SmallModel model = small_model_of(

@@ -1,4 +1,4 @@
-// Trials of paths and trees: correct programs pass and wrong programs fail, for every form of their rows.
+// Trials of paths and trees: correct programs pass and wrong programs fail, for every form of the programs' rows.
 #include <draftproof/adapters/gate/path_checks.hpp>
 
 #include <cmath>

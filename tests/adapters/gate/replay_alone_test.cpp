@@ -1,5 +1,5 @@
-// Replay lines are tried in a fresh program before they are printed. If the finding does not appear there, the line
-// repeats all calls, and the evidence says so.
+// Replay lines are tried in a fresh program before they are printed. If the fresh program does not show the finding,
+// the printed line repeats all calls, and the evidence says so.
 #include <cstdlib>
 #include <string>
 

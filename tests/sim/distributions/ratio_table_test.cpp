@@ -85,9 +85,9 @@ long double weight(const RatioTable& table, Token x, double b, double clip_ratio
                               : std::max<long double>(p - b * q, 0);
 }
 
-// The prefix sums P and Q are at most 1 and rounded to double; b Q and the difference are rounded once each. Together
-// this is (1 + 3b) 2^-53. The entries of the reference sum are rounded too, by 2^-54 of their size, in total (1 + b)
-// 2^-54.
+// The prefix sums P and Q are at most 1 and rounded to double; b Q and the difference are rounded once each. The sum of
+// these roundings is (1 + 3b) 2^-53. The entries of the reference sum are rounded too, by 2^-54 of their size, in total
+// (1 + b) 2^-54.
 double tolerance(double b) { return (2 + 4 * b) * 0x1p-53; }
 
 TEST(RatioTable, ResidualMassIsTheSumOfPositiveParts) {
