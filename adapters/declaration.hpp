@@ -23,7 +23,8 @@ enum class Dtype { float32, float64, float16, bfloat16 };
 
 enum class RowKind { probabilities, logits };
 
-/// Whether a program emits the likeliest token of each row instead of a draw, and which of equally likely tokens.
+/// Whether a program emits the likeliest token of each row instead of a draw, and which token if several are equally
+/// likely.
 enum class Greedy { no, first, last, any };
 
 /// A setting of a request. The first four change a row whatever tokens came before it, so `verify` can have them, too;
@@ -64,7 +65,7 @@ struct Declaration {
   std::vector<Randomness> randomness{Randomness::scripted};
   std::vector<Dtype> dtypes{Dtype::float32};
   std::vector<RowKind> rows{RowKind::probabilities};
-  std::vector<std::string> functions{"verify"};  ///< which of verify, draft, generate and select it has
+  std::vector<std::string> functions{"verify"};  ///< the functions that it has of verify, draft, generate, select
   int most_rows = 4096;                          ///< most rows of a batch
   int fewest_drafts = 1;
   int most_drafts = 0;      ///< 0: no limit
@@ -72,7 +73,7 @@ struct Declaration {
   DeclaredSelection selection{};
   Greedy greedy = Greedy::no;
   std::vector<std::int32_t> end_tokens{};  ///< tokens after which a text ends
-  int memory = 1;                          ///< in `generate`: number of last tokens that a row of its tables depends on
+  int memory = 1;                          ///< number of last tokens that a row of a table of `generate` depends on
   bool requests = false;  ///< `generate` takes several requests with prompts, and models with a state
   /// `verify` gets the mask of the grammar for each row of p, and rows of p without it.
   bool grammar = false;

@@ -35,7 +35,8 @@ class ColdRows {
     std::span<const float> target, proposal;
   };
 
-  /// Returns the rows shared by all benchmarks, filled with copies of this vocabulary's pair; null if memory is short.
+  /// Returns the rows shared by all benchmarks, filled with copies of the pair with this vocabulary size; null if
+  /// memory is short.
   static ColdRows* holding(int vocabulary) {
     static ColdRows rows;
     return rows.fill(vocabulary) ? &rows : nullptr;

@@ -34,7 +34,7 @@ struct Listed {
   std::string name, about;
 };
 
-/// Returns the rows that libraries outside this tree have added.
+/// Returns the rows of `draftproof list` that libraries outside this tree have added.
 inline std::vector<Listed>& more_to_list() {
   static std::vector<Listed> all;
   return all;

@@ -52,7 +52,7 @@ std::string reject(std::span<const Rational> target, const std::map<TokenSet, Ra
 //   upper    upper        >= p(S) + 1 - Pr(all drafts in S)
 //
 // Cost: a check takes O(V) integer products for i.i.d. drafts; without replacement V K M operations in long double,
-// a second or two at V = 131,072.
+// with M = 90 to 500 nodes (optimum/race_acceptance.hpp), a second or two at V = 131,072.
 //
 // Correctness: the check shares no code with the scans. Masses of sets are integers, ratios are compared by cross
 // products, powers near a bound are computed in integers, and the race is enclosed (optimum/race_acceptance.hpp).
@@ -68,7 +68,8 @@ struct PrefixCertificate {
 /// Returns the certificate for K i.i.d. drafts of the table's first proposal. The bounds are the scan's value minus and
 /// plus the scan's error.
 PrefixCertificate iid_prefix_certificate(const RatioTable& table, int drafts);
-/// Returns the certificate for K drafts of the table's first proposal without replacement, with bounds of this form.
+/// Returns the certificate for K drafts of the table's first proposal without replacement. The bounds are the scan's
+/// value minus and plus the scan's error.
 PrefixCertificate without_replacement_prefix_certificate(const RatioTable& table, int drafts);
 
 /// Returns the reason why the certificate does not prove its bounds for i.i.d. drafts of the quantised rows, or an

@@ -1,6 +1,6 @@
 // Bounds on the optimum for one draft of each of K different proposals, at any V. In general there is no order of the
 // tokens of which every least cut is a prefix. A scan over prefixes of one order bounds the optimum from both sides.
-// Where heavy tokens keep the bounds apart, the search branches on whether S has them.
+// Where heavy tokens keep the bounds apart, the search branches on whether the set S of the cut contains them.
 //
 //   q_k        proposal(x, k)
 //   l          weights             positive, product 1

@@ -25,7 +25,7 @@
 //   K        at.drafts()                          number of drafts                                     int
 //   x_k      at.draft(k)                          k-th draft, k from 0                                 token
 //
-// Scalars have the type L::Scalar; zero() and one() return 0 and 1 in it.
+// Scalars have the type L::Scalar, where L is the type of `distributions`; zero() and one() return 0 and 1 in it.
 // f(x) must be 0 if p(x) = q(x) = 0, because not all types of distributions call f for such tokens.
 // On a device all threads of a block make these calls together and get the same result.
 // Throws: nothing; a draw from weights that are all zero returns no_token.

@@ -58,8 +58,8 @@ ReplyLimit reply_limit(const ServedBatch& batch, WireFunction ask) {
       number * (extent(tokens_a_row(batch, ask)) + 3) + words_a_row + weight * extent(batch.state_size);
   if (batch.randomness == Randomness::scripted) row += extent(batch.places) * (draw + weight * cells);
   const std::uint64_t frame = words + extent(batch.rows) * row;
-  // In JSON, a 32-bit number with its comma takes up to 12 characters, a double 25, and a draw with two names about
-  // 100, so a byte of a frame takes at most 8 characters.
+  // In JSON, a 32-bit number with its comma takes up to 12 characters (4 bytes in a frame), a double 25 (8 bytes), and
+  // a draw with two names about 100 (16 bytes), so a byte of a frame takes at most 8 characters.
   constexpr std::uint64_t characters_a_byte = 8;
   return {frame, characters_a_byte * frame};
 }
@@ -122,7 +122,7 @@ void store_rows(const std::vector<std::vector<double>>& rows, const RowForm& for
   std::fill(to + rows.size() * distribution, to + size, std::byte{0});
 }
 
-/// Returns a scripted batch of `rows` inputs of this shape, with up to `drafts` drafts, without its arrays.
+/// Returns a scripted batch of `rows` inputs of the shape of `input`, with up to `drafts` drafts. Its arrays are empty.
 ServedBatch batch_like(const Input& input, int rows, int drafts, int places, const RowForm& form) {
   const bool position = form.level == Level::position;
   return {.rows = rows,

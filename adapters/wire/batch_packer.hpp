@@ -41,11 +41,11 @@ Message batch_message(const ServedBatch& batch, WireFunction ask);
 /// Returns the largest number of tokens in a row of the result.
 int tokens_a_row(const ServedBatch& batch, WireFunction ask);
 
-/// Returns the size of the largest reply: its arrays, weights of V or n + 1 cells at each place, and space for
-/// messages.
+/// Returns the size of the largest reply: its arrays, weights of V or n + 1 cells for each value of the tape, and space
+/// for error messages.
 ReplyLimit reply_limit(const ServedBatch& batch, WireFunction ask);
 
-/// Returns rows `first` to `first + rows` of `batch`, in memory that the result owns.
+/// Returns rows `first` .. `first + rows - 1` of `batch`. The spans of the result refer to the memory of `batch`.
 ServedBatch slice(const ServedBatch& batch, int first, int rows);
 
 /// Throws: AdapterError if the size of a span of `batch` does not fit its shape. `level` decides whether parents are
@@ -94,7 +94,7 @@ void check_input(const Input& input, std::size_t number, Level level, int state_
 void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std::span<const std::size_t> chosen,
                 const RowForm& form, PackedBatch& packed);
 
-/// Returns the bytes that a row takes in a batch of inputs like this one, its share of the largest reply included.
+/// Returns the bytes that a row takes in a batch of inputs like `input`, its share of the largest reply included.
 std::size_t bytes_a_row(const Input& input, int drafts_a_row, int places, const RowForm& form);
 
 }  // namespace draftproof::adapters

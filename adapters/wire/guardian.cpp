@@ -24,7 +24,7 @@ void report_to_host(int socket, GuardianReport::Kind kind, int value) {
   [[maybe_unused]] const auto written = write(socket, &report, sizeof report);
 }
 
-/// Moves the four descriptors of the orders to the numbers 0 to 3, and closes all others.
+/// Moves the four descriptors in `orders` to the numbers 0 to 3, and closes all others.
 void keep_four(const GuardianOrders& orders) {
   std::array<int, 4> above;
   for (std::size_t i = 0; i < above.size(); ++i) {

@@ -54,7 +54,7 @@ struct Message {
   }
 };
 
-/// Returns "f32 [2, 3]", or "nothing" for null.
+/// Returns the type and shape, such as "f32 [2, 3]", or "nothing" for null.
 std::string array_text(const Tensor* tensor);
 
 /// Returns the array type for a C++ type of values: float, double, std::int32_t or std::int64_t.

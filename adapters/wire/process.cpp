@@ -23,7 +23,7 @@ extern char** environ;  // NOLINT(readability-redundant-declaration)
 namespace draftproof::adapters {
 namespace {
 
-/// Two descriptors; the destructor closes each that has not been taken out.
+/// Two descriptors; the destructor closes each that take() has not handed out.
 struct Ends {
   std::array<int, 2> fd{-1, -1};
   Ends() = default;
@@ -44,7 +44,7 @@ void open_pipe(Ends& ends, std::size_t host_end) {
   if (pipe2(ends.fd.data(), O_CLOEXEC) != 0) throw no_process("a pipe");
   const int host = ends.fd[host_end];
   fcntl(host, F_SETFL, fcntl(host, F_GETFL) | O_NONBLOCK);
-  constexpr int wide = 1 << 20;  // An error is ignored: the kernel may refuse more than 64 KiB.
+  constexpr int wide = 1 << 20;  // An error is ignored: the kernel may refuse a pipe above 64 KiB.
   fcntl(host, F_SETPIPE_SZ, wide);
 }
 

@@ -65,10 +65,10 @@ class Process {
   };
 
   /// Starts the program, or connects to it and waits until `deadline` while the listener's queue is full.
-  /// Throws: AdapterError if no process can be started, or if the path of the socket, which the message has, is
-  /// too long or nothing listens there.
+  /// Throws: AdapterError if no process can be started, if the path of the socket is too long, or if nothing listens
+  /// there; the error's message has the path.
   Process(const Address& address, const ChildOptions& options, Clock::time_point deadline);
-  /// Starts `arguments`, the first of which is looked up in PATH. Throws: AdapterError as above.
+  /// Starts `arguments`, the first of which is looked up in PATH. Throws: AdapterError if no process can be started.
   Process(const std::vector<std::string>& arguments, const ChildOptions& options) { start(arguments, options); }
   /// Connects to the process that started this one, by two open descriptors: reads from `from`, writes to `to`.
   Process(int from, int to) : input_(to), output_(from) {}

@@ -16,8 +16,8 @@ class BatchRefused : public std::runtime_error {
 /// Empties `result` and sizes it for `batch`.
 void size_result(const ServedBatch& batch, WireFunction ask, ServedResult& result);
 
-/// Writes the answer to `batch` to the rows of `result` from `first` on. `coin_bits` are the bits of uniforms that do
-/// not state theirs. In lines, rows of tokens may be shorter than the widest row.
+/// Writes the answer to `batch` to the rows of `result` from `first` on. `coin_bits` is the number of bits of a uniform
+/// whose draw does not state it. In JSON Lines, rows of tokens may be shorter than the widest row.
 /// Throws: BatchRefused; ProgramSilent; AdapterError with row, field, found and expected value.
 void read_result(const Message& reply, Form form, const ServedBatch& batch, WireFunction ask, int coin_bits,
                  int first, ServedResult& result);

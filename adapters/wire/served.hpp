@@ -29,14 +29,14 @@ struct ServedBatch {
   int drafts_a_row = 0;   ///< n
   int target_rows = 0;    ///< P
   int proposal_rows = 0;  ///< Q
-  int places = 0;         ///< places of the tape of each row
+  int places = 0;         ///< number of values on the tape of each row
   int state_size = 0;     ///< S
   bool grammar = false;   ///< whether rows of p have masks
   int settings_size = 0;  ///< setting_count with settings of requests, else 0
   Dtype dtype = Dtype::float32;
   RowKind kind = RowKind::probabilities;
   Randomness randomness = Randomness::scripted;
-  std::span<const std::byte> p{};           ///< [b, P, V] of dtype, aligned to it; rows beyond a length are zero
+  std::span<const std::byte> p{};           ///< [b, P, V] of dtype, aligned to it; rows i > length are zero
   std::span<const std::byte> q{};           ///< [b, Q, V]
   std::span<const std::int32_t> drafts{};   ///< [b, n], padded with -1
   std::span<const std::int32_t> lengths{};  ///< [b], 0 .. n

@@ -67,7 +67,8 @@ std::string& chosen_python() {
 }
 
 std::string python_with(const std::string& module, std::string& why) {
-  // The interpreter and the reason by module, stored so that each module is tested once.
+  // For each module, the interpreter that has it, or the reason why none was found; stored so that each module is
+  // tested once.
   static std::map<std::string, std::pair<std::string, std::string>> known;
   const auto [at, is_new] = known.try_emplace(module);
   auto& [python, reason] = at->second;

@@ -226,7 +226,7 @@ def try_child(arguments):
 
 
 def blocks_of(file, mark):
-    """Returns the lines of the fenced blocks that are marked with this word."""
+    """Returns the lines of the fenced blocks that are marked with the word `mark`."""
     blocks, inside, fenced = [], False, False
     with open(file, encoding="utf-8") as lines:
         for line in lines:

@@ -82,7 +82,7 @@ def verify(p, q, drafts, lengths, numbers):
     row, column = np.arange(b), np.arange(n)
     bad = ~((p >= 0) & (p < np.inf)).all(axis=(1, 2)) | ~((q >= 0) & (q < np.inf)).all(axis=(1, 2))
     x = np.maximum(drafts, 0)
-    u = np.full((b, n), np.nan)  # NaN beyond the tape, where it fails every test
+    u = np.full((b, n), np.nan)  # stays NaN beyond the tape; comparisons with NaN are false
     u[:, :places] = np.floor(np.maximum(numbers[:, :n], 0) * 2.0**24) * 2.0**-24
     passed = u * q[row[:, None], column, x] < p[row[:, None], column, x]
     passed &= column < lengths[:, None]

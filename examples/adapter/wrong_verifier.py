@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Token verification of a chain with one bug, named by the argument; a gate refutes each of them.
+"""Token verification of a chain with one bug, named by the argument; a gate refutes it with any of the bugs.
 
     draftproof check --adapter 'exec:python3 examples/adapter/wrong_verifier.py residual_of_p'
 

@@ -9,8 +9,9 @@
 // Cost: two stable sorts of all tokens, by ratio and then by position (one sort for one position), a gather and a
 // running sum; then one read of the sums per number of drafts. One sort per position would leave most of a device
 // idle or launch a sort's kernels for each position; one sort of a turn is limited by memory bandwidth.
-// Correctness: values are formed by the host's operations from the host's integers. The least of them, and the first
-// of equal ones, does not depend on the order of the threads. The cuts of no token and of all tokens have the value 1.
+// Correctness: values are formed by the host's operations from the host's integers. The least value, and the first cut
+// of those with this value, do not depend on the order of the threads. The cuts of no token and of all tokens have the
+// value 1.
 #pragma once
 
 #include <bit>

@@ -9,7 +9,7 @@
 //   hot              a stable sort                    p
 //   start            a bisection per cell             ratios
 //
-// Cost: three sorts of V tokens, one running sum, and two more per proposal.
+// Cost: three sorts of V tokens, one running sum, and two more running sums per proposal.
 // Correctness: the integers equal those that quantise() makes on the host. Every other entry is one conversion or one
 // division of these integers, or the result of a search in them, by the host's functions where these exist.
 #pragma once

@@ -11,7 +11,7 @@
 namespace draftproof::gpu {
 
 /// Returns the bytes of scratch for a sort or running sums of `size` entries on the current device.
-/// Throws: DeviceError, as all of these calls do.
+/// Throws: DeviceError, as all calls of this header do.
 std::size_t scratch_of_steps(std::uint32_t size);
 
 /// Queues machine.sort (sort_space.hpp).

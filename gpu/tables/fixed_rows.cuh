@@ -10,10 +10,10 @@
 //
 // Cost: one read of each row, and one read of the RowNotes of its runs, of which there are few.
 // Correctness: this is quantise() (sim/sampling/weights.hpp). The truncation is the same function, sums of
-// integers do not depend on order, and floats compare as their doubles do. The truncation of a float of 2^-38 or more
-// is exact, so the largest entries of a row that is a distribution have the largest masses. If the excess of the sum
-// is greater than the mass of these tokens, quantise() would give them negative masses; here the position gets a
-// fault.
+// integers do not depend on order, and floats compare as doubles of the same values do. The truncation of a float of
+// 2^-38 or more is exact, so the largest entries of a row that is a distribution have the largest masses. If the excess
+// of the sum is greater than the mass of the most probable tokens, quantise() would give them negative masses; here the
+// position gets a fault.
 #pragma once
 
 #include <cstdint>

@@ -4,8 +4,9 @@
 //   u        0, 2^-53 and the largest     for all draws except the last of a decision, and for the last
 //            num / den of a flip          if it is on the grid of uniforms: the flip must reject at it and
 //                                         accept just below it
-//            p / q                        the same for schemes that equal single-draft sampling at K = 1, for any
-//                                         purpose of their draws; if p, q and p / q are on the grid (positions)
+//            p / q                        the same test, for schemes that equal single-draft sampling at K = 1,
+//                                         whatever the purpose of the draw; it runs if p, q and p / q are on the
+//                                         grid (positions)
 //   p = q    largest uniforms             every draft is accepted if the scheme claims so (paths)
 //   p        0 on the last id             the ends again: a uniform above a rounded sum must not give the last id
 //                                         (paths)
@@ -167,7 +168,7 @@ struct BoundaryUniforms {
     const auto accepts = [&](std::uint64_t coin) { return verdict(coin, edge::zero).accepted == 0; };
     if (p > 0 && !accepts(edge::zero)) return place(edge::zero, edge::zero) + "rejects a draft with p > 0";
     // A draw among several tokens distributes mass in units of a grid; a unit may be left over, so the draw may reject
-    // at the largest uniform although p >= q. A test of the draft alone may not.
+    // at the largest uniform although p >= q. A test of the draft alone may not reject it.
     if (tested(plan, trial)) {
       if (p >= q && !accepts(edge::largest))
         return place(edge::largest, edge::zero) +

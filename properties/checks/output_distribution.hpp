@@ -85,8 +85,9 @@ struct SampledDistribution {
   static constexpr bool explores = false;
   static constexpr Tier tier = Tier::sampled;
   static constexpr int trials = 1 << 16;
-  /// The e-value that is a failure. This property, unbiased_over_keys and sampled_prefix_distribution run on fewer than
-  /// 10^6 instances per build and share half of the build's false-alarm probability of 1e-9, so each instance has 5e-16 = 1 / 2e15.
+  /// The e-value from which on the property fails. This property, unbiased_over_keys and sampled_prefix_distribution
+  /// run on fewer than 10^6 instances per build and share half of the build's false-alarm probability of 1e-9, so each
+  /// instance has 5e-16 = 1 / 2e15.
   static constexpr double alarm = 2e15;
 
   static bool applies(const AnyVerifier& verifier, const AnyDrafter&) {

@@ -57,7 +57,8 @@ struct Determinism {
       return std::optional<std::string>();
     });
     for (std::uint64_t t = before.size(); t-- > 0;) {
-      // `used` decided trial t after the trials before it. Decided first on a new plan, it must give the same result.
+      // `used` decided trial t after the trials before it. A new plan that decides trial t first must give the same
+      // result.
       const auto fresh = plan_on(at, distributions);
       using Plan = std::pair<decltype(used.get()), const char*>;
       const Plan alone{fresh.get(), " from a new plan"}, another{other.get(), " from another plan"};

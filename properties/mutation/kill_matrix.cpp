@@ -65,7 +65,7 @@ KillRow searched(std::string level, const typename Level::Verifier& verifier, co
               .instances = found.instances,
               .work = found.leaves,
               .seconds = found.seconds};
-  // Shares leave trials out, so a mutant that only trials reveal has none.
+  // A share counts failures of properties other than trials, so a mutant that only trials reveal gets no share.
   if (options.shares > 0 && row.caught() && !row.lossy && row.catcher()->tier != Tier::sampled) {
     ProofOptions proof = options.proof;
     proof.instances = options.shares;
@@ -114,8 +114,9 @@ KillRow drafter_row(const AnyDrafter& drafter, const KillOptions& options) {
   return row;
 }
 
-/// Returns the verifier of options if it is written for the declared trees, else the first verifier that is. A verifier
-/// for other trees is refuted for another reason, and on a verifier for any trees a wrong drafter has no effect.
+/// Returns the verifier of `options` if it is written for the declared trees, else the first verifier that is. A
+/// verifier for other trees is refuted for another reason, and on a verifier for any trees a wrong drafter has no
+/// effect.
 const AnyPathVerifier& verifier_for(const AnyTreeDrafter& drafter, const KillOptions& options) {
   const AnyPathVerifier* const usual = path_registry().verifier(options.path_verifier);
   if (!usual) throw std::invalid_argument("kill matrix: no verifier " + options.path_verifier);
@@ -155,7 +156,7 @@ ControlRow control_row(const typename Level::Verifier& verifier, const typename 
   return row;
 }
 
-/// Computes the rows in any order, as blocks of this name. Returns the computed rows in the order of `jobs`.
+/// Computes the rows in any order, as blocks named `name`. Returns the computed rows in the order of `jobs`.
 template <class Row>
 std::vector<Row> made(const std::vector<std::function<Row()>>& jobs, const char* name, const KillOptions& options) {
   const int threads = options.proof.threads > 0 ? options.proof.threads : default_threads();

@@ -129,7 +129,7 @@ GroupMasses<4> top_verdict_masses(const RowGroups& rows) {
   GroupMasses<4> out;
   out.mass = {rejected_top, std::max(1 - rows.overlap - rejected_top, 0.0), rows.top_overlap,
               std::max(rows.overlap - rows.top_overlap, 0.0)};
-  // The mass of q on the most likely tokens is bounded by 1 in their slack, which multiplies it by all_q.
+  // The slack of the most likely tokens has the term all_q times their mass of q; this mass is bounded by 1 here.
   const double top =
       std::min(rows.top.slack[0] + all_p * rows.top.mass[0] + rows.top_slack_q + all_q, 2 * (all_p + all_q));
   out.slack = {top, 2 * (all_p + all_q) - top, top, 2 * (all_p + all_q) - top};

@@ -9,13 +9,13 @@ namespace draftproof {
 namespace {
 
 /// Stirling's series is used for arguments from 16 on, where its first omitted term is below 1.2e-16. For a smaller
-/// shape this many factors are split off, which raises the shape above 16.
+/// shape 16 factors of the product are split off, which raises the shape by 16.
 constexpr int stirling_shift = 16;
 /// Up to this count a product is cheaper than Stirling's form and as accurate.
 constexpr double small_count = 32;
 
-/// Returns log(1 + y), y > -1, to 4 u relative; twice as fast as std::log1p. `rest` is the exact rounding error
-/// of 1 + y.
+/// Returns log(1 + y), y > -1, with a relative error of at most 4 x 2^-53; twice as fast as std::log1p. `rest` is the
+/// exact rounding error of 1 + y.
 double log_of_one_plus(double y) {
   const double sum = 1 + y, rest = y - (sum - 1);
   return std::log(sum) + rest / sum;

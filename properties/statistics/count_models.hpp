@@ -75,7 +75,7 @@ inline double log_e_multinomial(std::span<const double> distribution, std::span<
 //   X = 0            E - a log1p(E / a)
 //   X <= 32          log of the product of (1 + j / a), j < X, in place of the lgammas
 //   a >= 16          (a + E) ((1 + t) log1p(t) - t) - log1p(X / a) / 2 + s(a + X) - s(a)
-//   a >= 512 (X + E) the third form as a series in t and X / a, without a logarithm; used by most shapes of a mixture
+//   a >= 512 (X + E) the third form as a series in t and X / a, without a logarithm; most bets of an ETable use it
 // For smaller a with larger X, 16 factors are split off, and the third form computes the rest with shape a + 16.
 //
 // Error, derived: a rounding u = 2^-53 of E moves log e by |t| E u <= |d| u. The roundings of the third form move it
@@ -133,8 +133,8 @@ void for_each_poisson_mass(std::uint64_t mean, Visit&& visit) {
   }
 }
 
-/// Returns a Poisson number of this mean, a function of (seed, batch) only. Its Philox counters are disjoint
-/// from those of roles and of shared noise. Requires mean <= largest_poisson_mean.
+/// Returns a Poisson number of this mean, a function of (seed, batch) only. Its Philox counters are disjoint from the
+/// counters of the draws of trials and of shared noise. Requires mean <= largest_poisson_mean.
 std::uint64_t poisson_count(std::uint64_t mean, std::uint64_t seed, std::uint64_t batch);
 
 // The e-value against events that occur too often: under the null, their count has a mean of at most a known bound.

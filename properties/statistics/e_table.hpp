@@ -13,7 +13,7 @@
 //
 // A count in a dropped cell proves that the null is false: e is infinite.
 //
-// Cost: as in weighted_cells.hpp; then up to four logarithms for every remaining cell and member.
+// Cost: as in weighted_cells.hpp; then up to four logarithms for every remaining cell and each of the 44 bets.
 //
 // Error: the errors of count_models.hpp and weighted_cells.hpp sum to less than 2e-4 for n up to 2^31 and 2^21
 // cells, for any counts. Alarm thresholds are raised by 1e-3 to allow for this error (error_budget.hpp).
@@ -50,7 +50,7 @@ namespace draftproof {
 /// value.
 double log_e_spike(double count, double mean);
 
-/// Returns log e over all cells. Infinity for a count in a cell of probability 0; 0 at exposure 0.
+/// Returns log e over all cells: infinity if a cell of probability 0 has a count, 0 if `exposure` is 0.
 double log_e_single_cell(std::span<const double> null_distribution, std::span<const std::uint64_t> counts,
                          double exposure);
 
@@ -59,8 +59,9 @@ class ETable {
   /// `null_distribution`: probabilities that sum to 1 or less, at least one of them positive.
   explicit ETable(std::span<const double> null_distribution);
 
-  /// Returns log e. `counts` has a cell for every null probability. 0 at exposure 0; infinity for a count
-  /// in a cell of probability 0. Members run in parallel; the result does not depend on the number of threads.
+  /// Returns log e. `counts` has a cell for every null probability. The result is 0 if `exposure` is 0, and infinity if
+  /// a cell of probability 0 has a count. The bets are computed in parallel; the result does not depend on the number
+  /// of threads.
   double log_e(std::span<const std::uint64_t> counts, double exposure) const;
 
  private:

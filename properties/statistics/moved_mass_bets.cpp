@@ -166,14 +166,15 @@ void add_moved_verdict(MovedMassBets& bets, const RowGroups& rows, MovedVerdict 
   } else {
     const VerdictSums pair = verdict_sums(rows);
     // If several tokens are most likely, one of them may be rejected and another emitted, which belongs to two cells.
-    // The rejected draft is then not used.
+    // The cell then does not depend on the rejected draft.
     const bool drafts = drafts_have_distribution && !(pair.top > pair.both && pair.top_q > pair.both);
     mass = verdict_distribution(pair, 0, drafts);
     for (const double share : MovedMassBets::shares()) {
       const VerdictDistribution distribution = verdict_distribution(pair, clamped_share(share, top), drafts);
       moved.insert(moved.end(), distribution.begin(), distribution.end());
     }
-    // As in top_verdict_masses(), each of the three cells of T is off by at most the rounding errors of p and q on T.
+    // As in top_verdict_masses(), each of the three cells of the most likely tokens is off by at most the rounding
+    // errors of p and q on these tokens.
     const double all_p = summed(rows.ratio_p.slack), all_q = summed(rows.ratio_q.slack);
     const double of_top =
         std::min(rows.top.slack[0] + all_p * top + rows.top_slack_q + all_q * pair.top_q, 2 * (all_p + all_q));

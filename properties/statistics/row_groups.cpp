@@ -71,8 +71,8 @@ std::size_t first_of(int group, std::size_t symbols) {
   return (static_cast<std::size_t>(group) * symbols + id_groups - 1) / id_groups;
 }
 
-/// Sums of one row: by depth over the whole row, and in all over the current block of ids. `groups`, `values` and
-/// `moved` have the tokens of the last piece.
+/// Sums of one row: for each depth group over the whole row, and in total over the current block of ids. `groups`,
+/// `values` and `moved` have an entry for each token of the last piece.
 struct RowSums {
   Fourfold<double, depth_groups> depth{};
   std::array<Pair, 2> of_block{};

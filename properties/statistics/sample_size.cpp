@@ -78,7 +78,8 @@ double distance_of_any_shape(double norm, double trials, Detection detection) {
 }
 
 double distance_of_e_value(double norm, double trials, double log_threshold, double power) {
-  // log e of the best of 220 bets is z^2 / 2 at a deviation of z, less log 220 in the average.
+  // At a deviation of z standard deviations, log e of the best of 220 bets is z^2 / 2; their average has up to log 220
+  // less.
   const double z = std::sqrt(2 * (log_threshold + std::log(220.0))) +
                    boost::math::quantile(boost::math::normal_distribution<double>(), power);
   return std::sqrt(std::numbers::sqrt2 * norm * z / (4 * trials));

@@ -9,8 +9,8 @@
 namespace draftproof {
 namespace {
 
-/// The purpose part of the Philox counter, distinct from the purposes of roles, batches of gates and shared noise, so
-/// that no random bits are used twice.
+/// The purpose part of the Philox counter, distinct from the purposes that trials, batch sizes of gates and shared
+/// noise use, so that no random bits are used twice.
 constexpr std::uint32_t scramble_purpose = 0x43000000;
 
 struct Polynomial {

@@ -19,7 +19,7 @@
 //
 // If a run has up to nine cells with the same X, they are kept with weight 1.
 //
-// Cost: about 60 flops per cell, once for all 44 members of a mixture. At V = 262144, K = 4 a table of 1.3 M
+// Cost: about 60 flops per cell, once for all 44 bets of an ETable. At V = 262144, K = 4 a table of 1.3 M
 // cells shrinks to some 10^4 to 10^5.
 #pragma once
 

@@ -108,7 +108,7 @@ def must_follow(likeliest: Any, drafts: Any, tokens: Any) -> None:
 def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = False, **cut: float) -> Any:
     """Returns a subject of the third request of a ragged batch. The first request is greedy and must follow the argmax;
     its rows have the tokens in reverse order. The second has no drafts. Without `cut`, only the kernels run. `seeded`:
-    the greedy request and the judged one then have separate generators.
+    the greedy and the judged request have separate generators.
 
     cut   top_k or top_p of the judged request; the whole sampler runs, at `temperature`, by which the logits are
           multiplied first. Two added tokens, whose probability is just below the cut, must not be emitted.
@@ -118,7 +118,7 @@ def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = 
     sampler = vllm.rejection_sampler.RejectionSampler(vllm.Sampler())
 
     def widened(rows: Any) -> Any:
-        full = (rows > 0).all(-1, keepdim=True).expand(-1, 2)  # only then does a top-k of V remove both
+        full = (rows > 0).all(-1, keepdim=True).expand(-1, 2)  # a top-k of V removes both added tokens only if p > 0
         rare = torch.where(full | ("top_k" not in cut), 2.0**-20, 0.0)
         return temperature * torch.log(torch.cat([rows, rare], -1))
 

@@ -91,7 +91,7 @@ def penalties(vllm: Any, shared: Any) -> Any:
 
 def masks(vllm: Any, shared: Any) -> Any:
     """Returns a subject with three added tokens, each as likely as all tokens below V together. The mask of allowed
-    tokens excludes V; V + 1 is a bad word; V + 2 has mass only after token 0, and the pair of both is a bad word. In
+    tokens excludes V; V + 1 is a bad word; V + 2 has mass only after token 0, and the pair (0, V + 2) is a bad word. In
     the greedy request, V + 1 is the likeliest token and a bad word."""
     import torch
 

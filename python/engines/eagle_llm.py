@@ -34,7 +34,7 @@ def evaluate_posterior(temperature: float) -> Any:
     (evaluate,) = functions_of(root / "utils.py", ["evaluate_posterior"], scope)
     (sample,) = functions_of(root / "cnets.py", ["Model.sample"], {"torch": own})
 
-    def at_temperature(_: Any, logits: Any) -> Any:  # the engine's processors do this
+    def at_temperature(_: Any, logits: Any) -> Any:  # as the engine's processors of logits do
         return logits / temperature
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:

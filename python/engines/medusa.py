@@ -34,7 +34,7 @@ def typical(temperature: float) -> Any:
         best, length = evaluate(logits * temperature, filled, temperature, THRESHOLD, ALPHA)
         best, length = int(best), int(length)
         row = p[paths[best][length - 1] + 1] if length else p[0]
-        return [*drafts[paths[best][:length]].tolist(), int(torch.argmax(row))]  # with the next step's first token
+        return [*drafts[paths[best][:length]].tolist(), int(torch.argmax(row))]  # the last token begins the next step
 
     return adapter(
         verify,

@@ -11,7 +11,7 @@ from draftproof.selection import Selection, before_drafts, padded
 
 
 class Struct:
-    """Replaces msgspec.Struct: sets fields by name; others have the defaults of the class."""
+    """Replaces msgspec.Struct: sets the given fields; all others have the defaults of the class."""
 
     def __init__(self, **fields: Any) -> None:
         for name, value in fields.items():

@@ -36,9 +36,9 @@ def same_tokens(temperature: float) -> Any:
 
 
 def processed() -> Any:
-    """Returns a subject with a bias on token 0 after token 1, the bad word of token 0 and an added token V, and min-p.
-    Neither V, which is likely after token 0, nor a second added token V + 1, which is below the cut of min-p, must be
-    emitted."""
+    """Returns a subject with a bias on token 0 after token 1, the pair (0, V) as a bad word, where V is an added token,
+    and min-p. Neither V, which is likely after token 0, nor a second added token V + 1, which is below the cut of
+    min-p, must be emitted."""
     import torch
 
     torch.set_num_threads(1)

@@ -18,7 +18,7 @@ def assigned_budget() -> Any:
 
     def select(view: Selection) -> list[int]:
         capacities = torch.tensor([len(request.drafts) for request in view.requests], dtype=torch.int32)
-        if view.budget >= int(capacities.sum()):  # then the engine skips the function
+        if view.budget >= int(capacities.sum()):  # all drafts fit: the engine skips the function
             return capacities.tolist()
         confidence = torch.from_numpy(padded(view, beyond=1.0))
         assign(confidence, torch.arange(len(view.requests)), capacities, view.budget, confidence.shape[1])

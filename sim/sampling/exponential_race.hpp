@@ -8,8 +8,8 @@
 //   B      wanted               number of arrivals
 //
 // Cost: 32 random bits for each token and stream, made in wide registers if the source is a BulkNoiseSource
-// (philox_simd.hpp): 1.1 ns for each token with AVX-512. E >= t (exp.hpp), so the upper half of `word` rejects almost
-// all tokens, and E is computed for about ln V of them.
+// (philox_simd.hpp): 1.1 ns for each token with AVX-512. Because E >= word / 2^64 (exp.hpp), the upper half of `word`
+// suffices to reject almost all tokens, and E is computed for about ln V of them.
 // Correctness: times are doubles, and equal times are ordered by token id, so the result does not depend on the order
 // in which tokens are read.
 // Source: the exponential race is folklore; as a coupling of drafts and target: Daliri et al., arXiv:2408.07978.

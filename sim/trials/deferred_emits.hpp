@@ -165,7 +165,7 @@ class SpeculativeFlips : public DeferredEmitSource {
 
   /// Whether the guess was wrong.
   bool mispredicted() const { return wrong_; }
-  /// Number of first flips of the program that are known to be false.
+  /// Number of the scheme's first flips that are known to be false.
   int known_rejections() const { return lost_; }
 
  private:

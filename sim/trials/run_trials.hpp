@@ -25,7 +25,7 @@ namespace draftproof {
 
 // A cache of residuals for the trials of one batch: a trial mostly uses the residuals that the trial before it used.
 //
-//   masses_[n]    result of the n-th residual_mass call of a trial; b is the same in every trial for i.i.d. drafts
+//   masses_[n]    result of the n-th call residual_mass(b) of a trial; for i.i.d. drafts every trial has the same b
 //   residual_     the residual last drawn from; a residual that recurs often enough gets a guide
 //
 // Cost: a comparison for each call if b is the same as before, else the uncached call. The processor predicts the

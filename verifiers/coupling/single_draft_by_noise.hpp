@@ -15,8 +15,8 @@
 
 namespace draftproof {
 
-/// Kind of the streams of a second key: stream s of it is second_key + s. Streams of darts have the same kind, but no
-/// scheme reads both.
+/// Kind of the streams of a second key: its stream s has the number second_key + s. Streams of darts
+/// (minhash_rejection.hpp) have the same kind, but no scheme reads both.
 inline constexpr int second_key = 2 * static_cast<int>(stream_numbers);
 
 /// Returns the verdict on the first draft, with a correction by the noise of `stream`.

@@ -14,7 +14,7 @@ import torch
 
 
 def scope(**given: Any) -> dict[str, Any]:
-    """Returns the global names of a function that is compiled alone: the usual imports, and those given."""
+    """Returns the global names of a function that is compiled alone: the usual imports, and the names in `given`."""
     usual = {"torch": torch, "F": torch.nn.functional, "math": math, "time": time}
     return {**usual, "dataclass": dataclasses.dataclass, "field": dataclasses.field, **given}
 
