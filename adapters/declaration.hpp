@@ -27,8 +27,8 @@ enum class RowKind { probabilities, logits };
 /// likely.
 enum class Greedy { no, first, last, any };
 
-/// A setting of a request. The first four change a row whatever tokens came before it, so `verify` can have them, too;
-/// `generate` for several requests can have all.
+/// A sampling setting of a request. The first four change a row in a way that does not depend on earlier tokens, so
+/// `verify` can have them, too; `generate` for several requests can have all.
 enum class Setting {
   temperature,
   top_k,
@@ -75,7 +75,7 @@ struct Declaration {
   std::vector<std::int32_t> end_tokens{};  ///< tokens after which a text ends
   int memory = 1;                          ///< number of last tokens that a row of a table of `generate` depends on
   bool requests = false;  ///< `generate` takes several requests with prompts, and models with a state
-  /// `verify` gets the mask of the grammar for each row of p, and rows of p without it.
+  /// Whether `verify` gets a grammar's mask for each row of p, and rows of p to which the mask was not applied.
   bool grammar = false;
   /// `verify`, or `generate` for several requests, gets these settings of each request, and rows to which they were not
   /// applied.
@@ -83,10 +83,10 @@ struct Declaration {
   bool ragged = true;            ///< rows of a batch may have different numbers of drafts
   bool deterministic = true;     ///< equal calls have equal results
   bool batch_invariant = false;  ///< a row's results are the same bits in every batch, not only up to rounding
-  double tolerance = 0;     ///< total variation from the target that the program admits, as an approximate rule does
-  int coin_bits = 24;       ///< uniforms are multiples of 2^-coin_bits, unless a draw states other bits
-  std::string old_names{};  ///< version 0.2's names in the hello message, and their new names
-  int state_size = 0;       ///< numbers that a result passes to the next call on its text; 0: independent calls
+  double tolerance = 0;          ///< largest total variation from the target that an approximate program declares
+  int coin_bits = 24;            ///< uniforms are multiples of 2^-coin_bits, unless a draw states other bits
+  std::string old_names{};       ///< names of protocol version 0.2 in the hello message, each with its new name
+  int state_size = 0;            ///< numbers that a result passes to the next call on its text; 0: independent calls
 
   bool can(Randomness wanted) const;
   bool has(std::string_view function) const;
@@ -100,8 +100,8 @@ struct Declaration {
 };
 
 /// Throws: AdapterError if the settings do not fit the other fields: settings are declared without `verify` or
-/// `requests`, or with both; a setting is listed twice; `verify` declares a setting that only texts have; or rows of 16
-/// bits have a temperature, because their rounding would exceed its effect.
+/// `requests`, or with both; a setting is listed twice; `verify` declares a setting that only `generate` can have; or a
+/// temperature is declared for rows of 16 bits, whose rounding would exceed its effect.
 void check_settings(const Declaration& declaration);
 
 /// Thrown if a program cannot be started or reached, or broke the protocol. The command line exits with code 2, or 1 if
@@ -125,13 +125,13 @@ class ProgramFails : public AdapterError {
       : AdapterError(name + " fails on every input" + (message.empty() ? ", without a message" : ": " + message)) {}
 };
 
-/// Returns a text of a program on one line, without control characters (Unicode's Cc), cut at `longest` bytes.
+/// Returns a text that a program sent as one line, without control characters (Unicode's Cc), cut at `longest` bytes.
 std::string one_line(std::string_view text, std::size_t longest = 300);
 
 /// Returns a value as JSON in ASCII on one line, for error messages; invalid UTF-8 becomes U+FFFD.
 std::string json_text(const nlohmann::json& value);
 
-/// Returns the declaration in a hello message. Throws: AdapterError with field, found and expected value.
+/// Returns the declaration in a hello message. Throws: AdapterError that states field, value found and value expected.
 Declaration read_declaration(const nlohmann::json& hello);
 nlohmann::json to_json(const Declaration& declaration);
 

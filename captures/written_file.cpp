@@ -58,7 +58,7 @@ WriteTarget write_target(const std::string& path) {
   if (!fs::exists(found) && fs::is_symlink(fs::symlink_status(path, failed)))
     return {path, "a symbolic link to nothing"};
   WriteTarget target{fs::weakly_canonical(path, failed)};
-  if (failed) target.file = path;  // on an error such as ENAMETOOLONG
+  if (failed) target.file = path;  // weakly_canonical failed, e.g. with ENAMETOOLONG
   return target;
 }
 
@@ -85,7 +85,7 @@ void write_whole(const std::string& path, const std::string& text) {
   }
   if (std::rename(part.c_str(), target.file.c_str()) != 0) fail("cannot be renamed");
   const Descriptor folder{::open(target.file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (folder.number >= 0) fsync(folder.number);  // an error is ignored: some file systems do not support it
+  if (folder.number >= 0) fsync(folder.number);  // ignores errors: some file systems cannot sync folders
 }
 
 }  // namespace draftproof

@@ -15,7 +15,8 @@ namespace {
 std::uint64_t extent(int i) { return static_cast<std::uint64_t>(i); }
 std::size_t many(int i) { return static_cast<std::size_t>(i); }
 
-/// Returns the number of entries of an array with these extents that belong to one row; for p and q, of bytes.
+/// Returns the number of entries of an array with these extents that belong to one row; for p and q, the number of
+/// bytes.
 template <class T, class Extents>
 std::size_t size_a_row(std::span<T>, Extents extents, Dtype dtype) {
   std::size_t size = std::is_same_v<T, const std::byte> ? width(dtype) : 1;

@@ -65,14 +65,15 @@ struct RowForm {
   bool settings = false;                  ///< whether requests have settings
 };
 
-/// Returns the form of rows of trials: float32 and probabilities, or else the first form that the program declares.
+/// Returns the form in which trials send rows: float32 and probabilities if the program declares them, else the first
+/// form that it declares.
 RowForm form_of_trials(const Declaration& declaration);
 
-/// Writes `row` in this form, V elements from `to` on. Rounds to the dtype, ties to even.
+/// Writes the V elements of `row` in `form`, from `to` on. Rounds to the dtype, ties to even.
 void store_row(std::span<const double> row, const RowForm& form, std::byte* to);
 
-/// Returns the distribution that a program reads from a row stored in this form: rounded, converted back to
-/// probabilities, and normalised.
+/// Returns the distribution that a program reads from `row` stored in `form`: the entries are rounded, converted back
+/// to probabilities, and normalised.
 std::vector<double> stored_distribution(std::span<const double> row, const RowForm& form);
 
 /// A batch with its arrays. Rows are rounded to dtype, ties to even.
@@ -83,14 +84,14 @@ struct PackedBatch {
   std::vector<double> tape, state, settings;
 };
 
-/// Throws: AdapterError with the number of the input if it does not have the rows of its level, has rows of different
-/// lengths, or a state that has neither 0 nor `state_size` numbers.
+/// Throws: AdapterError with the number of the input if it does not have as many rows of p and q as `level` requires,
+/// has rows of different lengths, or a state that has neither 0 nor `state_size` numbers.
 void check_input(const Input& input, std::size_t number, Level level, int state_size = 0);
 
 /// Packs `calls[i]` for all i of `chosen` into rows 0, 1, ..; their inputs must have passed check_input() and have
 /// one vocabulary. An input without a state begins with zeros. Shorter tapes are padded with zeros; the log shows if
-/// a program reads beyond the end of its tape. Cost: a pass over the rows; one conversion for calls on the same input
-/// in sequence.
+/// a program reads beyond the end of its tape. Cost: a pass over the rows; successive calls on the same input share one
+/// conversion.
 void pack_calls(std::span<const Input> inputs, std::span<const Call> calls, std::span<const std::size_t> chosen,
                 const RowForm& form, PackedBatch& packed);
 

@@ -93,7 +93,7 @@ void Dialogue::say_goodbye() {
     process_->close_input();
     process_->ended(Clock::now() + to_end);
   } catch (const std::exception&) {
-    // An error in sending `bye` does not matter, because the caller ends the process in any case.
+    // An error in sending `bye` does not matter, because ~Process() ends the program in any case.
   }
 }
 

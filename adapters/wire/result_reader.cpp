@@ -174,7 +174,7 @@ void read_draws(const Message& reply, const ServedBatch& batch, int coin_bits, i
   if (arrays) arrays->expect_end();
 }
 
-/// Returns the array `name`. Throws: AdapterError if it is absent or has another shape.
+/// Returns the array `name`. Throws: AdapterError if it is absent or does not have the expected shape.
 template <class T>
 std::span<const T> table(const Message& reply, const char* name, std::initializer_list<int> extents) {
   const Tensor* const found = reply.find(name);

@@ -242,7 +242,8 @@ def blocks_of(file, mark):
 
 
 def check_page(file):
-    """Runs each command of a transcript and compares its output, as JSON, with the lines below it; tries each child."""
+    """Runs each command of a page's transcripts and compares its output, as JSON, with the lines below the command.
+    Then tries each child that the page contains."""
     for block in blocks_of(file, "transcript"):
         for session in "".join(block).split("$ ")[1:]:
             command, *wanted = session.splitlines()

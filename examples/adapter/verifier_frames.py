@@ -65,7 +65,7 @@ def numbers_of(seeds, places):
 
 
 def pick(weights, value):
-    """Returns a cell for each row: the forced cell -value - 1, or the first whose prefix sum is above value * total."""
+    """Returns a cell for each row: -value - 1 if value < 0, else the first whose prefix sum is above value * total."""
     sums = np.cumsum(weights, axis=1)
     drawn = (sums <= (value * sums[:, -1])[:, None]).sum(axis=1)
     last = weights.shape[1] - 1 - np.argmax(weights[:, ::-1] > 0, axis=1)

@@ -67,7 +67,7 @@ struct FindBests {
   }
 };
 
-/// Writes the optimum of each position from the bests of its runs: one warp per position.
+/// Writes the optimum of each position from the RunBest of its runs: one warp per position.
 struct JoinBests {
   Turn turn;
   const RunBest* bests;

@@ -1,5 +1,5 @@
-// A stream of a device as the machine that builds tables (sort_space.hpp): one kernel per body, and the CUDA
-// toolkit's library for sorts and sums.
+// The machine that builds tables (sort_space.hpp) on a stream of a device: it runs each body in one kernel, and sorts
+// and sums by the CUDA toolkit's library CUB.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class DeviceMachine {
 
   template <class Body>
   void each(const Body& body) const {
-    // At most as many blocks as the device runs at once; their threads loop over the remaining work.
+    // Starts at most as many blocks as the device runs at once; their threads loop over the remaining work.
     const auto most = static_cast<std::uint64_t>(8 * this_device().multiprocessors);
     const std::uint64_t blocks = std::clamp<std::uint64_t>((body.work() + grid_threads - 1) / grid_threads, 1, most);
     grid_kernel<<<static_cast<unsigned>(blocks), grid_threads, 0, stream_>>>(body);

@@ -64,7 +64,8 @@ struct FixedRow {
   DRAFTPROOF_DEVICE std::uint64_t read(Token x) const { return rest.read(mass_of_entry(entries[x])); }
 };
 
-/// The distinct rows of a batch of float rows, with their rests and the notes of their runs.
+/// The distinct rows of a batch of float rows, with the rest that each row's truncation leaves and the notes of its
+/// runs.
 struct FixedRows {
   DistinctRows rows;
   RowRest* rests;      ///< [rows.size()]

@@ -1,4 +1,4 @@
-// The order of a ratio table as keys for a stable sort of integers, and its prefix sums.
+// Integer keys whose stable sort gives the order of a ratio table, and the prefix sums in this order.
 //
 //   symbol    code            meaning
 //   k(r)      falling(r)      rises as r >= 0 falls; 63 bits; +infinity has 0

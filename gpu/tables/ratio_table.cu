@@ -15,7 +15,7 @@
 namespace draftproof::gpu {
 namespace {
 
-/// Returns a batch that has this position only.
+/// Returns a batch that has only position `position` of `batch`.
 StoredBatch alone(const StoredBatch& batch, std::int64_t position) {
   checked_shape(batch);
   if (position < 0 || position >= batch.positions)

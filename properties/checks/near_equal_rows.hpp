@@ -5,8 +5,8 @@
 //   below     p one unit below q on the first token with q > 0, on two, on all     a rejection leaves no residual
 //   above     p one unit above q on the first, one below on the others             the residual is one unit
 //
-// The units are of float32, bf16, fp16 and double; the rows are passed as doubles. Each is tested as plain rows and,
-// for a position, as the prepared table (whose rows sum to 1, so p is above q somewhere).
+// The units are of float32, bf16, fp16 and double; the rows are passed as doubles. Each pair of rows is tested as plain
+// rows and, for a position, as the prepared table (whose rows sum to 1, so p is above q somewhere).
 // tests/verifiers/precision_test.cpp tests fresh rows.
 //
 // Deterministic: trials are seeded.

@@ -195,9 +195,9 @@ struct DraftConditional {
 //   drawn(s)      enumerated probability that the tuple begins with s
 //   mass(s)       the declared probability, AnyDrafter::declared_mass
 //
-// Equality for every prefix and every next token determines the distribution, including lengths: a tuple ends
-// after s with drawn(s) minus the mass of its continuations. Verifiers are tested separately, on drafts of any
-// distribution.
+// Equality for every prefix and every next token determines the distribution, including lengths: the probability that
+// the tuple is exactly s is drawn(s) minus the sum of drawn over s with one more token. Verifiers are tested
+// separately, on drafts of any distribution.
 struct DeclaredDrafts {
   static constexpr std::string_view name = "declared_drafts";
   static constexpr std::string_view about = "draft by draft, tuples have the distribution that the drafter declares";

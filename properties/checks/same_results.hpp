@@ -257,7 +257,7 @@ struct Relabelling {
 
 // Splitting a token into two halves, in p and in every q, leaves the sum of their output probabilities unchanged.
 //
-// Rules that compare probabilities with constants, or that count tokens, fail this.
+// Rules that compare probabilities with constants, or that count tokens, fail this property.
 struct Splitting {
   static constexpr std::string_view name = "splitting";
   static constexpr std::string_view about =

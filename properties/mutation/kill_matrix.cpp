@@ -182,7 +182,8 @@ std::vector<Finding> examined(const AnyComponent& component, const KillOptions& 
   return component.examine({.seed = options.proof.seed});
 }
 
-/// Returns, of the shares of cases on which the component fails a check, the largest; nullopt if no check has cases.
+/// Returns the largest share of its cases on which the component fails a check, over all checks; nullopt if no check
+/// has cases.
 std::optional<ShownShare> largest_share(const AnyComponent& component, const KillOptions& options) {
   std::optional<ShownShare> largest;
   for (const ShownShare& share : component.shares({.seed = options.proof.seed}))

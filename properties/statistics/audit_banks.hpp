@@ -48,7 +48,8 @@ GroupMasses<4> top_verdict_masses(const RowGroups& rows);
 MovedMassBets moved_tokens(std::string name);
 void add_moved_token(MovedMassBets& bets, const RowGroups& rows, bool top, std::uint64_t record);
 
-/// Cells for rejected drafts, accepted drafts and tokens without a draft: whether the token is the most likely one.
+/// Cells for rejected drafts, accepted drafts and tokens without a draft, each split into the most likely token and all
+/// others.
 enum class MovedVerdict : std::uint8_t {
   rejected_for_top,  ///< another token was drafted and rejected, and the most likely token was emitted
   /// the most likely token was drafted and rejected; counted as `rejected` if the draft sampling is unknown
@@ -90,7 +91,7 @@ class AcceptedBets {
 
   std::uint64_t draws() const { return draws_; }
   double log_e() const;
-  /// Returns the side with the largest excess over the sum of m.
+  /// Returns the side whose accepted drafts exceed the sum of m by the most standard deviations.
   GroupExcess worst() const;
 
  private:

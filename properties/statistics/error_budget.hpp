@@ -38,7 +38,7 @@ class ErrorBudget {
   double alpha(std::size_t gate) const { return total_ * (weights_[gate] / sum_); }
   /// Returns the value of log e at which the gate raises an alarm.
   double log_threshold(std::size_t gate) const { return log_threshold_at(alpha(gate)); }
-  /// Returns this threshold for a gate that may raise a false alarm with probability `alpha`.
+  /// Returns the value of log e at which a gate with false-alarm probability `alpha` raises an alarm.
   static double log_threshold_at(double alpha) { return numerics - std::log(alpha); }
 
  private:

@@ -79,7 +79,7 @@ struct GroupExcess {
   double deviations = 0;               ///< (observed - expected) / standard deviation of observed
   std::vector<std::uint64_t> first{};  ///< the first records of the side with more than expected, at most 5
 
-  /// Sets this to the excess of `cell` if its excess has more standard deviations.
+  /// Replaces this excess by the excess of `cell` if `cell` deviates by more standard deviations.
   void raise(const CellCount& cell) {
     const auto count = static_cast<double>(cell.seen);
     const double more = (count - cell.expected) / std::sqrt(cell.variance);

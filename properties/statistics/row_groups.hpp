@@ -41,7 +41,7 @@ namespace draftproof {
 //
 // Cost: one sort.
 //
-// Correctness: groups are fixed before the first trial, so folded counts are counts of ordinary cells.
+// Correctness: groups are fixed before the first trial, so counts summed by group are counts of ordinary cells.
 
 inline constexpr int default_groups = 32;
 
@@ -53,7 +53,7 @@ std::vector<std::uint32_t> mass_groups(std::span<const double> key, std::span<co
 /// token depends on this ratio.
 std::vector<double> ratio_key(std::span<const double> target, std::span<const double> proposal);
 
-/// Returns the probabilities summed by group (compensated).
+/// Returns the probabilities summed by group, with compensated summation.
 std::vector<double> folded(std::span<const std::uint32_t> group, std::span<const double> distribution,
                            int groups = default_groups);
 /// Returns the counts summed by group.

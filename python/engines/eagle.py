@@ -1,4 +1,4 @@
-"""EAGLE: `evaluate_posterior` of its repository, a fixed tree of candidate paths whose drafts count as certain."""
+"""EAGLE: `evaluate_posterior` of its repository, a fixed tree of candidate paths whose drafts count as having q = 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""tpu-inference: rejection sampling of its JAX layers on a CPU, one chain whose drafts count as certain."""
+"""tpu-inference: rejection sampling of its JAX layers on a CPU, one chain whose drafts count as having q = 1."""
 
 from __future__ import annotations
 

@@ -54,7 +54,8 @@ struct RatioSearch {
     const std::size_t first = start[cell], left = (cell == 0 ? size : start[cell - 1]) - first;
     constexpr std::size_t strip = 4;
     if (left <= strip && first + strip <= size) [[likely]] {
-      // Also compares entries after the cell, which are at most b, because a loop of varying length is mispredicted.
+      // Always compares `strip` entries: those after the cell are at most b and add 0. The processor mispredicts the
+      // end of a loop of varying length.
       std::size_t beyond = 0;
       for (std::size_t i = 0; i < strip; ++i) beyond += ratios[first + i] > b;
       return first + beyond;
@@ -83,7 +84,8 @@ struct SumSearch {
     const std::size_t first = guide[cell] + 1, left = guide[cell + 1] + 1 - first;
     constexpr std::size_t strip = 4;
     if (left <= strip && first + strip <= sums) [[likely]] {
-      // Also compares sums after the cell, which exceed `at`, because a loop of varying length is mispredicted.
+      // Always compares `strip` sums: those after the cell exceed `at` and add 0. The processor mispredicts the end of
+      // a loop of varying length.
       std::size_t beyond = 0;
       for (std::size_t i = 0; i < strip; ++i) beyond += below[first + i] <= at;
       return static_cast<Token>(first + beyond - 1);

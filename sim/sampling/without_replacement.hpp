@@ -31,7 +31,8 @@ class UniformOnComplement {
   DRAFTPROOF_DEVICE Token draw(std::uint64_t word) const {
     if (vocabulary_ <= n_) return no_token;
     auto rank = static_cast<Token>(scale(word, static_cast<std::uint64_t>(vocabulary_ - n_)));
-    // Finds the rank-th token outside: x becomes rank + the number of seen tokens up to x, until it stays the same.
+    // Finds the rank-th token outside the set: x becomes rank + the number of seen tokens up to x, until it stays the
+    // same.
     for (Token x = rank;;) {
       int below = 0;
       for (int i = 0; i < n_; ++i) below += seen_[i] <= x;

@@ -49,7 +49,7 @@ class SharedGuide<RatioTable> {
   /// that recurs often enough: a scheme whose residual depends on the drafts would need a guide for each trial.
   void drawn(const RatioTable::Residual& residual, std::uint64_t times, const RatioTable& distributions) const {
     if (guided_.load(std::memory_order_relaxed) != nullptr) return;
-    // Making a guide costs about two bisections for each cell.
+    // Making a guide costs about two bisections for each cell, so it waits for as many draws as the guide has cells.
     if (draws_.fetch_add(times, std::memory_order_relaxed) < ResidualGuide::cells_for(distributions.order().size()))
       return;
     const std::unique_lock lock(making_, std::try_to_lock);

@@ -25,7 +25,7 @@ def first_round() -> Any:
         own.check_target = own.extend_context = NOTHING
         own.target_features = lambda model: nullcontext(lambda: torch.zeros(1, len(p)))
         own.draft = lambda *given, **named: q[None]
-        out = loop(own, target, stubs.ROOT, 2, 1.0, stop_token_ids=[])  # a round reaches the limit of 2 tokens
+        out = loop(own, target, stubs.ROOT, 2, 1.0, stop_token_ids=[])  # at 2 tokens the loop ends after a round
         return [*drafts[: out.acceptance_lengths[0] - 1].tolist(), int(given.last)]
 
     return stubs.on_logits(flashmap_round)

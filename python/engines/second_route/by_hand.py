@@ -219,7 +219,7 @@ def openvino_genai() -> None:
     """
     adapter = engine("openvino-genai", enters=True)[1]
     texts, p, q = 4000, {0: F(3, 4), 2: F(1, 4)}, {0: F(1, 4), 2: F(3, 4)}
-    after = {0: 1, 2: 0}  # the token with all mass after token 0, and after token 2
+    after = {0: 1, 2: 0}  # after token 0, token 1 has all mass; after token 2, token 0 has
     rows = [[[float(after.get(t) == x) for x in range(3)] for t in range(3)] for _ in range(2)]
     rows[0][1], rows[1][1] = ([float(row.get(x, 0)) for x in range(3)] for row in (p, q))
     by_hand = dict.fromkeys(range(3), F(0))

@@ -144,8 +144,8 @@ def dejavuu() -> None:
 
 
 def mlx_dspark() -> None:
-    """If p and q are nearly equal, the residual after a rejection may be empty. The package's source then draws from
-    all tokens alike, also from tokens with p = 0."""
+    """If p and q are nearly equal, the residual after a rejection may be empty. The package's source then draws
+    every token with equal probability, also tokens with p = 0."""
     impossible = "L=1 K=1 [] p=(2915 1 0)/2916 q=(5829 2 0)/5831"
     seen = Counter(
         edge("mlx-dspark", "spec_sample_accept", impossible, 1, 1 - 2.0**-24, show=False) for _ in range(300)
