@@ -77,8 +77,8 @@ struct Declaration {
   bool requests = false;  ///< `generate` takes several requests with prompts, and models with a state
   /// Whether `verify` gets a grammar's mask for each row of p, and rows of p to which the mask was not applied.
   bool grammar = false;
-  /// `verify`, or `generate` for several requests, gets these settings of each request, and rows to which they were not
-  /// applied.
+  /// Settings of each request that `verify`, or `generate` for several requests, gets together with rows to which they
+  /// were not applied.
   std::vector<Setting> settings{};
   bool ragged = true;            ///< rows of a batch may have different numbers of drafts
   bool deterministic = true;     ///< equal calls have equal results

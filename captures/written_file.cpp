@@ -48,8 +48,8 @@ bool write_all(int file, const std::string& text) {
 WriteTarget write_target(const std::string& path) {
   std::error_code failed;
   const fs::file_status found = fs::status(path, failed);
-  // A shell passes pipes and files that it opened for this process under these names. They are written directly,
-  // because a rename would replace the name only.
+  // A shell passes pipes and files that it opened for this process under the names below. Such a file is written
+  // directly, because a rename would replace the name only.
   const bool own = path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
                    path.starts_with("/proc/self/fd/");
   if (fs::exists(found) && own) return {path, "an open file of this process", true};

@@ -28,7 +28,7 @@
 namespace draftproof {
 
 // The optimum of a draft sampling that always drafts the set T and one token y outside it, in closed form. SpecHub's
-// hub, greedy drafts and the tail draw are such distributions.
+// hub, greedy drafts and the tail draw are such samplings.
 //
 //   T         fixed     tokens drafted with probability 1
 //   rho       free      distribution of y; not defined on T
@@ -86,8 +86,8 @@ template <class Scalar>
 Scalar two_draft_optimum(std::span<const Scalar> target, std::span<const Scalar> proposal) {
   std::vector<std::size_t> rising(target.size());
   std::iota(rising.begin(), rising.end(), std::size_t{0});
-  // Tokens with q = 0 are left out. They need not be in S, because they would add p and nothing else, and only without
-  // them p_a q_b < p_b q_a is a strict weak order.
+  // Tokens with q = 0 are left out. They need not be in S, because they would only add their p to the cut; and only
+  // without them the comparison p_a q_b < p_b q_a of tokens a and b is a strict weak order.
   std::erase_if(rising, [&](std::size_t x) { return !(proposal[x] > Scalar(0)); });
   std::sort(rising.begin(), rising.end(),
             [&](std::size_t a, std::size_t b) { return target[a] * proposal[b] < target[b] * proposal[a]; });

@@ -78,14 +78,14 @@ class Process {
 
   /// Writes all `parts` and reads until `sink` is complete, each as far as the other side allows. Without `sink` it
   /// only writes. Throws: the exceptions of `sink`. Cost: large parts are copied once, by the child that reads them. A
-  /// child that replies before it has read all of `parts` may read bytes that the caller has written there later.
+  /// child that replies before it has read all of `parts` may read what the caller has since written to their memory.
   Exchange exchange(Parts parts, ByteSink* sink, Clock::time_point deadline);
   /// Closes the connection to the program, which then reads an end of file and can still write.
   void close_input();
   /// Whether the child ended by itself, or the program closed the connection, before `deadline`.
   bool ended(Clock::time_point deadline);
   /// Ends the child and all its processes, or the connection. Returns how it ended: `exit code 3`, `signal 11
-  /// (Segmentation fault)`, `the program closed the connection`, or by_host. The second call returns the same.
+  /// (Segmentation fault)`, `the program closed the connection`, or by_host. A second call returns the same text.
   std::string end();
   /// Returns the last 4 KiB of a child's stderr.
   std::string_view error_tail() const { return tail_; }

@@ -157,7 +157,7 @@ std::vector<std::vector<Token>> WireProgram::texts(Message request, const Served
   const std::size_t rows = lengths.size();
   const auto longest = static_cast<std::uint64_t>(*std::max_element(lengths.begin(), lengths.end()));
   constexpr std::uint64_t words = std::uint64_t{1} << 20, number = 4, characters = 12;
-  // The limit on the reply allows texts that are too long, so that they are reported as an error of their lengths.
+  // The limit on the reply has space for texts that are too long, so that the error states their lengths.
   const bool one = models.prompts.empty(), may_end = !declaration().end_tokens.empty();
   const std::uint64_t widest = one ? longest : 2 * longest + 64, numbers = rows * (widest + 1);
   const Message reply = dialogue_.ask(request, {words + number * numbers, words + characters * numbers});

@@ -1,4 +1,4 @@
-// Runs a program to its end and captures its output; peers are measured this way. The arguments pass through no shell.
+// Runs a program to its end and captures its output, for measurements of peers. The arguments pass through no shell.
 //
 // Cost: one process. A call is not safe while another thread changes the environment.
 #pragma once

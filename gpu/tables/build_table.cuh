@@ -11,7 +11,8 @@
 //
 // Cost: three sorts of V tokens, one running sum, and two more running sums per proposal.
 // Correctness: the integers equal those that quantise() makes on the host. Every other entry is one conversion or one
-// division of these integers, or the result of a search in them, by the host's functions where these exist.
+// division of these integers, or the result of a search in them, and is formed by a function of the host if there is
+// one.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 
 namespace draftproof::gpu {
 
-/// Counts the tokens with p > 0 or q > 0 in each run.
+/// Counts the tokens with p > 0 or q > 0 in each run of a row (grid.hpp).
 struct CountTokens {
   Turn turn;
   std::uint64_t* counts;  ///< [number of runs of a row]

@@ -25,7 +25,8 @@
 
 namespace draftproof::gpu {
 
-/// A note of a run of a row, or of a whole row: the sum, the greatest entry, and the number of tokens that have it.
+/// A note of a run of a row (grid.hpp), or of a whole row: the sum, the greatest entry, and the number of tokens that
+/// have it.
 struct RowNote {
   std::uint64_t sum;
   std::uint64_t greatest;  ///< high half: bits of the largest entry; low half: ~token, so the first token is greatest

@@ -1,6 +1,7 @@
 // Memory of a stable sort of (key, number) pairs and of running sums, and the interface `machine` of the three
-// operations that build a table. DeviceMachine (device_machine.cuh) runs them on a GPU. The tests have a machine for
-// hosts without a GPU: it runs the bodies as fibers and uses the standard library's sort and sums.
+// operations that build a table (kernels, sorts, running sums). DeviceMachine (device_machine.cuh) runs them on a GPU.
+// The tests have a machine for hosts without a GPU: it runs the bodies as fibers and uses the standard library's sort
+// and sums.
 //
 //   code                           meaning
 //   machine.each(body)             all threads of a grid call body (grid.hpp)

@@ -12,7 +12,7 @@
 //                                         (paths)
 //
 // Deterministic. The random source compares strictly in `flip`, so a scheme that tests its drafts through `flip` alone
-// does too; the line p / q is for schemes that draw uniforms and compare them with their code.
+// compares strictly too; the line p / q is for schemes whose own code compares uniforms.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // Schemes with the claim `drafter_invariant` emit the same token for any proposal and drafts, with the same
-// random bits and target. Along paths this holds given the drafts that agreed so far: the proposals of the
-// first d tokens are kept and later ones changed. Runs trials, so it also covers schemes that the explorer
-// cannot enumerate.
+// random bits and target. Along paths the proposals of the first d tokens are kept and later proposals are changed: the
+// first d + 1 tokens must stay the same. Runs trials, so it also covers schemes that the explorer cannot enumerate.
 #pragma once
 
 #include <algorithm>

@@ -137,9 +137,9 @@ struct EqualDistributions {
 // Entries that are equal in a row are equal in every form, so a scheme that compares or sorts entries decides the same
 // on all forms (RowRest, sim/sampling/weights.hpp); the families "flat" and "ties" have such rows. If two numbers that
 // a scheme computes from the rows are equal in fractions, rounding may make either one the greater; the output
-// distribution of a lossless scheme does not depend on which. Acceptance is compared between plain rows and the table
-// alone, because fresh rows have coarse bins, and not for plans found by a search (Info::searches_plan), because
-// rounding may lead the search to another plan.
+// distribution of a lossless scheme does not depend on which one is the greater. Acceptance is compared between plain
+// rows and the table alone, because fresh rows have coarse bins, and not for plans found by a search
+// (Info::searches_plan), because rounding may lead the search to another plan.
 struct FormsAgree {
   static constexpr std::string_view name = "forms_agree";
   static constexpr std::string_view about =
@@ -233,7 +233,7 @@ struct Relabelling {
   static constexpr int every = 4;
 
   /// Does not apply to draft sampling that ranks tokens, which breaks ties by id. A scheme that is lossy by design may
-  /// do so too, but the output of a lossless scheme is p in any order of tokens.
+  /// break ties by id too, but the output of a lossless scheme is p in any order of tokens.
   static bool applies(const AnyVerifier& verifier, const AnyDrafter& drafter) {
     return !drafter.info().ranks_tokens &&
            !(verifier.info().ranks_tokens && verifier.info().promise == Promise::lossy);

@@ -137,7 +137,7 @@ struct StrictGrid {
   };
 
   /// Returns the distribution of the token over all combinations of grid values; nullopt if there are too many
-  /// or two draws come before the last.
+  /// combinations or two draws come before the last.
   static std::optional<std::vector<Rational>> count_on_grid(const Decider<Rows<double>, Scripted>& decider,
                                                             const Tuple& tuple, int vocabulary) {
     std::map<std::pair<Token, std::size_t>, int> runs;  // by token and number of draws

@@ -125,7 +125,7 @@ class GateSchedule {
   GateSchedule(std::uint64_t first, std::uint64_t budget, double log_threshold)
       : first_{first}, budget_{budget}, log_threshold_{log_threshold} {}
 
-  /// Returns the planned size of the next batch in trials, 0 if there is none. The batch runs
+  /// Returns the planned size of the next batch in trials, 0 if the gate has ended. The batch runs
   /// poisson_count(next()) trials.
   std::uint64_t next() const {
     if (state_ == GateState::failed) return 0;

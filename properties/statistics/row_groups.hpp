@@ -90,7 +90,7 @@ struct RowRounding {
 /// e^h - 1 for each depth group.
 using DepthSlack = std::array<double, depth_groups>;
 /// Returns the slack of each depth group for rows in this format. `log_sum` is the logarithm of the sum of e^v over the
-/// row, or 0 for probabilities.
+/// entries v of the row, or 0 for probabilities.
 DepthSlack depth_slack(RowRounding rounding, double log_sum);
 
 /// Probability and slack of each group.
@@ -110,7 +110,8 @@ struct RowGroups {
   double top_overlap = 0, top_q = 0, top_slack_q = 0;
 };
 
-/// Writes the groups of rows p and q [S] to `out`. One of the rows may be empty; its groups are then 0.
+/// Writes the groups of rows p and q, each with S entries for S tokens, to `out`. One of the rows may be empty; its
+/// groups are then 0.
 void group_rows(std::span<const float> p, std::span<const float> q, const DepthSlack& slack_p,
                 const DepthSlack& slack_q, RowGroups& out);
 

@@ -38,8 +38,8 @@ struct Interval {
   double low, high;
 };
 
-/// Returns the two-sided interval of confidence 1 - alpha; successes <= trials, 0 < alpha < 1. (0, 1) if trials
-/// is 0.
+/// Returns the two-sided interval of confidence 1 - alpha; successes <= trials, 0 < alpha < 1. The interval is (0, 1)
+/// if `trials` is 0.
 Interval clopper_pearson(std::uint64_t successes, std::uint64_t trials, double alpha);
 
 /// Level of the one-sided bounds that raise an alarm. An acceptance whose lower bound exceeds the optimum

@@ -41,8 +41,8 @@ def request(**given: Any) -> SimpleNamespace:
 
 
 def step_of(root: Path, implementation: Any) -> Any:
-    """Returns step(settings, logits [n + 1, W], drafts [n]) -> tokens: the engine's verification of one request whose
-    text is WRITTEN. Only the functions are compiled, because the engine's modules load device libraries."""
+    """Returns step(settings, logits [n + 1, W] of W tokens, drafts [n]) -> tokens: the engine's verification of one
+    request whose text is WRITTEN. Only the functions are compiled, because the engine's modules load device libraries."""
     import numpy as np
     import torch
     from torch.profiler import record_function

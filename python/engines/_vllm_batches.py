@@ -108,7 +108,7 @@ def must_follow(likeliest: Any, drafts: Any, tokens: Any) -> None:
 def among_others(vllm: Any, name: str, temperature: float = 1.0, seeded: bool = False, **cut: float) -> Any:
     """Returns a subject of the third request of a ragged batch. The first request is greedy and must follow the argmax;
     its rows have the tokens in reverse order. The second has no drafts. Without `cut`, only the kernels run. `seeded`:
-    the greedy and the judged request have separate generators.
+    the greedy request and the third request have separate generators.
 
     cut   top_k or top_p of the judged request; the whole sampler runs, at `temperature`, by which the logits are
           multiplied first. Two added tokens, whose probability is just below the cut, must not be emitted.

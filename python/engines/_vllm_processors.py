@@ -10,7 +10,8 @@ from draftproof.declare import adapter
 from draftproof.engines import beside
 
 PROMPT, WRITTEN = (0,), (1, 1, 1)  # tokens of each request before the step; only the prompt has token 0
-# Frequency, presence and repetition penalties of the greedy request, the request without drafts and the judged request.
+# Frequency, presence and repetition penalties of the greedy request, of the request without drafts and of the judged
+# request, whose tokens the gate tests.
 PENALTIES = ((1.0, 0.5, 1.0), (0.5, 1.0, 4.0), (0.25, 0.5, 2.0))
 
 

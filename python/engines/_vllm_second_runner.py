@@ -15,8 +15,9 @@ BIAS, MIN_P = 1.5, 2.0**-4
 
 
 def raw_logits(torch: Any, first: Any, rows: Any, drafts: Any, at: float) -> Any:
-    """Returns logits of the judged request [n + 1, V + MORE], which become `rows` when the processors and temperature
-    `at` are applied. Each added token is as likely as all tokens below V together, or just below the cut of min-p."""
+    """Returns logits [n + 1, V + MORE] of the request whose tokens the gate judges. They become `rows` when the
+    processors and temperature `at` are applied. Each added token is as likely as all tokens below V together, or just
+    below the cut of min-p."""
     wide = torch.nn.functional.pad(rows, (0, MORE)) * at
     wide[:, rows.shape[-1] + BAD_END] = first.after_first(torch, drafts.tolist())
     wide[:, rows.shape[-1] + BELOW_MIN_P] = (rows.max(-1).values + torch.tensor(MIN_P / 2).log()) * at

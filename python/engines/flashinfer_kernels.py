@@ -28,8 +28,8 @@ def library(*defines: str) -> Any:
 
 def verifier(kernels: Any, seed_of: Callable[[int, int], tuple[Any, int]], replaced: bool, **declared: Any) -> Any:
     """Returns a subject of the kernel. seed_of(rows, drafts) returns the seed and the offset of the kernel's generator.
-    `replaced`: in a row with an empty residual, where the kernel's token is wrong, it is replaced by the target's
-    likeliest token, so that the gate shows other defects."""
+    `replaced`: in a row with an empty residual, the kernel's token is wrong and is replaced by the target's likeliest
+    token, so that the gate shows other defects."""
     import torch
 
     def verify(p: Any, q: Any, drafts: Any) -> Any:

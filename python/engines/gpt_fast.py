@@ -14,7 +14,7 @@ import numpy as np
 from draftproof.declare import adapter
 from draftproof.engines import CHAINS, Engine, EngineAdapter, functions_of
 
-# In float32 token 1 has the same probability in both rows, and token 2 is a few steps larger in q.
+# In float32 token 1 has the same probability in p and q, and the probability of token 2 is a few ulps larger in q.
 EQUAL_UP_TO_ROUNDING = "L=1 K=1 [] p=(0 2915 1)/2916 q=(0 5829 2)/5831"
 NAMES = ("multinomial_sample_one_no_sync", "logits_to_probs", "model_forward")
 DRAFTING = ("sample", "decode_one_token", "decode_n_tokens")

@@ -7,7 +7,7 @@ from typing import Any, cast
 from draftproof.declare import adapter
 from draftproof.engines import Engine, EngineAdapter, functions_of
 
-# In float32 token 0 has the same probability in both rows, and token 1 is a few steps larger in q.
+# In float32 token 0 has the same probability in p and q, and the probability of token 1 is a few ulps larger in q.
 EQUAL_UP_TO_ROUNDING = "L=1 K=1 [] p=(2915 1)/2916 q=(5829 2)/5831"
 
 

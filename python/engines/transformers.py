@@ -8,7 +8,7 @@ from typing import Any
 from draftproof.declare import adapter
 from draftproof.engines import Engine, EngineAdapter
 
-# After softmax in float32, token 0 has the same probability in both rows, and token 1 is a few steps larger in q.
+# After softmax in float32, token 0 has equal probability in p and q, and token 1 is a few ulps more probable in q.
 EQUAL_UP_TO_ROUNDING = "L=1 K=1 [] p=(2915 1)/2916 q=(5829 2)/5831"
 
 

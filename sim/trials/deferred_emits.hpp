@@ -108,7 +108,7 @@ class DeferredEmits {
   };
 };
 
-/// The source of a trial whose last draw may be deferred.
+/// The random source of a trial whose last draw may be deferred.
 class DeferredEmitSource : public PhiloxBatch::Source {
  public:
   DeferredEmitSource(PhiloxBatch& words, int i, int trial, DeferredEmits& deferred)
@@ -130,7 +130,7 @@ class DeferredEmitSource : public PhiloxBatch::Source {
 //
 //   guess            the first flip returns true; mispredicted() is whether its random bits give false
 //   no guess         the first `known_rejections` flips return false without reading their random bits
-//   all other flips  by their random bits
+//   all other flips  are decided by their random bits
 //
 // Cost: one flip more in the trials with a wrong guess. In return the processor avoids the mispredictions of the branch
 // on the first flip, about one in two trials; later flips are mostly false, which it predicts. The second run makes
@@ -183,7 +183,7 @@ class SpeculativeFlips : public DeferredEmitSource {
 // Correctness: a sequential scheme (Info::sequential) decides on the drawn drafts from the same random bits as with
 // all drafts, and the results of an aborted trial are discarded.
 
-/// The source of a trial on its first drafts.
+/// The random source of a trial that is decided on its first drafts.
 template <bool guess>
 class AbortableSource : public SpeculativeFlips<guess> {
  public:
