@@ -98,9 +98,9 @@ struct ServedResult {
   }
 };
 
-/// A request to generate. For a program of one request, two Markov tables of order n stand for the models, and the text
-/// starts after n tokens 0. For a program that serves several requests, two finite automata with S states stand
-/// for the models; they start in state 0 and read a prompt first.
+/// A request to generate. For a program that serves one request, two Markov tables of order n stand for the models, and
+/// n tokens 0 precede the text. For a program that serves several requests, two finite automata with S states stand for
+/// the models; they start in state 0 and read a prompt first.
 struct ServedModels {
   int vocabulary = 0;
   int memory = 1;  ///< n

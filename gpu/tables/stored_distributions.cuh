@@ -1,4 +1,5 @@
-// Prepares rows of a stored batch for tables: checks them, converts them to floats and makes their notes.
+// Prepares rows of a stored batch for tables: checks them, converts them to floats and makes the notes of their runs
+// (fixed_rows.cuh).
 //
 //   array        size         allocated
 //   faults       [B]          if the batch has no array of faults

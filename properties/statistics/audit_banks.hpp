@@ -34,15 +34,15 @@ GroupDesign top_verdict_design(std::string name);
 // most the sum of both bounds. No group along p / q has tokens on both sides of p = q, so the probabilities of a group
 // follow from its sums.
 
-/// Returns the groups of verdict_design.
+/// Returns mass and slack of each group of verdict_design().
 GroupMasses<2 * ratio_groups> verdict_masses(const RowGroups& rows);
-/// Returns the groups of top_verdict_design.
+/// Returns mass and slack of each group of top_verdict_design().
 GroupMasses<4> top_verdict_masses(const RowGroups& rows);
 
 // A share s of the mass of p moves to its most likely tokens T, or away from them if s < 0, and the other
-// tokens change in proportion: p'(T) = p(T) + s, at most half of the available mass. The distribution of (draft,
-// verdict, token) of rejection sampling by p' follows from sums over T and over the tokens with p < q. It is
-// exact to first order in s if T is one token; a bet is fair in any case (moved_mass_bets.hpp).
+// tokens change in proportion: p'(T) = p(T) + s, where |s| is at most half of the mass that can move. The distribution
+// of (draft, verdict, token) of rejection sampling by p' follows from sums over T and over the tokens with p < q. It is
+// exact to first order in s if T is one token; a bet has mean at most 1 in any case (moved_mass_bets.hpp).
 
 /// Returns bets on two cells: the most likely token and all other tokens.
 MovedMassBets moved_tokens(std::string name);

@@ -93,8 +93,8 @@ class GateCounts {
 };
 
 // When a gate evaluates its counts, when it stops, and its final state. Each batch doubles the number of
-// trials. The gate may evaluate the e-value after each batch, and may continue because the e-value is large. Both are
-// valid without a correction.
+// trials. The gate may evaluate the e-value after each batch, and may continue because the e-value is large. Both keep
+// the bound on false alarms without a correction, by Ville's inequality.
 //
 //   budget                     planned number of trials
 //   log e < log 1e2            ok

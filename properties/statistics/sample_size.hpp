@@ -17,8 +17,8 @@
 // from memory), whose L1 distance is 2 TV.
 //
 // A gate of e-values needs more trials because it may stop at any time: log e of its best bet is about z^2 / 2
-// and must reach log(1 / alpha) plus log 220, for 5 components and 44 bets. Hence z = 7.2 rather than 6.0, 15 %
-// more trials.
+// and must reach log(1 / alpha) plus log 220, for 5 components and 44 bets. Hence z is 7.2 rather than 6.0, which takes
+// 15 % more trials.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ def request(**given: Any) -> SimpleNamespace:
 
 def step_of(root: Path, implementation: Any) -> Any:
     """Returns step(settings, logits [n + 1, W] of W tokens, drafts [n]) -> tokens: the engine's verification of one
-    request whose text is WRITTEN. Only the functions are compiled, because the engine's modules load device libraries."""
+    request whose text is WRITTEN. Only the functions are compiled: the engine's modules would load device libraries."""
     import numpy as np
     import torch
     from torch.profiler import record_function

@@ -118,7 +118,7 @@ def tree_chain() -> Any:
 
 def greedy(distribution: str) -> Any:
     """Returns a subject of the kernel for greedy targets, which accepts drafts while they equal the target's token.
-    Here this token is drawn from p after every node, so that the distribution is p for every tree."""
+    Here the target's token is drawn from p after every node, so that the distribution is p for every tree."""
     kernels = library()
 
     def verify(p: Any, q: Any, drafts: Any, parents: Any) -> Any:

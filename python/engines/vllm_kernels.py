@@ -24,8 +24,8 @@ ZERO = "where p = q up to rounding the residual is empty, and the race gives tok
 
 def launched(kernel: Any, **unused: Any) -> Callable[[Callable[..., Any]], Callable[..., None]]:
     """Replaces vLLM's launcher, which compiles kernels ahead of their first call. The decorated function returns the
-    grid and further arguments. These and the function's arguments are passed to the kernel by name; its parameter
-    x_ptr takes the argument x."""
+    grid and further arguments. The further arguments and the function's own are passed to the kernel by name; the
+    kernel's parameter x_ptr takes the argument x."""
     del unused
     names = list(inspect.signature(getattr(kernel, "fn", kernel)).parameters)
 

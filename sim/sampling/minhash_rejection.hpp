@@ -1,6 +1,6 @@
 // Darts, each a uniform token x and a uniform height in [0, 1): the token of the first dart with height < w(x) has
-// distribution w. For distributions p and q with the same darts, the first dart below p is the first dart below q with
-// probability sum min(p, q) / sum max(p, q).
+// distribution w. Such a dart is below w. For distributions p and q with the same darts, the first dart below p is the
+// first dart below q with probability sum min(p, q) / sum max(p, q).
 //
 //   token    scale(first, V)                  `first` of a block of noise; uniform up to V 2^-64
 //   height   unit_interval(second)            `second` of the block; a multiple of 2^-53, so w is realised up to 2^-53
