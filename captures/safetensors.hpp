@@ -26,8 +26,8 @@ struct Safetensors {
 /// One array of a header: its type, its shape and its range of the data.
 struct SafetensorsEntry {
   std::string name;
-  std::string type;                  // as in the file, `F32`
-  std::optional<DType> dtype;        // empty: a type that this program does not read
+  std::string type;                  // as in the file, such as `F32`
+  std::optional<DType> dtype;        // empty if this program does not read the type
   std::vector<std::uint64_t> shape;  // an array of this shape and dtype has end - begin bytes
   std::uint64_t begin = 0, end = 0;  // offsets into the data
 };

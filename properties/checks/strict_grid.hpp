@@ -66,7 +66,7 @@ struct StrictGrid {
                                                : std::vector{4, 4, 4, 4};
     std::vector<int> q(wanted.size(), 0);
     std::copy(shape.begin(), shape.end(), q.begin());
-    // Moves mass from the less probable half of the tokens, by target weight, to the more probable half.
+    // Moves mass from the half of the tokens that is less probable under the target to the other half.
     std::vector<std::size_t> order(wanted.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return wanted[a] < wanted[b]; });

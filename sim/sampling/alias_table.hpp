@@ -122,8 +122,8 @@ DRAFTPROOF_DEVICE inline Token alias_draw(const std::uint64_t* cells, const std:
   return static_cast<Token>(own ? at : cell & 0xffffffffu);
 }
 
-/// Draws from a quantised row. The shares in the table are exactly the row; the 64 random bits of a draw add at most
-/// V 2^-64 in total variation.
+/// Draws from a quantised row. The shares in the table realise the row exactly; the 64 random bits of a draw add at
+/// most V 2^-64 in total variation.
 class AliasTable {
  public:
   explicit AliasTable(std::span<const std::uint64_t> mass) : cells_(mass.size()), rest_(mass.size()) {

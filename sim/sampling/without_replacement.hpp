@@ -168,7 +168,8 @@ std::vector<Token> top_tokens(int vocabulary, const Probability& probability) {
 // Correctness: equal to drawing trial by trial, because random bits have addresses, and the second draw of a trial
 // reads the same bits.
 
-/// Writes the drafts of trial t to out + t * stride and their number to lengths[t]; `drafter` draws a single trial.
+/// Writes the drafts of trial t to out + t * stride and their number to lengths[t]; `drafter` draws the drafts of a
+/// single trial.
 template <class Drafter, DrawsTogether L, class Words>
 void draw_without_together(const Drafter& drafter, const L& distributions, int drafts, Words& words, Token* out,
                            int stride, int* lengths) {
@@ -188,8 +189,8 @@ void draw_without_together(const Drafter& drafter, const L& distributions, int d
 //
 // Cost: O(k) additions and a guided look-up for draft k, as if drawn trial by trial; but removed tokens are not sorted,
 // no loop length depends on random bits, and the reads of the next loop are prefetched.
-// Correctness: step_over adds an interval's mass only if the interval starts at or before `at`, so it can process the
-// whole list: later intervals start after `at` too.
+// Correctness: step_over adds an interval's mass to the drawn position `at` only if the interval starts at or before
+// `at`, so it can process the whole list: later intervals start after `at` too.
 
 class DrawsWithout {
  public:

@@ -39,7 +39,7 @@ def wanted(logits: Any) -> Any:
 
 
 def filters() -> Iterator[tuple[str, str, str, Callable[[Any], Any]]]:
-    """Yields the name and version of an engine, and the name of its top-p function and the function, which takes and
+    """Yields for each engine its name, its version, the name of its top-p function, and the function, which takes and
     returns logits [V]."""
     from transformers.generation import logits_process
 

@@ -46,7 +46,7 @@ def window(step: Callable[..., tuple[int, Any, Any]], rows_of: Any, drafts: list
 
 
 def lumina(checkout: Path) -> Callable[[], tuple[int, ...]]:
-    """Returns a function that writes a text. Each token has probability 1/2 after any text; the first drafts are 0 0."""
+    """Returns a function that writes a text. Tokens have probability 1/2 after any text; the first drafts are 0 0."""
     file = checkout / "lumina1/scheduler/jacobi_iteration_lumina_mgpt_SCDMC.py"
     names = ("SpeculativeSampler", "prefix_matching_next_tokens")
     sampler, match = functions_of(file, names, {"torch": torch, "F": torch.nn.functional})
