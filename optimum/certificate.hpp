@@ -52,7 +52,7 @@ std::string reject(std::span<const Rational> target, const std::map<TokenSet, Ra
 //   upper    upper        >= p(S) + 1 - Pr(all drafts in S)
 //
 // Cost: a check takes O(V) integer products for i.i.d. drafts; without replacement V K M operations in long double,
-// with M = 90 to 500 nodes (optimum/race_acceptance.hpp), a second or two at V = 131,072.
+// with M = 200 to 600 nodes (optimum/race_acceptance.hpp), a second or two at V = 131,072.
 //
 // Correctness: the check shares no code with the scans. Masses of sets are integers, ratios are compared by cross
 // products, powers near a bound are computed in integers, and the race is enclosed (optimum/race_acceptance.hpp).
