@@ -1,5 +1,6 @@
 // Parametric families: target and proposal distributions computed from a few numbers. A family is one header in
-// families/. This file has the registry of families and the parser of `zipf:vocabulary=32000,positions=8`.
+// families/. This file has the registry of families and the parser of specifications such as
+// `zipf:vocabulary=32000,positions=8`.
 #pragma once
 
 #include <concepts>
@@ -34,9 +35,8 @@ struct Parameter {
   ParameterKind kind = ParameterKind::Real;
 };
 
-/// The form of a family: a default-constructible struct whose distributions are a pure function of its members, the
-/// seed and the position. `vocabulary` is a member or a constant; an optional member `drafts` is the number of
-/// proposals.
+/// Requires a default-constructible struct whose distributions are a pure function of its members, the seed and the
+/// position. `vocabulary` is a member or a constant; an optional member `drafts` is the number of proposals.
 template <class T>
 concept FamilyLike = std::default_initializable<T> && requires(const T& family) {
   { T::name } -> std::convertible_to<std::string_view>;
@@ -46,7 +46,7 @@ concept FamilyLike = std::default_initializable<T> && requires(const T& family) 
   { family.pair(std::uint64_t{}, std::size_t{}) } -> std::same_as<RowPair>;
 };
 
-/// A parameter, for the documentation and the parser.
+/// The fields of Parameter that do not depend on the family's type, for the documentation and the parser.
 struct ParameterInfo {
   std::string name;
   std::string about;

@@ -28,7 +28,7 @@ nlohmann::json parse_json_object(std::string_view text, const std::string& file)
   try {
     parsed = json::parse(text.begin(), text.end(), guard);
   } catch (const json::exception& error) {
-    // The library's message quotes the text; in_quotes makes it printable and short.
+    // The message of nlohmann::json quotes the file's text; in_quotes makes the message printable and short.
     throw file_error(file, "no JSON: " + in_quotes(without_identifier(error.what())), "a JSON object");
   }
   if (!parsed.is_object()) throw file_error(file, fmt::format("a JSON {}", parsed.type_name()), "a JSON object");

@@ -155,10 +155,11 @@ using Archive = std::unique_ptr<zip_t, decltype([](zip_t* archive) { zip_discard
 using ZipEntry = std::unique_ptr<zip_file_t, decltype([](zip_file_t* entry) { zip_fclose(entry); })>;
 
 // Deflate uses at least one bit for the length and one bit for the distance of a match of at most 258 bytes: at most
-// 1032 bytes for each byte read (RFC 1951). A directory with a larger ratio is wrong.
+// 1032 bytes for each byte read (RFC 1951). A ZIP directory that states a larger ratio is wrong.
 constexpr std::uint64_t largest_ratio = 1032;
 
-/// Returns the uncompressed size of entry `index`, checked as far as the directory alone permits. Throws: InputError.
+/// Returns the uncompressed size of entry `index`, checked as far as possible from the ZIP directory, before any data
+/// is read. Throws: InputError.
 std::uint64_t checked_size(zip_t* archive, zip_uint64_t index, std::uint64_t file_size, const std::string& file,
                            const std::string& array) {
   const auto refuse = [&](std::string found, std::string wanted) {

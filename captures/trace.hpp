@@ -56,7 +56,7 @@ class Trace {
 
   // Fields of record r < R.
   std::int32_t emitted(std::size_t r) const { return emitted_[r]; }
-  /// The number of the proposal row after the same prefix, or -1 if there is none.
+  /// The number of the proposal row after the record's prefix, or -1 if the trace does not have this row.
   std::int64_t emitted_q(std::size_t r) const { return emitted_q_[r]; }
 
   // Fields of draft d < D. Block b has the drafts draft_start(b) to draft_start(b + 1) - 1.
@@ -65,7 +65,7 @@ class Trace {
   std::int32_t draft_parent(std::size_t d) const { return draft_parent_[d]; }
   std::size_t draft_q(std::size_t d) const { return static_cast<std::size_t>(draft_q_[d]); }
 
-  // First record, draft and proposal row of block b; R, D and Q for b = B.
+  // First record, draft and proposal row of block b < B; for b = B the end of the arrays: R, D and Q.
   std::size_t block_start(std::size_t b) const { return static_cast<std::size_t>(block_start_[b]); }
   std::size_t draft_start(std::size_t b) const { return static_cast<std::size_t>(draft_start_[b]); }
   std::size_t q_start(std::size_t b) const { return static_cast<std::size_t>(q_start_[b]); }
@@ -73,11 +73,12 @@ class Trace {
   std::int32_t accepted(std::size_t b) const { return accepted_[b]; }
   std::int64_t request(std::size_t b) const { return request_[b]; }
 
-  /// Returns the symbol of `token` in a row: the token itself; in the truncated form its column, or n for the rest.
+  /// Returns the symbol of `token` in a row: the token itself; in the truncated form the column of the token, or the
+  /// last symbol if the row does not store the token.
   std::size_t symbol(RowsOf whose, std::size_t row, std::int32_t token) const;
 
-  /// Writes the probabilities of a row to out [S], normalised; returns the logarithm of the sum by which they were
-  /// divided.
+  /// Writes the probabilities of a row to out [S], normalised; returns the logarithm of the sum that divided the
+  /// probabilities.
   /// Throws: InputError, with array, row and token, if the stored row is not a distribution.
   double distribution(RowsOf whose, std::size_t row, std::span<float> out) const;
 

@@ -60,7 +60,7 @@ std::string known_commands(const std::string& name) {
 int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> known) {
   using namespace draftproof;
   registry();
-  [[maybe_unused]] static const bool once = (found::commands(), true);  // merge and plan call run() again
+  [[maybe_unused]] static const bool once = (found::commands(), true);  // once: merge and plan call run() again
   Session session;
   session.checkpoint = std::move(known);
   CLI::App app{"Proves, measures and times the verifiers of multi-draft speculative decoding.", "draftproof"};
@@ -116,7 +116,8 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
     std::reverse(words.begin(), words.end());  // CLI11 reads arguments from the back
     app.parse(std::move(words));
   } catch (const CLI::RequiredError& error) {
-    // If the first word is not a command, CLI11 reports only that a subcommand is missing. This message names the word.
+    // If the first word is not a command, CLI11 reports only that a subcommand is missing. The InputError names the
+    // word.
     if (const auto rest = app.remaining(); app.get_subcommands().empty() && !rest.empty())
       throw InputError({.file = "command", .got = in_quotes(rest.front()), .expected = known_commands(rest.front())});
     return after_cli11(app.exit(error, std::cout, std::cerr));
@@ -191,7 +192,7 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
   }
 }
 
-/// Returns the message, cut in the middle if it has more than 1000 characters.
+/// Returns the message of an error, with the middle cut out if the message has more than 1000 characters.
 std::string shortened(const std::string& error) {
   constexpr std::size_t most = 1000, half = most / 2;
   return error.size() <= most ? error : error.substr(0, half) + " ... " + error.substr(error.size() - half);

@@ -14,7 +14,8 @@ namespace draftproof {
 #ifdef DRAFTPROOF_WITH_MPI
 namespace {
 
-/// Whether a launcher started this process. Without one MPI_Init is not called, because it takes half a second.
+/// Whether an MPI launcher (such as mpirun) started this process. Without a launcher the program does not call
+/// MPI_Init, which takes half a second.
 bool launched() {
   constexpr std::array<const char*, 3> variables{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
   return std::any_of(variables.begin(), variables.end(),

@@ -18,7 +18,7 @@ namespace draftproof {
 
 namespace {
 
-/// Returns `selection` with the range of the text "a:b".
+/// Returns `selection` with the positions a to b - 1 for the text "a:b".
 Selection parse_positions(const std::string& text, Selection selection) {
   const char* const end = text.data() + text.size();
   const auto first = std::from_chars(text.data(), end, selection.first);
@@ -182,7 +182,7 @@ std::vector<Source> SourceChoice::open_whole(const std::vector<std::string>& spe
   for (const auto& spec : specs) sources.push_back(open(spec, seed));
   for (const Source& source : sources) {
     if (!rows_too) break;
-    if (source.describe().value("kind", "") == "family") continue;  // rows of a family are computed and need no check
+    if (source.describe().value("kind", "") == "family") continue;  // computed rows need no check
     for (std::size_t i = 0; i < source.positions() && !stop_requested(); ++i) source.pair(i);
   }
   return sources;
@@ -211,7 +211,7 @@ const TrialDevice* DeviceChoice::device() const {
   if (const TrialDevice* device = trial_device(name)) return device;
   std::string known = "cpu";
   for (const auto& device : found_trial_devices()) known += ", " + std::string(device->name());
-  const bool without = name == "cuda";  // draftproof supports this device, but this program is not linked with it
+  const bool without = name == "cuda";  // the program is not linked with the library that has this device
   throw InputError({.file = "--device",
                     .got = in_quotes(name),
                     .expected = (found_trial_devices().empty() ? known : "one of " + known) +

@@ -50,19 +50,21 @@ struct Session {
   int threads = 0;  ///< 0: all processors
   std::string format = "table";
   std::string output{};  ///< file for the result; empty: standard output
-  bool timings = false;  ///< whether the machine-readable data has times; it is then not reproducible
-  bool stored = false;   ///< whether results come from files; write() then adds nothing to their data
+  bool timings = false;  ///< whether machine-readable results have times, which differ from run to run
+  bool stored = false;   ///< whether results come from files; write() then adds no field to the data
   bool quiet = false;    ///< whether progress is suppressed
   std::vector<adapters::OpenAdapter> external{};  ///< adapters of --adapter, in order
-  std::shared_ptr<Checkpoint> checkpoint{};  ///< blocks from the command that runs this one, such as merge; else null
+  std::shared_ptr<Checkpoint> checkpoint{};       ///< blocks from the calling command, such as merge; else null
 
-  /// Throws: InputError if `output` cannot be written. Called before the work; changes no file.
+  /// Throws: InputError if `output` cannot be written. Called before the work, so that the error comes early; changes
+  /// no file.
   void check_output() const;
-  /// Opens the adapters and registers every verifier of theirs that can run trials under its declared name, with
-  /// "@adapter" appended if the name is taken. With several adapters, each has a numbered subfolder in the dump folder.
+  /// Opens the adapters and registers, under their declared names, all verifiers of the adapters that can run trials.
+  /// If a name is taken, "@adapter" is appended to it. With several adapters, each has a numbered subfolder in the dump
+  /// folder.
   /// Throws: InputError, AdapterError.
   void open_adapters(const std::vector<std::string>& texts, const adapters::WireOptions& options);
-  /// Sets seed, threads and stop flag of the options of some work.
+  /// Copies the session's seed, threads and stop flag to `options`.
   void set(auto& options) const {
     options.seed = seed;
     options.threads = threads;
@@ -73,14 +75,14 @@ struct Session {
   /// to standard output.
   /// Throws: WriteFailure if it cannot be written.
   void write(const Document& result) const;
-  /// Returns the text for a run that ends before it has a result, in the selected format.
+  /// Returns the text that a run prints if it ends before it has a result, in the selected format.
   std::string last_words() const;
 
  private:
   void write_to_standard_output(const std::string& text) const;
 };
 
-/// Whether a result was written that is marked as not complete.
+/// Whether write() wrote a result that is marked as not complete.
 bool wrote_incomplete_result();
 /// Makes SIGINT, SIGTERM and SIGHUP set the stop flag. A second signal ends the program with exit code 3 and prints the
 /// text of set_last_words(), unless the result is being written; a third signal kills it.
@@ -89,12 +91,12 @@ void install_stop_handler();
 void set_last_words(const std::string& text);
 /// Makes the first Ctrl-C exit at once, for code that cannot be interrupted.
 void end_at_first_signal();
-/// Reopens closed standard descriptors on /dev/null, so that a later open() cannot return descriptors 0 to 2. Their use
-/// still fails.
+/// Reopens closed standard descriptors on /dev/null, so that a later open() cannot return descriptors 0 to 2. Reading
+/// or writing a descriptor that was closed still fails.
 void keep_standard_streams_apart();
 
 /// Progress on standard error: a line that is rewritten on a terminal, an occasional line elsewhere. May be updated
-/// from only one thread at a time. Shows nothing for short work.
+/// from only one thread at a time. Work that ends before the first line is due shows nothing.
 class Progress {
  public:
   /// `total` is the number of units of work; `quiet` suppresses all output.

@@ -18,8 +18,8 @@
 namespace draftproof::gpu {
 
 /// The views are in host or in device memory, as the function that takes the batch requires. Strides are in entries;
-/// 0 means one row for all positions. Position i uses the random bits of trial `first_trial` + i of `seed`. Rows are
-/// probabilities that sum to 1 within the rounding of Entry.
+/// a stride of 0 means that all positions share a row. Position i uses the random bits of trial `first_trial` + i of
+/// `seed`. Rows are probabilities of type Entry that sum to 1 up to rounding.
 template <class Entry>
 struct Batch {
   int positions = 0;   ///< B

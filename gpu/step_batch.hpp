@@ -21,7 +21,7 @@
 
 namespace draftproof::gpu {
 
-/// A tree within the arrays of a batch. Node numbers count from the tree's own first node.
+/// The location of a tree in the arrays of a batch. In `nodes` and `draws`, node 0 is the tree's first node.
 struct TreeSpan {
   std::int64_t first_node = 0, first_draw = 0, first_row = 0;
   std::int32_t size = 0, length = 0;
@@ -31,8 +31,8 @@ struct TreeSpan {
 using DeviceCarry = FixedList<PendingResidual<double>, max_path_length>;
 
 /// The views are in host or in device memory, as the function that takes the batch requires. Strides are in entries.
-/// Request i uses the random bits of trial `first_trial` + i of `seed`. Rows are probabilities that sum to 1 within the
-/// rounding of Entry.
+/// Request i uses the random bits of trial `first_trial` + i of `seed`. Rows are probabilities of type Entry that sum
+/// to 1 up to rounding.
 template <class Entry>
 struct StepBatch {
   int requests = 0;    ///< B
@@ -53,7 +53,8 @@ struct StepBatch {
     const TreeSpan& span = trees[i];
     return {nodes + span.first_node, draws + span.first_draw, span.size, span.length};
   }
-  /// The rows of request i after context c; without `with_proposal`, the target row also serves as the proposal row.
+  /// The rows of request i after context c. If `with_proposal` is false, the target row takes the place of the proposal
+  /// row, which is then not read.
   DRAFTPROOF_DEVICE RowView<Entry> rows(std::int64_t i, int c, bool with_proposal = true) const {
     const std::int64_t row = trees[i].first_row + c;
     const Entry* const p = target + row * target_stride;

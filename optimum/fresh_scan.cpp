@@ -13,7 +13,7 @@ constexpr int fine_bits = 6, octaves = 8;
 constexpr int buckets = 2 * octaves << fine_bits;
 constexpr int lowest_step = (127 - octaves) << fine_bits;
 
-/// Masses are below 2^63. As signed integers they convert to double in one instruction.
+/// Masses are below 2^63. The cast to signed integers makes the conversion to double one instruction.
 double ratio_of(std::uint64_t p, std::uint64_t q) {
   return static_cast<double>(static_cast<std::int64_t>(p)) / static_cast<double>(static_cast<std::int64_t>(q));
 }
@@ -50,10 +50,12 @@ class FreshScan {
   }
 
   Optimum run() {
-    // The value of any cut is an upper bound of the optimum, so `bar` starts as the least value at the ends of buckets.
+    // The optimum is the least value of a cut of the tokens by ratio, so any cut's value is an upper bound. `bar`
+    // starts as the least value of the cuts at the ends of buckets.
     double bar = 1;
     each_bucket([&](std::size_t, ExactMass, ExactMass to, std::size_t) { bar = std::min(bar, value(to)); });
-    // A value has (K + 2) roundings; the bound by a line (fresh_scan.hpp) has a few more.
+    // `bar` is raised by the error of rounding: the value of a cut has (K + 2) roundings, and the linear bound of
+    // fresh_scan.hpp a few more.
     bar += (2 * drafts_ + 16) * 0x1p-53;
     std::array<bool, buckets> open{};
     each_bucket([&](std::size_t bucket, ExactMass from, ExactMass to, std::size_t) {
@@ -118,10 +120,10 @@ class FreshScan {
   int drafts_;
 };
 
-/// Up to this size, sorting all tokens costs less than clearing the buckets.
+/// Up to this vocabulary size, sorting all tokens costs less than clearing the buckets.
 constexpr std::size_t few_tokens = 128;
 
-/// Scans every prefix in the order of a ratio table.
+/// Returns the optimum from the values of all cuts between tokens, in the order of a ratio table.
 Optimum scan_few(std::span<const double> target, std::span<const double> proposal, int drafts) {
   const auto p = quantise(target), q = quantise(proposal);
   std::array<KeyedToken, few_tokens> keyed;

@@ -183,7 +183,8 @@ struct Line {
   bool dashed = false;
 };
 
-// The plots draw these lines; the tables have all other measurements.
+// Lines of the two plots of the page, each with the names of its benchmarks. The tables also show benchmarks without a
+// line.
 constexpr Line costs[] = {
     {"single_draft", "cost/single_draft/iid/{}/1"},
     {"recursive_rejection, K = 4", "cost/recursive_rejection/iid/{}/4"},
@@ -260,7 +261,7 @@ std::vector<Figure> figures_of(const Results& results) {
                        .y_label = "processor time a decision",
                        .y_tick = plots::time_tick};
   for (const auto& [label, name, dashed] : costs) add(cost, series_of(results, label, name, false, dashed));
-  // Lower bounds are drawn only beside measured costs.
+  // A plot with lower bounds but no measured cost is left out.
   if (!cost.empty())
     for (const std::string& lower_bound : lower_bounds_of(results))
       add(cost, series_of(results, "lower bound: " + lower_bound, "lower_bound/" + lower_bound + "/{}", false, true));
@@ -309,7 +310,8 @@ bool add_to_pages() {
                            one.change == Change::slower});
     return changes;
   });
-  // A missed goal is graded open, not bad, because times depend on the machine and do not show a wrong scheme.
+  // A missed goal gets Grade::open, not Grade::bad, because times depend on the machine, so a miss does not prove a
+  // scheme wrong.
   page::found_verdict_readers().push_back([](const page::Json& data, std::vector<page::Verdict>& verdicts) {
     if (!of_benchmarks(data)) return;
     const Results results = results_of(data, "benchmarks");
@@ -340,7 +342,8 @@ std::string rendered(Section section) {
   return text + "\n";
 }
 
-/// Returns a matrix if names have numbers, else a table with one row per benchmark and its counters.
+/// Returns matrices (see matrix_of) if names of benchmarks contain numbers such as V and K, else a table with one row
+/// per benchmark and its counters.
 std::string tables_for(const std::vector<const Measurement*>& members, const CellText& cell) {
   const bool numbered = std::any_of(members.begin(), members.end(),
                                     [](const Measurement* one) { return !split_name(one->name).numbers.empty(); });
@@ -357,7 +360,7 @@ CellText time_cell(bool rate) {
   };
 }
 
-/// Returns tables of one counter; empty if no member has it.
+/// Returns tables of one counter; empty if no benchmark in `members` has the counter.
 std::string counter_tables(std::vector<const Measurement*> members, const std::string& counter) {
   std::erase_if(members, [&](const Measurement* one) { return !one->counters.contains(counter); });
   if (members.empty()) return {};
@@ -460,7 +463,7 @@ void write_page(const Results& results, const std::string& file) {
   const fs::path page(file), folder = page.parent_path() / page.stem();
   const auto figures = figures_of(results);
   write_whole(page, page_text(results, figures, folder.filename().string()));
-  std::error_code failed;  // not read: if there is no folder, write_whole() throws
+  std::error_code failed;  // ignored: without the folder, write_whole() throws
   if (!figures.empty()) fs::create_directories(folder, failed);
   for (const Figure& figure : figures) write_whole(folder / figure.file, drawn(figure.plot).file());
 }

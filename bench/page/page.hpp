@@ -21,14 +21,14 @@ struct SplitName {
 };
 SplitName split_name(const std::string& name);
 
-/// Splits measurements into parts for separate tables: rows are in one part if they share a column. Each part keeps
-/// the order of the measurements.
+/// Splits measurements into parts for separate tables. Two rows (the words of a name) are in one part if both have a
+/// measurement in the same column (the numbers of a name). Each part keeps the order of the measurements.
 std::vector<std::vector<const Measurement*>> parts_of(const std::vector<const Measurement*>& measurements);
 
 using CellText = std::function<std::string(const Measurement&)>;
 
-/// Returns a table with rows in the order of the measurements and columns ascending; a skipped measurement is
-/// a dash.
+/// Returns a table with one row for the words and one column for the numbers of the names. Rows keep the order of the
+/// measurements, columns ascend; a skipped measurement is a dash.
 Table matrix_of(const std::vector<const Measurement*>& measurements, const CellText& text);
 
 struct Figure {
@@ -46,8 +46,8 @@ plots::Series series_of(const Results& results, const std::string& label, const 
 /// (cli/report/page).
 bool add_to_pages();
 
-/// Whether a run for the page includes this benchmark. It includes both sides of every goal, all benchmarks of groups
-/// that do not have one benchmark for each scheme, and a selection of the others.
+/// Whether a run for the page includes this benchmark. The run includes both benchmarks of every goal's ratio, all
+/// benchmarks of groups that do not have one benchmark for each scheme, and a selection of the other groups.
 bool on_page(const std::string& plain_name, const std::vector<Goal>& goals);
 
 /// Writes `file`, and its plots into the folder of the same name without extension.

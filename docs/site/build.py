@@ -21,13 +21,15 @@ import registry
 import stage
 
 ROOM = pathlib.Path(__file__).parent
-#: The pages outside of the menu's groups (START), and the folders whose headers Doxygen reads (HEADERS).
+#: START has the pages at the top level of the menu, outside its groups; HEADERS has the folders whose headers Doxygen
+#: reads.
 START = ["index.md", "contents.md", "python.md", "ci.md", "tutorial.md", "which-verifier.md"]
 HEADERS = ["sim", "verifiers", "optimum", "captures", "properties", "adapters", "cli/report", "gpu"]
 
 
 def write_reference(found, pages, headers):
-    """Writes a page for each registered entry, and returns their menu. `headers` is the result of header_pages."""
+    """Writes a page for each registered entry, and returns the menu of these pages. `headers` is the result of
+    header_pages."""
     menu = []
     for folder, title in reference.TITLES.items():
         entries = [entry for (of, _), entry in sorted(found.items()) if of == folder]
@@ -92,12 +94,14 @@ def mkdocs(folder, staged, menu):
 
 
 def rank(site):
-    """Makes searches show guides before pages of single mutants. Writes the index as a script, because a page opened
-    from a file may not fetch it. The theme of Debian 12 does not pass the boost of a page to lunr; later themes do."""
+    """Makes searches show guides before pages of single mutants. Writes the search index as a script, because browsers
+    do not let a page opened from a file fetch another file. Changes the search script so that it passes the boost of a
+    page to lunr, because the theme of Debian 12 does not pass it."""
     index = json.loads((site / "search/search_index.json").read_text())
     for page in index["docs"]:
         if page["location"].startswith("reference/"):
-            # A word in a title counts a thousand times a word in the text.
+            # The boost is far below 1, because the search counts a word in a title a thousand times as much as a word
+            # in the text.
             page["boost"] = 0.0005 if "mutants/" in page["location"] else 0.5
     text = json.dumps(index)
     (site / "search/search_index.json").write_text(text)

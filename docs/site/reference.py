@@ -1,5 +1,5 @@
-"""The page of a registry's entry: its description, its rule as its header states it, its measurements and its links to
-other entries and pages."""
+"""Makes the page of a registered entry: its description, the rule that its header states, its measurements, and links
+to other entries and pages."""
 from registry import SURVEYED, WALKED
 
 TITLES = {
@@ -8,7 +8,8 @@ TITLES = {
     "properties": "Properties", "path-properties": "Properties of paths", "components": "Components",
     "families": "Families", "studies": "Studies",
 }
-#: Fields of `describe` that another part of the page shows.
+#: Fields of the JSON of `draftproof describe` that are not in the page's list of fields, because another part of the
+#: page shows them.
 SAID = {"kind", "what_it_does", "what_it_is", "source", "claims", "draft_samplings", "a_bug_of"}
 
 

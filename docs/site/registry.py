@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-#: By group of `draftproof list`: the folder of its pages, and whether `describe` shows its entries.
+#: For each group of `draftproof list`: the folder of the group's pages, and whether `draftproof describe` accepts the
+#: group's entries.
 GROUPS = {
     "verifiers": ("verifiers", True), "lossy_schemes": ("verifiers", True), "mutants": ("mutants", True),
     "path_verifiers": ("paths", True), "path_lossy_schemes": ("paths", True), "path_mutants": ("path-mutants", True),
@@ -17,7 +18,7 @@ GROUPS = {
     "components": ("components", False), "wrong_components": ("components", False), "families": ("families", True),
     "studies": ("studies", False),
 }
-#: The folders that are searched for an entry's header, by the folder of its page.
+#: For each folder of pages: the folders of the repository that are searched for the headers of the entries.
 HEADERS = {
     "verifiers": ["verifiers", "verifiers/lossy"], "paths": ["verifiers/paths", "verifiers/lossy/paths"],
     "mutants": ["verifiers/mutants"], "path-mutants": ["verifiers/mutants/paths"],
@@ -36,10 +37,10 @@ class Entry:
     name: str
     group: str
     summary: str
-    about: dict = field(default_factory=dict)      # the document of `describe`
+    about: dict = field(default_factory=dict)      # the JSON of `draftproof describe`
     header: pathlib.Path = None                    # path from the root
     comment: str = ""                              # the comment that opens the header
-    rows: list = field(default_factory=list)       # its rows of a survey; for a draft sampling, of its optimum
+    rows: list = field(default_factory=list)       # rows of a survey; for a draft sampling, rows of `optimum`
     kill: list = field(default_factory=list)       # for a mutant, its rows of the kill matrix
     mentions: list = field(default_factory=list)   # (page, title) of the docs pages that name it; set by stage.py
 
@@ -62,7 +63,7 @@ def ask(program, *arguments, codes=(0,)):
 
 
 def headers_of(folder):
-    """Returns {name: header} of the structs with a `name` in the folders of a group."""
+    """Returns {name: header} of the structs with a `name` in HEADERS[folder]."""
     found = {}
     for place in HEADERS[folder]:
         for header in sorted((ROOT / place).glob("*.hpp")):

@@ -57,8 +57,8 @@ def with_links(line, origin, folder):
 
 
 def linkable(found):
-    """Returns {name: entry} for the names that become links in spans of code. Names that are plain English words do
-    not."""
+    """Returns {name: entry} for the names that become links in spans of code. Names that are plain English words are
+    left out."""
     names = {}
     for entry in found.values():
         if entry.folder in ("verifiers", "paths", "draft-samplings", "tree-samplings") or "_" in entry.name:
@@ -67,7 +67,8 @@ def linkable(found):
 
 
 def stage_page(origin, found, folder):
-    """Writes a page and notes which entries it mentions."""
+    """Writes the page `origin` into the site's pages, and adds the page to the mentions of every entry that it
+    names."""
     text = (ROOT / origin).read_text()
     names, seen, lines = linkable(found), set(), text.splitlines()
     title = next((line[2:] for line in lines if line.startswith("# ")), origin)
@@ -86,7 +87,8 @@ def stage_page(origin, found, folder):
         if not line.startswith("#") and origin != "CHANGELOG.md":
             line = re.sub(r"(?<![\[`])`([a-z_0-9/]+)`(?![\]`])", linked, line)
         lines[number - 1] = line
-    # The tests read the names of blocks, as in "python sampler"; mkdocs would show a block with a name as prose.
+    # The tests read the name of a block of code, the word after its language, as in "python sampler". Removes the name,
+    # because mkdocs would show a block with a name as prose.
     for block in reader.split(text)[0]:
         if " " in block.language:
             lines[block.line - 2] = lines[block.line - 2].replace(block.language, block.language.split()[0])
@@ -97,7 +99,7 @@ def stage_page(origin, found, folder):
 
 
 def stage(found, folder):
-    """Copies and changes all pages. Returns [(path in the site, title)]."""
+    """Writes all pages of the repository into `folder`, with changed links. Returns [(path in the site, title)]."""
     staged = [stage_page(str(page.relative_to(ROOT)), found, folder) for page in reader.pages()]
     for file in (ROOT / "docs").rglob("*"):
         if file.is_file() and file.suffix != ".md" and ROOT / "docs" / "site" not in file.parents:

@@ -1,4 +1,4 @@
-// Draws the drafts of one position of a batch in a kernel; a team of threads computes each position.
+// Draws the drafts of one position of a batch in a kernel. The threads of a team draw them together.
 #pragma once
 
 #include <cstdint>

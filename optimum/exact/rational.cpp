@@ -72,8 +72,8 @@ int trailing_zeros(Word2 value) {
   return low != 0 ? std::countr_zero(low) : 64 + std::countr_zero(static_cast<std::uint64_t>(value >> 64));
 }
 
-/// Returns the greatest common divisor by the binary algorithm. The arguments have two machine words, as the numerators
-/// and denominators of products of fractions in machine words do.
+/// Returns the greatest common divisor by the binary algorithm. The arguments have two machine words, because they are
+/// numerators and denominators of products of fractions that have one machine word each.
 Word2 divisor_of_two_words(Word2 a, Word2 b) {
   if (a == 0 || b == 0) return a | b;
   const int common = trailing_zeros(a | b);
@@ -94,8 +94,8 @@ BigInteger divisor(const BigInteger& a, const BigInteger& b) {
 
 bool in_a_word(const BigInteger& value) { return value <= longest_word && value >= -longest_word; }
 
-// The sum and the product of fractions in lowest terms, by the algorithms of Rational's operators on machine words.
-// Part is std::int64_t or Boost's integer.
+// The sum and the product of a fraction of Boost's integers and a fraction in lowest terms, by the algorithms that
+// Rational's operators use for machine words. Part is std::int64_t or Boost's integer.
 
 template <bool negative = false, class Part>
 void add(BigRational& a, const Part& numerator, const Part& denominator) {
@@ -143,7 +143,8 @@ Rational::Rational(const std::string& text) {
 
 Rational::Rational(BigRational value) : big_{new BigRational(std::move(value))} { into_words(); }
 
-/// The smallest int64 is stored as Boost's integer, so the negative of every value in machine words fits there too.
+/// The smallest int64 is stored as Boost's integer, so the negative of every value in machine words fits in machine
+/// words too.
 Rational Rational::from_signed(std::int64_t value) {
   Rational result;
   if (!result.store(value, std::int64_t{1})) return quotient(value, 1);
@@ -263,7 +264,8 @@ Rational::operator double() const {
   if (!big_ && std::abs(numerator_) <= exact && denominator_ <= exact)
     return static_cast<double>(numerator_) / static_cast<double>(denominator_);
   // Computes the quotient to 55 or 56 bits and sets the last bit if there is a remainder (a sticky bit), so that the
-  // quotient rounds to the same double as the value. For denormals the quotient ends two bits below the least double.
+  // quotient rounds to the same double as the value. For denormals (doubles below 2^-1022) the quotient ends two bits
+  // below the smallest positive double.
   BigRational value = big();
   const bool negative = value.numerator < 0;
   if (negative) value.numerator.backend().negate();

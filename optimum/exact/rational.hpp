@@ -16,8 +16,8 @@ namespace draftproof {
 
 // An exact fraction: two machine words (std::int64_t) while both parts fit, otherwise Boost's integers.
 //
-// The class hides Boost from the sources that use it, which then compile seconds faster. The short fractions of small
-// instances are several times as fast in machine words.
+// The class hides Boost's headers from the sources that use the class, which therefore compile seconds faster. The
+// short fractions of small instances are several times as fast in machine words.
 
 struct BigRational;  // defined below
 
@@ -106,14 +106,15 @@ class Rational {
   template <class Wide>
   bool store(Wide numerator, Wide denominator);
   bool in_words(const Rational& other) const { return !big_ && !other.big_; }
-  /// Moves a value of big_ into machine words if it fits.
+  /// Moves the value of big_ into machine words if the value fits.
   void into_words();
-  /// Calls operation(value of this in big_, numerator, denominator of other) and moves the result into machine words
-  /// if it fits.
+  /// Moves this value into big_, calls operation(*big_, numerator of other, denominator of other), and moves the result
+  /// into machine words if the result fits.
   template <class Operation>
   Rational& beyond(const Rational& other, const Operation& operation);
 
-  /// big_ is null if the value fits in machine words; otherwise it has the value. So equal values have equal forms.
+  /// big_ is null if the value fits in machine words; otherwise big_ points to the value. So equal values are stored in
+  /// the same way.
   std::int64_t numerator_ = 0, denominator_ = 1;
   BigRational* big_ = nullptr;
 };

@@ -18,7 +18,7 @@ enum class Status { passed, failed, undecided, skipped };
 /// Returns the status as printed in reports.
 std::string_view to_text(Status status);
 
-// The tiers of checks, strongest first. A tier is also the label of its gates.
+// The tiers of checks, strongest first. The gates of a tier have the tier's name as label.
 
 enum class Tier {
   proof,    ///< decided in exact fractions, or for an external program by its exact distribution in double
@@ -33,7 +33,8 @@ constexpr std::string_view to_text(Tier tier) {
   return names[static_cast<std::size_t>(tier)];
 }
 
-/// Numbers in the evidence, by name, for JSON reports: "distance" and "limit" of an exact distribution.
+/// Numbers in the evidence, by name, for JSON reports, such as "distance" and "limit" of a check of an exact
+/// distribution.
 using Numbers = std::vector<std::pair<std::string, double>>;
 
 /// The answer of a property on one model.
@@ -52,7 +53,8 @@ struct Answer {
   static Answer passed_if(bool condition, auto&& evidence) { return condition ? passed() : failed(evidence()); }
 };
 
-/// The result of one property, or one statistical component, on all models of a subject: one line of a report.
+/// The result of one property, or of one statistical component, on all models of a subject; a report shows it in one
+/// line.
 struct Finding {
   std::string property;
   Tier tier = Tier::proof;
@@ -68,15 +70,15 @@ struct Finding {
   int passed = 0;     ///< for a proof: number of instances on which it passed
   int undecided = 0;  ///< for a proof: number of instances that were not decided
 
-  /// The part that a checkpoint stores (properties/blocks/stored_value.hpp).
+  /// Returns the members that a checkpoint stores (properties/blocks/stored_value.hpp).
   static auto fields(auto& f) {
     return std::tie(f.property, f.tier, f.status, f.evidence, f.instance, f.replay, f.work, f.device, f.numbers,
                     f.sensitivity, f.passed, f.undecided);
   }
 };
 
-/// Returns the finding that reports an answer. `instance` is the text of the model of the answer, and `replay`
-/// the line that replays it; both are empty if the answer is about all models.
+/// Returns the finding that reports an answer. `instance` is the model of the answer as text, and `replay` the command
+/// line that reproduces the answer; both are empty if the answer is about all models.
 inline Finding finding_of(std::string_view property, Tier tier, Answer answer, std::uint64_t work,
                           std::string instance = {}, std::string replay = {}) {
   return {.property = std::string(property),

@@ -30,7 +30,8 @@ class Accumulator {
 template <>
 class Accumulator<double> : public NeumaierSum {};
 
-/// The output distribution and the probabilities of acceptance. `complete` is false if the limits were reached.
+/// The output distribution and the probabilities of acceptance. `complete` is false if the enumeration reached its
+/// limits.
 template <class Weight>
 struct ExactDistribution {
   std::vector<Weight> output;  ///< V probabilities of the emitted token
@@ -43,8 +44,8 @@ struct ExactDistribution {
 };
 
 /// Enumerates `drafter` and then `decider` on `distributions` with up to `drafts` drafts. Throws: std::logic_error at
-/// a branch of probability zero. In double, rounding may lead to such a branch; it is then enumerated with the
-/// distribution that the program has there.
+/// a branch of probability zero. In double, rounding may lead to such a branch; the enumeration then continues with the
+/// distribution that the program in double uses at this branch.
 template <class L, class Weight>
 ExactDistribution<Weight> explore_distribution(const AnyDrafter& drafter, const Decider<L, Explorer<Weight>>& decider,
                                                const L& distributions, int drafts, ExplorerLimits limits = {}) {
@@ -105,7 +106,7 @@ class InstanceAnalysis {
   const Instance& instance() const { return instance_; }
   ExplorerLimits limits() const { return limits_; }
 
-  /// Whether verifier and draft sampling are defined for `instance`.
+  /// Whether verifier and draft sampling are defined for the V, K and number of proposals of `instance`.
   static bool possible(const AnyVerifier& verifier, const AnyDrafter& drafter, const Instance& instance);
 
   /// Returns the exact distribution on the instance; cached. Throws: std::logic_error at a branch of
@@ -125,7 +126,7 @@ class InstanceAnalysis {
   Trials trials(const Instance& variation, int count) const;
   /// Decides the drafts of `drafted` again, on a variation of the instance, and returns the new trials.
   Trials trials(const Instance& variation, Trials drafted) const;
-  /// Returns the optimum of the draft sampling on the instance, by enumeration of all cuts.
+  /// Returns the optimum of the draft sampling on the instance, as the least value of all cuts (optimum/).
   Rational optimum() const;
 
   /// Returns the number of branches enumerated so far.

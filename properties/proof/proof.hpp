@@ -53,7 +53,7 @@ struct ProofOf {
   bool complete = true;             ///< false after an interrupt: instances are missing, and nothing is proved
   std::uint64_t leaves = 0;         ///< number of branches enumerated
   double seconds = 0;               ///< elapsed wall-clock time
-  std::vector<Finding> findings{};  ///< one for each property that applies, in the registry's order
+  std::vector<Finding> findings{};  ///< one finding for each property that applies, in the registry's order
   std::optional<Distance> distance{};
 
   /// Whether the verifier can be enumerated, so that its output distribution is decided.
@@ -100,7 +100,7 @@ struct ProofOf {
   }
 };
 
-/// Returns the combined status of the proofs. Mutants and lossy schemes do not count.
+/// Returns the combined status of the proofs. Proofs of mutants and lossy schemes are ignored.
 template <class Level>
 Status status_of(const std::vector<ProofOf<Level>>& proofs) {
   Status status = Status::passed;
@@ -116,11 +116,11 @@ Status status_of(const std::vector<ProofOf<Level>>& proofs) {
 // whether the mutant is found.
 //
 // Correctness: a mutant that one instance in ten reveals is missed by 240 instances with probability 1e-11, so
-// it is found with each of 20 seeds.
+// practically every one of 20 seeds finds it.
 
 struct ShownShare {
-  static constexpr int least_in = 10;      ///< at least one instance in this many must reveal a mutant
-  static constexpr int least_listed = 10;  ///< or this many cases must, if they list pairs of settings
+  static constexpr int least_in = 10;      ///< at least one instance in `least_in` must reveal a mutant
+  static constexpr int least_listed = 10;  ///< or this number of cases, if the cases list pairs of settings
 
   int shown = 0, asked = 0;
   bool listed = false;  ///< whether the cases list pairs of settings instead of being random; each pair then has few

@@ -43,9 +43,9 @@ class Prover {
   Prover(const Verifier& verifier, const Drafter& drafter, const ProofOptions& options)
       : verifier_{verifier}, drafter_{drafter}, options_{options} {}
 
-  /// Returns the proof on these instances. Instance n is from family n % `families`; a property with `every` >
-  /// 1 is checked on every family in turn. Throws: any exception of a check except std::logic_error, which
-  /// counts as a failure of the property.
+  /// Returns the proof on these instances. Instance n is from family n % `families`; a property with `every` > 1
+  /// (property.hpp) is checked on one instance in `every` of each family. Throws: any exception of a check except
+  /// std::logic_error, which counts as a failure of the property.
   ProofOf<Level> examine(std::span<const Instance> instances, std::size_t families) const {
     const auto start = std::chrono::steady_clock::now();
     Progress progress{.all = instances.size()};
@@ -58,7 +58,7 @@ class Prover {
     const auto start = std::chrono::steady_clock::now();
     const auto all = static_cast<std::size_t>(wanted);
     const std::size_t size = block_size(options_.checkpoint, all, std::is_same_v<Level, TokenLevel> ? 64 : 32);
-    std::vector<Instance> instances;  // made once, by the first thread that needs an instance
+    std::vector<Instance> instances;  // filled once, by the first thread that needs an instance
     std::once_flag made;
     const auto known = [&]() -> std::span<const Instance> {
       std::call_once(made, [&] { instances = make(); });
@@ -115,7 +115,7 @@ class Prover {
     if (!at.verifier().info().unsupported.explore.empty()) return std::nullopt;
     try {
       return Level::distance(at);
-    } catch (const std::logic_error&) {  // a branch of probability zero, or the limit; a finding reports the error
+    } catch (const std::logic_error&) {  // a branch of probability zero, or EnumerationCut; a finding reports it
       return std::nullopt;
     }
   }
@@ -175,7 +175,7 @@ class Prover {
     }
   };
   using Counts = std::vector<Count>;
-  /// The total variation on a range of instances.
+  /// The total variation between output and target on a range of instances.
   struct Distance {
     int off = 0;
     Rational largest = 0;
@@ -187,8 +187,8 @@ class Prover {
       if (later.largest > largest) largest = later.largest, instance = later.instance;
     }
   };
-  /// The results on a range of instances. Adding ranges in order has the same result as examining all their instances
-  /// as one range.
+  /// The results on a range of instances. Adding consecutive ranges in order gives the results on the range of all
+  /// their instances.
   struct Range {
     int instances = 0;
     std::uint64_t leaves = 0;

@@ -30,8 +30,8 @@ struct RolloutCertificate {
 };
 
 /// Returns the certificate of an output distribution. Requires two distributions of the same size. Tokens with p <=
-/// `least` are left out of the ratio. For distributions in double, which are rounded to units of 2^-60, such tokens
-/// may be rounding errors.
+/// `least` are left out of `ratio` and `never_emitted`, because in double, whose distributions are rounded to units of
+/// 2^-60, the probability of such a token may be a rounding error.
 template <class Scalar>
 RolloutCertificate<Scalar> rollout_certificate(std::span<const Scalar> output, std::span<const Scalar> target,
                                                const Scalar& least = Scalar(0)) {

@@ -22,12 +22,12 @@ namespace draftproof {
 // The last step of shrinking. Greedy descent lowers one weight at a time and may stop at large weights;
 // enumerating all models of the same shape with the smallest weights often finds a readable model.
 
-/// Largest weight of a readable model. of_small_weights() does not replace a readable model.
+/// Largest weight of a model that is easy to read. of_small_weights() returns no replacement for such a model.
 inline constexpr int legible_weight = 5;
 
 /// Returns all valid models of the shape of `origin` with weights up to 2, sorted by total weight. If there are more
-/// than `limit`, returns the models with weights up to 1. The result is empty if the weights of `origin` are readable,
-/// or if even the models with weights up to 1 are more than `limit`.
+/// than `limit`, returns the models with weights up to 1. The result is empty if no weight of `origin` exceeds
+/// legible_weight, or if even the models with weights up to 1 are more than `limit`.
 template <class Model>
 std::vector<Model> of_small_weights(const Model& origin, std::size_t limit = 1000) {
   Model copy = origin;
@@ -63,8 +63,9 @@ std::vector<Model> of_small_weights(const Model& origin, std::size_t limit = 100
 // The search.
 
 struct ShrinkOptions {
-  /// Which shrinking step is tried first after a step that kept the failure. `same_step` saves calls of slow programs:
-  /// it does not retry the more drastic steps, which have just lost the failure on a larger model.
+  /// Selects the shrinking step that is tried first after a step that kept the failure. `same_step` saves calls of slow
+  /// programs: it skips the more drastic steps, because the failure was lost when they were tried on the larger model
+  /// just before.
   enum class Next { most_drastic, same_step } next = Next::most_drastic;
   bool small_weights = false;  ///< whether the search ends with of_small_weights()
   std::size_t most = 20'000;   ///< largest number of models tried, so that the search also ends with a slow program

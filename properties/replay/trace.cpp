@@ -36,7 +36,8 @@ std::string spread_text(const Leaf<Rational>& leaf) {
   return text;
 }
 
-/// Returns the emitted token or its distribution. A draw among a single token is shown as that token.
+/// Returns the emitted token, or the distribution from which it is drawn; a distribution on one token is shown as the
+/// token.
 std::string token_text(const Leaf<Rational>& leaf) {
   if (leaf.verdict.token >= 0) return std::to_string(leaf.verdict.token);
   if (leaf.spread.size() == 1) return std::to_string(leaf.spread.front().first);

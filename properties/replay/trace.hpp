@@ -17,7 +17,7 @@ namespace draftproof {
 struct TraceLine {
   std::string drafts;       ///< tokens in draw order; for a tree, such as 0(1 1) 1(0), children are in brackets
   std::string decisions;    ///< probabilities and outcomes: "1/2 no, 1/3 yes"
-  std::string emitted;      ///< the token or step, or the weights that it is drawn with
+  std::string emitted;      ///< the token or step, or the distribution of the token
   std::string probability;  ///< probability of this path, drafts included
 };
 
@@ -33,7 +33,7 @@ DecisionTrace trace_instance(const AnyVerifier& verifier, const AnyDrafter& draf
 DecisionTrace trace_instance(const AnyPathVerifier& verifier, const AnyTreeDrafter& drafter,
                              const PathInstance& instance, std::uint64_t most);
 
-/// Returns one trial of a simulation on these rows as lines: the drafts, each draw with its uniform, the
+/// Returns one trial of a simulation on these rows as lines: the drafts, each draw with its uniform number, the
 /// verdict. Throws: std::invalid_argument if the verifier does not support the form of the rows.
 template <class L>
 std::vector<std::string> trace_trial(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& distributions,

@@ -1,5 +1,5 @@
 // Type-erased verifiers of paths and trees, and drafters of trees: the counterpart of any_verifier.hpp for iterations
-// that emit more than one token; and the tree form of a verifier of one position.
+// that emit more than one token. Also the class that applies a verifier of one position to a tree.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace draftproof {
 
-/// A verifier prepared for a model. It may cache plans, so each thread needs a separate one.
+/// A verifier prepared for a model. A PathDecider may cache plans, so each thread needs a separate object.
 template <class L, class R>
 class PathDecider {
  public:
@@ -127,7 +127,7 @@ class DecidedByNode final : public PathDecider<L, R> {
   std::shared_ptr<const AnyVerifier> verifier_;
   const ConditionalModel<L>& conditionals_;
   int forgotten_ = 0;
-  std::unordered_map<std::uint64_t, DeciderPtr<L, R>> deciders_;  ///< by context and number of drafts
+  std::unordered_map<std::uint64_t, DeciderPtr<L, R>> deciders_;  ///< keyed by context and number of drafts
 };
 
 }  // namespace draftproof

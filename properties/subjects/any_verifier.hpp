@@ -1,5 +1,5 @@
-// Type-erased verifiers and drafters under test. Each can be prepared for the forms of rows and the random
-// sources listed here. Also the sorted lists that registries consist of.
+// Type-erased verifiers and drafters under test. AnyVerifier and AnyDrafter list the forms of rows and the random
+// sources that they support. Also the sorted lists that registries consist of.
 #pragma once
 
 #include <algorithm>
@@ -87,14 +87,14 @@ struct TrialBatch {
   int stride;
   Token* drafts;
   int* lengths;  ///< number of available drafts of each trial, at most stride
-  /// Trial numbers, if they are not first, first + 1, ..; else null.
+  /// The number of each trial, if the numbers are not first, first + 1, ..; else null.
   const std::uint64_t* trials = nullptr;
   /// Number of drafts that each trial will have, of which `lengths` are available; 0: all are available. A
   /// trial that reads an unavailable draft gets the verdict `drafts_exhausted`. Only for verifiers and drafters
   /// with can_be_lazy() (simulation.hpp).
   int promised = 0;
-  /// Number of flips at the beginning of each trial that are known to reject. A verdict `drafts_exhausted` has this
-  /// number in the field of the accepted draft.
+  /// Number of flips at the beginning of each trial that are known to reject. A verdict `drafts_exhausted` has its
+  /// number of known rejections in `accepted`, the field of the accepted draft.
   int known_rejections = 0;
 
   /// Returns random bits for at most PhiloxBatch::most trials from index `start` on.
@@ -146,7 +146,7 @@ constexpr std::string_view name_of(Kind kind) {
 }
 
 namespace detail {
-/// True while the registry adds the built-in entries. Entries that are added while it is false are user-defined.
+/// True while the registry adds the built-in entries. Entries added at any other time are user-defined.
 inline bool& registering_builtin() {
   static bool builtin = false;
   return builtin;
@@ -199,8 +199,9 @@ class AnyVerifier : public RegisteredVerifier {
 };
 
 /// A registered drafter. `draw` writes a tuple of at most `drafts` tokens and returns its length. For a drafter that
-/// reads shared noise, the overloads with an Explorer draw from the declared distribution instead. This gives the same
-/// results unless the verifier reads the noise too, and such a verifier cannot be enumerated.
+/// reads shared noise, the overloads with an Explorer draw from the declared distribution instead. The results are the
+/// same, because drafts have the declared distribution, unless the verifier reads the noise too; and such a verifier
+/// cannot be enumerated.
 class AnyDrafter {
  public:
   explicit AnyDrafter(const DrafterInfo& info) : info_{info} {}
@@ -225,8 +226,8 @@ class AnyDrafter {
   virtual void draw(const RatioTable&, int drafts, const TrialBatch& batch) const = 0;
   virtual void draw(const Rows<double>&, int drafts, const TrialBatch& batch) const = 0;
   /// Returns the declared probability that a tuple of up to `drafts` drafts begins with `prefix`, in closed
-  /// form; nullopt if the drafter has none. A wrong drafter returns the probability under the distribution that
-  /// it declares.
+  /// form; nullopt if the drafter has no closed form. A wrong drafter returns the probability under the distribution
+  /// that it declares.
   virtual std::optional<Rational> declared_mass(const Rows<Rational>&, int drafts,
                                                 std::span<const Token> prefix) const = 0;
 

@@ -92,8 +92,8 @@ class DeciderOf<V, L, Philox> final : public Decider<L, Philox> {
 
   /// Decides the trials whose random bits are `words`: the trials from `start` on if flips are guessed, else the trials
   /// with indices `places`. Writes the indices of trials with a wrong guess to `open` and returns their number.
-  /// `in_part`: promised drafts may be unavailable (sim/trials/deferred_emits.hpp). Not inlined, so that the state of
-  /// a trial stays in registers.
+  /// `in_part` says that promised drafts may be unavailable (sim/trials/deferred_emits.hpp). Not inlined, so that the
+  /// state of a trial stays in registers.
   template <bool guess, bool in_part>
   [[gnu::noinline]] int decide_group(const TrialBatch& batch, int start, const int* places, PhiloxBatch& words,
                                      Verdict* verdicts, ResidualCache<L>& cache, DeferredEmits& deferred,

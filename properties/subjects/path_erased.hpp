@@ -22,7 +22,7 @@
 
 namespace draftproof {
 
-/// Returns the verifier's plan, or NoPlan if it has none.
+/// Returns the result of the verifier's `prepare`, or NoPlan if the verifier does not have `prepare`.
 template <class V, class L>
 auto prepare_paths(const V& verifier, const ConditionalModel<L>& conditionals, const TreeShape& shape) {
   if constexpr (requires { verifier.prepare(conditionals, shape); })
@@ -124,10 +124,10 @@ class PathVerifierOf final : public AnyPathVerifier {
   }
 
  private:
-  /// Whether V applies a verifier of one position to trees. Its deciders are then made from the deciders of that
-  /// verifier if possible, so that less code is compiled.
+  /// Whether V applies a verifier of one position to trees. The deciders of V are then made from the deciders of the
+  /// verifier of one position (DecidedByNode) if possible, so that less code is compiled.
   static constexpr bool lifted = requires { typename V::Position; };
-  /// Lifted mutants have only the deciders that can refute them, so that less code is compiled.
+  /// Such a V, if it is a mutant, has only the deciders that can refute it, so that less code is compiled.
   static constexpr bool lifted_mutant = V::info.is_mutant() && lifted;
   static constexpr bool explored = V::info.unsupported.explore.empty();
   static constexpr bool audited = explored && V::info.precision_audited();

@@ -1,5 +1,5 @@
-// Verifiers on fresh rows of floats, as an engine runs them. Only benchmarks use these forms, so other programs
-// do not compile them.
+// Verifiers on fresh rows of floats, as an engine runs them. Only benchmarks use verifiers in this form, so other
+// programs do not compile them.
 #pragma once
 
 #include <map>
@@ -19,15 +19,15 @@ using TimedForm = DeciderPtr<FreshRows<float>, Philox> (*)(const FreshRows<float
 using TimedPathForm = PathDeciderPtr<FreshRows<float>, Philox> (*)(const ConditionalModel<FreshRows<float>>&,
                                                                    const TreeShape&);
 
-/// Returns the registered functions by verifier name; Form is TimedForm or TimedPathForm.
+/// Returns the registered preparing functions by verifier name; Form is TimedForm or TimedPathForm.
 template <class Form>
 std::map<std::string_view, Form>& timed_forms() {
   static std::map<std::string_view, Form> forms;
   return forms;
 }
 
-/// Returns the registered function of the verifier `name`; null for mutants and for verifiers that do not support fresh
-/// rows (Info::unsupported).
+/// Returns the registered preparing function of the verifier `name`; null for mutants and for verifiers that do not
+/// support fresh rows (Info::unsupported).
 template <class Form>
 Form timed_form(std::string_view name) {
   const auto found = timed_forms<Form>().find(name);
@@ -43,7 +43,8 @@ void register_timed_path_verifier() {
       return std::make_unique<PathDeciderOf<V, FreshRows<float>, Philox>>(V{}, conditionals, shape);
     };
 }
-/// Registers a verifier of one position, and the verifier of trees that applies it node by node.
+/// Registers the preparing functions of a verifier of one position, and of the verifier of trees that applies it node
+/// by node.
 template <class V>
 void register_timed_verifier() {
   if constexpr (V::info.unsupported.fresh.empty())

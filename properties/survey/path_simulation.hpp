@@ -26,7 +26,7 @@ struct StepRun {
   int iterations = 1;  ///< consecutive iterations of a trial
 };
 
-/// Counts over all trials. += adds counter by counter.
+/// Counts over all trials. The operator += adds each counter.
 struct StepTally {
   std::uint64_t trials = 0;
   std::uint64_t steps = 0;
@@ -51,8 +51,8 @@ struct StepTally {
   double at_least(int tokens) const;
 };
 
-/// Runs the trials of the budget, numbered from `first`. Throws: std::invalid_argument if the verifier cannot
-/// be simulated.
+/// Runs as many trials as the budget has, with numbers from `first` on. Throws: std::invalid_argument if the verifier
+/// cannot be simulated.
 StepTally simulate_paths(const StepRun& run, const PathSource& source, const TrialBudget& budget,
                          std::uint64_t first = 0);
 

@@ -24,7 +24,8 @@ namespace {
 bool distribution_wanted(const PathSurveyOptions& options, const Info& info, const TreeDrafterInfo& sampling) {
   if (!options.draft_samplings.empty())
     return takes_trees(info, sampling) && wanted(options.draft_samplings, sampling.name);
-  // Independent paths if the scheme supports them, so that schemes are comparable; else the scheme's first sampling.
+  // The default is independent paths if the scheme supports them, so that schemes are comparable; else the scheme's
+  // first sampling.
   const std::vector<const AnyTreeDrafter*> samplings = path_registry().drafters_of(info);
   const auto common =
       std::find_if(samplings.begin(), samplings.end(), [](const auto* d) { return d->info().independent_paths; });
@@ -64,8 +65,8 @@ int iterations_of(const PathSource& source, const PathSurveyOptions& options, co
   return source.starts() > 0 && !verifier.stateful() ? 1 : 8;
 }
 
-/// Returns the number of steps of a row. With shared noise the number is limited, because drafter and verifier read
-/// V K random numbers per drafted level: to 16,384 steps at V = 512, K = L = 4.
+/// Returns the number of steps of a row. With shared noise, drafter and verifier read V K random numbers per drafted
+/// level, so affordable_trials() limits the number of steps, to 16,384 at V = 512, K = L = 4.
 std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& options, const StepRow& row) {
   const auto words = static_cast<std::uint64_t>(source.vocabulary()) * static_cast<std::uint64_t>(row.drafts) *
                      static_cast<std::uint64_t>(options.length);
@@ -73,11 +74,12 @@ std::uint64_t planned_steps(const PathSource& source, const PathSurveyOptions& o
                            words);
 }
 
-/// Largest number of trees of a start for which linear programs are solved; a program takes milliseconds.
+/// Largest number of possible trees from one start for which the optimum is computed. Each start needs linear programs,
+/// which take milliseconds.
 constexpr double affordable_trees = 1024;
 constexpr int affordable_starts = 64;
 
-/// Whether the optimum of one iteration from each start is defined here and affordable.
+/// Whether the optimum is defined (starts are fixed, and a trial has one iteration) and affordable.
 bool has_optimum(const PathSource& source, const PathSurveyOptions& options, const AnyPathVerifier& verifier,
                  int drafts) {
   return source.starts() > 0 && source.starts() <= affordable_starts &&
@@ -85,7 +87,7 @@ bool has_optimum(const PathSource& source, const PathSurveyOptions& options, con
          std::pow(source.vocabulary(), drafts * options.length) <= affordable_trees;
 }
 
-/// The optimum of a tree sampling: mean bounds over the starts, and an optimal plan for each start.
+/// The optimum of a tree sampling: the means of the bounds over the starts, and an optimal plan for each start.
 struct PathOptimum {
   PathBounds mean{};
   StartOracle oracle{};
@@ -108,7 +110,8 @@ std::optional<PathOptimum> optimum_of(const PathSource& source, const Conditiona
   return optimum;
 }
 
-/// Adds the optima and the oracle's plans to the rows, computed once for each tree sampling and number of drafts.
+/// Adds the optima to the rows and the plans to the rows of the oracle. Computes them once for each tree sampling and
+/// number of drafts.
 void find_optima(const PathSource& source, const PathSurveyOptions& options, std::vector<StepRow>& rows) {
   std::unique_ptr<ConditionalModel<Rows<double>>> plain;
   std::map<std::pair<const AnyTreeDrafter*, int>, std::optional<PathOptimum>> known;
@@ -129,7 +132,7 @@ void find_optima(const PathSource& source, const PathSurveyOptions& options, std
   std::erase_if(rows, [](const StepRow& row) { return row.oracle && !row.optimum; });
 }
 
-/// Returns the computed trials of a row, in blocks.
+/// Runs the trials of a row in blocks, and returns the counts of the blocks that are computed.
 StepTally tally_of(const StepRun& run, const PathSource& source, const TrialBudget& budget, Checkpoint* known) {
   constexpr std::uint64_t usual = 1 << 14;
   const int branches = run.shape.branching.empty() ? 1 : run.shape.branching.front();
@@ -145,8 +148,8 @@ StepTally tally_of(const StepRun& run, const PathSource& source, const TrialBudg
                       });
 }
 
-/// Adds the oracle for the trees of every existing row, or for all numbers of drafts if only the oracle is
-/// requested.
+/// Adds a row of the oracle for each number of drafts for which `rows` has a row with `drafter`. Without such rows,
+/// because only the oracle is requested, adds a row for every number of drafts of the options.
 void add_oracle(const PathSource& source, const PathSurveyOptions& options, const AnyTreeDrafter& drafter,
                 std::vector<StepRow>& rows) {
   const auto oracle = std::make_shared<const PathVerifierOf<StartOracle>>(Kind::verifier, StartOracle{});

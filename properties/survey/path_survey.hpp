@@ -20,8 +20,8 @@ class Checkpoint;
 struct PathSurveyOptions {
   std::vector<int> drafts{1, 2, 4};  ///< numbers of paths; trees of other shapes get the same numbers of nodes
   int length = 4;                    ///< drafted tokens per path
-  int iterations = 0;                ///< per trial; 0: 1 for stateless verifiers if starts are fixed, else 8
-  std::uint64_t steps = 1 << 16;     ///< number for each row of the result; fewer for couplings at large V
+  int iterations = 0;                ///< per trial; 0 means 1 for stateless verifiers if starts are fixed, else 8
+  std::uint64_t steps = 1 << 16;     ///< steps of each row of the result; fewer for couplings at large V
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors
   std::vector<std::string> verifiers{};  ///< empty: all
@@ -39,11 +39,12 @@ struct StepRow {
   const AnyTreeDrafter* drafter = nullptr;
   int drafts = 1;
   StepTally tally{};
-  /// Largest expected number of accepted tokens with this tree sampling, of any one-shot lossless scheme, and
-  /// of any scheme that also reads the target's next block; means over the starts. Set if all trees can be
-  /// enumerated and trials have one iteration.
+  /// Largest expected number of accepted tokens with this tree sampling: `optimum` over all one-shot lossless schemes,
+  /// `full_information` over all schemes that also read the target's next block. Both are means over the starts. Set if
+  /// all trees can be enumerated and trials have one iteration.
   std::optional<double> optimum{}, full_information{};
-  /// The row's verifier if it is the oracle. Not registered, because it has the plans of this source.
+  /// Owns the row's verifier if this is the oracle, else null. The oracle is not registered, because its plans are
+  /// valid for this source only.
   std::shared_ptr<const AnyPathVerifier> oracle{};
   double cpu_seconds = 0;  ///< time for drafting, verifying and counting; not reproducible
 
@@ -52,16 +53,16 @@ struct StepRow {
   }
 };
 
-/// Returns the shape of K = `drafts` times L tokens for this drafter: K paths, one node with K children that
-/// each begin a path, or K L nodes.
+/// Returns the shape of the drafter's trees with about K L tokens, K = `drafts` and L = `length`: K paths, a node with
+/// K children that each begin a path, or K L nodes.
 TreeShape shape_of(const AnyTreeDrafter& drafter, int drafts, int length);
 
 /// Returns the rows of the survey without results; the oracle has no plans yet. Throws: InputError for unknown
 /// names.
 std::vector<StepRow> plan_steps(const PathSource& source, const PathSurveyOptions& options);
 
-/// Returns the rows, filled in order; after an interrupt the rest is empty. Throws: InputError for unknown
-/// names, and for lengths and numbers of drafts that a source of stored trees does not have.
+/// Runs the survey and returns its rows. Rows are filled in order; after an interrupt the later rows are empty. Throws:
+/// InputError for unknown names, and for lengths and numbers of drafts that a source of stored trees does not have.
 std::vector<StepRow> survey_paths(const PathSource& source, const PathSurveyOptions& options);
 
 }  // namespace draftproof

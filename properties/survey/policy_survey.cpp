@@ -25,7 +25,7 @@ using Component = ComponentOf<SelectionGroup>;
 
 const SelectionRule& rule_of(const PolicyRow& row) { return dynamic_cast<const Component&>(*row.policy).subject(); }
 
-/// The counts of all policies, and of the contexts in which the surveyed steps started.
+/// The counts of all policies, and for each context the number of surveyed steps that started in it.
 struct Tallies {
   std::vector<PolicyTally> policies;
   std::uint64_t batches = 0, requests = 0;
@@ -51,8 +51,8 @@ struct Drafted {
   int start = StepContexts::no_context;
   std::vector<Token> tokens{};
   std::vector<std::vector<double>> rows{};  ///< q before each draft
-  std::vector<double> confidence{1};        ///< after 0, 1, .. drafts
-  int passes = 0, matches = 0;              ///< drafts that pass token verification, and sample-and-match
+  std::vector<double> confidence{1};        ///< the confidence after 0, 1, .. drafts
+  int passes = 0, matches = 0;              ///< number of drafts that pass token verification, and sample-and-match
 };
 
 class BatchWorker {
@@ -81,7 +81,8 @@ class BatchWorker {
       drafted_.push_back(std::move(now));
       view.requests.push_back(view_of(drafted_.back(), accepted, std::move(past.confidence)));
     }
-    // Called after all requests are drafted, because requests point to rows in drafted_, which must not change then.
+    // Called after all requests are drafted, because requests point to rows in drafted_, and adding to drafted_ would
+    // move the rows.
     for (std::size_t r = 0; r < drafted_.size(); ++r) point_at_rows(drafted_[r], view.requests[r]);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       Philox random(options_.seed ^ policy_stream, n, Philox::Role::draft);
@@ -92,7 +93,7 @@ class BatchWorker {
   }
 
  private:
-  static constexpr std::uint64_t policy_stream = 0x73656c656374ull;  ///< not used for drafts or verification
+  static constexpr std::uint64_t policy_stream = 0x73656c656374ull;  ///< no drafts or verification
   static constexpr std::uint64_t coin_stream = 0x636f696e73ull;
 
   /// Drafts and verifies the previous step, and drafts the surveyed step.
@@ -114,8 +115,8 @@ class BatchWorker {
     read(*tree, 2 * request + 1, now);
   }
 
-  /// Returns how much to add to a trial's number for a trial with another stored path. The path is of the same context
-  /// if the context has several.
+  /// Returns the difference between the numbers of a trial and of a trial with another stored path, which starts in the
+  /// same context if that context has several paths.
   std::uint64_t to_other_path() const {
     return source_.most_paths() == 1 ? 1 : source_.stored_paths() / static_cast<std::uint64_t>(source_.most_paths());
   }
@@ -171,7 +172,7 @@ class BatchWorker {
     return request;
   }
 
-  /// The last node has no row, as no draft follows it.
+  /// Sets the rows of all nodes but the last, which gets an empty row because no draft follows it.
   void point_at_rows(const Drafted& drafted, DraftedRequest<double>& request) const {
     for (std::size_t u = 0; u < drafted.rows.size(); ++u) {
       const std::size_t size = u + 1 < drafted.rows.size() ? drafted.rows[u].size() : 0;
@@ -209,11 +210,11 @@ class BatchWorker {
   std::vector<std::uint8_t> legal_;  ///< 1 for every token: captures have no grammar
 };
 
-/// Returns the stored paths of a source as the distribution of the drafts.
+/// Returns the distribution of the drafts that draws a stored path of the source at random.
 DraftedContexts<double> stored_contexts(const PathSource& source, int length) {
   DraftedContexts<double> found;
   const auto view = source.open();
-  std::map<std::pair<int, int>, std::uint64_t> paths;  // by context and the context after its draft
+  std::map<std::pair<int, int>, std::uint64_t> paths;  // number of paths, by context and the context after its draft
   std::map<int, std::uint64_t> paths_through;
   std::map<std::pair<int, int>, double> accepted;
   for (std::uint64_t trial = 0; trial < source.stored_paths(); ++trial) {
@@ -236,8 +237,8 @@ DraftedContexts<double> stored_contexts(const PathSource& source, int length) {
   return found;
 }
 
-/// Returns the drafts of a model, or nullopt if it has too many prefixes for the bound, which visits each once for
-/// each price of each policy.
+/// Returns the drafts of a model, or nullopt if the model has too many prefixes for SelectionBound, which visits every
+/// prefix once for each price of each policy.
 std::optional<DraftedContexts<double>> model_contexts(const PathSource& source, int length) {
   constexpr double most_prefixes = 1e6;
   const auto model = source.plain();

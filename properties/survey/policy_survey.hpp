@@ -8,8 +8,8 @@
 // either result.
 //
 // The confidence after a prefix is computed from the rows, because captures have no confidence head. Some policies use
-// the step before: all drafts of that step are verified, whatever the policy. On stored trees the step before is
-// another stored path of the same context.
+// the results of the previous step. All drafts of the previous step are verified, whatever the policy. On stored trees
+// the previous step has another stored path of the same context.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@
 
 namespace draftproof {
 
-/// The confidence after a prefix.
+/// How the confidence after a prefix is computed.
 enum class ConfidenceHead {
   overlap,  ///< sum of min(p, q): the probability that token verification accepts the next draft
   largest,  ///< the largest entry of q, which is known without a confidence head
@@ -33,7 +33,7 @@ enum class ConfidenceHead {
 struct PolicySurveyOptions {
   int requests = 4;                 ///< number of requests in a batch
   int length = 4;                   ///< number of drafted tokens of a request
-  int budget = 0;                   ///< most verified drafts of a batch; 0: half of the drafts
+  int budget = 0;                   ///< most verified drafts of a batch; 0 means half of the drafts
   std::uint64_t batches = 1 << 12;  ///< number of batches for each policy
   std::vector<double> cost{1};      ///< SelectionView::cost
   ConfidenceHead head = ConfidenceHead::overlap;
@@ -51,7 +51,7 @@ struct PolicySurveyOptions {
 /// Counts of one policy over all batches.
 struct PolicyTally {
   std::uint64_t verified = 0, accepted = 0, emitted = 0;
-  std::uint64_t accepted_squared = 0;  ///< sum of the squares of the accepted drafts of a batch
+  std::uint64_t accepted_squared = 0;  ///< sum over batches of the squared number of accepted drafts
 };
 
 /// The result for one policy.
@@ -59,8 +59,9 @@ struct PolicyRow {
   const AnyComponent* policy = nullptr;
   bool matching = false;  ///< whether sample-and-match verifies, not token verification
   PolicyTally tally{};
-  /// The most accepted drafts of a request at this policy's mean number of verified drafts. Absent if the prefixes are
-  /// too many, and for policies that cut the output after verification or need sample-and-match.
+  /// The largest mean number of accepted drafts of a request that a non-anticipating policy has at this policy's mean
+  /// number of verified drafts. Absent if there are too many prefixes, and for policies that cut the output after
+  /// verification or need sample-and-match.
   std::optional<double> best{};
 };
 

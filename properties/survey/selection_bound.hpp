@@ -1,5 +1,5 @@
 // The best selection policies of chains: the most drafts that a non-anticipating policy gets accepted, at a given mean
-// number of verified drafts. It is the bound in a survey of policies.
+// number of verified drafts. Surveys of policies report this bound (policy_survey.hpp).
 //
 //   t           price of a verified draft
 //   r(x)        probability that the draft x is accepted if the draft before it was: min(1, p(x) / q(x))
@@ -7,14 +7,16 @@
 //   gain        R sum_x q(x) r(x) at a prefix: the accepted drafts that its next draft adds
 //   U(t)        largest value of accepted - t verified of any policy
 //
-// A policy decides about a position from the drafts before it and from p and q after them, so the best one for a price
-// is found from the last position to the first: it verifies the next draft if the value of doing so is positive.
+// A policy decides about a position from the drafts before the position and from p and q after them. So the best policy
+// for a price is found from the last position to the first: it verifies the next draft if this has a positive value,
+// accepted - t verified, with the best decisions after it.
 //
-// Cost: every prefix once for each price; about ten prices.
+// Cost: visits every prefix once for each price; about ten prices.
 // Correctness: Lagrangian duality. A policy with k verified drafts has at most t k + U(t) accepted drafts, for every t.
 // The certificate consists of the price with the smallest bound, and of two best policies for this price, with fewer
-// and with more verified drafts than k: a random choice between the two verifies k and attains the bound. If the best
-// policy at price 0 verifies at most k drafts, it attains the bound alone, and `fewer` is empty.
+// and with more verified drafts than k: a random choice between the two policies verifies k drafts on average and
+// attains the bound. If the best policy at price 0 verifies at most k drafts, it attains the bound alone, and `fewer`
+// is empty.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +33,7 @@ struct DraftedContexts {
     S share, accepted;
     int context;
   };
-  std::vector<std::vector<Draft>> drafts{};  ///< by context; the shares after a context sum to 1
+  std::vector<std::vector<Draft>> drafts{};  ///< indexed by context; the shares after a context sum to 1
 };
 
 /// The mean numbers of verified and accepted drafts of a policy.
@@ -50,12 +52,12 @@ struct SelectionCertificate {
 template <class S>
 class SelectionBound {
  public:
-  /// The contexts where steps start, with their probabilities. Requires that the contexts outlive this object, and
-  /// drafts after all prefixes of less than `length` drafts.
+  /// `starts` has the contexts where steps start, with their probabilities. Requires that the contexts outlive this
+  /// object, and drafts after all prefixes of less than `length` drafts.
   SelectionBound(const DraftedContexts<S>& contexts, std::vector<std::pair<int, S>> starts, int length)
       : contexts_{contexts}, starts_{std::move(starts)}, length_{length} {}
 
-  /// Returns the best policy for a price; of policies with equal values the one that verifies fewer drafts.
+  /// Returns the best policy for a price; of policies with equal values it is the policy that verifies fewer drafts.
   SelectionPoint<S> best(const S& price) const {
     SelectionPoint<S> sum;
     for (const auto& [context, probability] : starts_) add(sum, best(context, length_, probability, S(1), price));
@@ -89,7 +91,8 @@ class SelectionBound {
     sum.accepted = sum.accepted + more.accepted;
   }
 
-  /// Returns the two means of the best continuation after a prefix that is drawn with `probability`; `accepted` is R.
+  /// Returns the mean numbers of verified and accepted drafts of the best continuation after a prefix that is drawn
+  /// with `probability`; `accepted` is R of the prefix.
   SelectionPoint<S> best(int context, int length, const S& probability, const S& accepted, const S& price) const {
     if (length == 0 || !(S(0) < accepted)) return {};
     SelectionPoint<S> point{probability, S(0)};

@@ -41,8 +41,8 @@ bool distribution_wanted(const SurveyOptions& options, const Info& info, const D
   return info.drafts.any() ? sampling.shared_proposal_iid || sampling.fixed : info.drafts.names[0] == sampling.name;
 }
 
-/// Returns the number of tuples of a row. With shared noise the number is limited, because drafter and verifier read
-/// V K random numbers per tuple: to 65,536 tuples at V = 512, K = 4 and 1,048 at V = 32,000.
+/// Returns the number of tuples of a row. With shared noise, drafter and verifier read V K random numbers per tuple, so
+/// affordable_trials() limits the number of tuples, to 65,536 at V = 512, K = 4 and 1,048 at V = 32,000.
 std::uint64_t planned_tuples(const SurveyOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter,
                              int drafts, const Source& source) {
   return affordable_trials(options.tuples, verifier, drafter, source.positions(),
@@ -77,9 +77,9 @@ std::vector<SurveyRow> plan(const Source& source, const SurveyOptions& options) 
   return rows;
 }
 
-/// Marks the rows whose scheme would enumerate too many tuples at some position. Examines only rows with too many
-/// tuples of the whole vocabulary, and no row after it is marked, because supports only grow from position to position.
-/// Calls `report(positions_done)`.
+/// Marks the rows whose scheme would enumerate too many tuples at some position. Examines only rows that would have too
+/// many tuples on the whole vocabulary. A marked row is not examined at later positions, because `supports` only grows
+/// from position to position. Calls `report(positions_done)`.
 void mark_unaffordable(const Source& source, const SurveyOptions& options, std::vector<SurveyRow>& rows,
                        const std::function<void(std::uint64_t)>& report = {}) {
   std::vector<SurveyRow*> open;
@@ -119,12 +119,14 @@ void check_memory(const Source& source, const SurveyOptions& options, const std:
 //   sums     for each row: its counts, processor time in nanoseconds
 //   record   for each draft sampling and number of drafts: positions counted, and sums of their `single` and optimum
 //
-// Cost: memory for the rows in work, and the counts and records of at most 2^14 ranges, for any number of positions.
+// Cost: memory for the rows that are computed at the moment, and for the counts and records of at most 2^14 ranges, for
+// any number of positions.
 //
 // Correctness: values are summed in the order of blocks, inside a block in the order of positions.
 
 constexpr std::uint64_t most_ranges = std::uint64_t{1} << 14;
-/// Largest number of trials of a row in a block. They cost hundreds of times as much as the tables of a position.
+/// Largest number of trials of a row in a block. This number of trials costs hundreds of times as much as the tables of
+/// a position.
 constexpr std::uint64_t usual_part = std::uint64_t{1} << 20;
 
 double cpu_clock(clockid_t clock) {
@@ -154,7 +156,8 @@ class PreparedPosition {
 
   std::size_t position() const { return position_; }
   const RatioTable& table() const { return table_; }
-  /// Runs trials of row r of the survey from number `first` on. Trial t reads the random bits of what.first + t.
+  /// Runs trials of row r of the survey, with numbers from `first` on. Trial t reads the random bits of trial
+  /// what.first + t.
   Tally simulate(std::size_t r, const Simulation& what, std::uint64_t first, const TrialBudget& budget) {
     if (what.verifier.info().unsupported.simulate.empty())
       return run(made(on_table_[r], what, table_), first, budget);
@@ -165,7 +168,7 @@ class PreparedPosition {
   template <class L>
   using Made = std::unique_ptr<Simulator<L>>;
 
-  /// Returns the rows for schemes that cannot use the table.
+  /// Returns the position's rows without a table, for schemes that cannot use the table.
   const Rows<double>& rows() {
     const std::lock_guard lock(mutex_);
     return rows_ ? *rows_ : rows_.emplace(pair_.target, pair_.proposals);
@@ -194,7 +197,7 @@ class PreparedPosition {
 
 class SurveyBlocks {
  public:
-  /// Refers to all three arguments. Requires rows from plan(), without results.
+  /// Keeps references to all three arguments. Requires rows from plan(), without results.
   SurveyBlocks(const Source& source, const SurveyOptions& options, const std::vector<SurveyRow>& rows)
       : source_{source},
         options_{options},
@@ -237,7 +240,7 @@ class SurveyBlocks {
     for (const auto& [block, record] : group.records) records.push_back(from_bytes<std::vector<Measure>>(record));
     std::vector<RowCounts> counts(rows.size());
     if (auto next = group.sums.begin(); !group.sums.empty()) add_counters(next, counts);
-    // Counts positions first, because the mean divides by their number.
+    // Adds up the numbers of positions first, because the means divide by them.
     std::vector<Measure> means = measures_;
     for (const std::vector<Measure>& one : records)
       for (std::size_t m = 0; m < means.size(); ++m) means[m].used += one[m].used;
@@ -266,12 +269,12 @@ class SurveyBlocks {
   }
 
  private:
-  /// The common values of rows with one draft sampling and number of drafts; `single` and `optimum` are sums
-  /// over positions.
+  /// The values that rows with the same draft sampling and number of drafts share; `single` and `optimum` are sums over
+  /// positions.
   struct Measure {
     const AnyDrafter* drafter = nullptr;
     int drafts = 0;
-    bool runs = false;  ///< whether the rows run: then positions with trials are counted, else all positions
+    bool runs = false;  ///< whether the rows have trials: if so, only positions with trials are counted, else all
     double used = 0, single = 0, optimum = 0;
 
     static auto fields(auto& m) { return std::tie(m.used, m.single, m.optimum); }
@@ -290,7 +293,8 @@ class SurveyBlocks {
   std::uint64_t first_position(std::uint64_t range) const { return before(source_.positions(), range, ranges_); }
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
-  /// Returns the tables for position i, reusing those of the previous block if it was at the same position.
+  /// Returns the tables for position i, reusing the tables of the previous block if that block was at the same
+  /// position.
   std::shared_ptr<PreparedPosition> prepared(std::size_t i) {
     {
       const std::lock_guard lock(mutex_);

@@ -28,8 +28,8 @@ bool asked_for(const Options& options, const Verifier& verifier) {
 }
 
 /// Returns the number of trials: `trials`, or fewer if verifier or drafter reads shared noise, so that all trials
-/// together read at most 2^27 random numbers, at `words` per trial. But there is at least one trial for each of the
-/// `starts` positions or contexts.
+/// together read at most 2^27 random numbers, at `words` per trial. Returns at least one trial for each of the `starts`
+/// positions or contexts, up to `trials`.
 template <class Verifier, class Drafter>
 std::uint64_t affordable_trials(std::uint64_t trials, const Verifier& verifier, const Drafter& drafter,
                                 std::uint64_t starts, std::uint64_t words) {
@@ -40,25 +40,26 @@ std::uint64_t affordable_trials(std::uint64_t trials, const Verifier& verifier, 
 class Checkpoint;
 
 struct SurveyOptions {
-  std::vector<int> drafts{2, 4};  ///< a verifier that supports fewer runs with the largest number it supports
-  /// Draft tuples for each row of the result, divided among the positions. Schemes that read the whole vocabulary
-  /// for each tuple get fewer, by a rule that depends on V, K and the number of positions only.
+  std::vector<int> drafts{2, 4};  ///< if a verifier supports only fewer drafts, it runs with its largest number
+  /// Draft tuples for each row of the result, divided among the positions. Schemes that read the whole vocabulary for
+  /// each tuple get fewer tuples (affordable_trials), by a rule that depends only on V, K and the number of positions.
   std::uint64_t tuples = 1 << 20;
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors
   std::vector<std::string> verifiers{};  ///< empty: all
   std::vector<std::string>
-      /// empty: the first sampling of each verifier; if it takes any sampling, i.i.d. and fixed samplings
+      /// empty: the first sampling of each verifier, or the i.i.d. and fixed samplings for a verifier that takes any
       draft_samplings{};
   bool mutants = false;
   bool by_position = false;  ///< whether rows have the results of each position too
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t tuples)> progress{};
-  const TrialDevice* device = nullptr;  ///< runs the rows that it supports, with the CPU's counts; null: all on the CPU
-  Checkpoint* checkpoint = nullptr;     ///< stores the blocks of trials and proofs; not for by_position
+  const TrialDevice* device =
+      nullptr;                       ///< runs the rows that it supports, with the CPU's counts; null: all on the CPU
+  Checkpoint* checkpoint = nullptr;  ///< stores the blocks of trials and proofs; not for by_position
 };
 
-/// Acceptance at one position, and its optimum if known.
+/// Acceptance at one position, and the optimal acceptance there if known.
 struct AcceptanceAt {
   std::uint64_t tuples = 0, draft_emitted = 0;  ///< draft_emitted: tuples whose emitted token is among the drafts
   std::optional<double> optimum{};
@@ -72,7 +73,7 @@ struct SurveyRow {
   std::uint64_t tuples = 0;  ///< planned number, over all positions
   Tally tally{};
   double single = 0;                ///< mean over positions of sum min(p, q), the acceptance of one draft
-  std::optional<double> optimum{};  ///< mean over positions, for this draft sampling
+  std::optional<double> optimum{};  ///< mean optimal acceptance of this draft sampling
   std::string_view not_run{};       ///< why the scheme does not run at this size; empty if it does
   std::vector<AcceptanceAt> at{};   ///< results by position, if requested
   Backend place{};                  ///< where the tuples ran
@@ -87,7 +88,7 @@ struct SurveyRow {
     return tally.trials == 0 ? 0 : cpu_seconds * 1e9 / static_cast<double>(tally.trials);
   }
   /// Returns the gap closed, (draft_emitted - single) / (optimum - single); nullopt if the optimum is unknown or
-  /// the gap below 1e-9.
+  /// the gap optimum - single is below 1e-9.
   std::optional<double> gap_closed() const;
 
  private:
