@@ -93,7 +93,7 @@ class BatchWorker {
   }
 
  private:
-  static constexpr std::uint64_t policy_stream = 0x73656c656374ull;  ///< no drafts or verification
+  static constexpr std::uint64_t policy_stream = 0x73656c656374ull;  ///< not used for drafts or verification
   static constexpr std::uint64_t coin_stream = 0x636f696e73ull;
 
   /// Drafts and verifies the previous step, and drafts the surveyed step.

@@ -54,9 +54,8 @@ struct SurveyOptions {
   bool by_position = false;  ///< whether rows have the results of each position too
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t tuples)> progress{};
-  const TrialDevice* device =
-      nullptr;                       ///< runs the rows that it supports, with the CPU's counts; null: all on the CPU
-  Checkpoint* checkpoint = nullptr;  ///< stores the blocks of trials and proofs; not for by_position
+  const TrialDevice* device = nullptr;  ///< runs rows that it supports, with the CPU's counts; null: none
+  Checkpoint* checkpoint = nullptr;     ///< stores the blocks of trials and proofs; not for by_position
 };
 
 /// Acceptance at one position, and the optimal acceptance there if known.

@@ -11,8 +11,8 @@
 //   operations before it      0.25 + 0.09 + 0.02: a rounding at size 1, 1/2, 1/6 after r, r^2, r^3
 //   r                         its second subtraction rounds below 2^-26: 0.25; the parts of ln 2 leave below 0.001
 //   polynomial                2^-28.2, minimax with its coefficients rounded one after another: 0.06
-// The sum is less than 1.7. Below -87, where e^x < 1.7e-38 approaches the least normal float, the result is 0; e^0 is
-// 1, and no result exceeds 1.
+// The sum is less than 1.7. Below -87, where e^x < 1.7e-38 approaches the least normal float, the result is 0. For x =
+// 0 it is 1, and no result exceeds 1.
 #pragma once
 
 #include <cmath>
@@ -27,8 +27,8 @@ struct PowerOfE {
   static constexpr float least = -87;
   static constexpr float per_ln2 = 0x1.715476p+0f;
   static constexpr float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
-  /// The last bit of a float near 1.5 2^23 has the value 1, so adding this number to x rounds x to an integer, which is
-  /// then in the low bits of the sum.
+  /// 1.5 2^23. The last bit of a float of this size has the value 1, so adding `to_integer` to a number rounds the
+  /// number to an integer, which is then in the low bits of the sum.
   static constexpr float to_integer = 0x1.8p+23f;
   static constexpr float c2 = 0x1.fffffcp-2f, c3 = 0x1.555494p-3f, c4 = 0x1.5558bep-5f, c5 = 0x1.123858p-7f,
                          c6 = 0x1.6a3d16p-10f;
@@ -46,7 +46,8 @@ DRAFTPROOF_DEVICE inline float exp_nonpositive(float x) {
   power = std::fma(power, r, E::c2);
   power = std::fma(power, r, 1.0f);
   power = std::fma(power, r, 1.0f);
-  // The low bits of `shifted` are n. The left shift drops its other bits, so this adds n to the exponent of `power`.
+  // The low bits of `shifted` are n. The left shift drops the other bits of `shifted`, so the sum has n added to the
+  // exponent of `power`.
   return bit_cast<float>(bit_cast<std::uint32_t>(power) + (bit_cast<std::uint32_t>(shifted) << 23));
 }
 
@@ -59,8 +60,9 @@ DRAFTPROOF_DEVICE inline float exp_nonpositive(float x) {
 //   s      (1 - m) / (1 + m)                  |s| < 0.1716; -ln m = 2 (s + s^3 / 3 + s^5 / 5 + ...)
 //
 // Cost: one division, a dozen fused multiply-adds, two doublings on average.
-// Correctness: small E, which win races, come from small `word` and are accurate relative to their size, because 1 -
-// m is then t itself. Relative error below 2^-49, in units of 2^-53:
+// Correctness: small E, which win races (the smallest of several E), come from small `word` and are accurate relative
+// to their size, because m = 1 - t then, so 1 - m is t itself without a rounding. Relative error below 2^-49, in units
+// of 2^-53:
 //   small t    2 of t, which are 2.4 of s; 2 of 2 - t and the division; 0.1 of the coefficients and of the series,
 //              whose terms after s^21, at most 0.0294^11 / 23 of it, are left out; 1 of the last operation: below 6
 //   else       2 of 1 - t; 1 - m is exact (Sterbenz); 6 of |ln m| <= 0.3466 as above, which is 2.1 absolute; 0.21 n

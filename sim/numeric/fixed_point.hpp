@@ -2,7 +2,7 @@
 // width, thread count and device gives the same bits, and so the same decision.
 //
 // Correctness: terms are scaled by 2^60 and truncated. A total below 8 cannot overflow, and the error of a sum over V
-// terms is below V 2^-60 (2.3e-13 at V = 262,144); the sum is never too large.
+// terms is below V 2^-60 (2.3e-13 at V = 262,144); the sum never exceeds the exact sum of the terms.
 #pragma once
 
 #include <cstdint>

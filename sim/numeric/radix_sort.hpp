@@ -28,7 +28,7 @@ struct KeyedToken {
 
 namespace detail {
 
-/// Sorts by bits 32 .. 62, ascending and stable.
+/// Sorts integers by their bits 32 .. 62, ascending and stable.
 inline void radix_sort(std::vector<std::uint64_t>& words) {
   constexpr int digit_bits = 11, passes = 3, lowest = 32;
   constexpr std::uint64_t digits = std::uint64_t{1} << digit_bits;
@@ -50,7 +50,7 @@ inline void radix_sort(std::vector<std::uint64_t>& words) {
 
 }  // namespace detail
 
-/// Sorts by key descending, equal keys by token. Requires tokens in ascending order.
+/// Sorts `keyed` by key descending, equal keys by token. Requires that its tokens are in ascending order before.
 inline void sort_by_key(std::vector<KeyedToken>& keyed) {
   std::vector<std::uint64_t> words(keyed.size());
   for (std::size_t i = 0; i < keyed.size(); ++i)

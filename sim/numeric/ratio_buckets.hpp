@@ -30,8 +30,8 @@ struct RatioBuckets {
     const int step = (bits >> shift) - static_cast<int>(lowest_bits >> shift);
     return static_cast<std::size_t>(step < 0 ? 0 : step < count ? step : count - 1);
   }
-  /// The bounds of a bucket: begin <= p / q < end for its tokens, up to the rounding of p / q to float. Bucket 0 begins
-  /// at 0. The last bucket has no upper bound; its end(bucket) is the beginning that a next bucket would have.
+  /// The bounds of a bucket: its tokens have begin <= p / q < end, up to the rounding of p / q to float. Bucket 0
+  /// begins at 0. The last bucket has no upper bound; for it, end(bucket) returns where a next bucket would begin.
   DRAFTPROOF_DEVICE static constexpr double begin(int bucket) {
     return bucket == 0 ? 0 : double{bit_cast<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift))};
   }

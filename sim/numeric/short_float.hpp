@@ -8,8 +8,8 @@
 //   F        fraction_bits       15 - E
 //   bias     2^(E-1) - 1         of the exponent; the least normal number is 2^(1 - bias)
 //
-// Cost: widening is a shift and an exact addition to the exponent; narrowing, for tests and for writers of such rows,
-// a dozen integer operations.
+// Cost: widening is a shift and an exact addition to the exponent; narrowing, which only tests and writers of such rows
+// use, is a dozen integer operations.
 // Correctness: float contains every number of both formats, so widening is exact. The quantum of a format near v is
 // 2^(e - F), with e the exponent of v or of the least normal number, whichever is larger; narrowing is one division
 // of integers by a power of two, ties to even.
@@ -41,7 +41,7 @@ class ShortFloat {
   }
   DRAFTPROOF_DEVICE constexpr std::uint16_t bits() const { return bits_; }
 
-  /// Returns the same number as a float, exactly; a NaN becomes a NaN, on the host a quiet NaN.
+  /// Returns this number as a float, exactly; a NaN becomes a NaN, on the host a quiet NaN.
   DRAFTPROOF_DEVICE constexpr operator float() const {
 #if defined(__CUDA_ARCH__)
     if (!__builtin_is_constant_evaluated()) {
@@ -80,13 +80,14 @@ class ShortFloat {
     const int exponent = static_cast<int>(magnitude >> 52) - 1023;
     const int quantised = exponent < 1 - bias ? 1 - bias : exponent;  // gives the quantum of the result
     const int drop = 52 - fraction_bits + quantised - exponent;
-    if (drop > 53) return sign;  // below half of the least quantum; includes all denormal doubles
+    if (drop > 53) return sign;  // below half of the least quantum, as all denormal doubles are
     const std::uint64_t significand = (std::uint64_t{1} << 52) | (magnitude & ((std::uint64_t{1} << 52) - 1));
     const std::uint64_t kept = significand >> drop, lost = significand & ((std::uint64_t{1} << drop) - 1);
     const std::uint64_t half = std::uint64_t{1} << (drop - 1);
     const std::uint64_t rounded = kept + (lost > half || (lost == half && kept % 2 == 1));
-    // `field` is one less than the exponent field of a normal number. The leading bit of its significand, which is
-    // added to the field, makes up for this; so does a carry if rounding makes a number normal.
+    // `field` is one less than the exponent field of a normal number. The leading bit of the significand, which is
+    // added to `field`, adds the missing one. If rounding makes a denormal number normal, the carry sets the exponent
+    // field to 1.
     const auto field = static_cast<std::uint64_t>(quantised - (1 - bias)) << fraction_bits;
     const std::uint64_t result = field + rounded;
     return static_cast<std::uint16_t>(sign | (result < infinity ? result : infinity));
@@ -122,8 +123,8 @@ using Half = ShortFloat<5>;
 static_assert(sizeof(Half) == 2 && Half::fraction_bits == 10 && Half::bias == 15);
 
 // A term of the residual in float, for rows whose entries are floats or 16-bit numbers. Float is faster than double,
-// because a register holds twice as many floats and entries need no conversion to double. Host and device compute a
-// term by the same two operations.
+// because a register holds twice as many floats as doubles, and entries are not converted to double. Host and device
+// compute a term by the same two operations (fma), so they get the same bits.
 //
 //   b          high + low        b rounded to float, and the rest rounded to float
 //   x          above(p, q)       max(fma(-low, q, fma(-high, q, p)), 0)     float
@@ -151,7 +152,7 @@ class FloatFactor {
         high_{fits_ ? static_cast<float>(b) : 0.0f},
         low_{fits_ ? static_cast<float>(b - static_cast<double>(high_)) : 0.0f} {}
 
-  /// Whether terms with this b are computed in float.
+  /// Whether terms with this b may be computed in float.
   DRAFTPROOF_DEVICE bool fits() const { return fits_; }
   DRAFTPROOF_DEVICE float high() const { return high_; }
   DRAFTPROOF_DEVICE float low() const { return low_; }

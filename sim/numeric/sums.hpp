@@ -39,8 +39,8 @@ inline double compensated_sum(std::span<const double> terms) {
   return sum.value();
 }
 
-// The power of two by which weights with a small sum are multiplied before they are truncated to integers, so that
-// the error is small relative to their sum.
+// The power of two by which weights with a small sum are multiplied before they are truncated to integers, so that the
+// error by truncation is small relative to the sum.
 //
 //   total     sum of the weights in units of 2^-60
 //   scale     1 if the total is at least 2^-4; otherwise a power of two that brings the scaled total into [1, 2)
@@ -51,18 +51,18 @@ inline double compensated_sum(std::span<const double> terms) {
 // two is exact. The scale depends on integers and on the largest weight alone, so it is the same for any order of
 // summation.
 
-/// The least total that is not scaled.
+/// The least total that is not scaled, 2^-4 in units of 2^-60.
 inline constexpr Fixed small_total = Fixed{1} << 56;
 
 /// Returns the exponent of the least power of two above `value` > 0.
 DRAFTPROOF_DEVICE inline int exponent_above(double value) { return std::ilogb(value) + 1; }
 
-/// Returns the scale of `size` weights whose maximum is `largest`. `pass(scale)` returns the total of the scaled
-/// weights.
+/// Returns the scale of `size` weights whose maximum is `largest`. `pass(scale)` returns the total of the weights
+/// multiplied by `scale`.
 template <class Pass>
 DRAFTPROOF_DEVICE double scale_of_small(int size, double largest, const Pass& pass) {
   if (!(largest > 0)) return 1;
-  constexpr int most = 1000;  // keeps 2^exponent finite and the scaled least doubles below 1
+  constexpr int most = 1000;  // keeps 2^exponent finite, and the least doubles below 1 when scaled
   int exponent = 2 - exponent_above(largest) - exponent_above(static_cast<double>(size));
   if (exponent > most) exponent = most;
   const double first = std::ldexp(1.0, exponent);

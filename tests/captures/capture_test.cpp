@@ -150,7 +150,8 @@ TEST_F(CaptureFile, NamesTheTokenThatIsNoLogProbability) {
 }
 
 TEST_F(CaptureFile, LogProbabilitySumsHaveTheDerivedTolerance) {
-  // log(1/2 + e) is about -0.693 + 2 e. If both logarithms are too large by 2 e, the probabilities sum to 1 + 2 e.
+  // A row of two tokens with probability 1/2 each: log(1/2 + e) is about -0.693 + 2 e, so if both logarithms are too
+  // large by 2 e, the probabilities sum to 1 + 2 e.
   const auto row = [](double e) { return static_cast<float>(std::log(0.5) + 2 * e); };
   EXPECT_NO_THROW(open(full({row(4e-6), row(4e-6), 0, 0})).target(0));
   expect_refused(full({row(6e-6), row(6e-6), 0, 0}), {"target, row 0"});

@@ -1,5 +1,5 @@
 // Tests of the readers of .npy, .npz, .safetensors and JSON: every type is read, and a file whose header contradicts
-// its data is refused with its name and the location of the error.
+// its data is refused with an error that names the file and the location.
 #include <bit>
 #include <limits>
 

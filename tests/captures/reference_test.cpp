@@ -1,6 +1,6 @@
 // Compares the rows in data/ with numbers that other programs computed: with the statistics in data/reference.json,
-// which NumPy computed, and with a float64 forward pass from the same weights, for the target and its three cheaper
-// copies.
+// which NumPy computed, and, for the target and its three cheaper copies, with a float64 forward pass from the weights
+// that produced the rows.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -85,7 +85,7 @@ std::map<std::string, double> statistics(const Capture& capture, const std::stri
 
 // An entry exp(row / T) has a relative error of a few 2^-53 times its exponent, which is at most 160 in size: 4e-14.
 // Statistics are sums of entries times factors below 200 (a logarithm); summing 32000 terms adds a rounding error of at
-// most 32000 * 2^-53 = 4e-12 here, and as much in NumPy. In total this is below 1e-10; a wrong row or token changes a
+// most 32000 * 2^-53 = 4e-12 here, and as much in NumPy. The total is below 1e-10; a wrong row or token changes a
 // statistic by more than 1e-6.
 constexpr double stored_tolerance = 1e-10;
 
@@ -120,7 +120,7 @@ TEST(Reference, SidecarsDescribeTheFiles) {
   }
 }
 
-/// Returns the probabilities of the token after `tokens`.
+/// Returns the model's distribution of the token that follows `tokens`.
 std::vector<double> distribution_after(const TinyLm& model, std::span<const std::int64_t> tokens) {
   std::deque<StoryMemory> memories;
   std::vector<const StoryMemory*> before;
@@ -133,7 +133,7 @@ std::vector<double> distribution_after(const TinyLm& model, std::span<const std:
   return distribution;
 }
 
-constexpr int enough = 16;  // number of positions that each test compares, seconds of work
+constexpr int enough = 16;  // number of positions that each test compares in a few seconds
 
 /// Returns the largest difference between a stored and a computed probability, over positions whose context includes
 /// the start of the text (token 1).

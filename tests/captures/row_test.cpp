@@ -1,5 +1,5 @@
 // Tests that rows are checked and normalised once when they are read, filtered as engines filter them, and rounded to
-// stored formats as a conversion to float does, or operations on bits.
+// stored formats. The expected rounding is computed by a conversion to float or by operations on bits.
 #include <bit>
 #include <cmath>
 #include <cstdint>

@@ -116,7 +116,7 @@ TEST_F(FamilyTest, DirichletHasItsVariance) {
 }
 
 // All machines give these values, because Philox counters determine the bits and Boost the algorithms; only the last
-// digits depend on libm.
+// digits depend on the mathematical library libm.
 TEST_F(FamilyTest, RandomDistributionsArePinned) {
   const RowPair rows = parse_family("gaussian_logits:vocabulary=2,sigma=1,noise=1").pair(1, 0);
   EXPECT_NEAR(rows.target[0], 0.94571467985288549, 1e-12);

@@ -141,7 +141,7 @@ TEST(RunningModel, RefusesDraftsItDoesNotHave) {
                      {"shallow.bin", "a context of 100 tokens", "at least 135"});
 }
 
-// A text of the model has a maximal length. room() is the number of tokens that can follow a context; after the last,
+// A text of the model has a maximal length. room() is the number of tokens that can follow a context; when it is 0,
 // next() returns no_context.
 TEST(RunningModel, EndsWhereTheModelDoes) {
   const TemporaryDirectory directory;

@@ -60,8 +60,8 @@ TEST(TraceFile, ReadsTheRecordersFiles) {
     whole.distribution(RowsOf::target, r, distribution);
     half.distribution(RowsOf::target, r, rounded);
     top.distribution(RowsOf::target, r, leading);
-    // float16 changes a logarithm by at most 2^-11 of its size, which is below 16 here, and the sum of a row by as
-    // much.
+    // float16 changes a logarithm by at most 2^-11 of its size. Sizes are below 16 here, so logarithms and the sum of a
+    // row change by at most 2^-7.
     for (std::size_t x = 0; x < distribution.size(); ++x)
       EXPECT_NEAR(rounded[x], distribution[x], 2 * 16 * 0x1p-11 * distribution[x]) << r;
     const std::size_t symbol = top.symbol(RowsOf::target, r, whole.emitted(r));

@@ -72,7 +72,7 @@ TEST(TreeCapture, RefusesArraysThatContradict) {
   refused([](Trees& t) { t.nodes[0] = -1; }, {"path_nodes", "node -1"});
   refused([](Trees& t) { t.paths[3] = 3; }, {"paths", "token 3"});
   refused([](Trees& t) { t.paths[3] = -1; }, {"paths", "token -1"});
-  // In the first case the prefixes of a node end in different tokens, in the second they have different parents.
+  // In the first case two paths give a node different last tokens, in the second different parents.
   refused([](Trees& t) { t.paths[2] = 1; }, {"node 1 after two different prefixes"});
   refused([](Trees& t) { t.nodes[8] = 2; }, {"node 2 after two different prefixes"});
   refused([](Trees& t) { t.paths_shape = {2, 4}; }, {"paths", "2 dimensions"});

@@ -1,6 +1,6 @@
-// Tests of the exact acceptance of verifiers: it equals closed forms on generated instances, and published numbers.
-// Also tests the order in which drafts are tested: every fixed order is lossless, a random order accepts the mean over
-// all orders, and an order that depends on the tokens is not lossless.
+// Tests of the exact acceptance of verifiers: the acceptance equals closed forms on generated instances, and published
+// numbers. Also tests the order in which drafts are tested: every fixed order is lossless, a random order accepts the
+// mean over all orders, and an order that depends on the tokens is not lossless.
 #include <algorithm>
 #include <numeric>
 
@@ -43,7 +43,8 @@ RC_GTEST_PROP(ClosedForms, OfIidDrafts, (const Instance& instance)) {
             exact::sample_and_match(at.p, at.q, at.drafts));
 }
 
-// For any factor rho >= rho*, K-SEQ accepts with probability 1 - (1 - beta)^K, where beta = sum min(q, p / rho).
+// For any factor rho >= rho* (the root, the least valid factor), K-SEQ accepts with probability 1 - (1 - beta)^K, where
+// beta = sum min(q, p / rho).
 RC_GTEST_PROP(ClosedForms, KSeqAcceptsByItsFactor, (const Instance& instance)) {
   const Given at(instance);
   const Rational rho = verifiers::KSeq{}.prepare(at.rows, at.drafts).factor;
@@ -51,8 +52,8 @@ RC_GTEST_PROP(ClosedForms, KSeqAcceptsByItsFactor, (const Instance& instance)) {
   for (std::size_t x = 0; x < at.p.size(); ++x) beta += std::min<Rational>(at.q[x], at.p[x] / rho);
   const Rational refused = exact::power<Rational>(1 - beta, at.drafts);
   RC_ASSERT(distribution("k_seq", "iid", at.rows, at.drafts).draft_accepted == 1 - refused);
-  // This makes rho a valid factor: K-SEQ accepts token x with probability (1 - refused) / beta min(q(x), p(x) / rho),
-  // which must be at most p(x).
+  // The inequality makes rho a valid factor: K-SEQ accepts token x with probability (1 - refused) / beta min(q(x), p(x)
+  // / rho), which must be at most p(x).
   RC_ASSERT(1 - refused <= rho * beta);
 }
 
@@ -67,9 +68,9 @@ RC_GTEST_PROP(ClosedForms, KSeqFactorIsNextToTheRoot, (const Instance& instance)
   RC_ASSERT(exact::power<Rational>(1 - (1 - mass) / below, at.drafts) <= mass);
 }
 
-// In double, the bisection ends at neighbouring numbers. The errors of F(rho*) are the rounding of a sum of V <= 8
-// terms of at most 1 on both sides, V 2^-53 each, the last step of rho, K 2^-53, and a shift of the root by these
-// errors, where F has slope at most 1: 40 * 2^-53 in all.
+// In double, the bisection ends at neighbouring numbers. The two sides of the comparison differ by the roundings of
+// their sums of V <= 8 terms of at most 1, V 2^-53 on each side, by the last step of rho, K 2^-53, and by a shift of
+// the root by these two errors, where F has slope at most 1: 40 * 2^-53 in all.
 RC_GTEST_PROP(ClosedForms, KSeqReachesItsRootInDouble, (const Instance& instance)) {
   const auto p = exact::as_doubles(normalised(instance.target));
   const auto q = exact::as_doubles(normalised(instance.proposals.front()));
@@ -80,7 +81,8 @@ RC_GTEST_PROP(ClosedForms, KSeqReachesItsRootInDouble, (const Instance& instance
 }
 
 // K = 2 without replacement accepts 1 - E[F(b_3)] with b_3 = 1 + F(1) / (1 - q(x_1)), where the rejected first draft
-// x_1 has distribution (q - p)+ / F(1). If q(x_1) = 1, F takes its limit, the mass of p where q = 0.
+// x_1 has distribution (q - p)+ / F(1). If q(x_1) = 1, b_3 is infinite and F(b_3) is the limit of F, the mass of p
+// where q = 0.
 RC_GTEST_PROP(ClosedForms, RecursiveRejectionWithoutReplacementOfTwoDrafts, (const Instance& instance)) {
   const Given at(instance);
   const Rational refused = exact::residual_mass<Rational>(at.p, at.q, 1);
@@ -113,7 +115,7 @@ struct Certified {
   Rational accepted, optimum;
 };
 
-// Certified rationals of a public exact study (repository NinjaTurtles).
+// Acceptances and optima as fractions with certificates, from a public exact study (repository NinjaTurtles).
 TEST(PublishedNumbers, CertifiedRationals) {
   const std::vector<Certified> cases{{{{309, 500}, {177, 500}, {7, 250}},
                                       {{373, 1000}, {29, 50}, {47, 1000}},
@@ -199,7 +201,8 @@ TEST(PublishedNumbers, WorstCasesOfTwoDrafts) {
   EXPECT_EQ(distribution("recursive_rejection", "iid", rows, 2).draft_accepted, Rational(23, 27));
   EXPECT_EQ(distribution("sample_and_match", "iid", rows, 2).draft_accepted, Rational(19, 27));
   EXPECT_EQ(distribution("naive_tree", "iid", rows, 2).draft_accepted, exact::naive_tree(p, q, 2));
-  // rho* = 4/3 is not a dyadic fraction, so bisection only approaches it. At rho = 4/3 the closed form is 8/9.
+  // rho* = 4/3 is not a dyadic fraction, so the bisection of K-SEQ only approaches rho*. At rho = 4/3 the closed form
+  // is 8/9.
   EXPECT_EQ(1 - exact::residual_mass<Rational>(p, q, {4, 3}), Rational(8, 9));
   const Rational rho = verifiers::KSeq{}.prepare(rows, 2).factor;
   EXPECT_GE(rho, Rational(4, 3));
@@ -221,7 +224,7 @@ TEST(PublishedNumbers, WorstPairsOfRecursiveRejection) {
   EXPECT_NEAR(exact::recursive_rejection<double>({1 - top, top}, {1 - q, q}, 3), .81410, 0.5e-5);
 }
 
-// Published are the minima over q_2 of K-SEQ's acceptance on two tokens with p_2 = q_2^K, with five digits.
+// The published numbers are minima over q_2 of K-SEQ's acceptance on two tokens with p_2 = q_2^K, with five digits.
 TEST(PublishedNumbers, WorstPairsOfKSeq) {
   const std::vector<std::pair<int, double>> published{
       {3, .86503}, {4, .85438}, {8, .83971}, {64, .82797}, {1024, .82646}};
@@ -251,8 +254,8 @@ struct Curves {
   std::vector<double> optimum, k_seq, rejection, match;  ///< at K = 1, 2, 4, 8
 };
 
-// Another program computed these numbers by an enumeration, with six digits. They test ratio tables at sizes that
-// cannot be explored here.
+// Another program computed these numbers by an enumeration, with six digits. The numbers test ratio tables at sizes at
+// which the enumeration of this repository takes too long.
 TEST(PublishedNumbers, CurvesInTheNumberOfDrafts) {
   constexpr double printed = 0.5e-6;
   const std::vector<Curves> published{{{.25, .75},

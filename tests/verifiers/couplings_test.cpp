@@ -1,6 +1,6 @@
 // Tests of couplings through shared noise: their output distribution is p, their acceptance has a closed form, and a
-// wrong use of the noise has known effects. Couplings cannot be explored, so all tests compare trials of fixed seeds
-// with confidence intervals.
+// wrong use of the noise has known effects. Couplings cannot be enumerated, because they read noise for every token, so
+// all tests compare trials of fixed seeds with confidence intervals.
 #include <gtest/gtest.h>
 
 #include <draftproof/optimum/iid_acceptance.hpp>
@@ -19,8 +19,8 @@
 namespace draftproof {
 namespace {
 
-/// At most 1000 intervals are evaluated on correct programs in this file: a false alarm has probability 1e-9 over the
-/// choice of the seeds, which are fixed.
+/// Probability that an interval misses the true value. At most 1000 intervals are evaluated on correct programs in this
+/// file, so a false alarm has probability 1e-9 over the choice of the seeds, which are fixed.
 constexpr double alpha = 1e-12;
 int intervals_asked = 0;
 
@@ -65,7 +65,8 @@ TEST(Couplings, EmitTheTargetAndAcceptTheirClosedForm) {
   EXPECT_LT(intervals_asked, 900);
 }
 
-// With two keys, the draft is a draw from q by key A and the correction a draw from the residual by key B.
+// With two keys, key A gives the noise that draws the draft from q, and key B the noise that draws the correction from
+// the residual.
 TEST(Couplings, TwoKeysGiveTheTargetAndOneKeyItsClosedForm) {
   const std::vector<double> p{0, 2 / 3., 1 / 3.}, q{2 / 3., 1 / 3., 0};
   const RatioTable table(p, q);

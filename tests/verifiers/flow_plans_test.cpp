@@ -63,20 +63,21 @@ TEST(FlowPlans, ReachTheOptimumOfEveryDraftSampling) {
   expect_lossless(verifiers::OptimalTransportTailDraw{}, "tail_draw", true);
   expect_lossless(verifiers::CanonicalTwoStep{}, "iid", true);
   expect_lossless(verifiers::CanonicalTwoStepIndependent{}, "independent", true);
-  // Truncated plans use a flow for tuples inside and the ladder for others. For i.i.d. drafts they are optimal, because
-  // the ladder is optimal and the flow accepts as much as the ladder.
+  // Truncated plans use a flow for tuples of the `inside` most important tokens and the ladder for other tuples. For
+  // i.i.d. drafts these plans are optimal, because the ladder is optimal and the flow accepts as much as the ladder.
   for (const int inside : {0, 1, 2, 3, 99}) expect_lossless(TruncatedLp{.inside = inside}, "iid", true);
   expect_lossless(TruncatedAlphabet{.inside = 99}, "independent", true);
 }
 
 TEST(FlowPlans, AreLosslessForAnySubset) {
   for (const int inside : {0, 2}) expect_lossless(TruncatedAlphabet{.inside = inside}, "independent", false, 40);
-  // Runs few instances, because the fractions become longer with every round.
+  // Runs few instances, because the fractions become longer with every round of the tournament.
   expect_lossless(Tournament{.inside = 1}, "independent", false, 12);
 }
 
 // V = 80 and K = 2 in double, a size beyond proofs. The flow falls short of the scan's optimum by less than 2^-52 for
-// each of 3,240 sets and 80 tokens, and exceeds it by at most the rounding of the enumerated Q, 2^-52 per set.
+// each of 3,240 sets and 80 tokens, and exceeds the scan's optimum by at most the rounding of the enumerated
+// probabilities of the sets, 2^-52 per set.
 TEST(OptimalTransport, AgreesWithTheRatioScanInDouble) {
   constexpr int vocabulary = 80;
   std::vector<double> p, q;
@@ -147,14 +148,14 @@ TEST(TruncatedLp, TokensInsideHaveAtMostAThousandSets) {
   EXPECT_EQ(affordable_tokens(1, 40), 40);
   EXPECT_EQ(affordable_tokens(2, 40), 40);   // 40 + 780 sets
   EXPECT_EQ(affordable_tokens(4, 40), 12);   // 12 + 66 + 220 + 495 = 793; 13 tokens have 1092
-  EXPECT_EQ(affordable_tokens(8, 40), 10);   // 2^10 - 1 less the sets of 9 and 10 tokens: 1012
+  EXPECT_EQ(affordable_tokens(8, 40), 10);   // 2^10 - 1 minus the 11 sets of 9 and 10 tokens: 1012
   EXPECT_EQ(affordable_tokens(32, 40), 10);  // 1023
   EXPECT_EQ(affordable_tokens(2, 3), 3);
 }
 
 // At V = 20,011, p_I, the distribution of the selected draft, sums to 1, and sum min(p, p_I) is the optimum within the
-// 1e-12 that the ladder promises. The accepted share of trials agrees with this sum within five standard deviations (2
-// per 10^6 false alarms; the seed is fixed).
+// 1e-12 that the ladder promises. The accepted share of trials agrees with sum min(p, p_I) within five standard
+// deviations (2 per 10^6 false alarms; the seed is fixed).
 TEST(TruncatedLp, AttainsTheOptimumAtALargeVocabulary) {
   const RatioTable table(planned::zipf(20'011, 1.2, 1), planned::zipf(20'011, 1.0, 1));
   for (const int drafts : {2, 4}) {
@@ -235,8 +236,8 @@ TEST(ReducedPlans, RunAtALargeVocabulary) {
   expect_trials(tournament, [&](Token x) { return bracket.selected.of(x); });
 }
 
-// The tournament is optimal for two drafts. With one more draft, each round can keep its winner, so acceptance never
-// falls.
+// The tournament is optimal for two drafts. Acceptance never falls with one more draft, because the additional round
+// can keep the earlier winner.
 TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
   int below = 0;
   for_instances(Tournament{}, "independent", 240, [&](InstanceAnalysis& at, const Instance& instance) {
@@ -269,7 +270,7 @@ TEST(Tournament, IsOptimalForTwoDraftsAndNeverLosesByAThird) {
 constexpr double marginal_rounding = 256 * 0x1p-53;
 
 // The set {0, 1} has probability 1/2, {0} and {1} have 1/4 each. For the output (2/5, 3/5), the set {0, 1} must yield
-// token 0 with probability 0.15 / 0.5.
+// token 0 with probability (0.4 - 0.25) / 0.5 = 0.15 / 0.5.
 TEST(SoftmaxFit, WorkedByHand) {
   const std::vector<SoftmaxChoice> choices{{{0}, 0.25}, {{1}, 0.25}, {{0, 1}, 0.5}};
   const std::vector<double> wanted{0.4, 0.6};
@@ -279,8 +280,8 @@ TEST(SoftmaxFit, WorkedByHand) {
   EXPECT_NEAR(odds[0] / (odds[0] + odds[1]), 0.3, 1e-11);
 }
 
-// The solution is on the boundary: token 0 must come only from the set {0}, so its level falls without limit during the
-// fit. The error still becomes small.
+// The solution is on the boundary: token 0 must come only from the set {0}, so the fitted weight (level) of token 0
+// falls without limit. The error of the output still becomes small.
 TEST(SoftmaxFit, ReachesFaces) {
   const std::vector<SoftmaxChoice> choices{{{0}, 0.25}, {{1}, 0.25}, {{0, 1}, 0.5}};
   const std::vector<double> wanted{0.25, 0.75};
@@ -310,7 +311,7 @@ TEST(GlobalResolution, KeepsToTheErrorItReports) {
   }
 }
 
-// Tests the plan's error bound when 0, 1, 2 or all tokens outside the cut are fitted (T). The published bounds are 15
+// Tests the plan's error bound when T = 0, 1, 2 or all tokens outside the cut are fitted. The published bounds are 15
 // tau for the L1 error and 10 tau for the loss of acceptance; without truncation, 1 tau is enough for both, because the
 // fits stop at tau.
 TEST(GlobalResolution, KeepsToTheErrorItReportsWhenTruncated) {

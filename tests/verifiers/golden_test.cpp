@@ -1,5 +1,5 @@
-// Compares every reference case whose scheme exists here, on Rows, RatioTable and FreshRows: both acceptances and the
-// output distribution.
+// Compares every reference case in tests/golden whose scheme exists here, on Rows, RatioTable and FreshRows. Compares
+// both acceptances and the output distribution.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -118,7 +118,7 @@ double deviation(const golden::Case& c, const AnyVerifier& scheme, const L& dist
   return std::max(largest, std::abs(distance - c.distance));
 }
 
-/// Compares a scheme with `c` on all models and returns the largest deviation.
+/// Compares a scheme with `c` on all three forms of rows and returns the largest deviation.
 double expect_golden(const golden::Case& c, const AnyVerifier& scheme) {
   const double plain = deviation(c, scheme, Rows<double>(c.p, c.q));
   const double table = deviation(c, scheme, RatioTable(c.p, c.q));
@@ -152,8 +152,8 @@ TEST(Golden, EveryCaseOfEverySchemeWeHave) {
 
 TEST(Golden, OrdersOfDifferentProposals) {
   // A case "rrs_order_201" lists its proposals in the order in which their drafts are tested. Here proposals keep
-  // their natural order, and the verifier gets the order of tests. A random order accepts the mean over all orders,
-  // all of which are in the file.
+  // their natural order, and the verifier gets the order of tests. A random order has the mean acceptance of all
+  // orders, and the file has a case for each order.
   struct Mean {
     golden::Case natural;
     double draft_accepted = 0;
@@ -201,9 +201,9 @@ struct Plan {
   std::string_view scheme, draft_sampling;
   std::shared_ptr<const AnyVerifier> verifier;
   int cases;
-  bool on_table = false, on_fresh = false;  ///< also compared on RatioTable; on FreshRows, output only
-  /// A flow is short of the optimum by less than 2^-52 for each of at most 41 sets and 6 tokens, 1e-14; the
-  /// distribution of the sets and its enumeration add a few roundings of 2^-53 a leaf.
+  bool on_table = false, on_fresh = false;  ///< whether also compared on RatioTable, on FreshRows (output only)
+  /// The default also covers flows: a flow is short of the optimum by less than 2^-52 for each of at most 41 sets and 6
+  /// tokens, 1e-14; the distribution of the sets and its enumeration add a few roundings of 2^-53 for each leaf.
   double tolerance = reference_tolerance;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 using verifiers::LadderIndependent;
 
-/// Returns random rows over the bins, of small weights, normalised.
+/// Returns random distributions over the bins, normalised from small integer weights.
 ProposalRows<Rational> random_rows(std::mt19937& words, std::size_t rows, std::size_t bins) {
   ProposalRows<Rational> made(rows, std::vector<Rational>(bins));
   for (auto& row : made) {
@@ -29,7 +29,7 @@ ProposalRows<Rational> random_rows(std::mt19937& words, std::size_t rows, std::s
 }
 
 /// Returns Pr(draft k is in bin i and selected), by an enumeration of all tuples of bins. best(tuple, bin) returns
-/// whether the bin is in the group from which the draft is selected.
+/// whether, for this tuple of bins, the bin is in the group from which the draft is selected.
 template <class Best>
 ProposalRows<Rational> enumerated(const ProposalRows<Rational>& own, int drafts, const Best& best) {
   const std::size_t bins = own.front().size(), all = static_cast<std::size_t>(drafts);
@@ -71,7 +71,7 @@ TEST(GroupSlopes, AreTheDistributionOfTheSelectionForAnyLevels) {
     std::vector<Rational> level(bins);
     for (auto& c : level) c = Rational(static_cast<int>(words() % 5), 4);
     ProposalRows<Rational> distribution(own.size(), std::vector<Rational>(bins));
-    for (int quarter = 0; quarter < 4; ++quarter) {  // levels are multiples of 1/4, so one u stands for its quarter
+    for (int quarter = 0; quarter < 4; ++quarter) {  // levels are multiples of 1/4: one u for each quarter
       const Rational u(quarter, 4);
       const auto part = enumerated(own, drafts, [&](const auto& tuple, std::size_t bin) {
         for (std::size_t i = *std::min_element(tuple.begin(), tuple.end()) + 1; i <= bin; ++i)
@@ -109,12 +109,12 @@ TEST(Orders, SlopesAreTheDistributionOfTheSelectionForAnyOrder) {
   }
 }
 
-// The prover covers only the registered scheme, which uses orders.
+// Tested here, because the prover covers only the registered scheme, which uses orders of the drafts.
 TEST(LadderIndependent, IsLosslessWithoutOrders) {
   planned::expect_lossless(LadderIndependent{.orders = 0}, "independent", false, 40);
 }
 
-// The plan keeps the best of its mixtures, and one of them is the ladder without orders.
+// The plan keeps the best of its mixtures of orders, and one mixture is the ladder without orders.
 TEST(LadderIndependent, OrdersGainAndNeverLose) {
   int above = 0;
   for (int n = 0; n < 200; ++n) {
