@@ -74,7 +74,7 @@ struct GlobalResolution {
       if (ranks[k] >= 0 && !core.kept[static_cast<std::size_t>(ranks[k])]) return accepted(at.draft(k), k);
     }
     const auto set = core.drafts.of(ranks, at.drafts());
-    if (set == core.drafts.size()) return {};  // drafts of probability 0: reported as an impossible branch
+    if (set == core.drafts.size()) return {};  // drafts of probability 0 are reported as an impossible branch
     const auto& odds = core.share[set];
     const Token chosen = random.pick(FunctionWeights{static_cast<int>(odds.size()), [&odds](Token j) {
                                                        return typename P::Scalar(odds[static_cast<std::size_t>(j)]);

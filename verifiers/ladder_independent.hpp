@@ -6,8 +6,8 @@
 //                                    (ladder/mean_ladder.hpp)
 //   w               orders           mixture with orders of the bins (ladder/order_mixture.hpp)
 //
-// Cost: O(V log V) and at most 2 n groups of K slopes once per (p, q, K); O(K) per trial, and a pass for the
-// residual. On fresh rows bins are buckets of p / r, and a decision takes some 3 K passes.
+// Cost: O(V log V) and the slopes of K drafts in at most 2 n groups, n the number of bins, once per (p, q, K); O(K) per
+// trial, and a pass for the residual. On fresh rows bins are buckets of p / r, and a decision takes some 3 K passes.
 // Acceptance: the optimum where all proposals agree, below it where they differ: docs/ladder.md.
 // Source: derived here (docs/ladder.md, "Different proposals"), for the setting of Khisti et al., arXiv:2410.18234.
 // Correctness: p_I is the distribution of the selected draft for any levels, and verifying one draft of known
@@ -35,7 +35,7 @@ struct LadderIndependent {
       .ranks_tokens = true,
       .searches_plan = true};
 
-  int orders = 8;  ///< largest number of orders in the mixture; 0: only the ladder selects
+  int orders = 8;  ///< largest number of orders in the mixture; 0 means that only the ladder selects
 
   template <class L>
   struct Plan {

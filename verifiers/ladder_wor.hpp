@@ -1,5 +1,5 @@
 // The ladder for drafts without replacement: selects one of K drafts such that its distribution is the best possible
-// for any selection, then verifies it as a single draft. It is optimal if bins are single tokens.
+// for any selection, then verifies it as a single draft. The scheme is optimal if bins are single tokens.
 //
 //   bins, c_i, p_I     as in ladder.hpp; F_i, the probability that some draft is in the first i bins, replaces
 //                      1 - (1 - s)^K
@@ -9,7 +9,8 @@
 // If q has fewer than K tokens, drafts that continue uniformly have another plan (ladder/uniform_rest.hpp).
 // Cost: one plan per (p, q, K), O(V K M) for K > 2 with M nodes of an integral (ladder/race_bins.hpp), less in
 // buckets (ladder/coverage.hpp); then O(K) per trial, and in some trials a few draws of q.
-// Source: derived here (docs/ladder.md, "Without replacement"); same optimum as Hu et al., arXiv:2502.18779.
+// Source: derived here (docs/ladder.md, "Without replacement"); the optimum is the optimum of Hu et al.,
+// arXiv:2502.18779.
 // Correctness: the choice has distribution q on the group, so p_I is the distribution of the selected draft for any
 // levels. On fresh rows the masses of buckets are sums in units of 2^-60: if K - 1 tokens have all mass of q except
 // r, p_I is off by at most V 2^-60 / r.
@@ -43,7 +44,7 @@ struct LadderWorBy {
     }
   };
 
-  /// Shared memory in bytes for a team that makes the plan together.
+  /// Bytes of shared memory that a team of device threads needs to make the plan together.
   static constexpr std::size_t team_bytes = ladder_wor_team_bytes<std::uint16_t>();
 
   /// The plan for drafts of q and, if q has fewer than K tokens, `rest` for drafts that continue uniformly.
@@ -58,7 +59,7 @@ struct LadderWorBy {
     }
     std::optional<UniformRest<L>> rest;
   };
-  /// Fresh rows make `rest` in the decision that needs it.
+  /// The plan on fresh rows does not have `rest`; a decision that needs `rest` makes it.
   template <FreshDistributions L>
   struct Plan<L> : Ladder::Plan<L> {
     DRAFTPROOF_DEVICE Plan(const L& distributions, int drafts)

@@ -101,7 +101,7 @@ TEST(Fuzz, Safetensors) { fuzz("x.safetensors", small_safetensors(), 3); }
 TEST(Fuzz, Npy) { fuzz("x.npy", npy("<f4", "(2, 1, 2)", raw(std::vector<float>{0, -200, -200, 0})), 4); }
 
 TEST(Fuzz, Sidecar) {
-  const std::string rows = small_npz(Compression::Stored);  // small_npz removes its directory on return
+  const std::string rows = small_npz(Compression::Stored);  // small_npz removes the test's directory
   const TemporaryDirectory directory;
   directory.write("x.npz", rows);
   const std::string good =

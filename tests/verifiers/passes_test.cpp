@@ -91,7 +91,7 @@ class ReadRows : public FreshRows<float> {
   double passes() const { return static_cast<double>(visited() + reads_) / vocabulary(); }
 
  private:
-  mutable std::uint64_t reads_ = 0;  ///< entries; reading p and q of every token counts twice
+  mutable std::uint64_t reads_ = 0;  ///< number of entries read; p and q of a token count as two
   mutable bool in_pass_ = false;
 };
 
@@ -114,7 +114,8 @@ class Counted : public Philox {
   }
 };
 
-/// V is a multiple of a block, so that blocks read again by a draw are distinguishable from complete passes.
+/// V is a multiple of a block, so that the part of a pass that a draw reads again (one block) is distinguishable from
+/// complete passes.
 constexpr int fresh_vocabulary = 32 * 1024;
 
 struct FreshCase {
@@ -147,8 +148,8 @@ struct FreshCase {
 using Expected = std::function<int(int refused, int drawn, int drafts)>;
 
 /// Returns a bound of the extra passes of a scan for the first `most` tokens of an order, with `reads` entries per
-/// token. A strip is read token by token if it contains a token that is new among the first, which happens most (1 +
-/// ln(V / most)) times on average over orders; the bound is twice that number.
+/// token. The scan reads a strip token by token if the strip has a token that enters the first `most`. On average over
+/// orders this happens most (1 + ln(V / most)) times; the bound is twice as large.
 double scan_slack(int most, int reads) {
   return 2 * most * (1 + std::log(fresh_vocabulary / most)) * static_cast<double>(simd::strip) * reads /
          fresh_vocabulary;
@@ -178,7 +179,7 @@ void expect_passes(int drafts, int proposals, const Expected& expected, double s
     EXPECT_LE(rows.passes(), most) << V::info.name << " " << drafts << " trial " << trial;
   }
   const bool tests_drafts = !V::info.shared_noise && V::info.name != verifiers::SampleAndMatch::info.name;
-  EXPECT_EQ(refusals > 0, tests_drafts) << V::info.name;  // if not, the test covers only acceptances
+  EXPECT_EQ(refusals > 0, tests_drafts) << V::info.name;  // otherwise the test covers only acceptances
 }
 
 template <class V, class D>
@@ -222,7 +223,7 @@ TEST(Passes, SelectionsByGroupsReadEveryProposalThreeTimes) {
   // draw is one pass. The check whether a residual is left ends at the first token above p_I.
   const Expected ladder = [](int, int drawn, int drafts) { return 1 + 3 * drafts + drawn; };
   expect_passes<verifiers::LadderIndependent, drafters::Independent>(ladder, {1, 2, 4}, true, 0.1);
-  // The alphabet takes one pass more, strip by strip.
+  // The plan of TruncatedAlphabet takes one pass more, strip by strip, to find its tokens.
   const Expected alphabet = [](int, int drawn, int drafts) { return 1 + 3 * drafts + 1 + drawn; };
   expect_passes<verifiers::TruncatedAlphabet, drafters::Independent>(alphabet, {1, 2, 4}, true, scan_slack(40, 2));
   const Expected pairs = [](int, int drawn, int) { return 1 + 3 + 1 + drawn; };
@@ -236,8 +237,8 @@ TEST(Passes, RacesReadTheTargetOnceAStream) {
                                                      4 * scan_slack(1, 2));
 }
 
-// Tests of the passes of ladders and of K-SEQ. K-SEQ finds its factor in few passes; the factor is valid, and accepts
-// as much as the root.
+// Tests of the passes of ladders and of K-SEQ. K-SEQ finds its factor in few passes; the factor is valid, and its
+// acceptance is as high as with the exact root.
 
 struct FloatPair {
   std::vector<float> target, proposal;
@@ -285,7 +286,7 @@ TEST(CountedPasses, KSeqFindsItsFactorInSixAndDrawsInOne) {
       const Token none[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
       verifiers::KSeq{}.verify(DraftedPosition(rows, none, drafts), plan, random);
       EXPECT_LE(rows.visited() - before, size + block);
-      // Computes the root to its last bit, by bisection on the same pair.
+      // The plan on a table computes the root to its last bit, by bisection on the same pair of rows.
       const RatioTable table(std::vector<double>(pair.target.begin(), pair.target.end()),
                              std::vector<double>(pair.proposal.begin(), pair.proposal.end()));
       const double root = verifiers::KSeq{}.prepare(table, drafts).factor;
@@ -294,8 +295,9 @@ TEST(CountedPasses, KSeqFindsItsFactorInSixAndDrawsInOne) {
 }
 
 // Tests rows of many kinds: with one token that has most of the mass, flat rows, and proposals near the target and far
-// from it. Losslessness requires gamma <= rho in the numbers that are used. Acceptance may be below the acceptance at
-// the root, 1 - F(rho*), by the search's tolerance; truncation, below V 2^-60 per sum, is negligible.
+// from it. Losslessness requires gamma <= rho (plan.served <= plan.factor) in the numbers that a decision uses.
+// Acceptance may be below the acceptance at the root, 1 - F(rho*), by the search's tolerance; truncation, below V 2^-60
+// per sum, is negligible.
 TEST(CommonFactor, IsValidAndAcceptsAsMuchAsItsRoot) {
   std::uint64_t most = 0, all = 0, cases = 0;
   for (std::uint64_t seed = 1; seed <= 12; ++seed)
@@ -337,11 +339,11 @@ TEST(CommonFactor, KnowsTheEnds) {
   EXPECT_LE(disjoint.visited() / 2000, 12u);
 }
 
-// Tests of the passes of steps: on a path on which every draft is refused, and on trees.
+// Tests how many passes a step takes, on a path on which every draft is refused, and on trees.
 
 constexpr std::uint64_t row_size = 5000, row_block = FreshRows<float>::block;
 
-/// A model with one pair of rows after every prefix, and one object for each context.
+/// A model with the same pair of rows after every prefix, and a FreshRows object for each context.
 class FreshContexts final : public ConditionalModel<FreshRows<float>> {
  public:
   explicit FreshContexts(int conditionals) : target_{row(1)}, proposal_{row(2)} {
@@ -388,7 +390,8 @@ struct RefusingSource {
   Verdict emit(const auto& weights) { return words.emit(weights); }
 };
 
-/// Returns the number of tokens that one iteration reads when it refuses a path of the token with the least p / q.
+/// Returns the number of tokens that one iteration reads when it refuses all drafts of a path that repeats the token
+/// with the least p / q.
 template <class V>
 std::uint64_t visited_by_refusal(int length) {
   const FreshContexts conditionals(40);
@@ -436,7 +439,7 @@ TEST(StepPasses, ATreeCostsAtMostOneADraftAndADraw) {
       EXPECT_LE(conditionals.visited() - before, row_size * passes() + row_block)
           << verifier.info.name << " trial " << trial;
     };
-    // Each draft costs one pass, and the draw costs one.
+    // Each draft costs one pass, and the final draw costs one pass.
     const auto nodes = [&tree] { return static_cast<std::uint64_t>(tree.size()); };
     const auto drafts = [&shape] { return static_cast<std::uint64_t>(shape.drafts * shape.length + 1); };
     expect_at_most(verifiers::paths::Traversal{}, nodes);

@@ -1,5 +1,5 @@
-// Tests of verifiers in floating point: of their exact distribution, of rows at the ends of formats, and of captured
-// rows.
+// Tests of verifiers in floating point: their exact distribution, and decisions on rows at the ends of formats and on
+// captured rows.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -66,7 +66,7 @@ template <class L>
 Rounded explore(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& distributions,
                 const std::vector<double>& p, int drafts) {
   const auto decider = verifier.explore_on(distributions, drafts);
-  if (!decider) return {0, 1};  // Info::unsupported: the plan is only for small vocabularies
+  if (!decider) return {0, 1};  // not supported (Info::unsupported) at this vocabulary size
   const auto distribution = explore_distribution(drafter, *decider, distributions, drafts, {.leaves = 100'000'000});
   EXPECT_TRUE(distribution.complete);
   NeumaierSum distance;
@@ -127,15 +127,16 @@ std::vector<double> scattered(const std::vector<double>& support) {
   return row;
 }
 
-// Some tokens have only p, some only q, others both. At least three tokens have q, so that three drafts never exhaust
-// it.
+// Some tokens have only p > 0, some only q > 0, others both. At least three tokens have q > 0, so that three drafts
+// never exhaust it.
 const std::vector<double> target_row_of_six = examples::normalised({5, 0, 3, 1, 7, 2});
 const std::vector<std::vector<double>> rows_of_q{examples::normalised({2, 3, 1, 0, 4, 6}),
                                                  examples::normalised({1, 1, 5, 2, 0, 3}),
                                                  examples::normalised({0, 6, 1, 1, 1, 2})};
 
 // Sums over the vocabulary truncate each of at most 6 positive terms by 2^-60 and masses by 2^-62; with the stages and
-// divisions above, no error exceeds 1e-12. A full support, with V 2^-60 = 2e-13 per sum, would need 1e-11.
+// divisions counted for small_tolerance, no error exceeds 1e-12. A full support, with V 2^-60 = 2e-13 per sum, would
+// need 1e-11.
 constexpr double large_tolerance = 1e-11;
 
 void expect_large(auto&& make_distributions, std::string_view name) {
@@ -171,8 +172,8 @@ TEST(Precision, SixTokensInLargeFreshRows) {
 }
 
 // After K - 1 drafts without replacement, or without its most probable tokens, little mass of a row is left. Drafts
-// must be drawn from this mass with the distribution by which verifiers divide. Only the plan of ladder_wor on fresh
-// rows has an error, of V 2^-60 over this mass, because its buckets are sums in units of 2^-60
+// must be drawn from this mass with the same probabilities that verifiers use as divisors. Only the plan of ladder_wor
+// on fresh rows has an error, of V 2^-60 over this mass, because its buckets are sums in units of 2^-60
 // (verifiers/ladder_wor.hpp).
 TEST(Precision, LittleIsLeftOfAProposal) {
   const std::vector<double> p{0.3, 0.3, 0.1, 0.1, 0.1, 0.1};
@@ -211,7 +212,7 @@ std::vector<double> extreme_row(Dice& dice, int vocabulary) {
                               : static_cast<double>(dice() >> 11));
     sum += row.back();
   }
-  row[dice() % row.size()] += 1;  // at least one entry is not tiny, as in every distribution
+  row[dice() % row.size()] += 1;  // every distribution has an entry that is not tiny
   sum += 1;
   for (double& entry : row)
     if (entry > least) entry /= sum;
@@ -322,7 +323,8 @@ class NearEqualRows : public testing::Test {
           }
     }
   }
-  /// Decides with a scheme of one position, on the same draft `drafts` times or on successive tokens.
+  /// Decides with a scheme of one position on `drafts` drafts: one token `drafts` times or, if `distinct`, successive
+  /// tokens.
   template <class V>
   void position(int drafts, bool distinct = false) {
     SCOPED_TRACE(V::info.name);

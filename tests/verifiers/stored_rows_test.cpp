@@ -38,8 +38,7 @@ std::vector<double> widened(const std::vector<Entry>& row) {
 
 template <class Entry>
 struct StoredVerdicts : testing::Test {
-  /// Expects equal verdicts, for the same random bits, on stored rows and on the same rows as floats. The drafts are
-  /// drawn from each of the two.
+  /// Expects equal drafts and verdicts, for the same random bits, on stored rows and on the same rows as floats.
   template <class V, class D>
   static void expect_equal_verdicts(int drafts) {
     int accepted_drafts = 0, corrected = 0;
@@ -114,7 +113,7 @@ constexpr double rounding = 1e-12;
 /// relative error of 2^-23, and the distribution of the drawn tokens has at most the same error as the last mass.
 constexpr double rounding_of_terms(int drafts) { return rounding + 2 * drafts * 0x1p-23; }
 
-/// Two rows of five tokens in the format, and the errors of their sums.
+/// Two rows p and q of five tokens in the format Entry, and the errors of their sums s_p and s_q.
 template <class Entry>
 struct StoredPair {
   explicit StoredPair(std::uint64_t seed)
@@ -160,7 +159,8 @@ void expect_bound(double amplified) {
       largest = std::max(largest, found);
       EXPECT_LE(found, pair.apart + amplified * (drafts - 1) * pair.defect + rounding_of_terms(drafts))
           << V::info.name << " K " << drafts << " pair " << seed;
-      // If the same rows are normalised, only rounding to float remains: 2^-24 in each sum, and as much in the entries.
+      // If the same rows are normalised, only the error of rounding to float remains: 2^-24 in each sum, and 2^-24 in
+      // the entries.
       NormalisedRows normalised(5);
       const FreshRows<float> rows =
           normalised.of(std::span<const Bfloat16>(pair.stored_p), std::span<const Bfloat16>(pair.stored_q));
@@ -180,7 +180,7 @@ TEST(StoredDistributions, KeepTheirBounds) {
   expect_bound<KSeq, drafters::Iid>(1);
   expect_bound<Ladder, drafters::Iid>(1);
   // The unseen mass 1 - q(X) is computed by a subtraction while it is at least 1/16. So an error of the sum, at most
-  // 2^-8 in bf16, is amplified by at most this factor.
+  // 2^-8 in bf16, is amplified by at most the factor 1 / (1/16 - 2^-8).
   expect_bound<RecursiveRejectionWor, drafters::WithoutReplacement>(1 / (0x1p-4 - 0x1p-8));
 }
 
@@ -222,7 +222,7 @@ TEST(FreshDecisions, DifferentProposalsAreRefusedAsByTheRowsAPlanKeeps) {
     Token tokens[drafts];
     for (int k = 0; k < drafts; ++k) tokens[k] = drafter.pick(rows.row(k));
     const Verdict found = verifier.verify(DraftedPosition(rows, tokens, drafts), here);
-    // Makes the same decision with whole rows that are updated after each rejection.
+    // Computes the expected verdict with whole rows that are updated after each rejection.
     std::vector<double> left = p;
     double mass = 1;
     Verdict wanted;

@@ -38,8 +38,8 @@ auto distribution_of_wor(const V& verifier, const L& distributions, int drafts) 
   return enumerated<drafters::WithoutReplacement>(verifier, distributions, drafts);
 }
 
-// Compares the race in double with sums over all subsets in fractions. The integral has a relative error of 1e-14, and
-// V terms are rounded.
+// Compares the race in double with sums over all subsets in fractions. The integral that gives the race in double has a
+// relative error of 1e-14, and V terms are rounded.
 TEST(LadderWor, TheRaceHasTheChordsOfTheSubsets) {
   int compared = 0;
   for (int n = 0; n < 150; ++n) {
@@ -62,10 +62,11 @@ TEST(LadderWor, TheRaceHasTheChordsOfTheSubsets) {
   EXPECT_GT(compared, 100);
 }
 
-// Let G be the group from which the draft is chosen, H the tokens above and Z the tokens below. The choice among drafts
-// without replacement (ladder/group_choice.hpp) has distribution q(x) / q(G) (F(H + G) - F(H)) for any three sets. This
-// is tested on RapidCheck's instances, by an enumeration of every branch in fractions. The first or the last draft of
-// the group does not have this distribution.
+// Let G be the group from which the draft is chosen, H the tokens above and Z the tokens below. Let F(S) be the
+// probability that some draft is in S. For any three sets, the choice among drafts without replacement
+// (ladder/group_choice.hpp) has distribution q(x) / q(G) (F(H + G) - F(H)). The claim is tested on RapidCheck's
+// instances, by an enumeration of every branch in fractions. The first or the last draft of the group does not have
+// this distribution.
 
 /// Rows whose tokens are in three bins, whatever their ratios.
 struct InThreeBins : Rows<Rational> {
@@ -86,7 +87,8 @@ struct InThreeBins : Rows<Rational> {
   int bin(const Bins&, Token x) const { return bin_of[static_cast<std::size_t>(x)]; }
 };
 
-/// The members of a ladder that choose_distinct() reads. Both breaks are up in every trial, so each bin is a group.
+/// The members of a ladder that choose_distinct() reads. The levels 1 raise both breaks in every trial, so each bin is
+/// a group.
 struct ThreeGroups {
   InThreeBins::Bins bins;
   LadderLevels<Rational> levels{std::vector<Rational>{0, 1, 1}};
@@ -137,7 +139,8 @@ RC_GTEST_PROP(DistinctChoice, HasTheDistributionOfTheProposalOnItsGroup, (const 
   RC_ASSERT(has_the_distribution<DistinctChoice>(split(instance, bins), instance.drafts));
 }
 
-// On this smallest instance, V = 3 and K = 2, the first and the last draft of the group do not have the distribution.
+// On this smallest instance, V = 3 and K = 2, the first and the last draft of the group do not have the distribution
+// stated above.
 TEST(DistinctChoice, FirstAndLastDraftDoNotHaveIt) {
   const Instance instance = Instance::parse("p=(1 1 1) q=(3 2 1) K=2");
   const InThreeBins distributions = split(instance, {0, 1, 1});
@@ -153,14 +156,14 @@ TEST(DistinctChoice, FirstAndLastDraftDoNotHaveIt) {
 // Tests of buckets of fresh rows: their coverage equals a race over single tokens, and draws come from the remaining
 // bins.
 
-/// Returns F as a plan uses it: if the coverage is approximate, refined at these breaks.
+/// Returns the coverage F as a plan uses it: an approximate F is refined at `breaks`.
 WorCoverage<double> at_breaks(const WorCoverage<double>& coverage, const std::vector<int>& breaks) {
   return coverage.rough() ? coverage.refined(breaks) : coverage;
 }
 
-// Compares the coverage of buckets, in which light tokens count by sums of powers, with another implementation's race
-// over single tokens. Both integrals have an error of at most 1e-13, and both sides add V masses in double. Where bins
-// are joined, F at the remaining breaks must be the same.
+// Compares the coverage of buckets, in which light tokens count by sums of powers, with missed_without_replacement(),
+// another implementation that computes the race over single tokens. Both integrals have an error of at most 1e-13, and
+// both sides add V masses in double. If bins are joined, F at the remaining breaks must not change.
 TEST(LadderWor, BucketsHaveTheCoverageOfTheirTokens) {
   registry();
   for (const char* spec : {"gaussian_logits:vocabulary=32000,sigma=2.5,noise=1", "zipf:vocabulary=4096",
@@ -223,7 +226,8 @@ TEST(LadderWor, TheSlowestClocksAreBoundedFromBelow) {
     }
 }
 
-// Draws after the race, on fresh rows, invert the running sum of the remaining tokens' integers in token order.
+// Tests draws after the race on fresh rows: they invert the running sum, in token order, of the integers (masses in
+// fixed point) of the remaining tokens.
 TEST(LadderWor, FreshRowsDrawWhatIsLeftOfTheBinsBelow) {
   registry();
   const RowPair pair = parse_family("gaussian_logits:vocabulary=3001,sigma=2,noise=1").pair(5, 0);
@@ -269,7 +273,7 @@ TEST(LadderWor, SelectedDistributionsSumToOneWhereDraftsAllButCannotBe) {
   };
   const Rows<double> rows(p, q);
   const FreshRows<double> fresh{std::span<const double>(p), std::span<const double>(q)};
-  for (const int drafts : {1, 2, 3}) {  // with four the slope at the denormal, 2^1074, overflows
+  for (const int drafts : {1, 2, 3}) {  // with four drafts the slope at 2^-1074 overflows
     EXPECT_NEAR(total(rows, drafts), 1, 1e-13) << drafts;
     EXPECT_NEAR(total(fresh, drafts), 1, 1e-13) << drafts;
   }
@@ -320,10 +324,10 @@ TEST(LadderUniformRest, TheDistributionIsExactAndTheOptimumAttained) {
     ASSERT_EQ(overlap, at.optimum()) << instance.text();
     between += at.optimum() < 1;
   }
-  EXPECT_GT(between, 200);  // instances with an optimum below 1: at 1 every draft is accepted, whatever the choice
+  EXPECT_GT(between, 200);  // instances with optimum below 1; at 1 every choice is accepted
 }
 
-// While K is at most the size of q's support, both draft samplings draw the same drafts.
+// While K is at most the size of q's support, without_replacement and without_replacement_uniform draw the same drafts.
 TEST(LadderUniformRest, BothDraftSamplingsAgreeWhileTheSupportLasts) {
   const AnyVerifier& ladder = *registry().verifier("ladder_wor");
   for (int n = 0; n < 60; ++n) {
@@ -390,7 +394,7 @@ TEST(LadderUniformRest, BucketsOfFreshRowsHaveTheExactDistribution) {
     joined += buckets.size() - 1 < vocabulary - support;
   }
   EXPECT_GT(exhausted, 1000);
-  EXPECT_GT(joined, 50);  // buckets of one token each would repeat an earlier test
+  EXPECT_GT(joined, 50);  // otherwise no bucket has several tokens
 }
 
 // q is truncated to its three largest tokens; the target has 512 tokens. The tolerance is five standard errors of the

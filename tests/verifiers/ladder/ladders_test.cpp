@@ -63,7 +63,7 @@ std::vector<typename L::Scalar> planned_distribution(const L& distributions, int
   return distribution;
 }
 
-/// Returns sum min(p, p_I) of a plan.
+/// Returns sum min(p, p_I), the acceptance that the plan of the verifier V states.
 template <class V, class L>
 typename L::Scalar planned_overlap(const L& distributions, int drafts) {
   const auto distribution = planned_distribution<V>(distributions, drafts);
@@ -135,7 +135,7 @@ TYPED_TEST(Ladders, AnyBucketsAreLosslessAndNeverAboveTheOptimum) {
     EXPECT_LE(distribution.draft_accepted, fine) << instance.text();
     coarse += distribution.draft_accepted < fine;
   }
-  EXPECT_GT(coarse, 15);  // buckets without a loss would make the test vacuous
+  EXPECT_GT(coarse, 15);  // otherwise the test would cover no buckets with a loss
 }
 
 TYPED_TEST(Ladders, OneTokenABinReachesTheOptimumExactly) {
@@ -156,9 +156,10 @@ TYPED_TEST(Ladders, OneTokenABinReachesTheOptimumExactly) {
   }
 }
 
-// Captured rows have narrow bins among wide bins: tokens of 1e-12 beside tokens of 0.1. Slopes and kinks are formed
-// without cancellation, so each of K chords has a relative error of a few 2^-53, in addition to V truncations of 2^-60;
-// integrals of the race have a relative error of 1e-14 and V roundings.
+// Captured rows have narrow bins among wide bins: tokens of 1e-12 beside tokens of 0.1. Slopes and kinks of F are
+// computed without cancellation, so each of K chords (the differences of F that make up a slope) has a relative error
+// of a few 2^-53, in addition to V truncations of 2^-60; integrals of the race have a relative error of 1e-14 and V
+// roundings.
 TYPED_TEST(Ladders, CapturedRowsReachTheOptimumAndBucketsNearlyDo) {
   using V = typename TypeParam::Verifier;
   registry();
@@ -217,7 +218,7 @@ TYPED_TEST(Ladders, PlansHaveTheSameBitsAtEveryWidth) {
 }
 
 TYPED_TEST(Ladders, BucketsOfSeveralTokensAreLossless) {
-  // The ratios share buckets, and there is much, little or no surplus.
+  // Several tokens' ratios share a bucket, and the rows have much, little or no surplus.
   std::mt19937 words(3);
   int whole = 0;
   for (int round = 0; round < 120; ++round) {
@@ -240,7 +241,7 @@ TYPED_TEST(Ladders, BucketsOfSeveralTokensAreLossless) {
     for (std::size_t x = 0; x < p.size(); ++x) ASSERT_NEAR(distribution[x], p[x], 1e-12) << "round " << round;
     whole += rows.bins().size() < 6;
   }
-  EXPECT_GT(whole, 40);  // buckets of one token each would make the test vacuous
+  EXPECT_GT(whole, 40);  // otherwise no bucket has several tokens
 }
 
 // Tests of the ladder for i.i.d. drafts in double, and of the loss by its buckets.
@@ -323,13 +324,13 @@ TEST(BucketedLadder, LosesLittleAndNeverAcceptsMoreThanTheOptimum) {
     std::cout << "K = " << drafts << ": captured pairs lose " << captured / count << " on average, the worst pair "
               << most << "; " << breaks / static_cast<double>(pairs.size()) << " breaks leave\n";
     // If there is surplus, G is chosen such that buckets lose no acceptance (serve_whole_buckets), so the mean loss is
-    // only a twentieth of the bound above.
+    // only a twentieth of the bound 1/256.
     EXPECT_LE(captured / count, 2e-4) << "K = " << drafts;
   }
 }
 
-// Half the target is on a token whose proposal mass is less than a unit of 2^-60: it is never drafted, and acceptance
-// is as low as without its proposal mass.
+// Half the target is on a token whose proposal mass is less than a unit of 2^-60: the token is never drafted, and
+// acceptance is as low as if its proposal mass were 0.
 TEST(BucketedLadder, MassThatIsAsGoodAsUndraftableIsNotForgotten) {
   for (const int drafts : {2, 4}) {
     std::vector<double> p{0.5}, q{0x1p-70};
@@ -361,7 +362,7 @@ TEST(BucketedLadder, StatesADistributionWhateverItAimedAt) {
       const Ladder::Core<FreshRows<double>> core(rows, drafts);
       double sum = 0;
       for (Token x = 0; x < rows.vocabulary(); ++x) sum += core.selected(rows, x);
-      EXPECT_NEAR(sum, 1, 1e-11) << spec;  // 4096 tokens of a few 2^-53 each, and as many truncations
+      EXPECT_NEAR(sum, 1, 1e-11) << spec;  // 4096 tokens have errors of a few 2^-53 and a truncation each
       for (std::size_t i = 1; i < core.plan.slope.size(); ++i)
         EXPECT_LE(core.plan.slope[i], core.plan.slope[i - 1] * (1 + 1e-12)) << spec << ": not concave at " << i;
       for (const double level : core.plan.level) EXPECT_TRUE(level >= 0 && level <= 1);
@@ -394,7 +395,7 @@ TEST(BucketedLadder, JoinsWhatItsMemoryHasNoRoomFor) {
     slopes += i > 0 && held.slope[i] != held.slope[i - 1];
     EXPECT_LE(held.slope[i], held.slope[i == 0 ? 0 : i - 1] * (1 + 1e-12)) << "not concave at " << i;
   }
-  EXPECT_NEAR(served, 1, 1e-11);  // a thousand products and truncations
+  EXPECT_NEAR(served, 1, 1e-11);  // tolerance for a thousand products and truncations
   EXPECT_LE(slopes, 16);
   EXPECT_LE(of_held, of_free + 1e-3);
   // Nearly all mass has ratios within five octaves, so a stretch spans a third of an octave, which is a quarter of

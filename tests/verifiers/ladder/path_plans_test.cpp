@@ -47,8 +47,8 @@ class EveryTuple {
   }
 
   std::map<Tokens, Rational> reached;              ///< probability that the choice reaches a prefix
-  std::map<Tokens, std::vector<Rational>> active;  ///< distribution of the number of active paths there
-  bool fresh = true;                               ///< whether next tokens, given the active paths, were i.i.d. from q
+  std::map<Tokens, std::vector<Rational>> active;  ///< distribution of the number of active paths at a prefix
+  bool fresh = true;  ///< whether next tokens, given the active paths, were i.i.d. from q
 
  private:
   static bool starts_with(const Tokens& path, const Tokens& prefix) {
@@ -178,8 +178,8 @@ Rational mean(const weighted::Model& model, int paths) {
 
 const std::vector<int> certain{1, 0, 0}, sure{1, 0};
 
-/// Returns a model of two tokens that p and q rank equally, and a third token that is never drafted at the root. Below
-/// the root, p and q differ only after token 1.
+/// Returns a model with three tokens: the first two have equal ranks by p and by q, and the third is never drafted at
+/// the root. Below the root, p and q differ only after token 1.
 weighted::Model below_one_path(std::vector<int> p, std::vector<int> q, std::vector<int> q_after) {
   weighted::Model model{3, 2, std::vector<std::vector<int>>(13, certain), std::vector<std::vector<int>>(13, certain)};
   model.target[0] = std::move(p);
@@ -280,8 +280,8 @@ TEST(RankedBins, AreThoseOfAWalk) {
     }
 }
 
-// If Pr(two active paths) is below 1/8, a node uses coarse groups; below 1/256 it uses no groups. The stated
-// distribution is exact for coarse groups too.
+// If `two`, the probability of two active paths, is below 1/8, a node uses coarse groups; below 1/256 it uses no
+// groups. The distribution that a node states is exact for coarse groups too.
 TEST(LadderNodes, AreCoarseWhereTwoPathsAreSeldom) {
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
     const RatioTable distributions = table_with_ties(2000, seed);
@@ -295,7 +295,8 @@ TEST(LadderNodes, AreCoarseWhereTwoPathsAreSeldom) {
       double sum = 0;
       for (Token x = 0; x < distributions.vocabulary(); ++x) {
         sum += at.chosen(distributions, x);
-        // F has slope 1 + two (1 - 2 s), so chosen(x) differs from q(x) by at most `two` times q(x).
+        // F, the coverage of a node (ladder.hpp), has slope 1 + two (1 - 2 s) at the mass s, so chosen(x) differs from
+        // q(x) by at most `two` times q(x).
         EXPECT_LE(std::abs(at.chosen(distributions, x) - distributions.proposal(x)),
                   distributions.proposal(x) * two * (1 + 1e-12));
       }

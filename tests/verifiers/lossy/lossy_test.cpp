@@ -17,7 +17,8 @@ namespace {
 using Doubles = std::vector<double>;
 
 TEST(LossyControls, ThresholdOfAFlatTargetIsItsProbability) {
-  // H of a flat distribution is -ln(1/4 + added): the threshold is delta (1/4 + added).
+  // The entropy H of a flat target, with the addend in the logarithm, is -ln(1/4 + added), so the threshold delta
+  // exp(-H) is delta (1/4 + added).
   const Rows<double> flat(Doubles(4, 0.25), Doubles(4, 0.25));
   EXPECT_NEAR(verifiers::lossy::typical_threshold(flat, 1, 0.5), 0.125, 1e-15);
   EXPECT_NEAR(verifiers::lossy::typical_threshold(flat, 1, 0.5, 1e-5), 0.125005, 1e-15);
@@ -25,8 +26,8 @@ TEST(LossyControls, ThresholdOfAFlatTargetIsItsProbability) {
 }
 
 TEST(LossyControls, ThresholdOfACertainTargetIsDelta) {
-  // H = -ln(1 + added) is slightly negative. No term of its sum may be negative, because a fixed-point sum could not
-  // represent it.
+  // H = -ln(1 + added) is slightly negative, but every term of the sum from which H is computed must be non-negative,
+  // because a sum in fixed point could not represent a negative term.
   const Doubles sure{1, 0};
   for (const double added : {0.0, 1e-5}) {
     EXPECT_NEAR(verifiers::lossy::typical_threshold(Rows<double>(sure, sure), 2, 0.5, added), 0.5 * (1 + added),
@@ -110,10 +111,10 @@ TEST(MentoredDecoding, NoDistributionWithinTheDivergenceAcceptsMore) {
       // The tolerance covers sums of three terms in divergence_of: 2^-53 each, amplified by 1024, truncated at 2^-60.
       EXPECT_LE(divergence(distribution.output, p), allowed + 1e-12);
       const double best = best_of_grid(p, q, allowed, cells);
-      // c is bisected to 2^-50, and the slope of the distribution in c is at most 1 / p, so acceptance changes by less
-      // than 1e-12.
+      // MentoredDecoding bisects its factor c to 2^-50, and the slope of the distribution in c is at most 1 / p, so
+      // acceptance changes by less than 1e-12.
       EXPECT_LE(best, distribution.draft_accepted + 1e-12) << allowed;
-      // If the best distribution is moved towards p to a point of the grid, it moves by at most 4 cells and stays
+      // A move towards p brings the best distribution to a point of the grid: it moves by at most 4 cells and stays
       // within the divergence.
       EXPECT_GE(best, distribution.draft_accepted - 4.0 / cells) << allowed;
     }
@@ -151,7 +152,8 @@ TEST(MentoredDecoding, WithEverythingAllowedIsTheProposal) {
 }
 
 TEST(MentoredDecoding, ByHandOnTwoTokens) {
-  // p = (1 1)/2, q = (0 1): the output is (1 - t, t), accepted with t; KL = t ln 2t + (1 - t) ln 2(1 - t).
+  // p = (1 1)/2, q = (0 1): the output is (1 - t, t), and the draft is accepted with probability t; KL = t ln 2t + (1 -
+  // t) ln 2(1 - t).
   const auto distribution = distribution_of(0.1, Rows<double>({0.5, 0.5}, Doubles{0, 1}));
   const double t = distribution.draft_accepted;
   EXPECT_GT(t, 0.5);

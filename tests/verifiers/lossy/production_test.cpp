@@ -65,7 +65,7 @@ RC_GTEST_PROP(Diversed, ServesTheMixtureAndAcceptsItsOverlapWithTheProposal, (In
       accepted += std::min(mixed, pair.q[x]);
     }
     RC_ASSERT(distribution.draft_accepted == accepted);
-    // No rule that accepts as much has a smaller total variation from p.
+    // The equality means that no rule with the same acceptance has a smaller total variation from p.
     RC_ASSERT(total_variation(distribution.output, pair.p) == distribution.draft_accepted - pair.overlap);
   }
 }
@@ -105,7 +105,7 @@ RC_GTEST_PROP(SpecRl, WithoutLenienceStillDrawsFromTheTargetAfterARefusal, (Inst
 
 TEST(CascadeTokenV3, KeepsTokensNearTheMostProbableOne) {
   // With alpha = 1/2 tokens 0 and 2 are kept, token 0 at the bound. Drafts 1 and 3 are refused with probability 1/5 -
-  // 1/8 each; the residual has only token 2.
+  // 1/8 each; the residual has mass on token 2 only.
   const auto kept = served(CascadeTokenV3{.alpha = 0.5}, "p=(2 1 4 1)/8 q=(3 1 0 1)/5 K=1");
   EXPECT_EQ(kept.draft_accepted, Rational(17, 20));
   EXPECT_EQ(kept.output, (Row{Rational(3, 5), Rational(1, 8), Rational(3, 20), Rational(1, 8)}));
@@ -130,18 +130,19 @@ TEST(ThresholdAcceptance, TestsAllDraftsWithOneUniformNumber) {
   constexpr std::string_view two = "p=(1 2 2 3)/8 q=(4 3 1 1)/9 K=2";
   EXPECT_EQ(served(ThresholdAcceptance{1, 0.75}, two, "fixed_top_k").output,
             (Row{Rational(1, 6), Rational(2, 6), Rational(1, 5), Rational(3, 10)}));
-  // Token 1 has p = 1/4 and passes without the test.
+  // With the single threshold 1/4, token 1 passes without the test because its p is 1/4.
   const auto single = served(ThresholdAcceptance{0.25, 0.75}, two, "fixed_top_k");
   EXPECT_EQ(single.output, (Row{Rational(1, 6), Rational(5, 6), 0, 0}));
   EXPECT_EQ(single.draft_accepted, 1);
 }
 
 TEST(EntropyVerify, IsLenienceByTheEntropy) {
-  // Two equal tokens have entropy ln 2, so l is 1/2 up to 1e-10 and rounding to float32.
+  // Two equal tokens have entropy ln 2, so the lenience l is 1/2 up to 1e-10 and rounding to float32.
   EXPECT_EQ(served(EntropyVerify{}, "p=(1 1)/2 q=(1 7)/8 K=1").output, (Row{Rational(1, 8), Rational(7, 8)}));
-  // A certain target has l = 0.95, so token 0 is refused only because its p is 0.
+  // A target with all mass on one token has l = 0.95, so token 0 is refused only because its p is 0.
   EXPECT_EQ(served(EntropyVerify{}, "p=(0 1)/1 q=(1 1)/2 K=1").draft_accepted, Rational(1, 2));
-  // exp(-2 ln 2) = 1/4, so a draft is accepted with probability min(1, (1/2) / ((1/4) q)).
+  // With posterior_alpha = 2, l is exp(-2 ln 2) = 1/4, so a draft is accepted with probability min(1, (1/2) / ((1/4)
+  // q)).
   EXPECT_EQ(served(EntropyVerify{.posterior_alpha = 2}, "p=(1 1 0)/2 q=(0 15 1)/16 K=1").draft_accepted,
             Rational(15, 16));
 }

@@ -16,7 +16,8 @@ std::vector<Scalar> capped_ratios(const std::vector<Scalar>& products) {
   for (std::size_t t = 0; t < products.size(); ++t) {
     Scalar largest(1);
     for (std::size_t i = 0; i < t; ++i) largest = std::max(largest, products[i]);
-    // This equals min(R_m, 1) rho_(m+1) .. rho_t, where m maximises R over the earlier positions, with R_0 = 1.
+    // The quotient equals the published min(R_m, 1) rho_(m+1) .. rho_t, where m maximises R over the earlier positions,
+    // with R_0 = 1, and rho_t = R_t / R_(t-1).
     ratios.push_back(products[t] / largest);
   }
   return ratios;
@@ -131,8 +132,9 @@ TEST(Hsd, SmallestInstanceThatRefutesTheRepository) {
   EXPECT_EQ(refuted, (std::vector<std::vector<int>>{{1, 1, 1, 2}, {1, 1, 2, 1}, {1, 2, 1, 1}, {2, 1, 1, 1}}));
 }
 
-// By hand, with p = (1 1)/2 and q = (1 2)/3: if the first draft is token 0, R is 3/2 and then 9/4 or 9/8, so the block
-// is always accepted. Hence after token 0 the next token has distribution q, 1/3 and 2/3.
+// Worked by hand, with p = (1 1)/2 and q = (1 2)/3. R is the product of the ratios p / q: if the first draft is token
+// 0, R is 3/2 and then 9/4 or 9/8, so the block is always accepted. Hence after token 0 the next token has distribution
+// q, 1/3 and 2/3.
 TEST(Hsd, TheInstanceByHandAndByEnumeration) {
   const auto model = small::constant({1, 1}, {1, 2});
   const auto distribution = small::distribution("hsd_repository", "iid_paths", model, {.drafts = 1, .length = 2});
@@ -140,7 +142,7 @@ TEST(Hsd, TheInstanceByHandAndByEnumeration) {
   for (const auto& [tokens, probability] : distribution.emitted)
     if (tokens.size() > 1 && tokens[0] == 0) beyond[static_cast<std::size_t>(tokens[1])] += probability;
   EXPECT_EQ(beyond, (std::vector<Rational>{{1, 9}, {2, 9}}));
-  // The mean is above the optimum of lossless rules, which block verification attains.
+  // The mean number of accepted tokens is above the optimum of lossless rules, which block verification attains.
   EXPECT_EQ(distribution.mean_accepted(), Rational(59, 36));
   EXPECT_EQ(small::distribution("block", "iid_paths", model, {.drafts = 1, .length = 2}).mean_accepted(),
             Rational(57, 36));
@@ -172,7 +174,8 @@ TEST(Hsd, ReferenceVariants) {
   EXPECT_GT(compared, 20);
 }
 
-// Traversal verification with full rows is an independent implementation, with which the scalar form is compared.
+// Compares the registered traversal verification, which computes with one scalar per node, with an independent
+// implementation that computes with full rows.
 
 /// The complete tree with a target row, a draft row and a weight at every node; changed rows are recomputed.
 class RowsOfTraversal {

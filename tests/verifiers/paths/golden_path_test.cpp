@@ -19,7 +19,7 @@ namespace {
 /// The verifier and tree drafter of this repository for a scheme of the file.
 struct Ours {
   std::string_view verifier, drafter;
-  bool reversed = false;  ///< ties of p / q go to the higher id in the file, to the lower one here
+  bool reversed = false;  ///< ties of p / q: the file prefers the higher id
 };
 
 const std::map<std::string_view, Ours>& ours() {
@@ -69,11 +69,11 @@ const AnyPathVerifier* verifier_of(std::string_view scheme, std::string_view nam
     return PathVerifierOf<LiftedToTrees<verifiers::lossy::Lenience>>(Kind::mutant, enumerate);
   }();
   static const auto typical = [] {
-    // delta exp(-H) >= 1 at V = 2: the threshold is epsilon.
+    // At V = 2 and delta = 2, delta exp(-H) is at least 1, so the threshold is epsilon.
     const verifiers::lossy::paths::TypicalAcceptancePath path{{.epsilon = 0.4, .delta = 2}};
     return PathVerifierOf<verifiers::lossy::paths::TypicalAcceptancePath>(Kind::mutant, path);
   }();
-  // Mutants of one position, lifted to trees, are compiled for exploration in double only if they are audited.
+  // Mutants of one position, applied to trees, can be enumerated in double only if they are marked as Audited.
   static const PathVerifierOf<LiftedToTrees<Audited<mutants::WorVerifiedAsIid>>> as_iid(Kind::mutant);
   static const PathVerifierOf<LiftedToTrees<Audited<mutants::FixedVerifiedAsSampled>>> as_sampled(Kind::mutant);
   if (name == as_iid.info().name) return &as_iid;
@@ -121,7 +121,7 @@ TEST(GoldenPaths, EveryCaseOfTheSchemesWeHave) {
       ASSERT_NEAR(distribution.accepted[i], c.accepted[i], reference_distribution_tolerance)
           << c.id << ' ' << c.scheme << " tau = " << i;
     for (const auto& [tokens, probability] : distribution.emitted) {
-      if (c.emitted.empty()) break;  // process_test.cpp compares processes
+      if (c.emitted.empty()) break;  // process_test.cpp compares schemes with state
       const auto wanted = c.emitted.find(tokens);
       const double value = wanted == c.emitted.end() ? 0 : wanted->second;
       ASSERT_NEAR(probability, value, reference_distribution_tolerance) << c.id << ' ' << c.scheme;

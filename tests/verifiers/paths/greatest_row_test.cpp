@@ -29,8 +29,8 @@ std::vector<Rational> few_weights(std::mt19937& words, int vocabulary) {
   return normalised(weights);
 }
 
-/// Expects the excess and weights of (c p - distribution)+ for c = 1/12 .. 1. Returns the number of c for which
-/// several tokens, but not nearly all, have weight.
+/// Expects that `excess_of` and `for_each` give the sum and the weights of (c p - distribution)+ for c = 1/12 .. 1.
+/// Returns the number of c for which several tokens, but not nearly all, have weight.
 template <class Distribution, class Excess, class ForEach>
 int expect_left_over(const Rows<Rational>& distributions, const Distribution& distribution, const Excess& excess_of,
                      const ForEach& for_each) {
@@ -50,8 +50,7 @@ int expect_left_over(const Rows<Rational>& distributions, const Distribution& di
   return split;
 }
 
-/// Expects that excess, weights and draws of `left` agree with the weights above(x), which are computed from 600
-/// terms in double.
+/// Expects that excess, weights and draws of `left` agree with the 600 weights above(x), computed in double.
 template <class Left, class Above>
 void expect_weights_and_draws(const Left& left, double c, const Above& above) {
   double excess = 0;
@@ -65,7 +64,7 @@ void expect_weights_and_draws(const Left& left, double c, const Above& above) {
     weight[x] += w;
   });
   // Equally spaced numbers fall into a token's interval of the running sum at most once too often or too rarely;
-  // rounding may move its ends past one more number.
+  // rounding may move the interval's ends past one more number.
   constexpr std::uint64_t count = 1 << 14;
   for (std::uint64_t i = 0; i < count; ++i) ++drawn[left.draw(c, i << 50)];
   for (const auto& [x, times] : drawn) ASSERT_TRUE(weight.contains(x)) << x;
@@ -112,7 +111,7 @@ TEST(GreatestRowInFractions, DistributionAndExcessAreThoseOfTheDefinition) {
   EXPECT_GT(split_runs, 100);
 }
 
-/// Returns a table of long rows: some tokens have no q, others no p, and some ratios are equal.
+/// Returns a table of long rows: some tokens have q = 0, others p = 0, and some ratios are equal.
 RatioTable long_table(std::uint32_t seed, int vocabulary, double sigma) {
   std::mt19937 words(seed);
   std::normal_distribution<double> normal;
@@ -232,7 +231,7 @@ struct RankedByHand {
 };
 
 /// Returns rows with log ratios of standard deviation `sigma`, in steps of sigma * `step` if `step` > 0. Some tokens
-/// have no q, others no p.
+/// have q = 0, others p = 0.
 template <class Entry>
 RankedByHand<Entry> by_hand(std::uint32_t seed, int vocabulary, double sigma, double step,
                             const MaxOfKPaths<double>& max_of_k) {
@@ -258,7 +257,7 @@ RankedByHand<double> tangent(int vocabulary, const MaxOfKPaths<double>& max_of_k
   std::vector<double> q;
   for (int x = 0; x < vocabulary; ++x) q.push_back(weight(words));
   q = examples::normalised(q);
-  // The ratios rise with the id, in the order of the resulting distribution.
+  // The ratios p / q rise with the id, and those of the resulting distribution have the same order.
   std::vector<double> rising;
   for (int x = 0; x < vocabulary; ++x) rising.push_back(q[static_cast<std::size_t>(x)] * std::pow(2.0, x / 8.0 - 90));
   return {RankedByHand<double>(rising, q, max_of_k).distribution, q, max_of_k};
@@ -305,7 +304,7 @@ void expect_definition(const RankedByHand<Entry>& wanted, double c) {
     ++drawn[x];
   }
   for (const auto& [x, times] : drawn) ASSERT_GT(weight[x], 0) << x;
-  // Equally spaced numbers fall into an interval at most once too often or too rarely at each end.
+  // Equally spaced numbers fall into a token's interval at most once too often or too rarely at each end.
   for (const auto& [x, w] : weight) ASSERT_NEAR(drawn[x], w / left * static_cast<double>(count), 2) << x;
 }
 

@@ -67,13 +67,13 @@ TEST(LadderBlock, ChosenDistributionAndMeansAreTheReferenceOnes) {
   }
   std::cout << "largest deviation " << largest << "; against greedy multi-path: " << above << " above, " << below
             << " below\n";
-  EXPECT_EQ(below, 0);  // observed on these models, not proved
+  EXPECT_EQ(below, 0);  // `below` is 0 on these models by observation, not by a proof
   EXPECT_GT(above, 40);
 }
 
-// The mean number of accepted tokens follows from the plans alone, as in block verification whose proposal is the
-// distribution of the chosen path. The prover checks that the step is exact and bounded, and that with one path it is
-// block verification.
+// The mean number of accepted tokens follows from the plans alone: it is the mean of block verification whose proposal
+// is the distribution of the chosen path. The prover checks that the step is exact and bounded, and that with one path
+// it is block verification.
 TEST(LadderBlock, AcceptsWhatItsPlansSay) {
   for (const LadderSize& size : ladder_sizes)
     for (std::uint32_t seed = 0; seed < 12; ++seed) {
@@ -96,9 +96,9 @@ TEST(LadderBlock, OneTokenIsTheLadder) {
 }
 
 TEST(LadderBlock, RoundingOfEqualDistributionsLeavesSomethingToEmit) {
-  // Rows of double whose sum misses 1 by an ulp give the chosen distribution a factor of 1 + 2^-52. The refusal that
-  // this makes possible would have an empty residual, and the explorer would throw: it does on 17 of 200 such models
-  // if the plan does not detect that the residual is empty.
+  // Rows of double whose sum misses 1 by an ulp give the chosen distribution a factor of 1 + 2^-52. A refusal is then
+  // possible, although its residual is empty, and the explorer would throw. If the plan does not detect the empty
+  // residual, the explorer throws on 17 of 200 such models.
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     auto model = weighted::random_model(16, 1, 99, seed);
     model.target = model.proposal;
@@ -209,7 +209,7 @@ TEST(LadderBlockWor, IsNeverBelowTheWalk) {
       EXPECT_GE(distribution.mean_accepted(), enumerate.mean_accepted()) << model.text();
       above += distribution.mean_accepted() > enumerate.mean_accepted();
     }
-  EXPECT_GT(above, 5);  // if all were equal, the comparison would be vacuous
+  EXPECT_GT(above, 5);  // some cases differ
 }
 
 }  // namespace

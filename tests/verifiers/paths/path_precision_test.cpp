@@ -117,8 +117,9 @@ TYPED_TEST(PathForms, HaveOneDistribution) {
     const TreeShape shape{.drafts = V::info.most_drafts == 1 ? 1 : 2, .length = 2};
     const PrecisionForms forms(700 + seed, 3, 2);
     const Distribution reference = distribution_of<V, D>(forms.rows(), shape);
-    // Sums truncate V terms at 2^-60, everything else rounds at 2^-53; a quotient loses at most the factor 1 / F, and
-    // a test at most 1 / (1 - w), both below 10^4 in weights of 0 to 5: 81 trees, 10 roundings, 10^4 2^-53 < 1e-9.
+    // Sums truncate V terms at 2^-60, everything else rounds at 2^-53; division by a residual mass F amplifies errors
+    // by at most 1 / F, and an accept test by at most 1 / (1 - w); both are below 10^4 for weights of 0 to 5. In total:
+    // 81 trees, 10 roundings, 10^4 2^-53 < 1e-9.
     EXPECT_LT(distance(reference, distribution_of<V, D>(forms.tables(), shape)), 1e-9) << seed;
     EXPECT_LT(distance(reference, distribution_of<V, D>(forms.fresh(), shape)), 1e-9) << seed;
   }
@@ -146,16 +147,15 @@ void expect_target(const Distribution& distribution, const ConditionalModel<L>& 
   }
 }
 
-// Fresh rows rank tokens by buckets of p / q, and by ids within a bucket. Choice and distribution must use the same
-// order.
+// Fresh rows rank tokens by buckets of p / q, and by ids within a bucket. The choice of a path and the distribution of
+// the chosen path must use the same order.
 TEST(PathBuckets, GreedyMultipathBlockWithinOneBucketOfRatios) {
   const std::vector<double> p{0.331, 0.334, 0.335}, q{0.334, 0.333, 0.333};
   std::vector<FreshRows<double>> distributions;
   distributions.emplace_back(p, q);
   ASSERT_EQ(OrderBuckets::of(p[1], q[1]), OrderBuckets::of(p[2], q[2]));
   const PrefixTable<FreshRows<double>> conditionals(std::move(distributions));
-  for (const int drafts :
-       {2, 3})  // as above: 729 trees, 10 roundings of 2^-53, sums of three terms truncated at 2^-60
+  for (const int drafts : {2, 3})  // 729 trees, 10 roundings of 2^-53, sums of three terms truncated at 2^-60
     expect_target(distribution_of<verifiers::paths::GreedyMultipathBlock, tree_drafters::IidPaths>(
                       conditionals, {.drafts = drafts, .length = 2}),
                   conditionals, 1e-12);
@@ -219,8 +219,8 @@ double mean_accepted(const AnyPathVerifier& verifier, PathDecider<L, Philox>& de
 
 TEST(PathRuns, PhiloxOnTables) {
   constexpr int trials = 20'000, length = 3;
-  // By Hoeffding's inequality, a mean of numbers in 0 .. L is off by more than t with probability at most 2 exp(-2 n
-  // t^2 / L^2), 1e-10 here.
+  // By Hoeffding's inequality, a mean of n numbers in 0 .. L differs from its expectation by more than t with
+  // probability at most 2 exp(-2 n t^2 / L^2), 1e-10 here.
   const double bound = length * std::sqrt(std::log(2 / 1e-10) / (2 * trials));
   const PrecisionForms forms(42, 3, length);
   const auto rows = forms.rows();

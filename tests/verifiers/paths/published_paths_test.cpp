@@ -46,7 +46,7 @@ TEST(PublishedPaths, TheExampleWithSeveralPaths) {
       {"recursive_rejection_tree", {4, 3}, {1087, 729}},
       {"traversal", {115, 81}, {1136, 729}},
       {"greedy_multipath_block", {131, 81}, {1289, 729}},
-      // These three are not published.
+      // The results of these three schemes are not published.
       {"layerwise_rejection", {112, 81}, {1103, 729}},
       {"branch_reentry", {131, 81}, {945353, 512487}},
       {"ladder_tree", {128, 81}, {742, 405}}};
@@ -56,7 +56,7 @@ TEST(PublishedPaths, TheExampleWithSeveralPaths) {
   }
 }
 
-// The stem, on which p = q, is accepted, and the rest is the example itself.
+// Puts the published example behind a stem on which p = q. The stem is accepted, and the step then equals the example.
 TEST(PublishedPaths, TheExampleBehindAStem) {
   const Rows<Rational> small_model(normalised(std::vector{1, 2}), normalised(std::vector{2, 1}));
   const Rows<Rational> equal(normalised(std::vector{1, 1}), normalised(std::vector{1, 1}));
@@ -134,8 +134,8 @@ TEST(Equalities, AStemOfTheWholeLengthIsAChain) {
     EXPECT_EQ(small::trees_that_differ(scheme, "block", "delayed_paths", model, stem), 0) << scheme;
 }
 
-// A tree of depth 1 ends in drafted leaves, so both schemes go on to a bonus token. NodeByNode descends to a drafted
-// residual token, which at depth 1 both schemes never emit after refusing it.
+// In a tree of depth 1, a step that accepts a draft ends with a bonus token in both schemes. NodeByNode descends to a
+// child if the residual token was drafted; at depth 1 neither scheme emits a drafted token after refusing it.
 TEST(Equalities, TraversalOfDepthOneIsRecursiveRejectionWithoutReplacement) {
   for (int seed = 0; seed < 20; ++seed) {
     const int vocabulary = 2 + seed % 3;
@@ -156,7 +156,8 @@ std::vector<Rational> tails(const DraftTree& tree, const small::OnTree& steps) {
   return tail;
 }
 
-// On every tree, re-entry continues only where greedy multi-path block verification stops.
+// On every tree, branch re-entry continues only where greedy multi-path block verification stops, so it never accepts
+// fewer tokens.
 TEST(Equalities, ReentryNeverShortensAStep) {
   int longer = 0;
   for (int seed = 0; seed < 12; ++seed) {
