@@ -1,5 +1,5 @@
 // Optimal transport for drafts from q without replacement; when q has no mass left, further drafts are uniform over the
-// remaining tokens. With K = V every token is drafted and accepted.
+// remaining tokens. With K = V every token is drafted, so the emitted token is always a draft.
 //
 // optimal_transport.hpp describes the plan, its cost and its correctness.
 // Acceptance: the optimum of this draft sampling, for which no closed form is known here.

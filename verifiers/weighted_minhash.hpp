@@ -3,12 +3,12 @@
 //
 //   darts  noise of one stream     (token, height), read by drafter and verifier; sim/sampling/minhash_rejection.hpp
 //   x_1    first dart below q      computed by the drafter: drafters/shared_noise.hpp
-//   Y      first dart below p      q is not read
+//   Y      first dart below p      emitted; does not depend on q
 //
 // Cost: V darts on average.
 // Acceptance: [sum min + sum (p-q)+ q + sum (q-p)+ p] / (1 + TV). Drafter and verifier take the same dart with
-// probability (1 - TV) / (1 + TV), which no coupling without communication exceeds on every pair; tokens agree more
-// often, because two different darts can fall on one token.
+// probability (1 - TV) / (1 + TV), which no coupling without communication exceeds on every pair; the two tokens agree
+// more often, because different darts of drafter and verifier can have the same token.
 // Source: Daliri et al., arXiv:2408.07978.
 // Correctness: the first dart below p falls on a token of distribution p.
 #pragma once

@@ -126,7 +126,7 @@ class InstanceAnalysis {
   Trials trials(const Instance& variation, int count) const;
   /// Decides the drafts of `drafted` again, on a variation of the instance, and returns the new trials.
   Trials trials(const Instance& variation, Trials drafted) const;
-  /// Returns the optimum of the draft sampling on the instance, as the least value of all cuts (optimum/).
+  /// Returns the optimum of the draft sampling on the instance, as the least value of all cuts (sets of tokens).
   Rational optimum() const;
 
   /// Returns the number of branches enumerated so far.

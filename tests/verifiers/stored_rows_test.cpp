@@ -38,7 +38,8 @@ std::vector<double> widened(const std::vector<Entry>& row) {
 
 template <class Entry>
 struct StoredVerdicts : testing::Test {
-  /// Expects equal drafts and verdicts, for the same random bits, on stored rows and on the same rows as floats.
+  /// Expects equal verdicts, for the same random bits, on stored rows and on the same rows as floats. Each decision
+  /// draws its drafts from its own rows.
   template <class V, class D>
   static void expect_equal_verdicts(int drafts) {
     int accepted_drafts = 0, corrected = 0;

@@ -59,7 +59,8 @@ struct AcceptIfMatchOrRatio {
   }
 };
 
-// Mutant: emits the most probable token of p, whatever was drafted; it counts as accepted if it was drafted.
+// Mutant: emits the most probable token of p, whatever was drafted; the emitted token counts as accepted if it was
+// drafted.
 //
 // Source: greedy verification applied to sampling.
 // Hidden: if p is a point mass.
@@ -84,14 +85,14 @@ struct ArgmaxMatch {
   }
 };
 
-// Mutant: single-draft sampling with 32-bit uniforms converted to float: the largest of them round to 1.
+// Mutant: single-draft sampling with uniforms that are 32-bit integers scaled in float, so that the largest round to 1.
 //
 //   u        (float) x 2^-32        1 for 128 of 2^32 integers x; a draft with p = q is then refused
 //
 // Source: sgl-project/sglang#30822, found in review.
 // Error: enumeration in exact arithmetic shows no error, and an error this rare does not show in samples. If a draft
-// with p = q is refused, the residual can be empty, and the draw then has no weights.
-// Smallest: p = q on one token, u = 1.
+// with p = q is refused, the residual can be empty, and the draw from the residual then has no weights. Smallest: p = q
+// on one token, u = 1.
 struct CoinCanBeOne {
   static constexpr Info info{.name = "coin_can_be_one",
                              .summary = "accept uniforms of 32 bits converted to float, so that the largest become 1",
@@ -126,11 +127,9 @@ struct CoinCanBeOne {
 //   e        1 / parts           smallest difference that is tested
 //
 // Cost: one flip, a draw after a refusal.
-// Source: mlc-ai/mlc-llm#2236, where it is intended.
-// Error: where p and q are both small, their difference is small too, so rare tokens are emitted as often as q drafts
-// them.
-// Hidden: at p = q, and where every token with p < q has q - p of at least e.
-// Smallest: p = (1 2)/3, q = (1 3)/4: distribution (1 3)/4, TV 1/12.
+// Source: mlc-ai/mlc-llm#2236, where this rule is intended. Error: where p and q are both small, their difference is
+// small too, so rare tokens are emitted as often as q drafts them. Hidden: at p = q, and where every token with p < q
+// has q - p of at least e. Smallest: p = (1 2)/3, q = (1 3)/4: distribution (1 3)/4, TV 1/12.
 
 struct EpsilonAccept {
   static constexpr Info info{.name = "epsilon_accept",
@@ -193,13 +192,14 @@ struct LogSpaceTest {
   }
 };
 
-// Mutant: single-draft sampling that also accepts on the threshold: u q <= p, with u in [0, 1).
+// Mutant: single-draft sampling that also accepts if u q equals p: the test is u q <= p, with u in [0, 1).
 //
 //   u        one uniform     can be 0: a draft with p = 0 is then accepted
 //
 // Source: sgl-project/sglang#35771.
-// Error: 2^-53 per test, which neither enumeration in exact arithmetic nor samples show. With uniforms of b bits one of
-// their 2^b values is wrong, which is 1/32 in total variation at b = 4. Smallest: p=(0 1), q=(1 1)/2, u = 0.
+// Error: a test is wrong with probability 2^-53, which neither enumeration in exact arithmetic nor samples show. With
+// uniforms of b bits, one of the 2^b values gives a wrong result; at b = 4 the total variation is 1/32. Smallest: p=(0
+// 1), q=(1 1)/2, u = 0.
 struct NonStrictCompare {
   static constexpr Info info{.name = "non_strict_compare",
                              .summary = "accept if u q <= p, also if they are equal",
@@ -217,7 +217,8 @@ struct NonStrictCompare {
   }
 
  private:
-  /// A real-valued uniform is on its threshold with probability 0.
+  /// In exact arithmetic the uniform is a real number, which equals p / q with probability 0, so the flip is the usual
+  /// one.
   template <class Scalar, class R>
   DRAFTPROOF_DEVICE static bool keeps(const Scalar& p, const Scalar& q, R& random) {
     if constexpr (requires { random.next(Purpose::flip); })
@@ -258,7 +259,7 @@ struct RatioInverted {
 //
 // Source: derived here.
 // Error: the same drafts and random bits give different tokens, so the output has no fixed distribution. A single
-// decision is right, and so is a replay, which starts anew. Hidden: in every first call.
+// decision is right, and so is a replay, which starts with a new verifier object. Hidden: in every first call.
 
 struct SecondCallAccepts {
   static constexpr Info info{

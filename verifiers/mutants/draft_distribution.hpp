@@ -35,9 +35,9 @@ struct FixedVerifiedAsSampled {
 //
 // Cost: K flips, a residual mass and an unseen mass per draft.
 // Source: the reverse of verifying drafts without replacement as i.i.d. drafts; not taken from a bug report.
-// Error: it updates the residual at a repeated draft; skipping repeats without an update is exact.
-// Hidden: at K = 1, at p = q, and at V = 2, K = 2 with q positive.
-// Smallest: p = (0 1 1)/2, q = (2 0 1)/3, K = 2: distribution (0 11 7)/18, TV 1/9.
+// Error: the rule updates the residual at a repeated draft; skipping repeats without an update is exact. Hidden: at K =
+// 1, at p = q, and at V = 2, K = 2 with q positive. Smallest: p = (0 1 1)/2, q = (2 0 1)/3, K = 2: distribution (0 11
+// 7)/18, TV 1/9.
 
 struct IidVerifiedAsWorCountingRepeats {
   static constexpr Info info{
@@ -79,7 +79,7 @@ struct IidVerifiedAsWorCountingRepeats {
 // Source: a bug of tree verifiers: q is not renormalised after a refusal. Setting the refused token to zero without
 // renormalising has the same distribution.
 // Error: a later draft has a higher probability than the q it is tested against.
-// Hidden: if at most one token is left in the residual, so on most small instances.
+// Hidden: if at most one token is left in the residual, which is the case on most small instances.
 struct WorVerifiedAsIid {
   static constexpr Info info{
       .name = "wor_verified_as_iid",

@@ -64,7 +64,7 @@ struct LadderWorFirstDraft : verifiers::LadderWorBy<detail::FirstOfGroup> {
       .derived_from = "ladder_wor"};
 };
 
-// Mutant: takes the last-drawn of the drafts in the group.
+// Mutant: takes the draft of the group that was drawn last.
 //
 // Hidden: at K = 1.
 

@@ -77,8 +77,8 @@ struct FallbackToLastId {
 // Source: common to textbook samplers.
 // Error: near 1 floats are 2^-24 apart, so a token of probability 2^-26 gets probability 0 or a whole step. The loss
 // grows with V.
-// Hidden: in fractions, where the sums are exact and so is the distribution; only an audit of the floating-point
-// program shows it.
+// Hidden: in fractions, where the sums and so the distribution are exact; only an audit of the floating-point program
+// shows the error.
 
 struct FloatRunningSum {
   static constexpr Info info{.name = "float_running_sum",
@@ -141,15 +141,14 @@ struct FloatRunningSum {
   }
 };
 
-// Mutant: sample and match by a race whose clocks can be 0. A token with p = 0 and E = 0 has the key 0 / 0, and the
-// greatest of keys with a NaN among them is the NaN.
+// Mutant: sample and match by a race whose clocks can be 0. A token with p = 0 and E = 0 has the key 0 / 0, a NaN, and
+// the search for the greatest key returns the NaN.
 //
 //   E_x      -ln(1 - u)      0 if the uniform is 0
 //   key      p(x) / E_x      greatest wins: the exponential race
 //
-// Source: pytorch/pytorch#192577, where it happens in one of some hundred draws at V = 152,000.
-// Error: a token with p = 0 can be drawn; enumeration in exact arithmetic shows no error.
-// Smallest: p=(1 0), all uniforms 0.
+// Source: pytorch/pytorch#192577, where such a token is drawn in one of some hundred draws at V = 152,000. Error: a
+// token with p = 0 can be drawn; enumeration in exact arithmetic shows no error. Smallest: p=(1 0), all uniforms 0.
 
 struct ZeroExponentialWins {
   static constexpr Info info{.name = "zero_exponential_wins",

@@ -14,8 +14,8 @@ namespace draftproof::mutants {
 //
 // Source: rows of q gathered in another order than the drafts, as in NVIDIA/TensorRT-LLM#12588; rule of
 // arXiv:2305.09781.
-// Error: a draft is tested against a distribution it was not drawn from.
-// Hidden: at K = 1 and with identical proposals.
+// Error: a draft is tested against a distribution from which it was not drawn. Hidden: at K = 1 and with identical
+// proposals.
 
 namespace detail {
 
@@ -56,8 +56,8 @@ struct CrossedProposals : detail::Mispaired<detail::ReversedRows> {
 // Mutant: drafts of different proposals, verified as if all had been drawn from the first.
 //
 // Source: a verifier that keeps one row of q for all draft models; rule of arXiv:2305.09781.
-// Error: later drafts are tested against a distribution they were not drawn from.
-// Hidden: at K = 1 and with identical proposals.
+// Error: later drafts are tested against a distribution from which they were not drawn. Hidden: at K = 1 and with
+// identical proposals.
 
 namespace detail {
 
@@ -76,17 +76,16 @@ struct IndependentVerifiedAsIid : detail::Mispaired<detail::FirstRow> {
 };
 
 // Mutant: drafts come from q; the verifier gets q with its entries in reversed order and is correct for that
-// distribution. A draft whose entry is 0 there is accepted whenever p > 0, because u * 0 < p.
+// distribution. A draft whose entry in the reversed q is 0 is accepted whenever p > 0, because u * 0 < p.
 //
 //   p        at.target(x)               target probability of token x
 //   q        at.proposal(x)             probability the draft was drawn with
 //   q'       at.proposal(V - 1 - x)     proposal that the verifier assumes
 //
 // Cost: one flip, a pass after a refusal.
-// Source: transformers 5.23.0, assistants with their own vocabulary, where the order is that of a hash table
-// (docs/findings/engine-transformers-other-tokenizer.md).
-// Error: accepted drafts emit min(p, q') q / q', not min(p, q').
-// Hidden: where q is the same in reversed order.
+// Source: transformers 5.23.0, assistants with their own vocabulary, where the tokens have the order of a hash table
+// (docs/findings/engine-transformers-other-tokenizer.md). Error: accepted drafts emit min(p, q') q / q', not min(p,
+// q'). Hidden: where q is the same in reversed order.
 
 struct ProposalRowPermuted {
   static constexpr Info info{.name = "proposal_row_permuted",
@@ -152,7 +151,7 @@ struct TemperatureMismatch {
 };
 
 // Mutant: drafts come from the whole q; the verifier gets q cut to its two likeliest tokens and normalised, and is
-// correct for that distribution. A draft outside the cut is accepted whenever p > 0 there, because u * 0 < p.
+// correct for that distribution. A draft outside the two tokens is accepted whenever its p > 0, because u * 0 < p.
 //
 //   p        at.target(x)     target probability of token x
 //   q        at.proposal(x)   probability the draft was drawn with
@@ -160,8 +159,8 @@ struct TemperatureMismatch {
 //
 // Cost: one flip, a pass after a refusal.
 // Source: the mirror image of huggingface/transformers#47932, where drafts came from the cut distribution and the
-// verifier had the whole distribution. Error: tokens outside the cut are emitted twice, as draft and as residual.
-// Hidden: where q has no more tokens than the cut keeps.
+// verifier had the whole distribution. Error: the mass of tokens outside the cut is emitted twice, by accepted drafts
+// and by the residual. Hidden: where q has no more tokens than the cut keeps.
 
 struct TruncatedProposal {
   static constexpr Info info{.name = "truncated_proposal",

@@ -52,8 +52,8 @@ struct CoinReusedAsThreshold {
   }
 
  private:
-  /// Weights equal to the part of each token's interval of [0, 1) that is above `from`. They are used in enumeration
-  /// only and never drawn from.
+  /// Weights equal to the part of each token's interval of [0, 1) that is above `from`. Only enumeration uses these
+  /// weights; no token is drawn from them by random bits.
   template <class Scalar, class W>
   struct Overlaps {
     const W& weights;
@@ -77,8 +77,8 @@ struct CoinReusedAsThreshold {
 //   q        at.proposal(x)   probability the draft was drawn with
 //
 // Source: a bug reported in public verifiers (alibaba/rtp-llm#1295).
-// Error: accepted drafts already emitted min(p, q); the draw from all of p emits it twice.
-// Hidden: when p = q and when p and q are disjoint.
+// Error: accepted drafts already emitted min(p, q); a draw from all of p emits this mass twice. Hidden: when p = q and
+// when p and q are disjoint.
 struct ResampleFromTarget {
   static constexpr Info info{.name = "resample_from_target",
                              .summary = "after a refusal draw from p, not from (p - q)+",
@@ -225,12 +225,12 @@ struct ResidualPairedByPosition {
 };
 
 // Mutant: single-draft sampling that draws from the residual alone, also where the residual has no mass because of
-// rounding. Released verifiers then divide by its sum, and draw from 0 / 0.
+// rounding. Released verifiers then divide the residual by its sum 0, and draw from 0 / 0.
 //
 // Source: engines that normalise (p - q)+ by its sum, without a lower bound and without a test.
 // Error: none in exact arithmetic, where a refusal leaves a residual.
-// Visible: where by rounding p < q at some token and p > q at no token; after a refusal there is then no token to draw.
-// Smallest: p=(1), q=(1) with p one unit below q, the largest uniform.
+// Visible: where by rounding p < q at some token and p > q at no token; after a refusal there is then no token that can
+// be drawn. Smallest: p=(1), q=(1) with p one unit below q, the largest uniform.
 struct ResidualWithoutMass {
   static constexpr Info info{.name = "residual_without_mass",
                              .summary = "draw from the residual without a check that it has mass",
@@ -255,9 +255,9 @@ struct ResidualWithoutMass {
 //   tiny     smallest normal number of the scalar     0 in fractions: nothing is clamped there
 //
 // Source: vllm-project/vllm#2336.
-// Error: 2^-1022 in double; enumeration in exact arithmetic shows none.
-// Visible: with a uniform of 0, which draws the first token whatever its weight, and after a refusal at p = q.
-// Smallest: p=(0 1), q=(1 0), all uniforms 0.
+// Error: the probabilities are wrong by 2^-1022 in double; enumeration in exact arithmetic shows no error. Visible:
+// with a uniform of 0, which draws the first token whatever its weight, and after a refusal at p = q. Smallest: p=(0
+// 1), q=(1 0), all uniforms 0.
 
 struct ZeroResidualBecomesUniform {
   static constexpr Info info{.name = "zero_residual_becomes_uniform",
@@ -302,12 +302,11 @@ struct ZeroResidualBecomesUniform {
 //   E_x      noise of stream 0           the draft is argmin E / q, the correction argmin E / (p - q)+
 //
 // Source: vllm-project/vllm#47386, fixed by #54282.
-// Error: if x won the race of q at time T, every other clock is above q T, so the correction favours tokens with
-// little q. Noise cannot be enumerated; the check draw_count finds the reused bits, and trials find the wrong
-// distribution.
-// Hidden: where q / (p - q) is equal on all tokens with p > q, as it is if only one token has p > q, so below V = 3.
-// Smallest: p=(1 1 1)/3, q=(8 1 3)/12 gives (10 11 9)/30, TV 1/30. This is computed by hand: T and the remainder of
-// each clock after T are exponential.
+// Error: if x won the race of q at time T, the noise E of every other token is above q T, so the correction favours
+// tokens with little q. Noise cannot be enumerated; the check draw_count finds the reused bits, and trials find the
+// wrong distribution. Hidden: where q / (p - q) is equal on all tokens with p > q, as it is if only one token has p >
+// q, so below V = 3. Smallest: p=(1 1 1)/3, q=(8 1 3)/12 gives (10 11 9)/30, TV 1/30. This is computed by hand: T and
+// the excess of each E over q T are exponential variables.
 
 struct DraftNoiseReused {
   static constexpr Info info{
@@ -331,9 +330,8 @@ struct DraftNoiseReused {
 //   E_x      noise of stream 0, the only key    the draft is argmin E / q, the correction argmin E / (p - q)+
 //
 // Source: derived here, after the requirement of two keys in vllm-project/vllm#56122.
-// Error: as for draft_noise_reused. The scheme declares that it reads the drafter's noise, so only the distribution
-// over keys shows it (unbiased_over_keys).
-// Hidden: as for draft_noise_reused.
+// Error: as for draft_noise_reused. The scheme declares that it reads the drafter's noise, so only the property
+// unbiased_over_keys, which checks the distribution over keys, shows the error. Hidden: as for draft_noise_reused.
 // Small: p=(0 2 1)/3, q=(2 1 0)/3 gives (0 7 5)/12, TV 1/12. Draft 0 wins at an exponential time T of rate 1 and is
 // refused; token 1 then arrives at T + 3 E', token 2 at 3 E, and token 1 is first with probability (1/2) / (1 + 1/3).
 

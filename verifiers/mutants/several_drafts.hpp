@@ -8,7 +8,7 @@
 namespace draftproof::mutants {
 
 // Mutant: recursive rejection whose loop over the drafts starts at the second. The output is set to the first draft
-// before the loop, and keeps it if every other draft is refused.
+// before the loop, and stays the first draft if every other draft is refused.
 //
 //   F(b)     at.residual_mass(b)     sum over the vocabulary of (p - b q)+
 //
@@ -60,7 +60,7 @@ struct KseqRhoOne {
                              .drafts = DraftSamplings{"iid"},
                              .derived_from = "k_seq"};
 
-  /// gamma as the sum of (1 - beta)^k over k < K.
+  /// Returns gamma, as the sum of (1 - beta)^k over k < K.
   template <Distributions L>
   DRAFTPROOF_DEVICE typename L::Scalar prepare(const L& distributions, int drafts) const {
     const auto refused = distributions.residual_mass(distributions.one());  // 1 - beta
@@ -87,8 +87,8 @@ struct KseqRhoOne {
 // Mutant: tests every draft against p itself; only the last residual is right.
 //
 // Source: a bug of multi-draft loops that never update the residual.
-// Error: after a refusal part of p has been emitted already.
-// Hidden: at K = 1, where it is single-draft sampling, and at p = q.
+// Error: after a refusal, the next test should use the residual, because accepted drafts have emitted part of p
+// already. Hidden: at K = 1, where it is single-draft sampling, and at p = q.
 struct NoResidualUpdate {
   static constexpr Info info{.name = "no_residual_update",
                              .summary = "test every draft against p, as if none had been refused",
@@ -104,8 +104,8 @@ struct NoResidualUpdate {
   }
 };
 
-// Mutant: recursive rejection that clips its residual after a refusal but does not divide it by its sum before the
-// next test.
+// Mutant: recursive rejection that clips its residual after a refusal but does not divide the residual by its sum
+// before the next test.
 //
 //   r        (p - b q)+              residual, with b the number of refusals
 //

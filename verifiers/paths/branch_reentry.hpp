@@ -4,7 +4,7 @@
 //   s        start     node of the present run: the root, then corrected prefixes that were drafted
 //   K'       draws(s)  paths through s, independent given their number
 //
-// Cost: one run of greedy multi-path block verification per re-entry, of which there are at most L.
+// Cost: a run of greedy multi-path block verification at the root and one for each of at most L re-entries.
 // Source: conditions and proof derived here; proved by enumeration.
 // Correctness: the choice of a path never reads tokens below the point where two paths part
 // (verifiers/paths/greatest/greatest_path.hpp). Given K', the tokens of the paths through s below s are still K'

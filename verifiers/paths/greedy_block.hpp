@@ -1,14 +1,15 @@
-// Greedy block verification: the tests of a block with products that are not clipped. It accepts more of the first
-// block than a stateless lossless rule can; in exchange the rest of the block has a residual as its target in the
-// next iteration.
+// Greedy block verification: the tests of a block with products that are not clipped. The scheme accepts more of the
+// first block than a stateless lossless rule can; in exchange, in the next iteration the target of the block's
+// remaining positions is a residual.
 //
 //   R_i          path.ratio(i)    product of p_s / q over i tokens, p_s the present target (block_rule.hpp)
 //   D+           path.excess(i)   sum over the vocabulary of (R_i p_s - q)+
 //   D-           D+ + 1 - R_i     sum of (q - R_i p_s)+
 //
 // Test i < L succeeds with probability D+ / D-, test L with probability R_L; the largest i is taken.
-// Cost: block verification, and one residual mass per layer and position.
-// Source: the idea is of Sun et al. 2025, arXiv:2403.10444, appendix; formulas derived here.
+// Cost: the cost of block verification, and one residual mass per layer (a residual from an earlier iteration) and
+// position.
+// Source: the idea is from Sun et al. 2025, arXiv:2403.10444, appendix; formulas derived here.
 // Correctness: the process is lossless, a single iteration is not. The mass that passes x is min(q(x), p_s(x)), the
 // largest possible; the carried target of the next iteration is reduced by the surplus that one iteration emits.
 #pragma once

@@ -12,8 +12,8 @@
 // on single tokens and where two active paths are rare. On a device no plan is kept: one plan per node, and one for
 // each test but the first at a node of several paths.
 // Source: derived here (docs/ladder.md); block verification of Sun et al. 2025, arXiv:2403.10444.
-// Correctness: block verification is lossless for any path whose distribution it is given. Given u and m, the next
-// tokens of the active paths are i.i.d. from q(.|u), whatever was chosen before.
+// Correctness: block verification is lossless for any path whose distribution it is given. Given u and the number m of
+// active paths, the next tokens of the active paths are i.i.d. from q(.|u), whatever was chosen before.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,8 @@ struct LadderBlock {
       .claims = {.accepts_equal_distributions = true, .one_path_is_block = true},
       .ranks_tokens = true};
 
-  /// Shared memory of a team for a plan and for the distributions of the number of paths, in bytes.
+  /// Bytes of shared memory that a team of device threads needs for a plan and for the distributions of the number of
+  /// active paths.
   static constexpr std::size_t team_bytes = ladder_team_bytes<std::uint16_t>() + recomputed_plan_bytes;
 
   template <class L>
@@ -54,8 +55,8 @@ struct LadderBlock {
     return verify_block(steps, random);
   }
 
-  /// Appends the chosen path, from the root to its end, to `steps`. By reference, because a copy would pass through a
-  /// thread's registers.
+  /// Appends the chosen path, from the root to its end, to `steps`. Does not return the steps, because a copy would
+  /// pass through a thread's registers.
   template <class L, class R>
   DRAFTPROOF_DEVICE void choose(const DraftedTree<L>& at, Plans<L>& plans, ChosenSteps<L, Plans<L>>& steps,
                                 R& random) const {

@@ -5,9 +5,9 @@
 //   F         coverage of m drafts           bound of the ladder at u, which approximates p(.|u)
 //   q_chosen  q(y|u) slope[bin of y]         the proposal row given to block verification
 //
-// The choice at u is the choice of ladder_wor. It reads the children of u only, so the subtree below the chosen child
-// is still as drafted: a plan depends on the context and on m, and is kept for each pair. Trees may have other
-// numbers of children at every depth.
+// The choice at u is the choice of ladder_wor. The choice reads the children of u only, so the subtree below the chosen
+// child still has the distribution of a drafted subtree: a plan depends on the context and on m, and is kept for each
+// pair. The number of children may differ from depth to depth.
 // Cost: one plan per context and number of children, O(V K M) for K > 2 (ladder/race_bins.hpp); then O(K) per node
 // and O(n) per test on the n bins of a table. On a device no plan is kept: one plan per node, and one for each test
 // but the first at a node of several children.
@@ -37,7 +37,7 @@ struct LadderBlockWor {
       .claims = {.accepts_equal_distributions = true, .one_path_is_block = true},
       .ranks_tokens = true};
 
-  /// Shared memory of a team for a plan, in bytes.
+  /// Bytes of shared memory that a team of device threads needs for a plan.
   static constexpr std::size_t team_bytes = ladder_wor_team_bytes<std::uint16_t>();
 
   template <class L>

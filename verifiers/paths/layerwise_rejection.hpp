@@ -1,6 +1,6 @@
-// Layerwise verification: every node has a score that depends on the layers down to its own, and the tree is swept
-// from its deepest layer up. The sweep is lossless for any admissible scores; the scores here divide the layer above
-// by recursive rejection.
+// Layerwise verification: every node has a score that depends on the layers down to the node's layer, and the layers
+// are swept from the deepest up, to find the node at which the step stops. The sweep is lossless for any admissible
+// scores; the scores here divide the layer above by recursive rejection.
 //
 //   S(u)         node.score      probability to stop at u or below it, given the layers down to u; S(root) = 1
 //   c            total           sum of S over a layer, at most 1
@@ -11,8 +11,8 @@
 //   l_k          average         1 - c_k + c_k F(b_(k+1)) / F(b_k) = E[1 - a_k];  l = l_1 .. l_K'
 //   next b, c    b, c            b + F(b) / c,  c F(b_(k+1)) / (F(b_k) l_k)
 //
-// If the sweep did not stop below, it stops at u with probability B l c_(K'+1) over the sum of B l in the layer, and
-// emits from (p - b q)+ with the last b; at depth L it stops with S(u) and emits from p. One path is block
+// If the sweep did not stop in a deeper layer, it stops at u with probability B l c_(K'+1) over the sum of B l in the
+// layer, and emits from (p - b q)+ with the last b; at depth L it stops with S(u) and emits from p. One path is block
 // verification. Expected accepted tokens: the sum of E[c] over the layers.
 // Cost: one residual mass per draft.
 // Source: frame and scores derived here (docs/paths.md); proved by enumeration.

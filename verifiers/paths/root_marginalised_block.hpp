@@ -23,7 +23,7 @@
 namespace draftproof {
 
 /// The shared suffix of the children of the root as a chain with rows M and q. Requires that the root has a child, and
-/// that the same path is below each child.
+/// that all children of the root have the same path below them.
 template <class L>
 class MarginalSteps {
  public:
@@ -40,7 +40,7 @@ class MarginalSteps {
       for (int k = 0; k < roots_; ++k) {
         const int child = *at.tree().children(nodes_[k][length_]).begin();
         nodes_[k][length_ + 1] = child;
-        // Divided by the total, so that products of long suffixes do not underflow.
+        // Divides weights by their total, so that products of long suffixes do not underflow.
         const Scalar all = total_[length_];
         alpha_[k][length_ + 1] =
             all > zero_ ? Scalar(alpha_[k][length_] * row(k, length_).target(at.tree().token(child)) / all) : zero_;
@@ -59,7 +59,7 @@ class MarginalSteps {
   Scalar first_mass() const { return total_[0]; }
 
   const Scalar& alpha(int k, int i) const { return alpha_[k][i]; }
-  /// alpha_i(k) p(x | k z_1 .. z_i); these sum to the total times M_i(x).
+  /// alpha_i(k) p(x | k z_1 .. z_i); the sum over k is the total of the weights times M_i(x).
   Scalar joint(int k, int i, Token x) const {
     return alpha_[k][i] > zero_ ? Scalar(alpha_[k][i] * row(k, i).target(x)) : zero_;
   }

@@ -1,6 +1,6 @@
 // UniVer: verifies trees of fixed and drawn children (hybrid trees) from the leaves to the root. It tests one drawn
-// child of each node, the first; further ones are never accepted. Where no child is fixed and each node has one child
-// it is block verification.
+// child of each node, the first; further drawn children are never accepted. On trees whose nodes have one child, which
+// is drawn, it equals block verification.
 //
 // Cost and correctness are described in verifiers/paths/hybrid/hybrid_rule.hpp.
 // Source: arXiv:2605.04543.

@@ -1,11 +1,12 @@
-// UniVer with a ladder: of the drawn children of a node the ladder without replacement chooses one, and UniVer's rule
-// tests it with the distribution of the chosen child, then the fixed children.
+// UniVer with a ladder: the ladder without replacement chooses one of the drawn children of a node. UniVer's rule tests
+// the chosen child, with its distribution, and then the fixed children.
 //
 //   q'      q without the fixed tokens, normalised; the m drawn children are draws of q' without replacement
 //   m       q'(x) slope[bin of x]      distribution of the child that the ladder of (p, q') chooses
 //
 // Cost: a ladder for each context and number of drawn children, O(V log V) for two children (race_bins.hpp of the
-// ladder for more), kept until the model discards a context or the rows have 2^24 entries; then as UniVer.
+// ladder for more), kept until the model discards a context or the rows have 2^24 entries; after that the cost of
+// UniVer.
 // Source: derived here (docs/ladder.md); the rule of arXiv:2605.04543.
 // Correctness: UniVer's rule is exact for any m that is the distribution of the tested child. At a node of weight w one
 // of its children is accepted with probability w p(F) + sum of min(w p, m), where F are the fixed tokens. The ladder's

@@ -1,5 +1,5 @@
-// UniVer with traversal verification: tests all drawn children of a node in draw order, then its fixed children. Where
-// no child is fixed it is traversal verification.
+// UniVer with traversal verification: tests all drawn children of a node in draw order, then its fixed children. On
+// trees without fixed children it equals traversal verification.
 //
 // Cost and correctness are described in verifiers/paths/hybrid/hybrid_rule.hpp.
 // Source: derived here (docs/paths.md); rules of arXiv:2605.04543 and arXiv:2505.12398.

@@ -178,7 +178,7 @@ Rational mean(const weighted::Model& model, int paths) {
 
 const std::vector<int> certain{1, 0, 0}, sure{1, 0};
 
-/// Returns a model with three tokens: the first two have equal ranks by p and by q, and the third is never drafted at
+/// Returns a model with three tokens: p and q put the first two in the same order, and the third is never drafted at
 /// the root. Below the root, p and q differ only after token 1.
 weighted::Model below_one_path(std::vector<int> p, std::vector<int> q, std::vector<int> q_after) {
   weighted::Model model{3, 2, std::vector<std::vector<int>>(13, certain), std::vector<std::vector<int>>(13, certain)};

@@ -52,7 +52,7 @@ struct GreedyDraftSoftQ {
 };
 
 // Mutant: K draws of a drafter whose token ids are off by one from the target's. q is declared in the drafter's ids,
-// the drafts are given in the target's.
+// but the drafts are given in the target's ids.
 //
 //   x        token drawn by q, in the drafter's ids; in the target's x + 1, and 0 for the last one
 //
@@ -81,9 +81,9 @@ struct ReducedVocabularyIdsUnmapped {
 //
 // Cost: one draw per draft.
 // Source: huggingface/transformers#47932.
-// Error: the kept tokens are drafted more often than q says, and the verifier corrects for q.
-// Hidden: where q has at most two tokens.
-// Smallest: with single-draft sampling p = (0 1 1)/2, q = (2 1 2)/5: distribution (0 3 5)/8, TV 1/8.
+// Error: the kept tokens are drafted more often than q says, but the verifier corrects for draws of the whole q.
+// Hidden: where q has at most two tokens. Smallest: with single-draft sampling p = (0 1 1)/2, q = (2 1 2)/5:
+// distribution (0 3 5)/8, TV 1/8.
 struct TruncatedDraftRawQ {
   using Declared = draftproof::drafters::Iid;
   static constexpr DrafterInfo info{.name = "truncated_draft_raw_q",

@@ -7,14 +7,15 @@
 
 namespace draftproof::mutants::paths {
 
-// Mutant: block verification whose test at i uses the clipped product itself, not the ratio A_i / (A_i + 1 - c_i).
+// Mutant: block verification whose test at i succeeds with probability c_i, the clipped product, not with probability
+// A_i / (A_i + 1 - c_i) (verifiers/paths/block/block_rule.hpp).
 //
 //   c_i      clipped[i]     probability of stopping at i or below, given the path; not the probability of test i
 //
 // If the residual is empty, the correction is drawn from p.
 // Source: vllm-project/vllm-ascend#7807, which reports two bugs; this is the bug of the threshold.
-// Error: test i is made only after the tests of longer prefixes failed. It accepts more than block verification.
-// Hidden: at L = 1 and at p = q.
+// Error: test i is made only after the tests of longer prefixes failed. With c_i as its probability, more is accepted
+// than in block verification. Hidden: at L = 1 and at p = q.
 struct BlockClippedTests {
   static constexpr Info info{.name = "block_clipped_tests",
                              .summary = "block verification with the clipped product in place of the test's ratio",
@@ -73,7 +74,7 @@ struct BlockTokenResidual {
 // Source: greedy block verification of arXiv:2403.10444, appendix, without its modified target; hierarchical
 // speculative decoding without caps and with a single draw at the end (arXiv:2601.05724) is the same rule.
 // Error: each iteration accepts more than a stateless lossless rule can.
-// Hidden: in the first iteration, which is the same as in the right scheme.
+// Hidden: in the first iteration, for which the right scheme has no modified target either.
 struct GreedyBlockWithoutCarry {
   static constexpr Info info{.name = "greedy_block_without_carry",
                              .summary = "greedy block verification without the state that it should carry",
@@ -89,14 +90,14 @@ struct GreedyBlockWithoutCarry {
 };
 
 // Mutant: hierarchical speculative decoding capped at the last index where the ratio of the token and the product
-// both exceed 1, not at the largest product so far.
+// both exceed 1, not at the index of the largest product so far.
 //
 //   R_i      product        of p / q over i tokens
 //   g_i      capped[i]      product since the last index i or earlier with p / q > 1 and R > 1, at most 1
 //
 // Source: wording of appendix C.3 of arXiv:2601.05724.
-// Error: a later, smaller peak restarts the product.
-// Hidden: up to L = 3, where it equals block verification.
+// Error: a later peak that is smaller than an earlier peak restarts the product. Hidden: up to L = 3, where it equals
+// block verification.
 
 struct HsdLastIndex {
   static constexpr Info info{
@@ -132,9 +133,9 @@ struct HsdLastIndex {
 //   R_L      product          of p / q over the whole path
 //   c_i      clipped[i]       clipped product after i tokens (verifiers/paths/block/block_rule.hpp)
 //
-// Source: ZhouYuxuanYX/Hierarchical-Speculative-Decoding; the paper, arXiv:2601.05724, caps it.
-// Error: wrong wherever R exceeds 1 before the end and then falls: docs/findings/hsd.md.
-// Hidden: in first tokens, which keep their distribution.
+// Source: ZhouYuxuanYX/Hierarchical-Speculative-Decoding; the paper, arXiv:2601.05724, caps the product. Error: wrong
+// wherever R exceeds 1 before the end and then falls: docs/findings/hsd.md. Hidden: in first tokens, which keep their
+// distribution.
 
 struct HsdRepository {
   static constexpr Info info{.name = "hsd_repository",

@@ -52,7 +52,8 @@ struct UniverCascade : HybridVerifier<detail::CascadeRule> {
                              .derived_from = "univer"};
 };
 
-// Mutant: the drawn child is tested after the fixed children, but with the probability for a test before them.
+// Mutant: the drawn child is tested after the fixed children, but with the probability of a test before the fixed
+// children.
 //
 // Source: tree builders that order the children of a node by probability.
 // Error: min(1, w p / m) is the right probability only if the drawn child is tested first.
@@ -69,10 +70,9 @@ struct UniverDrawnLast : HybridVerifier<detail::DrawnLastRule> {
 
 // Mutant: the token after a node is drawn from (w p - m)+ on all tokens.
 //
-// Source: corrections that are written for drawn children.
-// Error: (w p - m)+ on the fixed children is counted a second time, as mass of the correction, so a refused fixed child
-// can be emitted as the correction.
-// Hidden: on trees without fixed children.
+// Source: engines whose correction is written for drawn children only. Error: (w p - m)+ on the fixed children is
+// counted a second time, as mass of the correction, so a refused fixed child can be emitted as the correction. Hidden:
+// on trees without fixed children.
 struct UniverCorrectionOnChildren : HybridVerifier<detail::OnChildrenRule> {
   static constexpr Info info{.name = "univer_correction_on_children",
                              .summary = "univer whose correction can be a fixed child that was refused",

@@ -17,8 +17,8 @@ namespace draftproof::mutants::paths {
 //
 // Source: flashinfer-ai/flashinfer, chain kernel, found by reading its source.
 // Error: the count contradicts the emitted tokens.
-// Hidden: in all distributions, since the tokens are right.
-// Smallest: L = 1, q=(1 0), p=(1 1)/2: refused with probability 1/2, then counted as accepted with probability 1/2.
+// Hidden: in all distributions of tokens, because the emitted tokens are right. Smallest: L = 1, q=(1 0), p=(1 1)/2:
+// refused with probability 1/2, then counted as accepted with probability 1/2.
 struct AcceptedCountsRejectedOne {
   static constexpr Info info{.name = "accepted_counts_rejected_one",
                              .summary = "token verification that tests the rejected token a second time to count it",
@@ -46,7 +46,7 @@ struct AcceptedCountsRejectedOne {
 };
 
 // Mutant: token verification that corrects one row late: it draws from the residual of the position after the refused
-// token, given that token, or at the end of the path from the target there.
+// token, given that token, or, at the end of the path, from the target row there.
 //
 // Source: openvinotoolkit/openvino.genai#4190.
 // Hidden: where all rows are equal, except at the last position.
@@ -168,7 +168,8 @@ struct OneCoinForAllPositions {
                              .most_drafts = 1,
                              .derived_from = "token_path"};
 
-  /// Flips that simulate one uniform u: given u < least, u < ratio has probability min(1, ratio / least).
+  /// Simulates the single uniform u by flips: given u < least (the least ratio so far), u < ratio has probability
+  /// min(1, ratio / least).
   template <class L, class R>
   StepOutput verify(const DraftedTree<L>& at, R& random) const {
     using Scalar = typename L::Scalar;
@@ -184,7 +185,7 @@ struct OneCoinForAllPositions {
   }
 };
 
-// Mutant: token verification that after a refusal draws from the target, not from its residual, and stops there. (The
+// Mutant: token verification that after a refusal draws from the target, not from its residual, and ends the step. (The
 // node-by-node form of the same bug continues if the drawn token was drafted.)
 //
 // Source: alibaba/rtp-llm#1295.

@@ -76,7 +76,7 @@ DRAFTPROOF_DEVICE void clip_products(const Steps& steps, typename Steps::Scalar*
   }
 }
 
-/// Makes the tests of the nodes above the end of the path, from the lowest up. If all others fail, the root is
+/// Makes the tests of the nodes above the end of the path, from the lowest up. If all other tests fail, the root is
 /// accepted, because c_0 = 1.
 template <class Steps, class R>
 DRAFTPROOF_DEVICE StepOutput verify_above_end(const Steps& steps, const typename Steps::Scalar* clipped, R& random) {
@@ -102,7 +102,8 @@ DRAFTPROOF_DEVICE StepOutput verify_block(const Steps& steps, R& random) {
 }
 
 // The target of greedy block verification after earlier iterations, each of which may have left a pending residual (a
-// layer) over the next few positions. All rows stay in the family (p - b q)+ / F(b): a position needs one b.
+// layer) over the next few positions. All rows of this target have the form (p - b q)+ / F(b), so a position needs only
+// the number b.
 //
 //   R_j(u)     layer.ratio   of layer j: probability of the block up to u under the target without layers j, j + 1,
 //                            .., over its probability under q; beyond the largest double it saturates
@@ -113,16 +114,16 @@ DRAFTPROOF_DEVICE StepOutput verify_block(const Steps& steps, R& random) {
 // Cost: one residual mass per layer and position.
 // Source: the modified target is an idea of the appendix of arXiv:2403.10444; these formulas are derived here
 // (docs/paths.md) and proved by enumeration of the process.
-// Correctness: saturation is harmless. A ratio falls from beyond 2^1023 to the size of 1 with probability below
-// 2^-1000 (Markov's inequality for R under q, for 1 / R under the target), and an infinite ratio changes no row. A
-// node with target probability 0 has no row; its ratio is 0, and no node below it is accepted.
+// Correctness: saturation of ratios changes no result. A ratio falls from beyond 2^1023 to the size of 1 with
+// probability below 2^-1000 (Markov's inequality for R under q, for 1 / R under the target), and an infinite ratio
+// changes no row. A node with target probability 0 has no row; its ratio is 0, and no node below it is accepted.
 
 template <class L>
 class LayeredPath {
  public:
   using Scalar = typename L::Scalar;
 
-  /// The first path of the tree under the target that `carry` leaves.
+  /// Constructs the first path of the tree, with the target that remains after the iterations recorded in `carry`.
   DRAFTPROOF_DEVICE LayeredPath(const DraftedTree<L>& at, const StateAt<L>& carry)
       : steps_{at}, layers_{carry}, running_{steps_.one()} {
     for (int i = 0; i < length(); ++i) step(i, steps_.token(i));
@@ -138,14 +139,14 @@ class LayeredPath {
   DRAFTPROOF_DEVICE Scalar excess(int i) const {
     return ratio_[i] / mass_[i] * steps_.distributions(i).residual_mass(corrected(i));
   }
-  /// Weights (R p_s - q)+ after i tokens, up to a factor.
+  /// Weights (R p_s - q)+ after i tokens, up to a factor; p_s is the target of this iteration.
   DRAFTPROOF_DEVICE auto correction(int i) const { return steps_.distributions(i).residual(corrected(i)); }
   /// Weights of p_s after i tokens, up to a factor.
   DRAFTPROOF_DEVICE auto weights(int i) const { return steps_.distributions(i).residual(b_[i]); }
   /// Weights of p_s after the whole path, up to a factor.
   DRAFTPROOF_DEVICE auto bonus() const { return weights(length()); }
 
-  /// The layers of the next iteration after `accepted` tokens of the path and then `extra`.
+  /// Returns the layers of the next iteration, which starts after `accepted` tokens of the path and the token `extra`.
   DRAFTPROOF_DEVICE static StateAt<L> after(const DraftedTree<L>& at, const StateAt<L>& carry, int accepted,
                                             Token extra) {
     const L& last = PlainSteps<L>(at).distributions(accepted);

@@ -1,6 +1,7 @@
 // The distribution of the greatest path's next token for tokens ordered in buckets, and the residual of a target and
-// this distribution: (c p - distribution)+, its sum and draws from it. The same row as in greatest_row.hpp, by passes
-// that store no list of tokens: rows that are read once need no table, and a team needs no memory.
+// this distribution: (c p - distribution)+, its sum and draws from it. Computes the same distribution as
+// greatest_row.hpp, but by passes that store no list of tokens: rows that are read once need no table, and a team of
+// device threads needs no memory.
 //
 //   distribution(y)        q(y) w(y) / W      w(y) from the q-mass below y, W of all tokens together
 //                                             (max_of_k_paths.hpp)
@@ -10,14 +11,15 @@
 //   crossing      any other bucket: its tokens are weighed one by one, each at its own mass below
 //
 // Cost: a sum is one pass for the masses of all buckets and two for every few crossing buckets. Usually one to four
-// buckets cross, since along the order w rises from 0 to K while p / q rises by a sixteenth per bucket; a dozen or
-// two cross where c p is close to the distribution over a long range. A draw then needs two passes in the token's
-// bucket, and one for the masses first if that bucket is certain. Sorting would take more passes, with writes.
+// buckets are crossing, because along the order w rises from 0 to K while p / q rises by a sixteenth per bucket; ten to
+// twenty are crossing where c p is close to the distribution over a long range. A draw then needs two passes in the
+// token's bucket, and one for the masses first if that bucket is certain. Sorting the tokens would take more passes,
+// which also write.
 //
 // Correctness: all sums are of integers, so every thread and every order of addition finds the same buckets and
-// tokens. The bounds of a bucket only decide which of two forms its sum takes; where rounding makes them wrong, the
-// two forms differ by no more than rounding. A draw in a certain bucket returns its last token if the integers of its
-// tokens add up to less than the integer of its sum; they differ by less than 2^-60 a token.
+// tokens. The bounds of a bucket only decide which of two forms its sum takes; where rounding makes the bounds wrong,
+// the two forms differ by no more than rounding. A draw in a certain bucket returns the bucket's last token if the
+// integers of its tokens add up to less than the integer of its sum; the two differ by less than 2^-60 for each token.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +39,8 @@ struct PlacedToken {
 template <class L>
 class BucketedRow {
  public:
-  /// `distributions` must outlive this, except for distributions that are passed by value.
+  /// Requires that `distributions` outlives this object, unless distributions are copied, as on a device
+  /// (DistributionsRef).
   DRAFTPROOF_DEVICE BucketedRow(const L& distributions, const PlacedToken& placed)
       : passes_(distributions),
         max_of_k_{placed.max_of_k},
@@ -66,14 +69,15 @@ class BucketedRow {
       return all;
     }
   };
-  /// The residual of the vocabulary, and the stretch from the lowest bucket on. Most draws read no other stretch.
+  /// The sum of the residual over the vocabulary, and the stretch from the lowest bucket on. Most draws read no other
+  /// stretch.
   struct Excess {
     Fixed total;
     Stretch lowest;
   };
 
-  // Results that hold lists are written in place: copies would pass through a thread's registers. Calls that make
-  // passes are not inlined: they would spill the registers of every caller.
+  // Functions write results with lists into an argument, because copies would pass through a thread's registers.
+  // Functions that make passes are not inlined, because inlined passes would spill the registers of every caller.
 
   /// Writes the sum of (c p - distribution)+ over the vocabulary to `all`.
   [[gnu::noinline]] DRAFTPROOF_DEVICE void excess(double c, Excess& all) const {
@@ -86,7 +90,7 @@ class BucketedRow {
     }
   }
 
-  /// A draw from the residual; `all` is the excess at c.
+  /// Returns a token drawn from the residual; `all` is the excess at c.
   [[gnu::noinline]] DRAFTPROOF_DEVICE Token draw(double c, const Excess& all, std::uint64_t word) const {
     if (all.total <= 0) return no_token;
     auto left = static_cast<Fixed>(scale(word, static_cast<std::uint64_t>(all.total)));
@@ -125,7 +129,7 @@ class BucketedRow {
       return left > 0 ? left : 0.0;
     }
 
-    /// Computes `strip` terms side by side, by the same operations.
+    /// Computes `strip` terms at once, by the operations of the call for one token.
     static constexpr int strip = 64;
     void fill(const double* p, const double* q, const double* below, double* terms) const {
       double lo[strip], hi[strip], sum[strip], power[strip];

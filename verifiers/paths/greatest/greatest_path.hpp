@@ -1,5 +1,5 @@
-// The greatest of the paths drafted below a node, in the form of a block: verify_block (block_rule.hpp) reads the
-// true distribution of each of its tokens in place of q.
+// The greatest of the paths drafted below a node, in the form that block verification reads: verify_block
+// (block_rule.hpp) gets the true distribution of each of the path's tokens in place of q.
 //
 //   max_of_k     the K paths that start at a node and are compared; a new set where more paths start than arrive, as
 //                at the end of a stem
@@ -7,8 +7,8 @@
 //                q for one
 //   choose       choose(at, order, u) returns a child of u; by default the greatest in the order of the row
 //
-// Cost: O(K) per token of the path if single tokens are ranked, passes otherwise; one excess per test
-// (greatest_row.hpp, bucketed_row.hpp).
+// Cost: O(K) per token of the path if single tokens are ranked, otherwise passes over the vocabulary; one excess per
+// test (greatest_row.hpp, bucketed_row.hpp).
 // Correctness: the choice never reads tokens below the point where two paths part, so the tokens that follow there
 // are fresh draws of q.
 #pragma once
@@ -115,7 +115,8 @@ class GreatestPath : public PlainSteps<L> {
     }
   };
 
-  /// Adds the row of `distributions`, whose token is chosen(order). Returns the max_of_k at the child.
+  /// Adds the row of `distributions` for the path's next token, which chosen(order) returns. Returns the max_of_k at
+  /// this child.
   template <class Chosen>
   DRAFTPROOF_DEVICE MaxOfKPaths<Scalar> add_row(const L& distributions, const MaxOfKPaths<Scalar>& max_of_k,
                                                 const Chosen& chosen) {
@@ -140,7 +141,8 @@ class GreatestPath : public PlainSteps<L> {
   }
 
   DRAFTPROOF_DEVICE BucketedRow<L> bucketed(int i) const { return {this->distributions(i), row(i)}; }
-  /// Returns the excess of one position, kept because a corrected position was tested just before.
+  /// Returns the excess of position i. Keeps it, because the correction at i needs the excess that the test at i has
+  /// just computed.
   DRAFTPROOF_DEVICE const auto& left_over(int i, double c) const {
     if (tested_ != i) {
       bucketed(i).excess(c, left_over_);

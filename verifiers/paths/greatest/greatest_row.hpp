@@ -1,6 +1,6 @@
 // The distribution of the greatest path's next token at a node, and the residual of a target and this distribution:
-// (c p - distribution)+, its sum and draws from it. This form is for distributions that rank their tokens,
-// bucketed_row.hpp for all others.
+// (c p - distribution)+, its sum and draws from it. This file is for distributions that rank their tokens;
+// bucketed_row.hpp is for all others.
 //
 //   lo(y), hi(y)      B + q(u) (mass of z < y), the same with y's own mass (max_of_k_paths.hpp, order_buckets.hpp)
 //   w(y)              divided_difference: sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
@@ -13,7 +13,7 @@
 // practice, V at worst.
 // Source: Thomas and Pal, arXiv:2602.16961; row and runs derived here, and proved by enumeration.
 // Correctness: a test token by token gives the same runs, in floating point too, because products, sums and
-// quotients of positive numbers round monotonically. Whether a token counts depends on no sum.
+// quotients of positive numbers round monotonically. No decision whether a token counts depends on a sum.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +66,7 @@ struct BucketList {
   }
 };
 
-/// For distributions that expose an engine's rows, which must outlive this.
+/// The passes for distributions that expose an engine's rows. Requires that the rows outlive this object.
 template <class L>
 class OrderPasses {
  public:
@@ -216,7 +216,7 @@ class GreatestRow {
  public:
   using Scalar = typename L::Scalar;
 
-  /// `distributions` must outlive this.
+  /// Requires that `distributions` outlives this object.
   GreatestRow(const L& distributions, TokenOrder<L> order, MaxOfKPaths<Scalar> max_of_k)
       : distributions_{&distributions}, order_{std::move(order)}, max_of_k_{std::move(max_of_k)} {
     norm_ = order_.total() * max_of_k_.divided_difference(max_of_k_.under(order_.total()), max_of_k_.below);
@@ -228,7 +228,7 @@ class GreatestRow {
     return q > distributions_->zero() ? Scalar(max_of_k_.skewed(q, order_.below(x)) / norm_) : distributions_->zero();
   }
 
-  /// The max_of_k at the child with token x.
+  /// Returns the MaxOfKPaths at the child with token x.
   MaxOfKPaths<Scalar> after(Token x) const { return max_of_k_.after(distributions_->proposal(x), order_.below(x)); }
 
   /// Sum of (c p - distribution)+ over the vocabulary.

@@ -1,5 +1,5 @@
-// The distribution of the greatest of K independent paths. Token by token the greatest path is not a draw of q, but
-// its distribution follows from the probability that the other paths are below it.
+// The distribution of the greatest of K independent paths. The tokens of the greatest path are not draws of q, but
+// their distribution follows from the probability that the other paths are below it.
 //
 //   K             paths                independent paths that were compared
 //   B             below                probability that a path is less than all paths through node u
@@ -7,7 +7,8 @@
 //   lo(m)         under(m)             B + q(u) m: that it is less than the paths through u and a token above mass m
 //   w(hi, lo)     divided_difference   sum of hi^i lo^j over i + j = K - 1, (hi^K - lo^K) / (hi - lo)
 //
-// Cost: O(K) per divided_difference. The difference hi^K - lo^K itself would cancel where hi and lo are close.
+// Cost: O(K) per divided_difference. The form (hi^K - lo^K) / (hi - lo) would lose digits by cancellation where hi and
+// lo are close.
 // Source: Thomas and Pal, arXiv:2602.16961.
 #pragma once
 
@@ -38,7 +39,8 @@ struct MaxOfKPaths {
     const Scalar lo = under(mass);
     return q * divided_difference(Scalar(lo + reached * q), lo);
   }
-  /// Value at the child by a token of proposal q, `mass` below it; scaled to below + reached = 1 against underflow.
+  /// Returns the value at the child whose token has proposal q and q-mass `mass` below it. Scales below + reached to 1,
+  /// against underflow.
   DRAFTPROOF_DEVICE MaxOfKPaths after(const Scalar& q, const Scalar& mass) const {
     const Scalar lo = under(mass), own = reached * q;
     return {paths, Scalar(lo / (lo + own)), Scalar(own / (lo + own))};

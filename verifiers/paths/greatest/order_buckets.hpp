@@ -5,10 +5,10 @@
 //   of       of(r)                0 .. count - 1, rising with r; the top one also has r = inf and tokens with q = 0
 //   [b, e)   begin(i), end(i)     floats r of bucket i; the outer buckets extend to 0 and to inf
 //
-// Sixteen buckets an octave: with coarser buckets more tokens would be ordered by id instead of p / q; finer buckets
-// would cover fewer octaves. Compared with the order of p / q itself, the acceptance of two or four drafts is lower by
-// at most 0.0016 if p and q are 0.1 nats apart, and by less than 0.001 if they are 0.3 nats or more apart (V = 1,000
-// and 32,000, exact).
+// There are sixteen buckets an octave: with coarser buckets more tokens would be ordered by id instead of p / q; finer
+// buckets would cover fewer octaves. Compared with the order of p / q itself, the acceptance of two or four drafts is
+// lower by at most 0.0016 if p and q are 0.1 nats apart, and by less than 0.001 if they are 0.3 nats or more apart (V =
+// 1,000 and 32,000, exact).
 //
 // Correctness: for float entries, divisions in float and in double give the same bucket (ratio_buckets.hpp).
 #pragma once
@@ -56,7 +56,7 @@ struct OrderBuckets {
     return bucket == 0 ? 0.0f : bit_cast<float>(lowest_bits + (static_cast<std::uint32_t>(bucket) << shift));
   }
   DRAFTPROOF_DEVICE static float end(int bucket) { return bucket == count - 1 ? infinity : begin(bucket + 1); }
-  /// Whether a token of this ratio is in the bucket; NaN, from 0 / 0, is in the top one.
+  /// Whether a token of this ratio is in the bucket; NaN, from 0 / 0, is in the top bucket.
   DRAFTPROOF_DEVICE static bool within(float ratio, int bucket) {
     return !(ratio < begin(bucket)) && (bucket == count - 1 || ratio < end(bucket));
   }
@@ -72,14 +72,15 @@ struct OrderBuckets {
 //                                  higher id
 //   q(z < y)      order.below(y)   mass of the tokens below y; order.total(): of all tokens
 //
-// Cost: O(1) per call. Masses of distributions in buckets are passes (greatest_row.hpp).
+// Cost: O(1) per call. For distributions in buckets, each mass takes a pass (greatest_row.hpp).
 // Source: Thomas and Pal, arXiv:2602.16961; any strict order will do.
 
 /// How an object refers to distributions: by value on a device, else by reference.
 template <class L>
 using DistributionsRef = std::conditional_t<OnDevice<L>, L, const L&>;
 
-/// The order for distributions without a ranking: by buckets of p / q. `distributions` must outlive this.
+/// The order for distributions without a ranking: by buckets of p / q. Requires that `distributions` outlives this
+/// object.
 template <class L>
 class TokenOrder {
  public:
@@ -129,8 +130,8 @@ namespace draftproof::simd {
 //
 // Cost: a division and two comparisons per token, sixteen at a time in 512-bit registers on rows of float, eight in
 // 256-bit ones; otherwise one token at a time, without branches.
-// Correctness: at every width quotients round as they do one by one, and masses are added as integers: 2^60 q is a
-// float.
+// Correctness: at every width quotients round as they do one by one, and masses are added as integers. The product 2^60
+// q is exact in float, so its truncation is the same, too.
 
 struct MassBelow {
   Fixed below = 0, total = 0;

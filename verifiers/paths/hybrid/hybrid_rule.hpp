@@ -1,5 +1,5 @@
 // Verification of hybrid trees, whose nodes have fixed and drawn children: the drawn children of a node are tested,
-// then its fixed children, then the node itself; each child after the subtree below it.
+// then its fixed children, then the node itself. A child is tested after all nodes of the subtree below it.
 //
 //   m           rule.row(..)    distribution of the tested drawn child: the row from which the children were drawn, or
 //                               the distribution of a child that was chosen among them; 0 on the fixed tokens
@@ -16,12 +16,12 @@
 // Cost: one pass over the vocabulary for each refused drawn child, one for a node with fixed children only; one draw.
 // On rows that are not prepared one pass more for the most probable tokens of a node.
 // Source: UniVer, arXiv:2605.04543, with one drawn child. Its P_s is the weight above at b = 0; its P_k =
-// (w p(k) - m(k))+ (1 - P_s) / Z is the weight above times the probability that all tests before k are refused. This
-// form does not compute 1 minus a sum of P. Several drawn children are tested as by traversal verification,
-// arXiv:2505.12398.
+// (w p(k) - m(k))+ (1 - P_s) / Z is the weight above times the probability that all tests before k are refused. The
+// form above does not need the difference of 1 and a sum of P. Several drawn children are tested as by traversal
+// verification, arXiv:2505.12398.
 // Correctness: the tests of drawn children are exact for draws of m without replacement, in draw order
 // (docs/paths.md, traversal), and for one child with distribution m. They leave a node with target (p - b m)+ / S and
-// weight w, which is verified as one with fixed children only: child k gets w p(k) / S and u the rest. Proved in
+// weight w, which is verified as a node with fixed children only: child k gets w p(k) / S and u the rest. Proved in
 // fractions (tests/properties/paths/hybrid_test.cpp).
 #pragma once
 
@@ -33,7 +33,7 @@
 
 namespace draftproof {
 
-/// The children of a node of a hybrid tree: fixed ones in the order of probability, drawn ones in draw order.
+/// The children of a node of a hybrid tree: fixed children in the order of probability, drawn children in draw order.
 struct HybridChildren {
   int fixed[max_drafts], drawn[max_drafts];
   int fixed_count = 0, drawn_count = 0;
@@ -86,8 +86,8 @@ class HybridRun {
       } else if (fixed_left) {
         test_fixed(u);
       } else {
-        // Both are 0 only if a fixed child tested before had weight 1, which happens in a mutant's rule or by
-        // rounding.
+        // `accepted` and `all` are 0 only if a fixed child tested before had weight 1, which happens in a mutant's rule
+        // or by rounding.
         const Scalar accepted = u.weight * u.excess, all = (one_ - u.weight) * u.mass + accepted;
         if (u.node == DraftTree::root || (all > zero_ && random_.flip(accepted, all))) return end(u);
         path_.pop_back();
@@ -207,7 +207,7 @@ class HybridRun {
   ListAt<L, Node, max_path_length + 1> path_;  ///< from the root to the present node
 };
 
-/// Tests the first drawn children, `most` at most; the row is q without the fixed tokens.
+/// Tests the first drawn children, at most `most`; the row m is q without the fixed tokens.
 template <int most>
 struct DrawnInOrder : HybridTests {
   static constexpr bool several = most > 1;
@@ -235,7 +235,7 @@ struct DrawnInOrder : HybridTests {
   }
 };
 
-/// The verifier with a rule that keeps nothing between steps.
+/// The verifier of hybrid trees by a rule that keeps no data between steps.
 template <class Rule>
 struct HybridVerifier {
   struct Plan {

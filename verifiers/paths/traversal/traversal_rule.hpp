@@ -1,5 +1,5 @@
-// Traversal verification of a drafted tree: tests leaves before their parents; after a refused leaf its parent is
-// tested with the residual that is left. Nodes have four scalars instead of rows.
+// Traversal verification of a drafted tree: tests leaves before their parents; after its children are refused, a parent
+// is tested as a leaf, with the residual that is left. Instead of changed rows, nodes store four scalars.
 //
 //   b            node.b        current target row after u is (p - b q)+ / F(b); b = 0 while no child of u was refused
 //   F            node.mass     F(b)
@@ -69,7 +69,7 @@ class TraversalRun {
     Scalar b, mass, unseen, weight;
     Children children;
     Next next;    ///< the child under test
-    int refused;  ///< number of children before it
+    int refused;  ///< number of children before `next`
   };
 
   DRAFTPROOF_DEVICE void enter(int u, const Scalar& weight) {

@@ -24,7 +24,8 @@ struct CoinBesideLastDraw : ChainSteps {
   }
 };
 
-// Mutant: tests all L columns of the padded drafts. Id -1 of a short row indexes the last entry and can be accepted.
+// Mutant: tests all L columns of the padded drafts. The padding of a short row, id -1, indexes the last entry of a
+// distribution and can be accepted.
 //
 //   L        longest      columns of the padded drafts
 //
@@ -44,8 +45,8 @@ struct PadIdTested : ChainSteps {
   }
 };
 
-// Mutant: lanes beyond V in the last tile keep ids from V on and the weights of the previous tile. They can be drawn,
-// and they win if no weight is positive.
+// Mutant: lanes beyond V in the last tile keep ids from V on and the weights of the previous tile. These ids can be
+// drawn, and one of them wins if no weight is positive.
 //
 //   T        tile         lanes of a tile
 //
@@ -111,7 +112,8 @@ struct PathCutLate : ChainSteps {
 };
 
 // Mutant: writes each corrected token not only at the column at which its row rejected a draft, but also at the columns
-// at which other rows did, as tensor[rows][:, columns] selects all pairs. This overwrites accepted tokens.
+// at which other rows did, because the expression tensor[rows][:, columns] selects all pairs of a row and a column. The
+// additional writes overwrite accepted tokens.
 //
 // sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: Dao-AILab/flash-attention#2779.
@@ -139,9 +141,8 @@ struct RejectionWriteToOtherRow : ChainSteps {
 //
 // sim/components/chain_steps.hpp describes the other symbols and the cost.
 // Source: flashinfer-ai/flashinfer#424, here written as a sequential program.
-// Error: with a sum that is too small, the last tokens are drawn too rarely or never; with a sum that is too large, the
-// last token with weight gets the difference.
-// Hidden: in batches of one.
+// Error: with a scale that is too small, the last tokens are drawn too rarely or never; with a scale that is too large,
+// the last token with weight gets the difference. Hidden: in batches of one.
 
 struct StaleBlockSum : ChainSteps {
   static constexpr ComponentInfo info{.name = "stale_block_sum",

@@ -16,8 +16,8 @@ namespace draftproof::mutants::components::batch {
 // sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: derived here, after generators whose offsets advance in the speculative path only.
 // Error: two tokens of one request are drawn with the same bits.
-// Hidden: in a single call, and while every call has drafts. A request alone, with the same history, gets the same
-// tokens.
+// Hidden: in a single call, and while every call has drafts. A comparison with the request run alone shows nothing
+// either, because with the same calls it gets the same tokens.
 
 struct IdlePositionNotAdvanced : ChainSteps {
   static constexpr ComponentInfo info{
@@ -60,8 +60,8 @@ struct OneSeedForAllRequests : ChainSteps {
   }
 };
 
-// Mutant: a slot's settings are stored when drafts are scheduled there. A request without drafts in a used slot draws
-// with the seed, number and position of the request that had the slot before.
+// Mutant: a slot's settings are stored only when drafts are scheduled in the slot. A request without drafts in a used
+// slot draws with the seed, number and position of the request that had the slot before.
 //
 //   tenant_    settings by slot, kept between calls
 //
@@ -90,8 +90,8 @@ struct SettingsOfLastTenant : ChainSteps {
   mutable std::vector<BatchRequest> tenant_;
 };
 
-// Mutant: works on eight slots at a time and reads a request's seed, number and position at the slot's place in its
-// chunk. Slots from the ninth on get the values of another request.
+// Mutant: works on eight slots at a time and reads a request's seed, number and position at the slot's index within its
+// group of eight, not at the slot's index. Slots from the ninth on get the values of another request.
 //
 // sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: derived here, after kernels that index a table of settings by the lane.

@@ -26,8 +26,8 @@ struct MaskOfNeighbourRow : ChainSteps {
   }
 };
 
-// Mutant: applies masks to the target rows where they lie and restores the rows when the batch is done. The outputs
-// are right where every request has rows of its own.
+// Mutant: applies masks to the target rows where they lie and restores the rows when the batch is done. The outputs are
+// right if no two requests share a row.
 //
 //   saved_    entries that were written, with their old values
 //
@@ -62,8 +62,8 @@ struct MasksAppliedInPlace : ChainSteps {
   mutable std::vector<std::pair<float*, float>> saved_;
 };
 
-// Mutant: gathers proposal rows with the offsets of the layout before compaction, L rows a request. Rows after a
-// short request are shifted.
+// Mutant: gathers proposal rows with the offsets of the layout before compaction, L rows a request. All requests after
+// a request with fewer than L drafts are verified with wrong rows.
 //
 //   L        longest      columns of the padded drafts
 //
@@ -109,7 +109,7 @@ struct ProposalsNotPermuted : ChainSteps {
 // sim/components/chain_steps.hpp describes steps, symbols and cost. The product is computed modulo 2^32, the result of
 // a signed overflow on machines with two's complement.
 // Source: vllm-project/vllm#46560.
-// Hidden: below 2^31 elements.
+// Hidden: in arrays of fewer than 2^31 elements.
 struct RowOffsetInt32 : ChainSteps {
   static constexpr ComponentInfo info{.name = "row_offset_int32",
                                       .summary = "the offset of a row (row times pitch) is a signed 32-bit product",
@@ -121,11 +121,11 @@ struct RowOffsetInt32 : ChainSteps {
 };
 
 // Mutant: computes the offset of a row in 32 bits without a sign. Rows beyond 2^32 elements are read from the
-// beginning of the array; rows between 2^31 and 2^32 elements, which a signed offset misses, are right.
+// beginning of the array; rows between 2^31 and 2^32 elements, where a signed offset is wrong, are right.
 //
 // sim/components/chain_steps.hpp describes steps, symbols and cost.
 // Source: derived here, as an insufficient repair of row_offset_int32.
-// Hidden: below 2^32 elements.
+// Hidden: in arrays of fewer than 2^32 elements.
 struct RowOffsetUint32 : ChainSteps {
   static constexpr ComponentInfo info{
       .name = "row_offset_uint32",

@@ -39,8 +39,8 @@ struct CellsOfFloats : CounterSteps {
   using Counts = StepCounts<CellsOfFloats>;
 };
 
-// Mutant: empties cells of 16 bits every 2^17 trials, as if they had 17 bits. A token that most trials emit has
-// overflowed by then.
+// Mutant: empties cells of 16 bits every 2^17 trials, as if they had 17 bits. The cell of a token that most trials emit
+// has overflowed before it is emptied.
 //
 // Hidden: below 2^16 trials of a token between two flushes, and in checks that only merge parts.
 //

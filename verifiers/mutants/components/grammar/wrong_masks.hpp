@@ -24,8 +24,8 @@ struct BonusMaskBeforeLastDraft : GrammarMasks {
 
 // Mutant: does not mask the row after the last draft.
 //
-// Source: vllm-project/vllm PR 44292, where this follows from padded drafts.
-// Hidden: where the state after the drafts allows all tokens, and where no path is accepted to its end.
+// Source: vllm-project/vllm PR 44292, where padded drafts cause this bug. Hidden: where the state after the drafts
+// allows all tokens, and where no path is accepted to its end.
 struct BonusWithoutMask : GrammarMasks {
   static constexpr ComponentInfo info{.name = "bonus_without_mask",
                                       .summary = "the row after the last draft has no mask",
@@ -36,7 +36,7 @@ struct BonusWithoutMask : GrammarMasks {
   }
 };
 
-// Mutant: masks all rows of a step by the state before it.
+// Mutant: masks all rows of a step by the state before the step.
 //
 // Source: vllm-project/vllm PR 44297, where one decision about the mask is used for all drafts of a step.
 // Hidden: without drafts, and while the states allow the same tokens.
@@ -74,10 +74,10 @@ struct StateWithoutAcceptedDrafts : GrammarMasks {
   int next_state(const GrammarStep& step, int, Token last) const { return step.automaton->after(step.state, last); }
 };
 
-// Mutant: removes forbidden drafts before verification. q has no mask. A draft that is not removed has the
+// Mutant: removes forbidden drafts before verification, although q has no mask. A draft that is not removed has the
 // distribution q restricted to the allowed tokens and normalised, but the ratio test uses the whole q.
 //
-// Source: vllm-project/vllm PR 14702 trims drafts by the grammar; with drafts of probability 1 this is exact.
+// Source: vllm-project/vllm PR 14702 trims drafts by the grammar, which is exact for drafts that have probability 1.
 // Hidden: while the drafter is masked too, and with sample-and-match as verifier.
 struct ForbiddenDraftsRemoved : GrammarMasks {
   static constexpr ComponentInfo info{.name = "forbidden_drafts_removed",

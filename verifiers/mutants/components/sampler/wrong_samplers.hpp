@@ -12,8 +12,8 @@
 
 namespace draftproof::mutants::components::sampler {
 
-// Mutant: the uniform is a 32-bit integer scaled in float. The largest 128 of 2^32 round to 1, and the scan runs off
-// the end.
+// Mutant: the uniform is a 32-bit integer scaled in float. The largest 128 of the 2^32 integers give the uniform 1,
+// which no running sum exceeds, so the scan runs off the end.
 //
 // sim/components/inverse_cdf.hpp describes symbols and cost.
 // Source: sgl-project/sglang#30822, found in review.
@@ -34,8 +34,8 @@ struct CoinCanBeOne : InverseCdfSteps {
   auto prepare(std::span<double> row) const { return InverseCdfTable<CoinCanBeOne>(row); }
 };
 
-// Mutant: if rounding makes the last sum smaller than 1 and the uniform is not below it, returns the last id, even
-// if its token has weight 0.
+// Mutant: if rounding makes the last running sum smaller than 1 and the uniform is not below this sum, returns the last
+// id, even if its token has weight 0.
 //
 // sim/components/inverse_cdf.hpp describes symbols and cost.
 // Source: sgl-project/sglang#22643.
@@ -54,8 +54,8 @@ struct FallbackToLastId : InverseCdfSteps {
   auto prepare(std::span<double> row) const { return InverseCdfTable<FallbackToLastId>(row); }
 };
 
-// Mutant: the textbook sampler with running sums in float. Late sums are multiples of 2^-24, so the weights of rare
-// tokens are rounded away.
+// Mutant: the textbook sampler with running sums in float. Running sums above 1/2 are multiples of 2^-24, so the
+// weights of rare tokens are rounded away.
 //
 // sim/components/inverse_cdf.hpp describes symbols and cost.
 // Source: derived here; the distribution of the program is computed exactly.
@@ -71,15 +71,15 @@ struct FloatRunningSum : InverseCdfSteps {
   auto prepare(std::span<double> row) const { return InverseCdfTable<FloatRunningSum>(row); }
 };
 
-// Mutant: Gumbel noise from a 24-bit uniform. -log(-log u) is at most 17.3, so tokens whose logit is more than about
-// this far below the largest logit are never drawn, and tokens near this distance too rarely.
+// Mutant: Gumbel noise from a 24-bit uniform. -log(-log u) is at most 17.3, so tokens whose logit is more than about 17
+// below the largest logit are never drawn, and tokens near this bound are drawn too rarely.
 //
 //   u        (x >> 40) + 1/2 of 64 random bits x, in units of 2^-24
 //   E        clock(word)     -log u; the greatest logit - log E is the least E / w
 //
 // Cost: V logarithms per draw.
 // Source: vllm-project/vllm#51367.
-// Hidden: except in the tail.
+// Hidden: for all tokens but those of low probability.
 
 struct GumbelFrom24BitUniform : draftproof::components::sampler::RaceSampler {
   static constexpr ComponentInfo info{.name = "gumbel_from_24_bit_uniform",
@@ -102,8 +102,8 @@ struct GumbelFrom24BitUniform : draftproof::components::sampler::RaceSampler {
   }
 };
 
-// Mutant: a race that divides the row by its noise in place. The winner is right, but the buffer is read again later
-// as the distribution of the drafts.
+// Mutant: a race (the token with the least E / w wins) that divides the row by the noise in place. The winner is right,
+// but the buffer with the row is read again later as the distribution of the drafts.
 //
 //   E        clock(word)     exponential number from 64 random bits
 //
@@ -141,8 +141,8 @@ struct UniformOf24Bits : InverseCdfSteps {
   auto prepare(std::span<double> row) const { return InverseCdfTable<UniformOf24Bits>(row); }
 };
 
-// Mutant: a race by the largest w / E whose exponential can be 0. Then 0 / 0 is NaN, and comparisons with NaN let it
-// win.
+// Mutant: a race by the largest w / E whose exponential can be 0. For a token with w = 0, w / E is then 0 / 0, a NaN,
+// and the comparison lets a NaN win.
 //
 //   u        32 random bits as a float in units of 2^-32: the largest round to 1
 //   E        clock(word)     -log u, 0 with probability 2^-25

@@ -9,8 +9,8 @@
 
 namespace draftproof::mutants::components::selection {
 
-// Mutant: takes the number of drafts with the highest predicted throughput of all numbers. A number beyond a minimum
-// wins if the confidences after it are high, and these depend on the drafts before it.
+// Mutant: takes the number of drafts with the highest predicted throughput of all numbers. A number beyond a minimum of
+// the throughput wins if the later confidences are high, and later confidences depend on the earlier drafts.
 //
 // The symbols are defined in sim/components/selection_view.hpp.
 // Source: DSpark, arXiv:2607.05147, section 5.2, without its early stop; the right policy is throughput_early_stop.
@@ -39,7 +39,7 @@ struct ThroughputArgmax : SelectionPolicy {
 //
 // The symbols are defined in sim/components/selection_view.hpp.
 // Source: vllm-project/vllm#47808, read as a top-k without an order of ties; the right policy is survival_ranking.
-// Hidden: while no two drafts of a request tie at the edge of the budget.
+// Hidden: while no two drafts of a request tie for the last place in the budget.
 struct TopkOpenTies : SelectionPolicy {
   static constexpr ComponentInfo info{
       .name = "topk_open_ties",
@@ -61,8 +61,9 @@ struct TopkOpenTies : SelectionPolicy {
   }
 };
 
-// Mutant: lagged_budget after a refactoring that made the planner synchronous: requests are served in the order of
-// the confidences of this step, which follow from the drafts that are to be chosen.
+// Mutant: the policy lagged_budget after a refactoring that made the planner synchronous. Requests are served in the
+// order of the confidences of this step, not of the previous step. Confidences of this step depend on the drafts that
+// are to be chosen.
 //
 // The symbols are defined in sim/components/selection_view.hpp.
 // Source: derived here, after asynchronous schedulers of engines; the right policy is lagged_budget.

@@ -7,7 +7,8 @@
 
 namespace draftproof::mutants::components::selection {
 
-// Mutant: compares the confidence of the drawn token with a threshold and drops the token where it is below.
+// Mutant: compares the confidence of the drawn token with a threshold and drops the token if the confidence is below
+// the threshold.
 //
 // The symbols are defined in sim/components/selection_view.hpp.
 // Source: vllm-project/vllm-ascend PR 13819; DSpark, arXiv:2607.05147, appendix A.
@@ -45,7 +46,7 @@ struct LowProbabilityStop : SelectionPolicy {
 //
 // The symbols are defined in sim/components/selection_view.hpp.
 // Source: derived here, after early exits of draft models.
-// Hidden: as for low_probability_stop.
+// Hidden: where all tokens of a row are on one side of the threshold.
 struct EarlyExit : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "early_exit",
                                       .summary = "drafts end before q of the whole path falls below one third",
@@ -58,7 +59,7 @@ struct EarlyExit : SelectionPolicy {
 };
 
 // Mutant: keeps the nodes of a drawn tree with the highest score, the product of the draft probabilities of their
-// tokens. This is right for the fixed trees of temperature 0, whose nodes are not random.
+// tokens. The rule is right for the fixed trees of temperature 0, whose nodes are not random.
 //
 // The symbols are defined in sim/components/selection_view.hpp.
 // Source: Li et al. 2024 (EAGLE-2), arXiv:2406.16858, reranking, at temperature above 0.
@@ -78,7 +79,7 @@ struct RerankedNodes : SelectionPolicy {
 };
 
 // Mutant: rejects every masked draft and sets its row of q to zero, so that (p - 0)+ = p is emitted. The result
-// equals a verification without the masked draft; in a tree its siblings stay.
+// equals a verification without the masked draft; in a tree the siblings of the masked draft stay.
 //
 // The symbols are defined in sim/components/selection_view.hpp.
 // Source: derived here, after masked drafts of engines; the right policy is illegal_drafts_kept.

@@ -6,7 +6,8 @@
 
 namespace draftproof::mutants::components::target {
 
-// Mutant: the bonus row counts the committed text alone, and not the drafts before it.
+// Mutant: the penalty in the bonus row counts the tokens of the committed text alone, and not the drafts before the
+// bonus token.
 //
 // sim/components/target_steps.hpp describes steps, symbols and cost.
 // Source: vllm 0.33.0, min_tokens (docs/findings/engine-vllm-least-length.md).
@@ -21,8 +22,8 @@ struct BonusForgetsDrafts : TargetRows<BonusForgetsDrafts> {
   }
 };
 
-// Mutant: applies every filter to the whole row, as a fused kernel of top-k and top-p does, if the request specifies a
-// chain, in which each filter is applied to the tokens that the previous filter left.
+// Mutant: applies every filter to the whole row, as a fused kernel of top-k and top-p does, although the request
+// specifies a chain, in which each filter is applied to the tokens that the previous filter left.
 //
 // Hidden: where only one filter is on, or where no filter except the last removes mass.
 //

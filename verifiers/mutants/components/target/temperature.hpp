@@ -6,7 +6,8 @@
 
 namespace draftproof::mutants::components::target {
 
-// Mutant: applies filters to the row at temperature 1 and the temperature after them, whatever the request specifies.
+// Mutant: applies filters to the row at temperature 1, and the temperature after the filters, whatever order the
+// request specifies.
 //
 // Hidden: at temperature 1, and with filters that a temperature does not move (top-k).
 //
@@ -19,8 +20,9 @@ struct FiltersBeforeTemperature : TargetRows<FiltersBeforeTemperature> {
   bool cold_last(const TargetRequest&) const { return true; }
 };
 
-// Mutant: treats a temperature of at most one half as 0: the most probable token has all mass. Engines do this below
-// 1e-5, which small models cannot represent, so the threshold here is one half.
+// Mutant: treats a temperature of at most one half as 0: the most probable token has all mass. Engines treat
+// temperatures below 1e-5 as 0. The small models of the checks cannot represent such temperatures, so the threshold
+// here is one half.
 //
 // Hidden: at temperature 0, and at temperatures above one half.
 //
@@ -35,11 +37,11 @@ struct LowTemperatureIsGreedy : TargetRows<LowTemperatureIsGreedy> {
   }
 };
 
-// Mutant: without a specialised kernel p becomes one-hot at its largest entry, and no error is reported.
+// Mutant: if no specialised kernel is available, p becomes one-hot at its largest entry, and no error is reported.
 //
 // sim/components/target_steps.hpp describes steps, symbols and cost.
 // Source: sgl-project/sglang#39253.
-// Hidden: with a specialised kernel.
+// Hidden: if a specialised kernel is available.
 struct TargetArgmaxFallback : TargetSteps {
   static constexpr ComponentInfo info{.name = "target_argmax_fallback",
                                       .summary = "without a specialised kernel p is one-hot at its largest entry",
