@@ -7,8 +7,9 @@
 //
 // Cost: a pick and a flip per test; a pass of O(K V) per refusal and one for the draw. A plan for many trials may keep
 // the sums of all orders, for up to four proposals or for one proposal of all drafts (residual_chain.hpp); trials then
-// take no passes. Acceptance: the mean acceptance of recursive_rejection_independent over all orders. One more draft
-// can reduce acceptance: p=(3 1)/4, q=(3 2)/5 accepts 17/20, but only 27/32 with a second draft of (1 3)/4.
+// take no passes.
+// Acceptance: the mean acceptance of recursive_rejection_independent over all orders. One more draft can reduce
+// acceptance: p=(3 1)/4, q=(3 2)/5 accepts 17/20, but only 27/32 with a second draft of (1 3)/4.
 // Source: Miao et al. 2023 (SpecInfer), arXiv:2305.09781.
 // Correctness: every fixed order is exact, and so is a mean over an order drawn independently of the drafts.
 #pragma once

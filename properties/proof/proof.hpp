@@ -53,7 +53,7 @@ struct ProofOf {
   bool complete = true;             ///< false after an interrupt: instances are missing, and nothing is proved
   std::uint64_t leaves = 0;         ///< number of branches enumerated
   double seconds = 0;               ///< elapsed wall-clock time
-  std::vector<Finding> findings{};  ///< one finding for each property that applies, in the registry's order
+  std::vector<Finding> findings{};  ///< for each property that applies, in the registry's order
   std::optional<Distance> distance{};
 
   /// Whether the verifier can be enumerated, so that its output distribution is decided.

@@ -27,8 +27,8 @@ namespace draftproof {
 
 // Lists that are sorted by a key and contain every key once.
 
-/// Inserts `item` so that `list` stays sorted by `key`, a tuple whose second part is the name. Throws:
-/// std::logic_error if the key is in the list.
+/// Inserts `item` so that `list` stays sorted by `key`, a tuple whose second part is the name.
+/// Throws: std::logic_error if the key is in the list.
 template <class List, class Item, class Key>
 void insert_sorted(List& list, Item&& item, Key key) {
   const auto place =

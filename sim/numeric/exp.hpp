@@ -12,7 +12,7 @@
 //   r                         its second subtraction rounds below 2^-26: 0.25; the parts of ln 2 leave below 0.001
 //   polynomial                2^-28.2, minimax with its coefficients rounded one after another: 0.06
 // The sum is less than 1.7. Below -87, where e^x < 1.7e-38 approaches the least normal float, the result is 0. For x =
-// 0 it is 1, and no result exceeds 1.
+// 0 the result is 1, and no result exceeds 1.
 #pragma once
 
 #include <cmath>
@@ -27,8 +27,8 @@ struct PowerOfE {
   static constexpr float least = -87;
   static constexpr float per_ln2 = 0x1.715476p+0f;
   static constexpr float ln2_high = 0x1.62e4p-1f, ln2_low = 0x1.7f7d1cp-20f;
-  /// 1.5 2^23. The last bit of a float of this size has the value 1, so adding `to_integer` to a number rounds the
-  /// number to an integer, which is then in the low bits of the sum.
+  /// 1.5 2^23. The last bit of a float of this size has the value 1, so adding this number to x rounds x to an integer,
+  /// which is then in the low bits of the sum.
   static constexpr float to_integer = 0x1.8p+23f;
   static constexpr float c2 = 0x1.fffffcp-2f, c3 = 0x1.555494p-3f, c4 = 0x1.5558bep-5f, c5 = 0x1.123858p-7f,
                          c6 = 0x1.6a3d16p-10f;

@@ -50,7 +50,7 @@ inline void radix_sort(std::vector<std::uint64_t>& words) {
 
 }  // namespace detail
 
-/// Sorts `keyed` by key descending, equal keys by token. Requires that its tokens are in ascending order before.
+/// Sorts `keyed` by key descending, equal keys by token. Requires that the tokens of `keyed` ascend.
 inline void sort_by_key(std::vector<KeyedToken>& keyed) {
   std::vector<std::uint64_t> words(keyed.size());
   for (std::size_t i = 0; i < keyed.size(); ++i)

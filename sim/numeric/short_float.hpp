@@ -86,7 +86,7 @@ class ShortFloat {
     const std::uint64_t half = std::uint64_t{1} << (drop - 1);
     const std::uint64_t rounded = kept + (lost > half || (lost == half && kept % 2 == 1));
     // `field` is one less than the exponent field of a normal number. The leading bit of the significand, which is
-    // added to `field`, adds the missing one. If rounding makes a denormal number normal, the carry sets the exponent
+    // added to `field`, adds the missing 1. If rounding makes a denormal number normal, the carry sets the exponent
     // field to 1.
     const auto field = static_cast<std::uint64_t>(quantised - (1 - bias)) << fraction_bits;
     const std::uint64_t result = field + rounded;

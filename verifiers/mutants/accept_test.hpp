@@ -91,8 +91,8 @@ struct ArgmaxMatch {
 //
 // Source: sgl-project/sglang#30822, found in review.
 // Error: enumeration in exact arithmetic shows no error, and an error this rare does not show in samples. If a draft
-// with p = q is refused, the residual can be empty, and the draw from the residual then has no weights. Smallest: p = q
-// on one token, u = 1.
+// with p = q is refused, the residual can be empty, and the draw from the residual then has no weights.
+// Smallest: p = q on one token, u = 1.
 struct CoinCanBeOne {
   static constexpr Info info{.name = "coin_can_be_one",
                              .summary = "accept uniforms of 32 bits converted to float, so that the largest become 1",
@@ -127,9 +127,11 @@ struct CoinCanBeOne {
 //   e        1 / parts           smallest difference that is tested
 //
 // Cost: one flip, a draw after a refusal.
-// Source: mlc-ai/mlc-llm#2236, where this rule is intended. Error: where p and q are both small, their difference is
-// small too, so rare tokens are emitted as often as q drafts them. Hidden: at p = q, and where every token with p < q
-// has q - p of at least e. Smallest: p = (1 2)/3, q = (1 3)/4: distribution (1 3)/4, TV 1/12.
+// Source: mlc-ai/mlc-llm#2236, where this rule is intended.
+// Error: where p and q are both small, their difference is small too, so rare tokens are emitted as often as q drafts
+// them.
+// Hidden: at p = q, and where every token with p < q has q - p of at least e.
+// Smallest: p = (1 2)/3, q = (1 3)/4: distribution (1 3)/4, TV 1/12.
 
 struct EpsilonAccept {
   static constexpr Info info{.name = "epsilon_accept",

@@ -35,9 +35,9 @@ struct FixedVerifiedAsSampled {
 //
 // Cost: K flips, a residual mass and an unseen mass per draft.
 // Source: the reverse of verifying drafts without replacement as i.i.d. drafts; not taken from a bug report.
-// Error: the rule updates the residual at a repeated draft; skipping repeats without an update is exact. Hidden: at K =
-// 1, at p = q, and at V = 2, K = 2 with q positive. Smallest: p = (0 1 1)/2, q = (2 0 1)/3, K = 2: distribution (0 11
-// 7)/18, TV 1/9.
+// Error: the rule updates the residual at a repeated draft; skipping repeats without an update is exact.
+// Hidden: at K = 1, at p = q, and at V = 2, K = 2 with q positive.
+// Smallest: p = (0 1 1)/2, q = (2 0 1)/3, K = 2: distribution (0 11 7)/18, TV 1/9.
 
 struct IidVerifiedAsWorCountingRepeats {
   static constexpr Info info{

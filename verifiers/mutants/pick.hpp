@@ -147,8 +147,9 @@ struct FloatRunningSum {
 //   E_x      -ln(1 - u)      0 if the uniform is 0
 //   key      p(x) / E_x      greatest wins: the exponential race
 //
-// Source: pytorch/pytorch#192577, where such a token is drawn in one of some hundred draws at V = 152,000. Error: a
-// token with p = 0 can be drawn; enumeration in exact arithmetic shows no error. Smallest: p=(1 0), all uniforms 0.
+// Source: pytorch/pytorch#192577, where such a token is drawn in one of some hundred draws at V = 152,000.
+// Error: a token with p = 0 can be drawn; enumeration in exact arithmetic shows no error.
+// Smallest: p=(1 0), all uniforms 0.
 
 struct ZeroExponentialWins {
   static constexpr Info info{.name = "zero_exponential_wins",

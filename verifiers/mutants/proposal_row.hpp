@@ -14,8 +14,8 @@ namespace draftproof::mutants {
 //
 // Source: rows of q gathered in another order than the drafts, as in NVIDIA/TensorRT-LLM#12588; rule of
 // arXiv:2305.09781.
-// Error: a draft is tested against a distribution from which it was not drawn. Hidden: at K = 1 and with identical
-// proposals.
+// Error: a draft is tested against a distribution from which it was not drawn.
+// Hidden: at K = 1 and with identical proposals.
 
 namespace detail {
 
@@ -56,8 +56,8 @@ struct CrossedProposals : detail::Mispaired<detail::ReversedRows> {
 // Mutant: drafts of different proposals, verified as if all had been drawn from the first.
 //
 // Source: a verifier that keeps one row of q for all draft models; rule of arXiv:2305.09781.
-// Error: later drafts are tested against a distribution from which they were not drawn. Hidden: at K = 1 and with
-// identical proposals.
+// Error: later drafts are tested against a distribution from which they were not drawn.
+// Hidden: at K = 1 and with identical proposals.
 
 namespace detail {
 
@@ -84,8 +84,8 @@ struct IndependentVerifiedAsIid : detail::Mispaired<detail::FirstRow> {
 //
 // Cost: one flip, a pass after a refusal.
 // Source: transformers 5.23.0, assistants with their own vocabulary, where the tokens have the order of a hash table
-// (docs/findings/engine-transformers-other-tokenizer.md). Error: accepted drafts emit min(p, q') q / q', not min(p,
-// q'). Hidden: where q is the same in reversed order.
+// (docs/findings/engine-transformers-other-tokenizer.md).
+// Error: accepted drafts emit min(p, q') q / q', not min(p, q'). Hidden: where q is the same in reversed order.
 
 struct ProposalRowPermuted {
   static constexpr Info info{.name = "proposal_row_permuted",
@@ -121,7 +121,8 @@ struct ProposalRowPermuted {
 //
 // Cost: a pass for S, one flip, a pass after a refusal.
 // Source: the family of vllm-project/vllm#9834, where a distribution was computed at another temperature than the
-// request's. Error: accepted drafts emit min(p, q') q / q', not min(p, q'). Hidden: where q is flat on its support.
+// request's.
+// Error: accepted drafts emit min(p, q') q / q', not min(p, q'). Hidden: where q is flat on its support.
 
 struct TemperatureMismatch {
   static constexpr Info info{.name = "temperature_mismatch",
@@ -159,8 +160,9 @@ struct TemperatureMismatch {
 //
 // Cost: one flip, a pass after a refusal.
 // Source: the mirror image of huggingface/transformers#47932, where drafts came from the cut distribution and the
-// verifier had the whole distribution. Error: the mass of tokens outside the cut is emitted twice, by accepted drafts
-// and by the residual. Hidden: where q has no more tokens than the cut keeps.
+// verifier had the whole distribution.
+// Error: the mass of tokens outside the cut is emitted twice, by accepted drafts and by the residual. Hidden: where q
+// has no more tokens than the cut keeps.
 
 struct TruncatedProposal {
   static constexpr Info info{.name = "truncated_proposal",

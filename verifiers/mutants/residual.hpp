@@ -77,8 +77,8 @@ struct CoinReusedAsThreshold {
 //   q        at.proposal(x)   probability the draft was drawn with
 //
 // Source: a bug reported in public verifiers (alibaba/rtp-llm#1295).
-// Error: accepted drafts already emitted min(p, q); a draw from all of p emits this mass twice. Hidden: when p = q and
-// when p and q are disjoint.
+// Error: accepted drafts already emitted min(p, q); a draw from all of p emits this mass twice.
+// Hidden: when p = q and when p and q are disjoint.
 struct ResampleFromTarget {
   static constexpr Info info{.name = "resample_from_target",
                              .summary = "after a refusal draw from p, not from (p - q)+",
@@ -230,7 +230,8 @@ struct ResidualPairedByPosition {
 // Source: engines that normalise (p - q)+ by its sum, without a lower bound and without a test.
 // Error: none in exact arithmetic, where a refusal leaves a residual.
 // Visible: where by rounding p < q at some token and p > q at no token; after a refusal there is then no token that can
-// be drawn. Smallest: p=(1), q=(1) with p one unit below q, the largest uniform.
+// be drawn.
+// Smallest: p=(1), q=(1) with p one unit below q, the largest uniform.
 struct ResidualWithoutMass {
   static constexpr Info info{.name = "residual_without_mass",
                              .summary = "draw from the residual without a check that it has mass",
@@ -255,9 +256,9 @@ struct ResidualWithoutMass {
 //   tiny     smallest normal number of the scalar     0 in fractions: nothing is clamped there
 //
 // Source: vllm-project/vllm#2336.
-// Error: the probabilities are wrong by 2^-1022 in double; enumeration in exact arithmetic shows no error. Visible:
-// with a uniform of 0, which draws the first token whatever its weight, and after a refusal at p = q. Smallest: p=(0
-// 1), q=(1 0), all uniforms 0.
+// Error: the probabilities are wrong by 2^-1022 in double; enumeration in exact arithmetic shows no error.
+// Visible: with a uniform of 0, which draws the first token whatever its weight, and after a refusal at p = q.
+// Smallest: p=(0 1), q=(1 0), all uniforms 0.
 
 struct ZeroResidualBecomesUniform {
   static constexpr Info info{.name = "zero_residual_becomes_uniform",
@@ -304,9 +305,10 @@ struct ZeroResidualBecomesUniform {
 // Source: vllm-project/vllm#47386, fixed by #54282.
 // Error: if x won the race of q at time T, the noise E of every other token is above q T, so the correction favours
 // tokens with little q. Noise cannot be enumerated; the check draw_count finds the reused bits, and trials find the
-// wrong distribution. Hidden: where q / (p - q) is equal on all tokens with p > q, as it is if only one token has p >
-// q, so below V = 3. Smallest: p=(1 1 1)/3, q=(8 1 3)/12 gives (10 11 9)/30, TV 1/30. This is computed by hand: T and
-// the excess of each E over q T are exponential variables.
+// wrong distribution.
+// Hidden: where q / (p - q) is equal on all tokens with p > q, as it is if only one token has p > q, so below V = 3.
+// Smallest: p=(1 1 1)/3, q=(8 1 3)/12 gives (10 11 9)/30, TV 1/30. This is computed by hand: T and the excess of each E
+// over q T are exponential variables.
 
 struct DraftNoiseReused {
   static constexpr Info info{
@@ -331,7 +333,8 @@ struct DraftNoiseReused {
 //
 // Source: derived here, after the requirement of two keys in vllm-project/vllm#56122.
 // Error: as for draft_noise_reused. The scheme declares that it reads the drafter's noise, so only the property
-// unbiased_over_keys, which checks the distribution over keys, shows the error. Hidden: as for draft_noise_reused.
+// unbiased_over_keys, which checks the distribution over keys, shows the error.
+// Hidden: as for draft_noise_reused.
 // Small: p=(0 2 1)/3, q=(2 1 0)/3 gives (0 7 5)/12, TV 1/12. Draft 0 wins at an exponential time T of rate 1 and is
 // refused; token 1 then arrives at T + 3 E', token 2 at 3 E, and token 1 is first with probability (1/2) / (1 + 1/3).
 

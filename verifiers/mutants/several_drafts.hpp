@@ -88,7 +88,8 @@ struct KseqRhoOne {
 //
 // Source: a bug of multi-draft loops that never update the residual.
 // Error: after a refusal, the next test should use the residual, because accepted drafts have emitted part of p
-// already. Hidden: at K = 1, where it is single-draft sampling, and at p = q.
+// already.
+// Hidden: at K = 1, where it is single-draft sampling, and at p = q.
 struct NoResidualUpdate {
   static constexpr Info info{.name = "no_residual_update",
                              .summary = "test every draft against p, as if none had been refused",

@@ -82,8 +82,8 @@ struct ReducedVocabularyIdsUnmapped {
 // Cost: one draw per draft.
 // Source: huggingface/transformers#47932.
 // Error: the kept tokens are drafted more often than q says, but the verifier corrects for draws of the whole q.
-// Hidden: where q has at most two tokens. Smallest: with single-draft sampling p = (0 1 1)/2, q = (2 1 2)/5:
-// distribution (0 3 5)/8, TV 1/8.
+// Hidden: where q has at most two tokens.
+// Smallest: with single-draft sampling p = (0 1 1)/2, q = (2 1 2)/5: distribution (0 3 5)/8, TV 1/8.
 struct TruncatedDraftRawQ {
   using Declared = draftproof::drafters::Iid;
   static constexpr DrafterInfo info{.name = "truncated_draft_raw_q",

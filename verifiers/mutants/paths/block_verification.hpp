@@ -15,7 +15,8 @@ namespace draftproof::mutants::paths {
 // If the residual is empty, the correction is drawn from p.
 // Source: vllm-project/vllm-ascend#7807, which reports two bugs; this is the bug of the threshold.
 // Error: test i is made only after the tests of longer prefixes failed. With c_i as its probability, more is accepted
-// than in block verification. Hidden: at L = 1 and at p = q.
+// than in block verification.
+// Hidden: at L = 1 and at p = q.
 struct BlockClippedTests {
   static constexpr Info info{.name = "block_clipped_tests",
                              .summary = "block verification with the clipped product in place of the test's ratio",
@@ -96,8 +97,8 @@ struct GreedyBlockWithoutCarry {
 //   g_i      capped[i]      product since the last index i or earlier with p / q > 1 and R > 1, at most 1
 //
 // Source: wording of appendix C.3 of arXiv:2601.05724.
-// Error: a later peak that is smaller than an earlier peak restarts the product. Hidden: up to L = 3, where it equals
-// block verification.
+// Error: a later peak that is smaller than an earlier peak restarts the product.
+// Hidden: up to L = 3, where it equals block verification.
 
 struct HsdLastIndex {
   static constexpr Info info{
@@ -133,9 +134,9 @@ struct HsdLastIndex {
 //   R_L      product          of p / q over the whole path
 //   c_i      clipped[i]       clipped product after i tokens (verifiers/paths/block/block_rule.hpp)
 //
-// Source: ZhouYuxuanYX/Hierarchical-Speculative-Decoding; the paper, arXiv:2601.05724, caps the product. Error: wrong
-// wherever R exceeds 1 before the end and then falls: docs/findings/hsd.md. Hidden: in first tokens, which keep their
-// distribution.
+// Source: ZhouYuxuanYX/Hierarchical-Speculative-Decoding; the paper, arXiv:2601.05724, caps the product.
+// Error: wrong wherever R exceeds 1 before the end and then falls: docs/findings/hsd.md.
+// Hidden: in first tokens, which keep their distribution.
 
 struct HsdRepository {
   static constexpr Info info{.name = "hsd_repository",

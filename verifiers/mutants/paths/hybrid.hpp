@@ -70,9 +70,10 @@ struct UniverDrawnLast : HybridVerifier<detail::DrawnLastRule> {
 
 // Mutant: the token after a node is drawn from (w p - m)+ on all tokens.
 //
-// Source: engines whose correction is written for drawn children only. Error: (w p - m)+ on the fixed children is
-// counted a second time, as mass of the correction, so a refused fixed child can be emitted as the correction. Hidden:
-// on trees without fixed children.
+// Source: engines whose correction is written for drawn children only.
+// Error: (w p - m)+ on the fixed children is counted a second time, as mass of the correction, so a refused fixed child
+// can be emitted as the correction.
+// Hidden: on trees without fixed children.
 struct UniverCorrectionOnChildren : HybridVerifier<detail::OnChildrenRule> {
   static constexpr Info info{.name = "univer_correction_on_children",
                              .summary = "univer whose correction can be a fixed child that was refused",

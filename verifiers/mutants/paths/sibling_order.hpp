@@ -73,7 +73,8 @@ struct SiblingsSortedByRatio : NodeByNode<detail::SortedRecursiveRejectionWor<de
 // Mutant: traversal verification that tests siblings by token id, not in draw order.
 //
 // Source: mutant of arXiv:2505.12398; trees built as maps or sorted lists lose the order.
-// Error: the child of lowest id does not have distribution q. Hidden: on chains.
+// Error: the child of lowest id does not have distribution q.
+// Hidden: on chains.
 struct TraversalSorted {
   static constexpr Info info{.name = "traversal_sorted",
                              .summary = "traversal verification with siblings sorted by token id",

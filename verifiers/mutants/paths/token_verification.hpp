@@ -17,8 +17,8 @@ namespace draftproof::mutants::paths {
 //
 // Source: flashinfer-ai/flashinfer, chain kernel, found by reading its source.
 // Error: the count contradicts the emitted tokens.
-// Hidden: in all distributions of tokens, because the emitted tokens are right. Smallest: L = 1, q=(1 0), p=(1 1)/2:
-// refused with probability 1/2, then counted as accepted with probability 1/2.
+// Hidden: in all distributions of tokens, because the emitted tokens are right.
+// Smallest: L = 1, q=(1 0), p=(1 1)/2: refused with probability 1/2, then counted as accepted with probability 1/2.
 struct AcceptedCountsRejectedOne {
   static constexpr Info info{.name = "accepted_counts_rejected_one",
                              .summary = "token verification that tests the rejected token a second time to count it",

@@ -142,7 +142,8 @@ struct RejectionWriteToOtherRow : ChainSteps {
 // sim/components/chain_steps.hpp describes the other symbols and the cost.
 // Source: flashinfer-ai/flashinfer#424, here written as a sequential program.
 // Error: with a scale that is too small, the last tokens are drawn too rarely or never; with a scale that is too large,
-// the last token with weight gets the difference. Hidden: in batches of one.
+// the last token with weight gets the difference.
+// Hidden: in batches of one.
 
 struct StaleBlockSum : ChainSteps {
   static constexpr ComponentInfo info{.name = "stale_block_sum",

@@ -17,7 +17,7 @@ namespace draftproof::mutants::components::batch {
 // Source: derived here, after generators whose offsets advance in the speculative path only.
 // Error: two tokens of one request are drawn with the same bits.
 // Hidden: in a single call, and while every call has drafts. A comparison with the request run alone shows nothing
-// either, because with the same calls it gets the same tokens.
+// either, because with the same calls the request gets the same tokens.
 
 struct IdlePositionNotAdvanced : ChainSteps {
   static constexpr ComponentInfo info{

@@ -24,8 +24,8 @@ struct BonusMaskBeforeLastDraft : GrammarMasks {
 
 // Mutant: does not mask the row after the last draft.
 //
-// Source: vllm-project/vllm PR 44292, where padded drafts cause this bug. Hidden: where the state after the drafts
-// allows all tokens, and where no path is accepted to its end.
+// Source: vllm-project/vllm PR 44292, where padded drafts cause this bug.
+// Hidden: where the state after the drafts allows all tokens, and where no path is accepted to its end.
 struct BonusWithoutMask : GrammarMasks {
   static constexpr ComponentInfo info{.name = "bonus_without_mask",
                                       .summary = "the row after the last draft has no mask",

@@ -10,8 +10,9 @@
 namespace draftproof::mutants::tree_drafters {
 
 // Source: trees whose nodes are ranked again by the probabilities of their tokens (EAGLE-2, arXiv:2406.16858), here
-// with drawn children. Error: a drawn token is kept if q is large, so kept tokens are not draws of the declared rest of
-// q. Hidden: where no node is pruned.
+// with drawn children.
+// Error: a drawn token is kept if q is large, so kept tokens are not draws of the declared rest of q.
+// Hidden: where no node is pruned.
 struct PrunedByDrawnTokens {
   static constexpr TreeDrafterInfo info{.name = "pruned_by_drawn_tokens",
                                         .summary = "a hybrid tree without the nodes of the smallest products of q",
