@@ -85,7 +85,8 @@ struct IndependentVerifiedAsIid : detail::Mispaired<detail::FirstRow> {
 // Cost: one flip, a pass after a refusal.
 // Source: transformers 5.23.0, assistants with their own vocabulary, where the tokens have the order of a hash table
 // (docs/findings/engine-transformers-other-tokenizer.md).
-// Error: accepted drafts emit min(p, q') q / q', not min(p, q'). Hidden: where q is the same in reversed order.
+// Error: accepted drafts emit min(p, q') q / q', not min(p, q').
+// Hidden: where q is the same in reversed order.
 
 struct ProposalRowPermuted {
   static constexpr Info info{.name = "proposal_row_permuted",
@@ -106,7 +107,7 @@ struct ProposalRowPermuted {
     const Token x = at.draft(0);
     const Scalar assumed = at.proposal(last - x);
     if (assumed > at.zero() ? random.flip(at.target(x), assumed) : at.target(x) > at.zero()) return accepted(x, 0);
-    // A draft with p = 0 and assumed proposal 0 is refused even if the two rows are equal; the draw is then from p.
+    // A draft with p = 0 and assumed proposal 0 is refused even if the two rows are equal; the token is then drawn from p.
     if (at.sum(left) > at.zero()) return random.emit(at.weights(left));
     return random.emit(at.residual(at.zero()));
   }
@@ -161,8 +162,8 @@ struct TemperatureMismatch {
 // Cost: one flip, a pass after a refusal.
 // Source: the mirror image of huggingface/transformers#47932, where drafts came from the cut distribution and the
 // verifier had the whole distribution.
-// Error: the mass of tokens outside the cut is emitted twice, by accepted drafts and by the residual. Hidden: where q
-// has no more tokens than the cut keeps.
+// Error: the mass of tokens outside the cut is emitted twice, by accepted drafts and by the residual.
+// Hidden: where q has no more tokens than the cut keeps.
 
 struct TruncatedProposal {
   static constexpr Info info{.name = "truncated_proposal",
@@ -199,7 +200,7 @@ struct TruncatedProposal {
     const Token x = at.draft(0);
     if (cut.has(x) ? random.flip(at.target(x) * cut.kept, at.proposal(x)) : at.target(x) > at.zero())
       return accepted(x, 0);
-    // A draft with p = 0 and assumed proposal 0 is refused even if the two rows are equal; the draw is then from p.
+    // A draft with p = 0 and assumed proposal 0 is refused even if the two rows are equal; the token is then drawn from p.
     if (at.sum(left) > at.zero()) return random.emit(at.weights(left));
     return random.emit(at.residual(at.zero()));
   }
