@@ -107,7 +107,7 @@ struct ProposalRowPermuted {
     const Token x = at.draft(0);
     const Scalar assumed = at.proposal(last - x);
     if (assumed > at.zero() ? random.flip(at.target(x), assumed) : at.target(x) > at.zero()) return accepted(x, 0);
-    // A draft with p = 0 and assumed proposal 0 is refused even if the two rows are equal; the token is then drawn from p.
+    // A draft with p = 0 and assumed proposal 0 is refused even if the rows are equal; the token is then drawn from p.
     if (at.sum(left) > at.zero()) return random.emit(at.weights(left));
     return random.emit(at.residual(at.zero()));
   }
@@ -200,7 +200,7 @@ struct TruncatedProposal {
     const Token x = at.draft(0);
     if (cut.has(x) ? random.flip(at.target(x) * cut.kept, at.proposal(x)) : at.target(x) > at.zero())
       return accepted(x, 0);
-    // A draft with p = 0 and assumed proposal 0 is refused even if the two rows are equal; the token is then drawn from p.
+    // A draft with p = 0 and assumed proposal 0 is refused even if the rows are equal; the token is then drawn from p.
     if (at.sum(left) > at.zero()) return random.emit(at.weights(left));
     return random.emit(at.residual(at.zero()));
   }
