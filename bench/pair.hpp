@@ -39,7 +39,8 @@ inline RowPair gaussian_pair(int vocabulary, const char* sigma) {
   return parse_family(spec + std::to_string(vocabulary)).pair(7, 0);
 }
 
-/// Returns the pair with sigma 2.5: one draft is accepted with probability 0.61 to 0.62 at these vocabularies.
+/// Returns the pair with sigma 2.5: one draft is accepted with probability 0.61 to 0.62 at the vocabulary sizes of the
+/// benchmarks.
 inline const Pair& pair_of(int vocabulary) {
   static std::map<int, std::unique_ptr<Pair>> pairs;
   auto& pair = pairs[vocabulary];
@@ -47,7 +48,8 @@ inline const Pair& pair_of(int vocabulary) {
   return *pair;
 }
 
-/// Returns this pair with 0.99 of the mass of both rows on one token, which is not the most probable token of pair_of.
+/// Returns the pair of pair_of with 0.99 of the mass of both rows moved to one token, which is not its most probable
+/// token.
 inline const Pair& peaked_pair_of(int vocabulary) {
   static std::map<int, std::unique_ptr<Pair>> pairs;
   auto& pair = pairs[vocabulary];

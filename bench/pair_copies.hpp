@@ -4,8 +4,8 @@
 //   hot     one copy, which stays in a cache that holds 8 V bytes
 //   cold    as many copies as fill 640 MB, which is twice the largest last-level cache of the machines measured so far
 //
-// One buffer serves all vocabularies and is refilled when another is requested. Copies start at cache lines, as
-// tensors do: loads that cross two lines run at half the speed, which would slow the plain read and favour every
+// One buffer serves all vocabularies and is refilled when another vocabulary is requested. Copies start at cache lines,
+// as tensors do: loads that cross two lines run at half the speed, which would slow the plain read and favour every
 // pass that is compared with it.
 #pragma once
 
@@ -28,7 +28,7 @@ class PairCopies {
   }
 
   std::size_t size() const { return size_; }
-  /// Returns p of the next copy; q follows at size().
+  /// Returns a pointer to p of the next copy; its q starts size() entries later.
   const float* next() {
     at_ = at_ + 1 == count_ ? 0 : at_ + 1;
     return first_ + 2 * size_ * at_;

@@ -61,7 +61,8 @@ void set_options(const std::vector<std::string>& options) {
   benchmark::Initialize(&count, pointers.data());
 }
 
-/// Returns why a run has no time, or nullopt if it has one. The field's name differs between versions of the library.
+/// Returns why a run has no time, or nullopt if it has one. The fields that hold the reason have other names in older
+/// versions of Google Benchmark.
 template <class AnyRun>
 std::optional<std::string> error_of(const AnyRun& run) {
   if constexpr (requires { run.error_occurred; })
@@ -157,7 +158,7 @@ std::vector<std::string> usual_sizes(const std::vector<std::string>& names, cons
       return plain_name(goal.slower) == name || plain_name(goal.faster) == name;
     });
   };
-  std::map<std::string, std::vector<std::size_t>> siblings;  // indices by name without numbers
+  std::map<std::string, std::vector<std::size_t>> siblings;  // indices into `names`, by the name without its numbers
   for (std::size_t i = 0; i < names.size(); ++i) {
     std::string kind;
     std::istringstream parts(plain_name(names[i]));

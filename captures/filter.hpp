@@ -25,7 +25,7 @@ struct Filter {
 /// Throws: InputError, with the name `who`, unless temperature is finite and >= 0, 0 < top_p <= 1 and 0 <= min_p <= 1.
 void check_filter(const Filter& filter, const std::string& who);
 
-/// Returns the settings as a JSON object by name; min_p only if it is not 0.
+/// Returns the settings as a JSON object by name; min_p is included only if it is not 0.
 nlohmann::json to_json(const Filter& filter);
 /// Returns the settings that are not the default as text, "temperature 0.5, top_k 2".
 std::string to_text(const Filter& filter);

@@ -12,7 +12,7 @@ namespace {
 
 using json = nlohmann::json;
 
-constexpr std::uint64_t length_size = 8, longest_header = 100'000'000;  // the limit of the safetensors library
+constexpr std::uint64_t length_size = 8, longest_header = 100'000'000;  // the header limit of the safetensors library
 
 std::vector<std::uint64_t> whole_numbers(const std::string& file, const std::string& name, const json& entry,
                                          const char* key) {

@@ -60,7 +60,8 @@ struct SurveyChoice {
 template <class Level>
 class SurveyProofs {
  public:
-  /// Adds the verifier and draft sampling of each row; with `explored` only if the verifier's branches can be explored.
+  /// Adds the verifier and draft sampling of each row; if `explored`, skips verifiers whose branches cannot be
+  /// explored.
   template <class Row>
   void ask(const std::vector<Row>& rows, bool explored = true) {
     for (const Row& row : rows)
@@ -108,12 +109,12 @@ inline std::vector<SurveyedSource> survey_all(const std::vector<Source>& sources
   return surveyed;
 }
 
-/// Returns the exit code of a survey with these proofs.
+/// Returns the exit code of a survey that ran `proofs`.
 template <class Level>
 ExitCode exit_code_of(const std::vector<ProofOf<Level>>& proofs) {
   const Status status = status_of(proofs);
   if (status != Status::failed && stop_requested()) return exit_undecided;
-  // Proofs are skipped if no row could be proved, which is no failure of the survey.
+  // Proofs are skipped if no row could be proved, which does not make the survey fail.
   return status == Status::skipped ? exit_passed : exit_code_of(status);
 }
 

@@ -23,7 +23,7 @@ struct StoredRows {
   std::int64_t stride = 0;
   std::uint64_t* faults = nullptr;
 
-  /// Returns a batch that has these rows as targets, and no proposals.
+  /// Returns a batch whose targets are the rows that this struct describes, without proposals.
   StoredBatch batch() const {
     StoredBatch batch{.format = format, .contents = contents, .temperatures = {temperature, temperature}};
     batch.positions = rows;

@@ -25,7 +25,7 @@ struct HotTokens;
 struct TotalCounts;
 struct JointTotals;
 
-/// A ratio table on the current device: a copy of a host's table, which must outlive it, or one built on the device
+/// A ratio table on the current device: a copy of a host's table, which must outlive it, or a table built on the device
 /// (gpu/ratio_table.hpp). Throws: DeviceError.
 class DeviceTable {
  public:
@@ -42,19 +42,19 @@ class DeviceTable {
   const TableView& host() const;
   /// The table in device memory.
   const TableView& device() const;
-  /// The tokens that get counters in each block's shared memory. The arrays lie in device memory.
+  /// The tokens that get counters in each block's shared memory. The arrays of HotTokens lie in device memory.
   const HotTokens& hot() const;
 
  private:
   std::unique_ptr<Buffers> buffers_;
 };
 
-/// Counters of trials on `table`, in device memory, all 0 at first; `histogram`: also count emitted tokens.
-/// Throws: DeviceError.
+/// Counters of trials on `table`, in device memory, all 0 at first; with `histogram` they also count each emitted
+/// token. Throws: DeviceError.
 class DeviceCounts {
  public:
   explicit DeviceCounts(const DeviceTable& table, bool histogram = true);
-  /// Counters of `joint` without a histogram, which is the sum of the cells over paths.
+  /// Counters of `joint`. There is no histogram, because it is the sum of JointTally::cells over paths.
   /// Throws: std::invalid_argument if `joint` does not fit the table; DeviceError.
   DeviceCounts(const DeviceTable& table, const JointCounting& joint);
   ~DeviceCounts();
@@ -63,7 +63,7 @@ class DeviceCounts {
 
   /// Queues on `stream` that all counts become 0. Throws: DeviceError.
   void clear(Stream stream);
-  /// The counters as a kernel takes them.
+  /// The counters in the form in which kernels take them.
   const TotalCounts& totals() const;
   const JointTotals& joint() const;
   /// Waits for `stream` and returns the counts of the `trials` trials run so far. Throws: DeviceError.

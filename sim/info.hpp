@@ -100,7 +100,7 @@ struct DrafterInfo {
   int fewest_drafts = 1;
   int most_drafts = 0;               ///< 0: no limit
   bool fixed = false;                ///< not random: the drafts are a function of q and K
-  bool shared_proposal_iid = false;  ///< K independent draws from one q, whose optimum a scan over p / q gives
+  bool shared_proposal_iid = false;  ///< K independent draws from one q; a scan over p / q gives their optimum
   bool prefix_consistent = false;    ///< with the same random bits, the first k of K drafts are the drafts for K = k
   /// For a drafter that reads shared noise: the name of the sampling that its drafts have if the noise is random.
   /// Because noise cannot be enumerated, explorers run the drafter of this sampling instead, the type `Marginal`.

@@ -8,9 +8,9 @@
 // Cost: K passes over the vocabulary and K V random numbers.
 // Acceptance: at least sum_j K p_j / (phi_j + K - 1), phi_j = sum_i max(p_i, q_i p_j / q_j) (race_acceptance.hpp).
 // Source: Rowan, Phan and Khisti, arXiv:2506.05632.
-// Correctness: K races of rates p are one race of rates K p, and its winner has distribution p. With one stream only
-// the output would still have distribution p, but drafts of the other streams would match it only by chance, so all
-// streams are read.
+// Correctness: K races of rates p are one race of rates K p, and its winner has distribution p. If the verifier read
+// only one stream of noise, the output would still have distribution p, but drafts of the other streams would match it
+// only by chance, so all streams are read.
 #pragma once
 
 #include <draftproof/sim/verifier.hpp>

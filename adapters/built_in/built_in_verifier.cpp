@@ -119,7 +119,7 @@ void BuiltInVerifier::choose_level() {
   declaration_.fewest_drafts = at_position ? info.fewest_drafts : 1;
   declaration_.tolerance = info.promise == Promise::lossless_up_to ? info.tau : 0;
   const int most = info.most_drafts;
-  // A tree of at most this many drafts has no node with more children.
+  // A tree of at most max_path_length drafts has no node with more than max_path_length children.
   declaration_.most_drafts = declaration_.level == Level::chain ? max_path_length : most;
   if (at_position && most == 0) declaration_.most_drafts = max_drafts;
 }

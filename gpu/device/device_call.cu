@@ -33,7 +33,7 @@ int attribute(cudaDeviceAttr which, int device) {
 
 __global__ void nothing() {}
 
-/// Returns the most blocks of a cluster on the current device: 8, or 16 if the device grants it.
+/// Returns the largest number of blocks in a cluster on the current device: 8, or 16 if the device supports it.
 int most_cluster() {
   constexpr int portable = 8, most = 16;
   cudaLaunchConfig_t config{};

@@ -14,7 +14,7 @@ namespace draftproof::gpu {
 /// Throws: DeviceError unless `status` is success. Use: device_call("cudaFree", cudaFree(p)).
 void device_call(const char* name, cudaError_t status);
 
-/// Returns the properties of the current device that mappings depend on. Throws: DeviceError.
+/// Returns the properties of the current device from which mapping.hpp chooses a mapping. Throws: DeviceError.
 const DeviceTraits& this_device();
 
 /// Allows a kernel at least `bytes` of dynamic shared memory on the current device. Any number of host threads may call

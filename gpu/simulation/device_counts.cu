@@ -1,4 +1,5 @@
-// Counters in device memory, all in one array: the members of a Tally, then cells, drafts and serial_dependence.
+// Counters in device memory, all in one array: the members of a Tally, then the joint counts (joint_counting.hpp):
+// cells, drafts and serial_dependence.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // The tokens that get counters in a block's memory: the most probable ones under p, which a lossless verifier emits
 // most often.
 //
-// Cost: one pass and a selection per table. Any choice gives the same counts; this one avoids most additions in
-// device memory.
+// Cost: one pass and a selection per table. Any choice of tokens gives the same counts; the most probable ones avoid
+// most additions in device memory.
 #pragma once
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 //   drafts              [drafts][V]        the token of each draft
 //   serial_dependence   [groups][groups]   groups of the tokens of trials 2i and 2i + 1, for i < pairs
 //
-// Trials that reached a branch of probability zero count nowhere, and their pairs do not count in serial_dependence.
+// Trials that reached a branch of probability zero are not counted, and their pairs do not count in serial_dependence.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 //   i        i        trial of the range; lanes of a warp hold successive trials, the first lane an even one
 //   a        path     accepted draft, or the last path
 //
-// Cost: a vote and an addition in device memory for each of (a, token), the K drafts and the pair, if requested. It
-// uses no memory of the block, which the Tally's counters fill.
+// Cost: a vote and an addition in device memory for the cell (a, token), for each of the K drafts and for the pair of
+// trials, as far as requested. It uses no memory of the block, which the Tally's counters fill.
 // Correctness: counts are integers, so the order of additions does not matter.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace draftproof::gpu {
 
-/// Counters in device memory; a null array is not counted.
+/// Counters in device memory; a count whose array is null is not made.
 struct JointTotals {
   using Count = TotalCounts::Count;
 
@@ -29,7 +29,8 @@ struct JointTotals {
   const std::uint32_t* group = nullptr;
 
   bool wanted() const { return cells != nullptr; }
-  /// Returns the counters to pass with the trials that follow the first `trials` trials. `trials` must be even.
+  /// Returns the counters for a launch that starts after the first `trials` trials, with as many fewer pairs to count.
+  /// `trials` must be even, so that no pair is split.
   JointTotals after(std::uint64_t trials) const {
     JointTotals rest = *this;
     rest.pairs = pairs > trials / 2 ? pairs - trials / 2 : 0;

@@ -1,5 +1,6 @@
-// Trials of one verifier on the drafts of one drafter at fixed (p, q, K): the work of each thread of a block. A
-// thread takes trials that are a grid apart and runs each alone, with the host's random bits.
+// Trials of one verifier on the drafts of one drafter at fixed (p, q, K): the work of each thread of a block. The
+// numbers of a thread's trials differ by the number of threads in the grid, and the thread runs each trial alone, with
+// the host's random bits.
 //
 //   symbol    code              meaning
 //   n         range.first + i   trial; its random bits are Philox(seed, n, role)

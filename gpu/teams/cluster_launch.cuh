@@ -10,7 +10,7 @@ namespace draftproof::gpu {
 
 /// Launches `positions` clusters of `partitions` blocks of `threads` threads, each block with `shared_bytes` of
 /// dynamic shared memory; at most most_blocks blocks. More than 8 blocks per cluster need an attribute that not every
-/// device grants. Throws: DeviceError.
+/// device supports. Throws: DeviceError.
 template <class... Parameters, class... Arguments>
 void launch_clusters(void (*kernel)(Parameters...), int positions, int partitions, int threads,
                      std::size_t shared_bytes, cudaStream_t stream, const Arguments&... arguments) {

@@ -1,9 +1,9 @@
 // A cluster of blocks on neighbouring multiprocessors that read each other's shared memory (compute capability 9 and
 // later). Each block holds one partition of the vocabulary.
 //
-// A put writes to the scratch of every block, so that after the barrier each block reads its local memory: this takes
-// 8 remote stores per segment instead of 8 remote loads per segment and warp. A block must not end before all others
-// have read its memory, so every thread calls leave() at the end.
+// put() and put_first() write a value to the scratch of every block, so that after the barrier each block reads its
+// local memory: this takes 8 remote stores per segment instead of 8 remote loads per segment and warp. A block must not
+// end before all others have read its memory, so every thread calls leave() at the end.
 #pragma once
 
 #include <draftproof/gpu/teams/partitions.cuh>

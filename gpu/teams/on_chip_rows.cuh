@@ -84,7 +84,8 @@ DRAFTPROOF_DEVICE inline void copies_arrived() {
 #endif
 }
 
-/// Returns the rows that `own` holds. All of the team's threads must have passed a barrier since both were written.
+/// Returns the rows that `own` holds. All of the team's threads must have passed a barrier since both rows were
+/// written.
 template <class T>
 DRAFTPROOF_DEVICE OnChipRows<T> on_chip_rows(const T& team, const TeamLayout& layout, float* own) {
   const int slice = layout.slice();

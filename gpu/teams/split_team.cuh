@@ -1,9 +1,9 @@
 // Blocks anywhere on the device that verify one position together, for devices without clusters. Each block holds one
 // partition of the vocabulary, and they synchronize in device memory.
 //
-// The barrier counts arrivals and waits, so all blocks of a team must run at once; a cooperative launch ensures this.
-// The counter only rises and serves any number of positions in turn. Values of other blocks are read past the
-// first-level cache, which is not coherent.
+// At a barrier each block increments a counter and waits until all blocks have done so; hence all blocks of a team must
+// run at once, which a cooperative launch ensures. The counter is never reset, so it serves any number of positions in
+// turn. Values of other blocks are read past the first-level cache, which is not coherent.
 #pragma once
 
 #include <draftproof/gpu/teams/partitions.cuh>

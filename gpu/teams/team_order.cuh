@@ -189,8 +189,8 @@ class TeamOrder {
     return below;
   }
 
-  /// Writes the sums of the terms along `count` buckets of the list, computed together. Each warp has a run of
-  /// consecutive tokens, so it needs from every earlier warp one sum per bucket only.
+  /// Writes the sums of the terms along buckets `first` .. `first` + `count` - 1 of `list`, computed in one pass. Each
+  /// warp has a run of consecutive tokens, so it needs from every earlier warp one sum per bucket only.
   template <class Term>
   [[gnu::noinline]] DRAFTPROOF_DEVICE void along_some(const BucketList& list, int first, int count, const Term& term,
                                                       Fixed* sums) const {

@@ -54,8 +54,8 @@ struct SoftmaxOutcome {
 };
 
 /// All threads of the team call it, each with its partition: `count` logits from token `first` on. `out` has `count`
-/// entries and is the same memory if `in_place`. Every partition but the last is a multiple of a block. If the
-/// outcome is not sound, `out` is undefined. Ends with a barrier.
+/// entries; if `in_place`, it is the memory of the logits. The length of every partition but the last is a multiple of
+/// softmax_block_size. If the outcome is not sound, `out` is undefined. Ends with a barrier.
 template <bool in_place, Team T, class Entry>
 DRAFTPROOF_DEVICE SoftmaxOutcome team_softmax(const T& team, const Entry* logits, int first, int count,
                                               int vocabulary, float inverse, float* out, SoftmaxNote* notes) {

@@ -4,7 +4,7 @@
 //   own    [2 places]    sums of a partition in its memory
 //   all    the same      sums of the team, in the memory of every partition
 //
-// Cost: one pass over the rows; a lane adds to memory when the place changes.
+// Cost: one pass over the rows; a lane adds to memory when the index of its tokens changes.
 // Correctness: integer sums do not depend on the order of additions.
 #pragma once
 
@@ -20,8 +20,8 @@
 namespace draftproof::gpu {
 
 /// Returns the sums, in the workspace's scratch memory: entries 2 i and 2 i + 1 are the sums of `first` and `second`
-/// over the tokens with place i. `term(x)` has the members place, first and second; tokens with place -1 are not
-/// counted. All threads of a team call it together.
+/// over the tokens with index i. `term(x)` has the members place (the index), first and second; tokens with place -1
+/// are not counted. All threads of a team call it together.
 template <Team T, class ForOwn, class Term>
 DRAFTPROOF_DEVICE ListsOfTeams::List<Fixed> sums_by_place(const T& team,
                                                           const TeamWorkspace<PartitionOf<T>>& workspace, int places,

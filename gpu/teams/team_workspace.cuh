@@ -47,8 +47,9 @@ class ListsOfTeams {
     DRAFTPROOF_DEVICE void resize(std::size_t size) { size_ = static_cast<int>(size); }
 
    private:
-    /// Returns, on a device, the address in shared memory: from a generic address the compiler would test the memory
-    /// space at every access, and with __builtin_assume(__isShared(p)) nvcc 13.0 removes accesses that are reached.
+    /// Returns, on a device, the address in shared memory, because with a generic address the compiled code would test
+    /// the memory space at every access, and with __builtin_assume(__isShared(p)) nvcc 13.0 removes accesses that are
+    /// reached.
     DRAFTPROOF_DEVICE static std::size_t place_of(T* items) {
 #if defined(__CUDA_ARCH__)
       return __cvta_generic_to_shared(items);

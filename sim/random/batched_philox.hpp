@@ -1,5 +1,5 @@
-// The random bits of up to 32 trials of one role, made in wide registers: the random source of simulations in
-// batches.
+// The random bits of up to 32 trials for one role (drafting or verifying), made in wide registers: the random source of
+// simulations in batches.
 //
 //   word n     of trial t and purpose u: the 64 random bits of draw n of u in Philox(seed, t, role)
 //   slot s     words 2 s and 2 s + 1 of a purpose: one Philox block of each trial

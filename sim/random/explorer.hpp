@@ -182,8 +182,8 @@ class Explorer {
  private:
   using Branches = std::vector<std::pair<Token, Weight>>;  ///< outcomes and their probabilities, all positive
 
-  /// Appends the tokens of positive weight to a list. The code that uses the list does not depend on W and is compiled
-  /// once.
+  /// Appends the tokens of positive weight to a list. The code that uses the list does not depend on the type W of the
+  /// weights and is compiled once.
   template <class W>
   void list(const W& weights, Branches& branches) const {
     const auto append = [&](Token x, const auto& weight) { branches.emplace_back(x, Weight(weight)); };

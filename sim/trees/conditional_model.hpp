@@ -61,8 +61,9 @@ using VerifierState = std::vector<PendingResidual<Scalar>>;
 /// Largest number of tokens on a path that verifiers take; it bounds the arrays on their stacks.
 inline constexpr int max_path_length = 64;
 
-/// The carried state of verifiers on L. A step adds one residual and emits at least one token, which shortens every
-/// residual by one position, so there are never more residuals than tokens on a path.
+/// The carried state of verifiers on `L`, which gives the number type and the memory of lists. A step adds one residual
+/// and emits at least one token, which shortens every residual by one position, so there are never more residuals than
+/// tokens on a path.
 template <class L>
 using StateAt = ListAt<L, PendingResidual<typename L::Scalar>, max_path_length>;
 

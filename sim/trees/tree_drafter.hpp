@@ -40,7 +40,7 @@ struct TreeDrafterInfo {
   bool shared_suffix = false;       ///< whether the path drawn below the first root child is repeated below the others
   /// The row that verifiers and checks get as the proposal at a node.
   DraftRow row = DraftRow::context;
-  /// For a drafter whose row is not the context's, or that is wrong on purpose: the distribution of trees that it
+  /// For a drafter whose `row` is not DraftRow::context, or that is wrong on purpose: the distribution of trees that it
   /// declares, given its row. Such drafters are selected by name only.
   std::string_view declared_as{};
   bool wrong = false;  ///< whether the trees do not have the declared distribution

@@ -56,8 +56,8 @@ TEST(Peers, NumpyAcceptsWhatTheClosedFormSays) {
       EXPECT_GT(answer.data.at("seconds"), 0);
       EXPECT_EQ(answer.data.at("trials"), 20000);
       EXPECT_NEAR(answer.data.at("expected_with_replacement"), wanted, 1e-14);
-      // The band is seven standard errors; a standard error is at most 1/2 divided by the root of the number of trials.
-      // The program without replacement may accept more often.
+      // The tolerance `band` is seven standard errors; a standard error is at most 1/2 divided by the root of the
+      // number of trials. loop_wor draws without replacement, so it may accept more often.
       const double acceptance = answer.data.at("acceptance"), band = 7 * 0.5 / std::sqrt(20000.0);
       EXPECT_GT(acceptance, wanted - band) << program;
       if (std::string(program) != "loop_wor" || drafts == 1) {

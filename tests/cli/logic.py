@@ -247,7 +247,7 @@ def _holds(case, name, what, whole):
 
 
 def _parts(case, asked, of, order):
-    """Runs the shards of a request in this order. Returns the names of their files."""
+    """Runs the shards of a request in the order `order`. Returns the names of their files."""
     for i in order:
         case.run(0, f"{asked} --shard {i}/{of} --output part-{i}-of-{of}.json")
     return " ".join(f"part-{i}-of-{of}.json" for i in order)

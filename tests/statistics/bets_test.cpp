@@ -250,7 +250,8 @@ TEST(MovedMassBets, GrowByTheRelativeEntropy) {
   const int records = 20000, tops = static_cast<int>(records * (top + share));
   for (int r = 0; r < records; ++r) add_moved_token(bets, row, r < tops, static_cast<std::uint64_t>(r));
   const double price = std::log(static_cast<double>(MovedMassBets::shares().size()));
-  // The bet on this share alone gains this much. The constant 0.5 is for the rounding of counts.
+  // The bet on this share alone gains records * nats; the average over all shares costs the logarithm of their number.
+  // The constant 0.5 is for the rounding of counts.
   EXPECT_GE(bets.log_e(), records * nats - price - 0.5);
   EXPECT_LE(bets.log_e(), records * nats + 0.5);
   EXPECT_EQ(bets.worst().where, "most likely token");
@@ -266,7 +267,7 @@ TEST(MovedMassBets, NameTheSmallestShareThatTheyFind) {
     return all.empty() ? std::numeric_limits<double>::infinity() : all[0].total_variation;
   };
   EXPECT_EQ(found(100), std::numeric_limits<double>::infinity());
-  EXPECT_EQ(found(20000), 0.025);  // 1.5 % gains 36 +- 8.5 nats, which is too often below the threshold, 24.2
+  EXPECT_EQ(found(20000), 0.025);  // a share of 1.5 % gains 36 +- 8.5 nats, too often below 24.2
   EXPECT_EQ(found(80000), 0.01);
 }
 

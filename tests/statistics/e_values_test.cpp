@@ -95,8 +95,8 @@ TEST(Leak, HasMeanAtMostOneForEveryMeanUpToTheBudget) {
 
 // Tests of the e-value of a table against its definition, and of its mean under the null hypothesis.
 
-/// Returns the logarithm of the mixture of the 44 members from its definition, cell by cell, with products in place of
-/// lgamma.
+/// Returns the logarithm of the e-value from its definition, the mean of 44 members (4 values of kappa, 11 of c), cell
+/// by cell, with products in place of lgamma.
 long double defined_log_e(const std::vector<double>& distribution, const std::vector<std::uint64_t>& counts,
                           double exposure) {
   std::vector<long double> members;
@@ -143,7 +143,8 @@ TEST(ETable, EqualsItsDefinition) {
       }
       distribution[7] = 0;
       counts[7] = 0;
-      // Per cell, the error is at most the bound of count_models.hpp plus CellShortener's 5e-16 M, with M = 10 (X + E).
+      // Per cell, the error is at most the bound of count_models.hpp plus CellShortener's 5e-16 M, where M = 10 (X + E)
+      // bounds the terms of a cell with count X and mean E.
       const double bound = 8 * 0x1p-53 * (off + 40 * 1500) * 12 + 5e-15 * 3 * exposure;
       ASSERT_LT(bound, 1e-8);
       EXPECT_NEAR(ETable(distribution).log_e(counts, exposure),
@@ -222,8 +223,8 @@ TEST(WeightedCells, KeepSumsOfFunctionsThatAreAnalyticForPositiveProbabilities) 
     }
     for (std::size_t i = 0; i < cells.size(); ++i)
       shortened += cells.weight[i] * value(cells.probability[i], cells.count[i]);
-    // Bernstein's bound is 5e-16 M. For 1 / w, M is up to eleven times a value of the function; roundings of weights
-    // and nodes add as much.
+    // Bernstein's bound is 5e-16 M, where M bounds the function on an ellipse around the interval. For 1 / w, M is up
+    // to eleven times a value of the function; roundings of weights and nodes add as much.
     EXPECT_NEAR(static_cast<double>((shortened - direct) / size), 0, 1.2e-14) << function;
   }
 }

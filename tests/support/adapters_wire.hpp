@@ -31,7 +31,7 @@ namespace draftproof::adapters::wired {
 inline constexpr const char* serving_variable = "DRAFTPROOF_TEST_SERVES_CHAIN";
 
 /// If the environment variable `variable` is set, serves `of(value)`, then ends the process before any test runs.
-/// Returns false if it is not set.
+/// Returns false if the variable is not set.
 template <class Of>
 bool serves_and_ends(const char* variable, Of of) {
   const char* const value = std::getenv(variable);
@@ -99,7 +99,7 @@ class MarkedProcesses {
   std::string value_;
 };
 
-/// Returns a distribution over `v` tokens in multiples of 1/16; some may be zero.
+/// Returns a distribution over `v` tokens in multiples of 1/16; some probabilities may be zero.
 inline std::vector<double> random_distribution(std::mt19937& random, int v) {
   std::vector<double> distribution(static_cast<std::size_t>(v), 0.0);
   for (int i = 0; i < 16; ++i) distribution[random() % distribution.size()] += 1.0 / 16;
@@ -176,8 +176,8 @@ inline void strike(RandomCalls& set, std::size_t row) {
   distribution[1] = 0.25;
 }
 
-/// Expects that the rows `struck` get `status` and a message with `part`, and that all other rows have the results of a
-/// run in this process.
+/// Expects that the rows `struck`, marked by strike(), get `status` and a message with `part`, and that all other rows
+/// have the results of a run in this process.
 inline void expect_only_struck(WireProgram& program, const std::vector<std::size_t>& struck, RowStatus status,
                                const std::string& part, int rows = 60, int v = 4) {
   RandomCalls set(rows, v, 2, 11);
@@ -193,7 +193,8 @@ inline void expect_only_struck(WireProgram& program, const std::vector<std::size
   expect_equal_runs(found, wanted);
 }
 
-/// Expects that the folder has the request that crashed the program, which contains the struck row only, with its p.
+/// Expects that the folder has the request that crashed the program, which contains only the row marked by strike(),
+/// with its p.
 inline void expect_struck_row_kept(const std::filesystem::path& folder) {
   const std::string bytes = hostile::read_all(folder / "crash-1.frame");
   ASSERT_GT(bytes.size(), 8u);

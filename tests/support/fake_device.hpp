@@ -1,5 +1,5 @@
-// Fake devices: run trials on the host, then return wrong counts, throw, or refuse the job. They test how the
-// framework handles a device, on machines with and without a device.
+// Fake devices, which run trials on the host and then return wrong counts, or which throw or refuse the job. They test
+// how the framework handles a device, on machines with and without a device.
 #pragma once
 
 #include <algorithm>

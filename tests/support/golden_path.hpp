@@ -74,7 +74,7 @@ inline const std::map<std::string, PathModel>& path_models() {
     std::map<std::string, PathModel> read;
     for (const auto& [name, entry] : path_file().at("models").items()) {
       PathModel model{.vocabulary = entry.at("V"), .length = entry.at("L"), .target = {}, .proposal = {}};
-      // The map is in breadth-first order: prefixes are sorted by length, then by tokens from the left.
+      // The iteration order of the map is breadth-first: prefixes are sorted by length, then by tokens from the left.
       std::map<std::pair<std::size_t, Tokens>, std::string> prefixes;
       for (const auto& [prefix, row] : entry.at("target").items()) {
         const Tokens tokens = tokens_of(prefix);

@@ -72,7 +72,8 @@ inline StepDistribution<Rational> distribution(std::string_view scheme, std::str
   return explore_step_distribution<Rows<Rational>>(drafter(trees), *decider, model, shape);
 }
 
-/// Whether, for every prefix x, given that a step goes beyond x, its next token has the target's distribution.
+/// Whether, for every prefix x, given that a step emits x and at least one more token, the token after x has the
+/// target's distribution.
 inline bool exact(const StepDistribution<Rational>& distribution, const Model& model) {
   std::map<Tokens, Rational> reached;  // probability that the step begins with these tokens
   for (const auto& [tokens, probability] : distribution.emitted)

@@ -86,8 +86,8 @@ struct SoldForAny : verifiers::paths::TokenPath {
   static constexpr Info info = of_one_path("sold_for_any", {}, any_draft_sampling);
 };
 
-/// Two types that each claim a wrong property of sample and match. It does not accept every draft if p = q, and it is
-/// not token verification on one path.
+/// Two types that each claim a wrong property of sample and match. Sample and match neither accepts every draft if p =
+/// q, nor is it token verification on one path.
 struct ClaimsEqualDistributions : NodeByNode<verifiers::SampleAndMatch> {
   static constexpr Info info = named("claims_equal_distributions", {.accepts_equal_distributions = true});
 };

@@ -80,8 +80,8 @@ struct KeyAndCall {
   }
 };
 
-/// Two types that each claim a wrong property of sample and match. It does not accept every draft if p = q, and it is
-/// not single-draft sampling at K = 1.
+/// Two types that each claim a wrong property of sample and match. Sample and match neither accepts every draft if p =
+/// q, nor is it single-draft sampling at K = 1.
 struct ClaimsEqualDistributions : verifiers::SampleAndMatch {
   static constexpr Info info = named("claims_equal_distributions", {.accepts_equal_distributions = true});
 };
@@ -99,7 +99,7 @@ struct LosesWithMore {
   }
 };
 
-/// Single-draft sampling, whose token depends on its draft, with a claim that it is drafter-invariant.
+/// Single-draft sampling, whose token depends on its draft, but which claims to be drafter-invariant.
 struct ClaimsInvariance : verifiers::SingleDraft {
   static constexpr Info info = named("claims_invariance", {.drafter_invariant = true});
 };

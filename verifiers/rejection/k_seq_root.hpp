@@ -63,7 +63,8 @@ class CommonFactorSearch {
     double at, mass, slope;
 
     DRAFTPROOF_DEVICE double tangent(double factor) const { return mass - slope * (factor - at); }
-    /// Returns the model of F at a factor beyond this point. For n < 0 it is positive on a bounded interval only.
+    /// Returns the model of F at a factor beyond this point. For n < 0 the model is positive on a bounded interval
+    /// only.
     DRAFTPROOF_DEVICE double tail(double factor, int n) const {
       if (!(mass > 0)) return 0;
       const double base = 1 + slope * (factor - at) / (n * mass);
@@ -119,8 +120,8 @@ class CommonFactorSearch {
     return bracketed_ ? low_.at + (high_.at - low_.at) / 2 : high_.at;
   }
 
-  /// Returns by bisection a factor at which the model's loss is half the tolerance. It lies slightly above the model's
-  /// root, so that the model's error rarely makes it invalid.
+  /// Returns by bisection a factor at which the model's loss is half the tolerance. The factor lies slightly above the
+  /// model's root, so that the model's error rarely makes the factor invalid.
   template <class Mass>
   DRAFTPROOF_DEVICE double root(const Mass& mass) const {
     double low = low_.at, high = high_.at;

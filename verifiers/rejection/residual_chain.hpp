@@ -191,7 +191,8 @@ class RefusalPlan {
 
   std::size_t column(int row) const { return one_row_ ? 0 : static_cast<std::size_t>(row); }
 
-  /// Adds the node for these refusals, and the nodes for all continuations. Returns the index of the first.
+  /// Adds the node for these refusals, and the nodes for all continuations. Returns the index of the node for these
+  /// refusals.
   std::size_t grow(const L& distributions, const Refusals<L>& refusals) {
     const std::size_t node = nodes_.size();
     nodes_.push_back({refusals.mass(), lasts_.size(), {}});

@@ -82,7 +82,7 @@ def files(words, usual, folder):
         ran = run([*words, "--output", kept], preexec_fn=full_disk)
         with open(kept, "rb") as file:
             whole = file.read() == b"earlier"
-        if b"OMP: Error" not in ran.err:  # With this limit clang's OpenMP cannot start.
+        if b"OMP: Error" not in ran.err:  # With this file size limit clang's OpenMP cannot start.
             yield ran, whole and explained(ran) and b"too large" in ran.err and same(usual, ran.out)
     for bad in (folder, os.path.join(folder, "none", "x"), os.path.join(folder, "n" * 300), "/proc/none", os.path.join(kept, "x")):
         ran = run([*words, "--output", bad])
@@ -106,7 +106,7 @@ def places(command, words, folder, slow):
     for name, (kind, make) in ((name, place) for name in names for place in PLACES.items()):
         path = os.path.join(folder, kind + name)
         if slow and kind in ("full", "link"):
-            continue  # because the program writes to these only after its work
+            continue  # because the program writes to these files only after its work
         try:
             make(path)
         except PermissionError:

@@ -43,7 +43,7 @@ TEST(LadderEdges, TiedTokensHoldWhatIsDeclared) {
       expect_passed_on_paths(name, distribution, "L=1 K=2 [] p=(1 1 0)/2 q=(1 1 1)/3");
   for (const std::string_view name : {"ladder_wor_tree", "ladder_block_wor"})
     expect_passed_on_paths(name, "without_replacement_tree", "L=1 K=2 [] p=(1 1 0)/2 q=(1 1 1)/3");
-  // Verifiers of one position are checked on the same rows.
+  // The verifiers of one position are checked on the rows used above for paths.
   expect_passed("ladder", "iid", "p=(1 1 0)/2 q=(1 1 1)/3 K=2");
   expect_passed("ladder_wor", "without_replacement", "p=(1 1 0)/2 q=(1 1 1)/3 K=2");
   expect_passed("ladder_independent", "independent", "p=(1 1 0)/2 q=(1 1 1)/3 q=(2 2 1)/5 K=2");

@@ -15,8 +15,8 @@
 namespace draftproof::tied_schemes_test {
 namespace {
 
-/// Tests only the i.i.d. draft with the largest value; of several such drafts, the first. The scheme is lossless if all
-/// values are equal, because it then tests the first draft, and wrong otherwise.
+/// Tests only the i.i.d. draft with the largest Value::of, the first of several such drafts. The scheme is lossless if
+/// all values are equal, because it then tests the first draft, and wrong otherwise.
 template <class Value>
 struct TestsTheLargest {
   static constexpr Info info{.name = "tests_the_largest", .summary = "one draft", .source = "this test"};
@@ -44,8 +44,8 @@ struct StepOfSums {
   }
 };
 
-/// Compares the values of two fixed tokens, and tests the draft or draws from p. Both are lossless, so a different
-/// result of the comparison changes only the acceptance.
+/// Compares the values of two fixed tokens, and depending on the result tests the draft or draws from p. Both are
+/// lossless, so a different result of the comparison changes only the acceptance.
 template <class Value>
 struct TestsIfLarger {
   static constexpr Info info{.name = "tests_if_larger", .summary = "one draft or none", .source = "this test"};

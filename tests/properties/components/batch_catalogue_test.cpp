@@ -1,5 +1,5 @@
-// Tests of wrong batch runners on instances that can be checked by hand, one for each report, with the emitted
-// distribution; and of correct runners that look wrong.
+// Tests of wrong batch runners on instances that can be checked by hand, one instance for each kind of finding, with
+// the emitted distribution; and of correct runners that look wrong.
 #include <set>
 #include <string>
 
@@ -16,7 +16,7 @@ namespace draftproof {
 namespace {
 
 /// Expects that the check fails for the runner on an instance, and that it fails for no correct runner. Returns the
-/// evidence.
+/// evidence of the failed check.
 std::string batch_complaint(std::string_view runner, std::string_view check, std::string_view instance) {
   for (const std::string_view correct : {"token_chain", "padded_output", "offsets_by_chunk"}) {
     const auto finding = examine_one(correct, check, instance);
@@ -56,7 +56,8 @@ const WrongBatch wrong_batches[]{
     {"one_seed_for_all_requests", "own_words", two_rows, "read twice"},
     // Each row alone has its distribution, but both rows emit the same token: TV 1/2 from independent rows.
     {"one_seed_for_all_requests", "row_distribution", two_rows, "TV 1/2"},
-    // Request 0 has its first rejection at position 0, request 1 at position 1.
+    // Request 0 has its first rejection at position 0, request 1 at position 1. The mutant writes the correction token
+    // of request 1 at both positions.
     {"rejection_write_to_other_row", "row_alone",
      "order=(0 1) [p=(0 1)/1,(1 1)/2 q=(1 0)/1] [p=(1 0)/1,(0 1)/1,(1 1)/2 q=(1 0)/1,(1 0)/1]",
      "request 1 alone gives [0 1], 1 accepted, in the batch [1 1], 1 accepted"},

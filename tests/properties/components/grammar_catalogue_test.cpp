@@ -24,7 +24,7 @@ void expect_answer(std::string_view component, std::string_view check, std::stri
   EXPECT_NE(finding.evidence.find(evidence), std::string::npos) << component << ": " << finding.evidence;
 }
 
-/// Token 1 may follow only token 0, and is forbidden at the start. So after draft 0 the bonus token may be any, while
+/// Token 1 may follow only token 0, and is forbidden at the start. So after draft 0 any bonus token is allowed, while
 /// the mask of the row before allows only token 0.
 TEST(Grammars, MasksOfWrongRows) {
   constexpr auto text = "next=(2 0),(2 1) state=1 | L=1 K=1 [] p=(1 1)/2 q=(1 1)/2";

@@ -67,7 +67,7 @@ TEST(WrongSamplers, ShortNoiseStarvesTails) {
   const Sampler wrong = sampler<mutants::components::sampler::GumbelFrom24BitUniform>();
   // `published` has deviations of the count of rare tokens in 100,000 draws from the true mean, in standard deviations.
   // They are compared with the deviation of the expected count. Each comes from one run, so it has a standard deviation
-  // itself: sqrt(111 / 196) at the first gap, 0 at the second, where the count is always 0.
+  // itself: sqrt(111 / 196) at the first logit gap (18), 0 at the second (20), where the count is always 0.
   const double published[] = {-5.9, -5.2}, noise[] = {std::sqrt(111.0 / 196.0), 0.05};
   for (const int n : {0, 1}) {
     const SamplerCase one{.form = SamplerCase::Form::tail, .weights = {}, .size = 129'280, .gap = 18 + 2 * n};

@@ -56,7 +56,8 @@ TEST(AcceptanceEstimate, IsWithinOneTenThousandthAtFullSize) {
     // In all five schemes an emitted token that is among the drafts is an accepted draft; in K-SEQ up to the rounding
     // of its factor.
     EXPECT_NEAR(estimate.draft_emitted.mean, estimate.draft_accepted.mean, 1e-9) << name;
-    // Student's t with 15 degrees of freedom exceeds 10 less often than once in 1e7.
+    // The tolerance is ten standard errors: Student's t with 15 degrees of freedom exceeds 10 less often than once in
+    // 1e7.
     EXPECT_LT(std::abs(estimate.draft_accepted.mean - exact), 10 * estimate.draft_accepted.standard_error + 1e-9)
         << name;
   }

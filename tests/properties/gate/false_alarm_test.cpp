@@ -224,7 +224,8 @@ TEST(FalseAlarms, AnOrderFixedOrDrawnWithoutTheTokens) {
                       3, [](Instance&) {}, true));
 }
 
-/// Rules that sort the drafts. Sorting is wrong for a rule that depends on their order; these depend only on their set.
+/// Rules that sort the drafts. Sorting is wrong for a rule that depends on the order of drafts; the rules below depend
+/// only on the set of drafts.
 struct SortedMatch : mutants::detail::Resorted<verifiers::SampleAndMatch> {
   static constexpr Info info = innocent("sorted_match", DraftSamplings{"iid", "without_replacement"});
 };

@@ -1,10 +1,10 @@
 // Tests the statistical gate on correct verifiers, with the same code as production runs: drafts, decisions, Poisson
 // batches, all components, and an evaluation after every batch. The e-values of 2,400 runs must have mean at most 1.
 //
-// The test is a bet on their mean: W = average over f = 2^-1 .. 2^-12 of the product over runs of 1 + f (e - 1). If
-// every e has mean at most 1, so has W, and it reaches 10^6 with probability at most 10^-6. With e-values of mean 1.03
-// and standard deviation 0.3, W would be about 10^4, with mean 1.05 about 10^13; a single e of 10^11 among ordinary
-// e-values raises W to 10^7.
+// The test is a bet on the mean of the e-values e: W = average over f = 2^-1 .. 2^-12 of the product over runs of 1 + f
+// (e - 1). If every e has mean at most 1, so has W, and it reaches 10^6 with probability at most 10^-6. With e-values
+// of mean 1.03 and standard deviation 0.3, W would be about 10^4, with mean 1.05 about 10^13; a single e of 10^11 among
+// ordinary e-values raises W to 10^7.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -78,7 +78,7 @@ TEST(GateCalibration, RightVerifiersGiveEValues) {
   EXPECT_EQ(std::count(impossible.begin(), impossible.end(), 1), 0);
   EXPECT_LT(log_mean_exp(bets), std::log(1e6)) << "mean e " << mean;
   EXPECT_LE(lower_confidence_bound(above_100, runs, 1e-6), 0.01);
-  // If no e-value were above 1 or none below, the test would show nothing.
+  // If no e-value were above 1, or no e-value below 1, the test would show nothing.
   EXPECT_GT(largest, 1.5);
   EXPECT_LT(least, 0.8);
   EXPECT_GT(mean, 0.3);

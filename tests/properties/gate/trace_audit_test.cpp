@@ -37,8 +37,8 @@ Distribution shifted_by(const Distribution& p, double distance, const std::funct
   return out;
 }
 
-// In each run, e >= 100 ever occurs with probability at most 1 % (Ville's inequality). By Chernoff's bound
-// exp(18 - 28 ln 2.8), it occurs in more than 28 of 1,000 runs with probability below 2e-5.
+// The e-value e of a run ever reaches 100 with probability at most 1 % (Ville's inequality). By Chernoff's bound exp(18
+// - 28 ln 2.8), it does so in more than 28 of 1,000 runs with probability below 2e-5.
 TEST(TraceAudit, IsQuietOnRightEngines) {
   int suspicious = 0;
   double mean = 0;
@@ -52,7 +52,7 @@ TEST(TraceAudit, IsQuietOnRightEngines) {
     mean += std::exp(result.log_e) / static_cast<double>(runs);
     ASSERT_NE(result.status, Status::failed) << seed;
   }
-  // If each run is suspicious with probability 1/100, more are suspicious with probability below 1e-6 (binomial tail).
+  // If each run reaches 100 with probability 1/100, more runs do so with probability below 1e-6 (binomial tail).
   EXPECT_LE(suspicious, swept(13, 28));
   EXPECT_LT(mean, 2);  // e has mean at most 1, and few of its values exceed 100
 }

@@ -152,8 +152,8 @@ TEST(GeneratePaths, SameSeedSameInstanceWithinTheSizes) {
     deepest += instance.listed_length() == instance.shape.length;
     sizes.insert({instance.vocabulary(), instance.shape.drafts, instance.shape.length});
   }
-  // The expected shares are one half without context and about one quarter with context after all prefixes; one tenth
-  // is many standard deviations below.
+  // One half of the instances is expected to have the same rows after every prefix, and about one quarter to have
+  // separate rows after all prefixes; one tenth is many standard deviations below.
   EXPECT_GE(without_context, BlockLevel::instances / 10);
   EXPECT_GE(deepest, BlockLevel::instances / 10);
   for (const auto& size : {std::tuple(2, 3, 2), std::tuple(3, 2, 2), std::tuple(3, 1, 4), std::tuple(4, 1, 3)})

@@ -21,8 +21,8 @@ bool of_component(const KillRow& row) {
   return row.level != "position" && row.level != "paths" && row.level != "drafters" && row.level != "tree drafters";
 }
 
-/// Whether no check that decides losslessness in fractions failed. Such a mutant is revealed only by an edge case,
-/// which may need large weights, or by a large vocabulary.
+/// Whether the mutant passed all checks that decide losslessness in fractions. Such a mutant is revealed only by an
+/// edge case, which may need large weights, or by a large vocabulary.
 bool right_in_fractions(const KillRow& row) { return row.decided < 0; }
 
 void expect_all_caught(const KillMatrix& matrix) {
@@ -272,7 +272,7 @@ TEST(DeclaredDrafts, EveryDrafterStatesItsDistribution) {
 
 TEST(DeclaredDrafts, EveryDrafterDrawsWhatItDeclares) {
   for (const auto& drafter : registry().drafters()) {
-    if (drafter->info().shared_noise()) continue;  // Another drafter is enumerated in its place.
+    if (drafter->info().shared_noise()) continue;  // The drafter of its marginal sampling is enumerated instead.
     const Proof proof = prove(*registry().verifier("sample_and_match"), *drafter, {.instances = 240});
     const auto found = std::find_if(proof.findings.begin(), proof.findings.end(),
                                     [](const Finding& finding) { return finding.property == "declared_drafts"; });

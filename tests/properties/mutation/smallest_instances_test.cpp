@@ -319,7 +319,8 @@ TEST(HiddenPathMutants, EqualDistributions) {
 }
 
 TEST(HiddenPathMutants, NoTies) {
-  // Compares the two rules on instances in which the ratios p / q of the two tokens differ after every prefix.
+  // Compares gbv_ties_differ with the correct greedy_multipath_block on instances in which the ratios p / q of the two
+  // tokens differ after every prefix.
   int met = 0;
   for (int n = 0; n < 200; ++n) {
     const PathInstance instance = hidden_instance(n, {.vocabulary = 2, .length = 2, .drafts = 2, .least = 1});

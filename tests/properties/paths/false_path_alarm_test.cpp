@@ -87,7 +87,7 @@ TEST(FalsePathAlarms, AResidualTokenThatWasDraftedEndsTheStepOrGoesOn) {
   const PathVerifierOf<ResidualStops> stops(Kind::verifier);
   expect_no_alarm(stops);
   expect_no_alarm(small::verifier("naive_tree_tree"));
-  // The accepted lengths of the two rules differ for p = (1 2)/3, q = (2 1)/3 and two drafts.
+  // The accepted lengths of ResidualStops and naive_tree_tree differ for p = (1 2)/3, q = (2 1)/3 and two drafts.
   const auto model = small::constant({1, 2}, {2, 1});
   const TreeShape shape{.drafts = 2, .length = 1, .branching = {}, .stem = 0};
   const auto distribution = explore_step_distribution<Rows<Rational>>(small::drafter("iid_paths"),

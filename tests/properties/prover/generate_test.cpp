@@ -154,7 +154,7 @@ TEST(Generate, PathModelsRepeatRowsAndOpposeThem) {
     repeated += by_token;
     opposed += heavy_moves * model.vocabulary() == children * (model.vocabulary() - 1);
   }
-  // About a quarter of the models is in each class. The classes `repeated` and `opposed` have a quarter of the models
+  // Each class counted above has about a quarter of the models; `repeated` and `opposed` have a quarter of the models
   // with two levels.
   EXPECT_GE(without, 60);
   EXPECT_GE(repeated, 20);

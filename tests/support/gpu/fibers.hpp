@@ -117,7 +117,8 @@ class Fibers {
  private:
   struct Fiber {
     explicit Fiber(int i) : index{i}, context{&Fibers::start} {}
-    /// Whether the fiber waits at a barrier that others have not reached, so that a switch to it would be wasted.
+    /// Whether the fiber waits at a barrier that other fibers have not reached yet, so that a switch to it would be
+    /// wasted.
     bool waits() const { return round && *round == own_round; }
 
     int index;

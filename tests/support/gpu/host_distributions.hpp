@@ -10,7 +10,8 @@
 
 namespace draftproof::parity {
 
-/// The converted rows of a batch, with the sums and largest entries (RowNote, RowRest) that tables and optima read.
+/// The converted rows of a batch, with the sums and largest entries (RowNote, RowRest) from which tables and optima are
+/// computed.
 class HostDistributions {
  public:
   template <class Entry>
@@ -49,8 +50,8 @@ class HostDistributions {
   gpu::FixedRows fixed_{};
 };
 
-/// Returns optima[k][i], the optimum of drafts[k] drafts at position i; the rows of `turn` positions at a time
-/// are sorted together.
+/// Returns optima[k][i], the optimum of drafts[k] drafts at position i; the rows are sorted together in groups of
+/// `turn` positions.
 inline std::vector<std::vector<Optimum>> host_optima(HostMachine& machine, const gpu::FixedRows& fixed,
                                                      const std::vector<int>& drafts, std::int64_t turn) {
   const std::int64_t positions = fixed.rows.batch.positions;

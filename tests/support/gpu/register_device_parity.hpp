@@ -21,7 +21,7 @@ gpu::BatchVerdicts device_verdicts(const gpu::Batch<float>& host) {
     try {
       gpu::verify_batch(V{}, device.view(), nullptr, mapping);
     } catch (const std::invalid_argument&) {
-      continue;  // a mapping that this device or these rows do not support
+      continue;  // the device or the rows do not support this mapping
     }
     const gpu::BatchVerdicts found = device.verdicts();
     for (std::size_t i = 0; i < found.verdicts.size(); ++i)

@@ -1,5 +1,5 @@
-// Registers kernels of schemes of paths and of NodeByNode for the parity test on a device. They are compiled in
-// draftproof::gpu.
+// Registers kernels of schemes of paths, and of verifiers of one position run by NodeByNode, for the parity test on a
+// device. They are compiled in draftproof::gpu.
 #pragma once
 
 #include <algorithm>

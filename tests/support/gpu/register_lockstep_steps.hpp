@@ -1,5 +1,5 @@
-// Registers schemes of paths and NodeByNode for the lockstep test of steps, which runs fibers of the host instead of a
-// device's threads.
+// Registers schemes of paths, and verifiers of one position run by NodeByNode, for the lockstep test of steps, which
+// runs fibers of the host instead of a device's threads.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Compares the arrays of a ratio table with the arrays of the host's table of the same rows, bit for bit.
+// Compares the arrays of a ratio table with the arrays of the table that the host builds from the same rows, bit for
+// bit.
 #pragma once
 
 #include <algorithm>

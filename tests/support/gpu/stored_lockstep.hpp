@@ -59,7 +59,7 @@ Verdict verdict_on_chip(const gpu::StoredBatch& batch, std::int64_t position) {
   return agreed(verdicts);
 }
 
-/// Returns all rows as float probabilities, converted by one block; records faults.
+/// Returns all rows as float probabilities, converted by one block, and records the faults of rows.
 inline std::vector<float> converted_rows(const gpu::StoredBatch& batch) {
   const gpu::DistinctRows rows{batch};
   std::vector<float> out(static_cast<std::size_t>(rows.floats()));

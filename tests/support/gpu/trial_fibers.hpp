@@ -59,7 +59,7 @@ struct SometimesImpossible {
   }
 };
 
-/// Returns a table with p that falls so fast that half of all trials end in one token; q is flatter, and every fifth
+/// Returns a table whose p falls so fast that half of all trials emit the same token; q is flatter, and every fifth
 /// token is not drafted.
 inline RatioTable peaked(int vocabulary) {
   std::vector<double> p, q;
@@ -88,7 +88,7 @@ void run_grid(const Grid& grid, const Body& body) {
     gpu::BlockCounts counts;
     std::memset(&counts, 0xa5, sizeof counts);  // shared memory of a block is uninitialized
     team.run([&](const HostThread& thread) {
-      // Later warps are delayed, as may happen on a device. So the first warps are far ahead until a barrier stops
+      // Later warps start later, as may happen on a device, so the first warps are far ahead until a barrier stops
       // them.
       for (int wait = 0; wait < 40 * thread.warp(); ++wait) thread.lane_sum(0u);
       body(HostTrialThread(thread, block, grid.blocks), counts);
