@@ -19,7 +19,7 @@ namespace draftproof::benchmarks {
 
 inline constexpr int vocabularies[] = {4096, 32000, 128256};
 
-/// V and K so small that linear programs and flows over draft tuples finish.
+/// Pairs (V, K) so small that linear programs and flows over draft tuples finish.
 inline constexpr std::pair<int, int> small_sizes[] = {{6, 2}, {12, 2}, {12, 3}, {24, 2}};
 
 /// One pair in the forms that simulators take.

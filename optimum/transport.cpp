@@ -11,8 +11,8 @@
 namespace draftproof {
 
 double linear_program_optimum(std::span<const double> target, const std::map<TokenSet, double>& drafts) {
-  // The rows are the tokens, then the sets. A column is a pair (A, x), with an entry in the row of x and in the row of
-  // A.
+  // The rows of the program are the tokens x, then the sets A of drafted tokens. A column is a pair (A, x) with x in A;
+  // it has an entry in the row of x and in the row of A.
   const int tokens = static_cast<int>(target.size());
   std::vector<CoinBigIndex> starts{0};
   std::vector<int> rows;
@@ -33,7 +33,7 @@ double linear_program_optimum(std::span<const double> target, const std::map<Tok
   simplex.setOptimizationDirection(-1);  // maximise
   simplex.setPrimalTolerance(1e-11);
   simplex.setDualTolerance(1e-11);
-  // With null arguments the variables range from 0 to infinity, and rows have no lower bounds.
+  // The null arguments are bounds: the variables then range from 0 to infinity, and rows have no lower bounds.
   simplex.loadProblem(static_cast<int>(objective.size()), static_cast<int>(limits.size()), starts.data(), rows.data(),
                       ones.data(), nullptr, nullptr, objective.data(), nullptr, limits.data());
   simplex.primal();

@@ -12,7 +12,7 @@
 namespace draftproof::adapters {
 namespace {
 
-/// Number of inputs whose plans are cached: as many as one model of the gate has.
+/// Number of inputs whose plans are cached, as many as a gate makes from one model.
 constexpr std::size_t most_recent = 64;
 
 AdapterError unfit(std::string_view name, const std::string& what, std::string_view found, std::string_view wanted) {
@@ -220,7 +220,7 @@ std::vector<Token> BuiltInVerifier::draft(const std::vector<std::vector<double>>
     throw RowRefused(RowStatus::unsupported,
                      fmt::format("{} is not defined for {} drafts of {} tokens from {} proposals",
                                  drafter_->info().name, drafts, q.front().size(), proposals));
-  const Rows<double> rows(q.front(), q);  // a drafter reads no target, so q stands in for p
+  const Rows<double> rows(q.front(), q);  // a drafter does not read p, so q is passed in its place
   Scripted random{WordsFrom(words)};
   std::vector<Token> out(max_drafts, no_token);
   out.resize(static_cast<std::size_t>(drafter_->draw(rows, drafts, random, out.data())));

@@ -1,5 +1,5 @@
-// A registered verifier, mutant or lossy scheme with the interface of an external program: from rows, drafts and
-// random bits to tokens.
+// A registered verifier, mutant or lossy scheme with the interface of an external program, which returns tokens for
+// given rows, drafts and random bits.
 //
 //   level      verifier of                              by default
 //   position   one position                             yes
@@ -41,7 +41,7 @@ struct BuiltInOptions {
   std::optional<Level> level{};  ///< empty: the default of the table above
 };
 
-/// Thrown for a row that cannot be decided; has its status, and the reason as text.
+/// Thrown for a row that cannot be decided; holds the status of the row, and the reason as text.
 class RowRefused : public std::runtime_error {
  public:
   RowRefused(RowStatus status, const std::string& message) : std::runtime_error(message), status_{status} {}

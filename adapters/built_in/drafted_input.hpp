@@ -16,8 +16,8 @@ namespace draftproof::adapters {
 
 class DraftedInput final : public ConditionalModel<Rows<double>> {
  public:
-  /// `drafter` gives the drafts of a scheme of shared noise their streams. If the input is a chain, its parents are not
-  /// read.
+  /// If the scheme reads shared noise, `drafter` determines which noise stream each draft has read. If the input is a
+  /// chain, its parents are not read.
   /// Throws: RowRefused, with location, found and expected value, if drafts, parents and rows do not fit together.
   DraftedInput(const Input& input, bool chain, const TreeDrafterInfo& drafter);
 

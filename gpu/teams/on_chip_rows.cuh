@@ -4,9 +4,9 @@
 //   own      [2, slice]    this partition's part of p, then of q, as floats
 //   slice    tokens of a partition: x lies in partition x / slice
 //
-// Cost: a token of the own slice is a load of shared memory. A token of another slice takes a division and a load
-// over the cluster's network; only look-ups of drafts do this. Passes read OwnTokens, without a test.
-// Correctness: entries of bf16 and fp16 become floats without rounding.
+// Cost: reading a token of this block's slice is one load from shared memory. Reading a token of another slice takes a
+// division and a load over the cluster's network; only look-ups of drafts do this. Passes read OwnTokens, which does
+// not test in which slice a token lies. Correctness: entries of bf16 and fp16 become floats without rounding.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,7 @@ inline constexpr int most_block_threads = 512;
 /// The memory through which the warps of a team exchange values.
 struct TeamScratch {
   static constexpr int most_segments = 256, most_warps = 256;
-  Fixed partial[2 * most_segments];  ///< sums of the last pass; the second half has its second sums, if any
+  Fixed partial[2 * most_segments];  ///< sums of the last pass; its second sums, if any, in the second half
   struct First {
     double time;
     Token token;

@@ -5,7 +5,7 @@
 //
 // Cost: one pass over the rows. A lane accumulates one bucket and adds to memory when the bucket changes, so rows
 // with few distinct ratios cause little contention.
-// Correctness: integer sums do not depend on the order of additions; they equal those of simd::RatioMasses.
+// Correctness: integer sums do not depend on the order of additions; they equal the sums of simd::RatioMasses.
 #pragma once
 
 #include <cstddef>

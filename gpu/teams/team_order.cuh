@@ -1,16 +1,16 @@
 // Passes of a team in the order of tokens in buckets of p / q: the device's form of
-// verifiers/paths/greatest/greatest_row.hpp, with the same integers.
+// verifiers/paths/greatest/greatest_row.hpp, which computes the same integers.
 //
 //   symbol      code                  meaning                                                   shape
 //   bucket      mass(i)               p- and q-mass of a bucket, summed in the scratch          [2, count] sums
 //   segments    layout_               runs of consecutive tokens                                (team.hpp)
 //   q_s, t_s    get(s), get(half+s)   of one bucket: q-mass and sum of terms of its tokens in segment s
 //
-// Inside a bucket, tokens with higher ids are below a token. Their mass is the bucket's mass, less the mass of earlier
-// segments or warps, less the running sum of the token's warp up to and including the token.
+// Inside a bucket, the tokens below a token x are the tokens with higher ids. Their mass is the bucket's mass, less the
+// mass of earlier segments or warps, less the running sum of the warp of x up to and including x.
 // Cost: one pass for place() and one for all buckets; two passes along one bucket, or along up to four buckets
-// together. The memory is two sums per bucket, in place of a pass's partial sums. A thread adds to a bucket's sums
-// once per run of its own tokens in it; if all tokens fall into one bucket, each thread adds once.
+// together. The two sums of every bucket take the memory in which passes store partial sums. A thread adds to a
+// bucket's sums once per run of its own tokens in it; if all tokens fall into one bucket, each thread adds once.
 #pragma once
 
 #include <cstddef>

@@ -10,9 +10,9 @@
 // because successive passes alternate between the two halves of the scratch. In a draw after a pass each warp scans the
 // partial sums and then one segment, without a barrier. If rows are on chip, one warp scans the segment, and all
 // threads read the token after a barrier.
-// Correctness: the bits are those of the host. Terms are formed by the same IEEE operations (no contraction except
-// the fused operations of short_float.hpp) and added as integers, so the order of addition does not matter. A drawn
-// token is the first one whose running sum, in token order, exceeds the scaled random bits.
+// Correctness: results equal the host's bit for bit. Terms are formed by the same IEEE operations (no contraction
+// except the fused operations of short_float.hpp) and added as integers, so the order of addition does not matter. A
+// drawn token is the first one whose running sum, in token order, exceeds the scaled random bits.
 #pragma once
 
 #include <cstdint>

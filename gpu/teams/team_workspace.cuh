@@ -1,5 +1,5 @@
-// A workspace (sim/device/cooperative_memory.hpp) whose threads are those of a partition: a plan's lists lie in the
-// partition's memory, and its threads make the plan together. Each partition of a team makes the same plan.
+// A workspace (sim/device/cooperative_memory.hpp) whose threads are the threads of a partition: a plan's lists lie in
+// the partition's memory, and its threads make the plan together. Each partition of a team makes the same plan.
 //
 //   memory    partition.memory(): persistent lists from its beginning, after a retained one; scratch lists from its
 //             end

@@ -1,5 +1,6 @@
-// Tests that peers compute the same acceptance as this library on the same rows, and the same optimum to nine digits.
-// Tests of child processes: arguments arrive unchanged, both streams are read, and failures are distinguished.
+// Tests that peers (the other programs with which benchmarks compare) compute the same acceptance as this library on
+// the same rows, and the same optimum to nine digits. Tests of child processes: arguments arrive unchanged, both
+// streams are read, and failures are distinguished.
 #include <cmath>
 
 #include <gtest/gtest.h>

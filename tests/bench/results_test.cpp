@@ -123,8 +123,8 @@ TEST(Goals, AtLeastAndAtMost) {
 }
 
 TEST(Goals, WhatSomeRoundsMissIsSaidByRounds) {
-  // The ratios of the rounds are 4, 6 and 25. The medians of the times have only one ratio, 8 / 2, by which a goal
-  // would be either met or not met.
+  // The ratios of the rounds are 4, 6 and 25. The ratio of the median times, 8 / 2, would give only "met" or "not met",
+  // although single rounds differ.
   const std::vector<SyntheticBenchmark> list{{"slow", {8, 6, 100}}, {"fast", {2, 1, 4}}};
   EXPECT_EQ(judged({"x", "slow", "fast", at_least, 5}, list).text(), "met in 2 of 3 rounds");
   EXPECT_EQ(judged({"x", "slow", "fast", at_most, 4}, list).text(), "met in 1 of 3 rounds");

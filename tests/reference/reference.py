@@ -140,7 +140,8 @@ INPUTS = {"distribution": ONE_ROW}
 
 
 class Renames:
-    """The table of names that changed since the records were made, and the set of its rows that were needed."""
+    """The table of names that changed since the records were made, and the set of its rows that a comparison has
+    used."""
 
     def __init__(self, table):
         self.keys, self.strings = dict(table["keys"]), dict(table["strings"])
@@ -186,7 +187,7 @@ class Renames:
         return bool(fitting)
 
     def needless(self):
-        """Returns the rows of the table that no record has needed."""
+        """Returns the rows of the table that no comparison has used."""
         rows = [*(("keys", one) for one in self.keys), *(("strings", one) for one in self.strings),
                 *(("additions", one) for one in self.additions)]
         return [row for row in rows if row not in self.needed]

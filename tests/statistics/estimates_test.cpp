@@ -64,8 +64,8 @@ TEST(ControlVariates, IndicatorsOfAllGroupsAreNoObstacle) {
     plain.add(outcome, {});
   }
   const auto with = average.estimates()[0], without = plain.estimates()[0];
-  // The variance of u^2 within groups is about 1/64 of its variance, so controls reduce the standard error to about
-  // 1/8. The test requires only a factor of 6, because the slope of u^2 differs between groups.
+  // The variance of u^2 within the eight groups is about 1/64 of its total variance, so controls reduce the standard
+  // error to about 1/8. The test requires only a factor of 6, because the slope of u^2 differs between groups.
   EXPECT_LT(with.standard_error * 6, without.standard_error);
   EXPECT_NEAR(with.mean, 1.0 / 3, 6.2 * with.standard_error);  // fails with probability 1e-9 if the error is normal
 }

@@ -141,8 +141,8 @@ TEST(GateNull, ExactVerifiersAreLeftInPeace) {
   }
   RecordProperty("mean_e", std::to_string(std::accumulate(e.begin(), e.end(), 0.0) / runs));
   RecordProperty("largest_e", std::to_string(*std::max_element(e.begin(), e.end())));
-  // For e-values, each of these three expectations fails with probability at most 1e-9; the first by Hoeffding's
-  // inequality for values in [0, 10] with mean at most 1.
+  // If e has mean at most 1, each of the three expectations below fails with probability at most 1e-9; the first by
+  // Hoeffding's inequality for values in [0, 10] with mean at most 1.
   EXPECT_LE(capped, 1 + 10 * std::sqrt(std::log(1e9) / (2.0 * runs)));
   EXPECT_LE(lower_confidence_bound(above_10, runs), 0.1);
   EXPECT_LE(lower_confidence_bound(above_100, runs), 0.01);

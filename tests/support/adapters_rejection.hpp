@@ -21,7 +21,7 @@ inline Weights residual_is_p(const Weights& p, const Weights&) { return p; }
 /// A wrong test: with u = 0 it accepts a token with p = 0.
 inline bool accepts_equal_numbers(double u, double p, double q) { return u * q <= p; }
 
-/// At which nodes the scheme draws from p if the residual has no mass.
+/// The nodes at which the scheme draws from p if the residual has no mass.
 enum class Fallback { never, at_root, always };
 
 /// Verifies a position, a chain or a tree: at a node it tests the drafts in turn, each against the residual of p that

@@ -106,7 +106,7 @@ inline std::uint32_t crc32(std::string_view bytes) {
   return ~crc;
 }
 
-/// Returns a zip archive of stored entries with the claimed sizes in its directory.
+/// Returns a zip archive of uncompressed entries whose directory has the claimed sizes.
 inline std::string zip(const std::vector<ZipEntry>& entries) {
   std::string file, directory;
   for (const ZipEntry& entry : entries) {

@@ -41,7 +41,8 @@ DRAFTPROOF_DEVICE Scalar served_by(const Scalar& one, const Scalar& factor, cons
 
 class CommonFactorSearch {
  public:
-  /// Upper bound of the acceptance at the root less the acceptance at the factor that find() returns.
+  /// Upper bound on the amount by which the acceptance at the root exceeds the acceptance at the factor that find()
+  /// returns.
   static constexpr double tolerance = 0x1p-24;
 
   /// Returns a valid factor and its gamma. The factor is within 1e-6 of the root wherever such a shift changes

@@ -62,7 +62,7 @@ class Refusals {
     mass_[count_] = counted<0>([this](auto left) { return at_.sum(left); });
     return mass() > at_.zero();
   }
-  /// Records one more refusal, after which the residual has this mass.
+  /// Records one more refusal, after which the residual has mass `mass_left`.
   DRAFTPROOF_DEVICE bool refuse(int row, const Scalar& mass_left) {
     row_[count_++] = row;
     mass_[count_] = mass_left;
@@ -128,7 +128,7 @@ class Refusals {
 // every order has separate sums. For four proposals a plan holds 64 sums and 24 tables of weights; for more than four
 // it holds none. If all drafts have the same proposal, there is one order.
 // Cost: a pass of O(K V) per node once; then O(K) per refusal, O(log V) for the draw that ends a trial.
-// Correctness: the same bits as without a plan, because masses and draws are those of Refusals.
+// Correctness: the same bits as without a plan, because Refusals computes the masses and weights of the plan too.
 
 template <ManyTrials L>
 class RefusalPlan {
@@ -144,7 +144,7 @@ class RefusalPlan {
     grow(distributions, Refusals<L>(distributions));
   }
 
-  /// Whether decisions on this number of drafts can use the plan.
+  /// Whether decisions on `drafts` drafts can use the plan.
   bool covers(int drafts) const { return drafts == drafts_; }
 
   /// Has the functions of Refusals, for one decision that the plan covers; masses come from the plan.

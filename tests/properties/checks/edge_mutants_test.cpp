@@ -61,7 +61,7 @@ TEST(EdgeMutants, AreCaughtOnTheSmallestInstances) {
 
 TEST(EdgeMutants, StrictGridSeesOneCell) {
   // By hand: draft 0 with p = 6/16 and q = 8/16 is accepted if u < 3/4, for 12 of the 16 values of a 4-bit uniform u;
-  // with <= it is accepted for 13.
+  // the mutant accepts if u <= 3/4, for 13 values.
   const std::string evidence =
       evidence_of(proof_on("non_strict_compare", "iid", "p=(0 1) q=(0 1) K=1"), "strict_grid");
   EXPECT_NE(evidence.find("(0): 4-bit uniforms give (13/16 3/16), the distribution is (3/4 1/4)"), std::string::npos)

@@ -77,7 +77,7 @@ TEST(Components, EveryCheckHasASmallCounterexampleThatReplays) {
 TEST(Components, NoCorrectOneIsAccused) {
   for (const auto& component : component_registry().components()) {
     if (component->kind() != Kind::verifier) continue;
-    // Samplers get fewer seeds, because their large rows are the same for every seed.
+    // Samplers get fewer seeds, because they are tested on large rows, which are the same for every seed.
     const std::uint64_t seeds = component->group() == "sampler" ? swept(1u, 2u) : swept(2u, 6u);
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
       int passed = 0;

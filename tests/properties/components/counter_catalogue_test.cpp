@@ -33,8 +33,8 @@ TEST(WrongCounters, FailConservationWhereTheyAreFlushedTooLate) {
   const auto ask = [](std::string_view counter, std::string_view text) {
     return examine_one(counter, "conservation", text).value();
   };
-  // A run of 65,534 trials and the trial before it fit into a cell of 16 bits. Doubling the counts by merges does not
-  // reveal the bug.
+  // A run of 65,534 trials and the trial before the run, 65,535 in all, fit into a cell of 16 bits. Doubling the counts
+  // by merges does not reveal the bug.
   EXPECT_EQ(ask("flushed_too_late", "counts=(1)/1 doublings=0 run=65534").status, Status::passed);
   EXPECT_EQ(ask("flushed_too_late", "counts=(1)/1 doublings=40").status, Status::passed);
   EXPECT_NE(ask("flushed_too_late", "counts=(1)/1 doublings=0 run=65535")
@@ -68,7 +68,8 @@ TEST(Counters, RunsThatCannotBeCountedAreUndecided) {
   EXPECT_EQ(finding.evidence, "a run of 4294967296 trials needs add(verdict, times)");
 }
 
-/// Becomes wrong after `right` reads of cells in this process: then every cell reports one trial too many.
+/// A counter that becomes wrong after `right` reads of cells in this process: from then on every cell reports one trial
+/// too many.
 template <int right>
 struct WrongLater : CounterSteps {
   static constexpr ComponentInfo info{.name = "wrong_later", .summary = "", .source = ""};
@@ -84,7 +85,7 @@ struct WrongLater : CounterSteps {
 template <int right>
 void expect_replay(const std::string& replay, const std::string& evidence) {
   const ComponentOf<CounterGroup> counter(trial_counter<WrongLater<right>>(), Kind::mutant);
-  for (const char* const gate : {"first", "second"})  // In the second run the count of reads continues.
+  for (const char* const gate : {"first", "second"})  // `reads` is not reset for the second run.
     for (const Finding& finding : counter.examine({.seed = 3})) {
       if (finding.property != "conservation") continue;
       EXPECT_EQ(finding.status, Status::failed) << gate;

@@ -44,18 +44,18 @@ const WrongTarget wrong_targets[]{
     {"penalty_counts_last_token_twice", "completed_distribution", counted,
      "after [1] got (1/3 2/3), expected (1/2 1/2), TV 1/6"},
     {"target_argmax_fallback", "completed_distribution", "w=(1 1)/2 q=(1 1)/2 generic", "TV 1/2"},
-    // Token 0 has 2/3, which is below 70 %; token 1, which reaches 70 %, is kept.
+    // Token 0 has probability 2/3, which is below 70 %; token 1, which reaches 70 %, is kept.
     {"top_p_leaves_out_the_last", "rows_by_prefix", "w=(2 1)/3 q=(1 1)/2 top_p=70",
      "got (1 0), expected (2/3 1/3), TV 1/3"},
-    // After top-k 2 token 0 has 3/5, which is above 55 %, so top-p keeps it alone. In the whole row it has 1/2, so the
-    // mutant keeps two tokens.
+    // After top-k 2 token 0 has probability 3/5, which is above 55 %, so top-p keeps only token 0. In the whole row
+    // token 0 has 1/2, so the mutant keeps two tokens.
     {"chain_filtered_jointly", "rows_by_prefix", "w=(3 2 1)/6 q=(1 1 1)/3 top_k=2 top_p=55",
      "got (3/5 2/5 0), expected (1 0 0)"},
     // After squaring of the weights, token 0 alone has 4/5, which is above 70 %.
     {"filters_before_temperature", "rows_by_prefix", "w=(2 1)/3 q=(1 1)/2 cold=2 top_p=70",
      "got (4/5 1/5), expected (1 0)"},
-    // With weights to the power of 4 times the inverse temperature, they are 1 and 2^4 at inverse temperature 1, and 1
-    // and 2^5 at 5/4.
+    // grain=4 raises the weights (1 2) to the power of 4 times the inverse temperature: they become 1 and 2^4 at
+    // inverse temperature 1, and 1 and 2^5 at 5/4.
     {"temperature_near_one_skipped", "rows_by_prefix", "w=(1 2)/3 q=(1 1)/2 cold=5 grain=4",
      "got (1/17 16/17), expected (1/33 32/33)"},
     {"low_temperature_is_greedy", "rows_by_prefix", "w=(1 2)/3 q=(1 1)/2 cold=12 grain=4",

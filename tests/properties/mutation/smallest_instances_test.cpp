@@ -125,7 +125,8 @@ TEST(HiddenMutants, TwoTokensOneDraft) {
 }
 
 TEST(HiddenMutants, AResidualOfOneToken) {
-  // Only token 0 is in the residual, because its weight is raised in p: after normalisation q > p on all other tokens.
+  // Only token 0 is in the residual, because `p` is q with the weight of token 0 raised: after normalisation q > p on
+  // all other tokens.
   expect_hidden({"residual_argmax"}, some_instances(40, [](InstanceRng& dice, Instance& at) {
                   at.target = weights_between(dice, dice.between(2, 5), 1, 6);
                   at.proposals[0] = at.target;

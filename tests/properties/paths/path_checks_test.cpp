@@ -89,9 +89,9 @@ TEST(PathProperties, StateDistributionNamesTheIterationThatIsWrong) {
 
 TEST(PathProperties, StateDistributionOnAnExampleByHand) {
   // Both verifiers always accept [0 1], [1 0] and [1 1], and accept [0 0] with probability 1/4. The rejected mass of
-  // [0 0], which is 1/3, emits [1] and leaves a layer with R = 2. So within the iteration [1] is followed by 0 and 1
-  // with masses 2/9 and 1/9, and for a mass of 1/3 the next iteration draws the token after [1]. The layer's target
-  // (2p - q)+ gives this mass to token 1, so the masses are (2 4)/9 = 2/3 p in total. Without a carry no layer corrects
+  // [0 0], which is 1/3, emits [1] and leaves a layer with ratio 2. So within the iteration [1] is followed by 0 and 1
+  // with masses 2/9 and 1/9, and for a mass of 1/3 the next iteration draws the token after [1]. The layer's target (2p
+  // - q)+ gives this mass to token 1, so the masses are (2 4)/9 = 2/3 p in total. Without a carry no layer corrects
   // them, and only the tokens that the iteration itself emitted after [1] are compared.
   const auto small_model = PathInstance::parse("L=2 K=1 [] p=(1 2)/3 q=(2 1)/3");
   PathInstanceAnalysis greedy(*path_registry().verifier("greedy_block"), iid_paths(), small_model);

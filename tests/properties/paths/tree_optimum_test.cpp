@@ -187,7 +187,7 @@ TEST(TreeOptimum, InDoublesIsThatOfTheFractions) {
 }
 
 TEST(TreeOptimum, IsRoundedOutwards) {
-  // Certificates of the small model are exact, 131/81 and 134/81, and neither is a double.
+  // The certificates of the small model have the exact values 131/81 and 134/81, neither of which is a double.
   const ExactContexts small_model({Rows<Rational>({{1, 3}, {2, 3}}, std::vector<Rational>{{2, 3}, {1, 3}})});
   const auto bounds =
       path_optimum_bounds(*path_registry().drafter("iid_paths"), small_model, {.drafts = 2, .length = 2});

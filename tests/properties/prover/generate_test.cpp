@@ -48,7 +48,8 @@ TEST(Generate, CoversSizesAndSupports) {
   for (int drafts = 1; drafts <= 4; ++drafts)
     for (int vocabulary = 2; vocabulary <= (drafts <= 2 ? 8 : drafts == 3 ? 6 : 5); ++vocabulary)
       EXPECT_TRUE(sizes.contains({vocabulary, drafts})) << "V " << vocabulary << " K " << drafts;
-  // The required shares are 1/100 (q runs out of tokens) and 1/10, far below the expected shares.
+  // The required shares are 1/100 for instances in which drafts exhaust q, and 1/10 for the others, far below the
+  // expected shares.
   EXPECT_GE(exhausted, instances / 100);
   EXPECT_GE(residual_left, instances / 10);
   EXPECT_GE(zero_in_p, instances / 10);

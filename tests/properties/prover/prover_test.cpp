@@ -112,7 +112,7 @@ TYPED_TEST(Prover, EveryMutantIsRefutedByASmallInstance) {
       EXPECT_TRUE(violation->evidence.find("TV ") != std::string::npos ||
                   violation->evidence.find("not a function of its inputs") != std::string::npos)
           << violation->evidence;
-      if (violation->property == decisive.front()) {  // not so for schemes that carry state
+      if (violation->property == decisive.front()) {  // another property decides for schemes with state
         ASSERT_TRUE(proof.distance) << "how far the distribution is from p must be visible";
         EXPECT_GT(proof.distance->off, 0);
         EXPECT_GT(proof.distance->largest, 0);

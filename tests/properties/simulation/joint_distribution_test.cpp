@@ -63,7 +63,7 @@ TEST(JointDistributions, EqualAnExactWalk) {
         for (std::size_t x = 0; x < instance.target.size(); ++x) {
           double sum = 0;
           for (std::size_t k = 0; k < rows.size(); ++k) {
-            // Each of the two values has the errors of a few dozen roundings of numbers below 1.
+            // Closed form and enumeration each have the errors of a few dozen roundings of numbers below 1.
             ASSERT_NEAR(rows[k][x], enumerated[k][x], 1e-14) << "row " << k << " token " << x;
             sum += rows[k][x];
           }

@@ -99,14 +99,14 @@ TEST(PathSimulation, SameForAnyThreadsOnALiveModel) {
   same_for_any_threads(*PathSource::open(data + "stories260k.bin:q4", {}), 17, 2);
 }
 
-// The model's context has 512 tokens, of which the prompt takes 8 to 71, so it ends before 200 iterations.
+// The model's context has 512 tokens, of which the prompt takes 8 to 71, so the episode ends before 200 iterations.
 TEST(PathSimulation, EpisodesEndWithTheModel) {
   const auto source = PathSource::open(data + "stories260k.bin:q4", {});
   const StepTally tally = simulated("block", *source, 1, 8, 1, 200);
   EXPECT_EQ(tally.trials, 1u);
   EXPECT_LT(tally.steps, 200u);
   EXPECT_LE(tally.trial_tokens + tally.steps, 504u);
-  // The episode ends only if the context has no room for another path of 8 tokens and one more.
+  // The episode ends only if the context has no room for another path of 8 tokens and one more token.
   EXPECT_GE(tally.trial_tokens + tally.steps, 512u - 71u - 8u - 1u);
 }
 

@@ -72,7 +72,7 @@ class DistributionRows {
         return std::exp2(-(x % 50) - (k > 0 ? x % 3 : 0));
       case DistributionShape::steps:  // equal entries, whose alias cells are exactly full
         return k == 0 || x % 2 == 0 ? 1 : 0;
-      case DistributionShape::plateau:  // for one draft, all cuts but the first and last are equal
+      case DistributionShape::plateau:  // for one draft, all prefixes but the first and last give equal cuts
         return k > 0 ? 1 : (x == 0 ? 2 : (x == vocabulary - 1 ? 0 : 1));
       default:
         return v + 0x1p-20;

@@ -28,7 +28,7 @@ class Context {
     state_.uc_stack.ss_sp = stack_.get();
     state_.uc_stack.ss_size = stack_bytes;
     state_.uc_link = nullptr;
-    makecontext(&state_, start, 0);  // can pass integers only, so `start` reads current()
+    makecontext(&state_, start, 0);  // makecontext passes integers only, so `start` reads current()
   }
   Context() : begun_{true} {}  ///< constructs the context of the running code
 

@@ -47,8 +47,8 @@ class HostTrialThread {
 };
 static_assert(gpu::TrialThreads<HostTrialThread>);
 
-/// Returns no token in a third of its trials, as an impossible branch does, and may report as accepted a draft that it
-/// does not emit.
+/// A verifier that returns no token in a third of its trials, as on a branch of probability zero, and may report as
+/// accepted a draft that it does not emit.
 struct SometimesImpossible {
   static constexpr Info info{.name = "sometimes_impossible", .summary = "", .source = ""};
   template <Position P, RandomSource R>
