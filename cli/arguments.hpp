@@ -32,7 +32,7 @@ inline CLI::Validator many() { return between(1, 1e15); }
 /// option, the text and the expected range. Requires that all options were added before.
 void read_numbers_strictly(CLI::App& app);
 
-/// Compares the files of options of type `written_file` with those of all other options and arguments of a parsed
+/// Compares the files of options of type `written_file` with the files of all other options and arguments of a parsed
 /// command line, also inside `FILE:NAME`, `exec:PROGRAM FILE` and lists.
 /// Throws: InputError if a file to be written is also another of these files, even under another name, or if one path
 /// is to be written twice.

@@ -79,7 +79,7 @@ class DeviceCounts {
 
 /// Queues trials on `stream`, adds their counts to `counts` and returns. `distribution` is a drafter's name. Compiled
 /// for every built-in verifier whose plan owns no memory, with the draft samplings that its info names, or with
-/// independent draws if it names none; for others gpu/kernels/simulate.cuh has count_trials_of.
+/// independent draws if it names no sampling; for others gpu/kernels/simulate.cuh has count_trials_of.
 /// Throws: std::logic_error with the reason if there is no kernel; std::invalid_argument if the number of drafts is
 /// out of range; DeviceError if a CUDA call fails.
 template <class V>

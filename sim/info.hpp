@@ -85,7 +85,7 @@ struct Info {
 
   /// Whether the scheme is wrong on purpose: it departs from a lossless rule, but its promise is not `lossy`.
   constexpr bool is_mutant() const { return !derived_from.empty() && promise != Promise::lossy; }
-  /// Whether the precision audit explores the scheme in double. It skips mutants, except those whose bug is a
+  /// Whether the precision audit explores the scheme in double. It skips mutants, except mutants whose bug is a
   /// rounding error.
   constexpr bool precision_audited() const { return !is_mutant() || wrong_by_rounding; }
 };

@@ -43,7 +43,7 @@ struct TeamScratch {
 };
 
 /// Memory that all threads of a partition can access. A kernel reserves plan_bytes (workspace.hpp) of it, which is 0
-/// for verifiers that need none.
+/// for verifiers that need no such memory.
 struct TeamMemory {
   unsigned char* data = nullptr;  ///< 16-byte aligned
   std::size_t bytes = 0;

@@ -87,7 +87,8 @@ class TeamRows {
   }
 
   /// Returns the mass of row k without the tokens seen[0 .. n - 1]: 1 less their masses, or, if this is below 1/16, the
-  /// sum of the other entries by a pass, scaled up first if it is small. The rule and the bits are those of FreshRows.
+  /// sum of the other entries by a pass, scaled up first if it is small. FreshRows follows the same rule and returns
+  /// the same bits.
   DRAFTPROOF_DEVICE double mass_without(int k, const Token* seen, int n) const {
     double left = 1;
     for (int i = 0; i < n; ++i) left -= proposal(seen[i], k);

@@ -9,7 +9,7 @@
 //   chain     one warp, whose lanes look ahead
 //   first     each warp by itself, without a barrier
 //
-// Cost: two barriers per call, none for `first`.
+// Cost: two barriers per call, but no barrier for `first`.
 // Correctness: within one call threads write different entries, and a barrier ends each call before the next begins.
 // A list is an address and a length, so a copy is the same list.
 #pragma once

@@ -163,14 +163,15 @@ class Explorer {
   /// sums realise (tape.hpp), a flip whose denominator underflowed compares num > den, and draws from weights that
   /// are all zero give no_token.
   void with_rounding() requires std::floating_point<Weight> { realised_ = true; }
-  /// From now on emit lists only these distinct tokens and gives the weight of all other tokens to no_token, for
-  /// weights that model WeighsTokens. This saves a pass over the vocabulary. The span must outlive the explorations.
+  /// From now on emit lists only `tokens`, which must be distinct, and gives the weight of all other tokens to
+  /// no_token, for weights that model WeighsTokens. This saves a pass over the vocabulary. The span must outlive the
+  /// explorations.
   void track_only(std::span<const Token> tokens) {
     tracked_ = true;
     tokens_ = tokens;
   }
-  /// From now on the first picks of a run from weights with ManyBranches are drawn by these random bits instead of
-  /// branching; results are conditional on the bits. The span must outlive the explorations.
+  /// From now on the first picks of a run from weights with ManyBranches are drawn by the random bits `words` instead
+  /// of branching; results are conditional on these bits. The span must outlive the explorations.
   void fix_picks(std::span<const std::uint64_t> words) { fixed_picks_ = words; }
 
   /// If true, emit branches as pick does from now on, for programs that continue after an emit.

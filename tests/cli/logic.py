@@ -17,7 +17,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def _names(*rooms):
-    """Returns the names that headers below these folders of the source tree register; each folder must register
+    """Returns the names that headers below the folders `rooms` of the source tree register; each folder must register
     some."""
     names = [[name for header in sorted((SOURCE / room).rglob("*.hpp"))
               for name in re.findall(r'\bname\s*=\s*"([^"]+)"', header.read_text())] for room in rooms]

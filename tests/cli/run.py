@@ -146,8 +146,8 @@ class Case:
             self.matches(rest, kind == "~")
 
     def matches(self, pattern, wanted=True, text=None):
-        """Requires that every alternative of the pattern matches the text or, if not `wanted`, that none matches. The
-        default text is standard error after exit codes 2 and 4, else standard output."""
+        """Requires that every alternative of the pattern matches the text or, if not `wanted`, that no alternative
+        matches. The default text is standard error after exit codes 2 and 4, else standard output."""
         if text is None:
             text = self.err if self.code in (2, 4) else self.out
         for one, _ in alternatives(self.fill(pattern, re.escape)):

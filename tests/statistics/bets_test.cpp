@@ -23,8 +23,8 @@ GroupDesign three_groups() {
           .scores = {{"rising", {-1, 0, 2}, {0.5, -0.5}}}};
 }
 
-/// Returns the mean of the sum of both e-values of `before` after `left` more records, whose groups are drawn from
-/// `distribution` and judged against `mass` with `slack`.
+/// Returns the mean of the sum of the two e-values of `before`, exp(log_e()) and exp(log_e_of_parts()), after `left`
+/// more records, whose groups are drawn from `distribution` and judged against `mass` with `slack`.
 double mean_e(const GroupBets& before, const std::array<double, 3>& mass, const std::array<double, 3>& slack,
               const std::array<double, 3>& distribution, int left) {
   if (left == 0) return std::exp(before.log_e()) + std::exp(before.log_e_of_parts());

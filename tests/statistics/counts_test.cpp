@@ -189,7 +189,8 @@ std::vector<double> zipf_distribution(std::size_t vocabulary) {
 }
 
 TEST(SampleSize, ReproducesTheReferenceTable) {
-  // The table has norms with three digits and log2 N with one decimal, for a power of 0.9.
+  // The reference table states 2/3-norms with three digits and log2 of the number of trials with one decimal, for a
+  // power of 0.9.
   struct Row {
     std::size_t vocabulary;
     double norm, distance, log2_trials;

@@ -40,7 +40,7 @@ class TapeDraws final : public Draws {
  public:
   TapeDraws(const std::vector<double>& tape, Run& run, int bits) : tape_(tape), run_(run), bits_(bits) {}
 
-  /// Records that the program changed these arrays of its row.
+  /// Records that the program changed the arrays `names` of its row.
   void overwrites(const std::string& names) { run_.overwrote = names; }
   double coin() override { return next({.kind = DrawKind::coin, .bits = bits_}); }
   int integer(int n) {

@@ -40,7 +40,7 @@ inline void expect_parts(const std::string& text, const std::vector<std::string>
   for (const std::string& part : parts) expect_words(text, part);
 }
 
-/// Expects that `act` throws an error with these words.
+/// Expects that `act` throws an error whose message contains `words`, as in expect_words().
 template <class Error = AdapterError, class Act>
 void expect_error(Act act, std::string_view words) {
   expect_words(error_of<Error>(act), words);

@@ -40,7 +40,7 @@ class ServedCall {
     return batch();
   }
 
-  /// Runs the rows on these tapes, one per row, all of one length.
+  /// Runs the rows on `tapes`, one tape per row, all of the same length.
   ServedResult scripted(Served& served, const std::vector<std::vector<double>>& tapes) {
     packed_.tape.clear();
     for (const auto& tape : tapes) packed_.tape.insert(packed_.tape.end(), tape.begin(), tape.end());

@@ -66,7 +66,7 @@ def run(words, limit=60, program=PROGRAM, **more):
 
 
 def read_help(words=()):
-    """Returns the command that is called with these words, and all its subcommands."""
+    """Returns the command that is called with `words`, and all its subcommands."""
     command = Command(list(words))
     section = ""
     for line in run([*words, "--help"]).out.decode().splitlines():

@@ -95,8 +95,8 @@ def of_case(case):
 
 
 def is_long(command):
-    """Whether a run with the values of LONG takes more than one second (nightly three). A shorter run could end before
-    a signal."""
+    """Whether a run with the values of LONG takes more than one second, or three in a nightly run. A shorter run could
+    end before a signal."""
     ran = run([*long_words(command), "--quiet"], limit=3 if NIGHTLY else 1)
     return ran.code == -9
 

@@ -110,8 +110,8 @@ TEST(Divided, ADistanceSetsTheTrials) {
     options.distance = distance;
     trials.push_back(run_gate(gate, options).findings.back().work);
   }
-  // Half the distance needs four times the trials. Poisson batch sizes and rounding to 2^16 cause the remaining
-  // difference.
+  // A gate needs four times the trials to detect half the distance. Poisson batch sizes and rounding to 2^16 cause the
+  // remaining difference.
   EXPECT_NEAR(static_cast<double>(trials[1]), 4.0 * static_cast<double>(trials[0]), 5 * 0x1p16);
 }
 

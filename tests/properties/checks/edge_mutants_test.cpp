@@ -74,7 +74,7 @@ TEST(EdgeMutants, AReusedCoinHasTheDistributionByHand) {
   EXPECT_EQ(evidence_of(proof, "exact_distribution"), "got (1/6 1/2 1/3), expected (1/3 1/3 1/3), TV 1/6");
   EXPECT_NE(evidence_of(proof, "coin_used_once").find("2 (draft 0), then 0, then 1"), std::string::npos);
   // Over all 12-bit uniforms, the frequencies of the program differ from the enumerated distribution by at most one
-  // uniform for each of the two thresholds, because these are multiples of 1/6 and not of 2^-12.
+  // uniform for each of the two thresholds, because the thresholds are multiples of 1/6 and not of 2^-12.
   const Rows<double> rows = double_distributions(Instance::parse("p=(1 1 1) q=(0 0 1) K=1"));
   const auto decider = registry().verifier("coin_reused_as_threshold")->scripted_on(rows, 1);
   int counts[3] = {};

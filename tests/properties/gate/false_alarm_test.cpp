@@ -185,7 +185,8 @@ struct FactorOfMoreDrafts {
 };
 TEST(FalseAlarms, AFactorOfMoreDraftsThanAreActive) { expect_exact<FactorOfMoreDrafts>("iid"); }
 
-/// Recursive rejection that tests the drafts from the last to the first, or in an order drawn independently of them.
+/// Recursive rejection that tests the drafts from the last to the first, or in an order drawn independently of the
+/// drafts.
 template <class V>
 struct TestedInOtherOrder {
   template <Position P, RandomSource R>

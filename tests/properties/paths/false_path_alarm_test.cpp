@@ -114,7 +114,7 @@ TEST(FalsePathAlarms, TheBestOfMorePathsMayBeShorter) {
 TEST(FalsePathAlarms, AStatefulRuleIsJudgedOverSeveralCalls) {
   expect_no_alarm(small::verifier("greedy_block"));
   // The output of a single iteration on the small model, completed by the target, does not have the target's
-  // distribution. The state makes the next iteration correct this.
+  // distribution. The state that it carries makes the next iteration compensate for this.
   const auto small_model = small::constant({1, 2}, {2, 1});
   const auto once = small::distribution("greedy_block", "iid_paths", small_model,
                                         {.drafts = 1, .length = 2, .branching = {}, .stem = 0});

@@ -68,8 +68,9 @@ TEST(PrunedHybridTrees, TheirShapeDependsOnNoDrawnToken) {
   EXPECT_GT(shapes_of("pruned_by_drawn_tokens", instance).size(), 1u);
 }
 
-// Scores by hand, one fixed and one drawn child: 1/2 and 1/2 at the root, 9/20 and 1/20 after token 0, and 1/4 and 1/4
-// after a drawn token, by the row at the root, although the rows after tokens 1 and 2 are certain.
+// The scores of the fixed and the drawn child, computed by hand, are 1/2 and 1/2 at the root, 9/20 and 1/20 after token
+// 0, and 1/4 and 1/4 after a drawn token, where the row at the root is used, although the rows after tokens 1 and 2 are
+// certain.
 TEST(PrunedHybridTrees, KeepTheNodesWithTheLargestScores) {
   PathInstance instance = PathInstance::parse(
       "L=2 K=2 fixed=1 nodes=1 [] p=(1 1 1)/3 q=(5 3 2)/10 [0] p=(1 1 1)/3 q=(0 9 1)/10 [1] p=(1 1 1)/3 q=(0 0 1)/1 "
@@ -230,8 +231,8 @@ TEST(HybridTrees, FixedChildrenAreAcceptedWithTheirTargetProbability) {
   const PathInstance instance = PathInstance::parse(
       "L=2 K=2 fixed=2 [] p=(3 2 1)/6 q=(2 3 1)/6 [0] p=(1 1 2)/4 q=(1 2 1)/4 [1] p=(1 0 1)/2 q=(1 1 4)/6");
   for (const std::string_view name : hybrid_verifiers)
-    // At the root, 0 and 1 are accepted with 1/2 and 1/3; after 0, the tokens 1 and 0 with 1/2; after 1, the tokens 2
-    // and 0 with 1.
+    // At the root, tokens 0 and 1 are accepted with probabilities 1/2 and 1/3; after 0, one of the tokens 1 and 0 with
+    // probability 1/2; after 1, one of the tokens 2 and 0 with probability 1.
     EXPECT_EQ(step_of(name, instance).mean_accepted(), Rational(5, 6) + Rational(1, 4) + Rational(1, 3)) << name;
 }
 

@@ -85,7 +85,8 @@ TEST(Process, ExpectedTokensOfTheSmallModel) {
   EXPECT_EQ(tokens("token_path"), (Expected{{19, 9}, {38, 9}, {57, 9}, {76, 9}}));
   EXPECT_EQ(tokens("block"), (Expected{{20, 9}, {40, 9}, {60, 9}, {80, 9}}));
   EXPECT_EQ(tokens("greedy_block_without_carry"), (Expected{{21, 9}, {42, 9}, {63, 9}, {84, 9}}));
-  // greedy_block emits more tokens than `block` in the first iteration, as many after two, and fewer after three.
+  // greedy_block emits more tokens than `block` in the first iteration, as many in the first two, and fewer in the
+  // first three.
   EXPECT_EQ(tokens("greedy_block"), (Expected{{21, 9}, {40, 9}, {59, 9}, {78, 9}}));
 }
 

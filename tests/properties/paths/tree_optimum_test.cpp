@@ -76,7 +76,7 @@ TEST(TreeOptimum, OfEveryReferenceModel) {
 }
 
 TEST(TreeOptimum, OfThePublishedSmallModelInFractions) {
-  // p = (1/3, 2/3), q = (2/3, 1/3), two tokens, K independent paths.
+  // The model has p = (1/3, 2/3) and q = (2/3, 1/3) after every prefix; K paths of two tokens are drawn independently.
   const ExactContexts small_model({Rows<Rational>({{1, 3}, {2, 3}}, std::vector<Rational>{{2, 3}, {1, 3}})});
   const auto optimum = [&](int drafts, Sight sight) {
     const auto distribution =
@@ -203,7 +203,7 @@ TEST(TreeOptimum, IsRoundedOutwards) {
 TEST(TreeOptimum, IsNothingBeyondTheLimits) {
   const auto conditionals = golden::path_models().at("small_model_k2").conditionals();
   const AnyTreeDrafter& drafter = *path_registry().drafter("iid_paths");
-  const TreeShape shape{.drafts = 2, .length = 2};  // 16 branches, 10 trees, 36 nodes
+  const TreeShape shape{.drafts = 2, .length = 2};  // the enumeration has 16 branches, 10 trees, 36 nodes
   EXPECT_TRUE(path_optimum_bounds(drafter, conditionals, shape, 0, {.branches = 16, .nodes = 1000}));
   EXPECT_FALSE(path_optimum_bounds(drafter, conditionals, shape, 0, {.branches = 15, .nodes = 1000}));
   const std::size_t nodes = enumerate_tree_sampling(drafter, conditionals, shape)->nodes();

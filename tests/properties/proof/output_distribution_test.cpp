@@ -1,5 +1,5 @@
-// Tests of the exact distribution of drafter and verifier together: masses, both kinds of acceptance, and sums without
-// loss of digits.
+// Tests of the exact distribution of drafter and verifier together: masses, the probabilities that a draft is accepted
+// and that a draft is emitted, and sums without loss of digits.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -1,5 +1,5 @@
-// Tests of the prover on all registered verifiers, at both levels: lossless schemes are exact, mutants are refuted by
-// small instances, and the result does not depend on the number of threads.
+// Tests of the prover on all registered verifiers, at both levels (one position, paths): lossless schemes are exact,
+// mutants are refuted by small instances, and the result does not depend on the number of threads.
 #include <algorithm>
 #include <array>
 #include <atomic>

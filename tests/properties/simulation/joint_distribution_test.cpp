@@ -10,7 +10,7 @@ namespace draftproof {
 namespace {
 
 /// Returns the mass of every (row, token), by an enumeration of drafter and verifier on the table; a row stands for an
-/// accepted draft, or for none.
+/// accepted draft, or for no accepted draft.
 JointRows enumerated_rows(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, int drafts,
                           std::size_t count) {
   JointRows rows(count, std::vector<double>(static_cast<std::size_t>(table.vocabulary())));

@@ -14,7 +14,7 @@
 
 namespace draftproof::kernel_mutants {
 
-/// The correct kernel; a mutant replaces one part of it.
+/// The correct kernel, of which each mutant replaces one part.
 struct SoundKernel {
   static constexpr const char* name = "sound";
   DRAFTPROOF_DEVICE static gpu::RowView<float> rows(const gpu::Batch<float>& batch, std::int64_t position, int) {
