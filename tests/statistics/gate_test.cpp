@@ -32,7 +32,8 @@ TEST(GateGolden, CellsAgreeToTheirOwnErrorBound) {
   ASSERT_EQ(cells.size(), 6u);
   for (const auto& cell : cells) {
     const double count = cell.at("count"), mean = cell.at("mean"), shape = cell.at("shape");
-    // The bound on rounding errors from count_models.hpp, which is far below 1e-7, the error of the reference program.
+    // The tolerance is the bound on rounding errors from count_models.hpp, which is far below 1e-7, the error of the
+    // reference program.
     const double off = std::abs(count - mean);
     const double bound = 8 * 0x1p-53 *
                          (off * (1 + std::log1p(off / (shape + mean))) + 40 +

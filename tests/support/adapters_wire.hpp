@@ -168,7 +168,7 @@ inline void expect_equal_runs(const std::vector<Run>& found, const std::vector<R
   }
 }
 
-/// Marks a row by p[0][0] = 0.75, on which hostile children misbehave.
+/// Sets p[0][0] of a row to 0.75, the mark on which hostile children misbehave.
 inline void strike(RandomCalls& set, std::size_t row) {
   auto& distribution = set.inputs[row].p[0];
   distribution.assign(distribution.size(), 0.0);

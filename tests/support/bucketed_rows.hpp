@@ -11,7 +11,7 @@
 
 namespace draftproof {
 
-/// Rows whose tokens with q > 0 are assigned to buckets; buckets are ordered by their ratio.
+/// Rows whose tokens with q > 0 are assigned to buckets; buckets are ordered by their ratio p / q.
 struct Bucketed : Rows<Rational> {
   struct Bins {
     static constexpr bool single_tokens = false;

@@ -86,7 +86,7 @@ TEST(WrongBatches, AreReportedOnInstancesByHand) {
     EXPECT_NE(batch_complaint(runner, check, instance).find(part), std::string::npos) << runner << ", " << check;
 }
 
-/// Checks other than the one that fails pass on the same instance.
+/// On an instance on which one check fails, checks that do not concern the bug pass.
 TEST(WrongBatches, AreWrongInOneWay) {
   const auto passed = [](const char* runner, const char* check, const char* instance) {
     EXPECT_NE(examine_one(runner, check, instance)->status, Status::failed) << runner << ", " << check;
@@ -97,7 +97,8 @@ TEST(WrongBatches, AreWrongInOneWay) {
     for (const char* check : {"row_distribution", "row_alone", "own_words", "draws_declared", "inputs_unchanged"})
       passed(runner, check, two_calls);
   passed("coin_beside_last_draw", "row_distribution", "order=(0) [p=(1 1)/2]");
-  // These bugs change nothing in a batch whose requests have equal lengths, keep their order and have no masks.
+  // The bugs of the runners below change nothing in a batch whose requests have equal lengths, keep their order and
+  // have no masks.
   const char* equal = "order=(0 1) [p=(1 2)/3,(1 1)/2 q=(2 1)/3 seed=1] [p=(1 1)/2,(1 2)/3 q=(1 2)/3 seed=2]";
   for (const char* runner : {"mask_of_neighbour_row", "proposal_row_offset_ragged", "proposals_not_permuted",
                              "pad_id_tested", "one_seed_for_all_requests", "padding_lanes_win"})

@@ -53,8 +53,8 @@ TEST(SelectionPolicies, IllegalDrafts) {
   for (const auto wrong : {"illegal_draft_trimmed", "illegal_draft_without_row"})
     expect_output(wrong, text, "after [] got (3/4 1/4 0), expected (1/2 1/2 0), TV 1/4");
   expect_output("illegal_drafts_kept", text, "");
-  // On chains the two wrong policies make the same choices. On trees one is not defined, and the other keeps the
-  // siblings of an illegal draft.
+  // On chains the two wrong policies make the same choices. On trees illegal_draft_trimmed is not defined, and
+  // illegal_draft_without_row keeps the siblings of an illegal draft.
   constexpr auto tree = "budget=2 | L=1 K=2 [] p=(1 1 0)/2 q=(1 0 1)/2";
   EXPECT_EQ(asked("illegal_draft_trimmed", "output_distribution", tree).status, Status::skipped);
   expect_output("illegal_draft_without_row", tree, "recursive_rejection_wor_tree: request 0: after [] got (1 0 0)");

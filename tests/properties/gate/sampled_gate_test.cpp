@@ -139,7 +139,7 @@ TEST(SampledGate, NeighboursSeeTrialsThatKnowEachOther) {
 }
 
 TEST(SampledGate, OptimumSeesWhatIsTooGoodToBeTrue) {
-  // The verifier replaces the first draft by the token that it draws from p.
+  // The verifier replaces the first draft by the token that it draws from p, so every emitted token is a draft.
   const Contrived boaster(
       [](const RatioTable& distributions, Token* drafts, int, std::uint64_t seed, std::uint64_t trial) {
         const Token x = from_target(distributions, seed, trial);

@@ -58,7 +58,7 @@ void expect_legible(const std::vector<std::vector<int>*>& rows, const std::strin
     for (const int weight : *row) EXPECT_LE(weight, legible_weight) << where;
 }
 
-/// Expects V <= 4, K <= 3, L <= 3, weights <= 5, and a line that reproduces the finding.
+/// Expects that the row's counterexample has V <= 4, K <= 3, L <= 3 and weights <= 5, and that a line reproduces it.
 void expect_small(const KillRow& row) {
   const Finding& shown = *row.shown();
   const std::string where = row.name + " on " + shown.instance;
@@ -69,7 +69,7 @@ void expect_small(const KillRow& row) {
     PathInstance at = PathInstance::parse(shown.instance);
     EXPECT_LE(at.vocabulary(), 4) << where;
     EXPECT_LE(at.shape.drafts, 3) << where;
-    // hsd_last_index equals block verification for up to three tokens.
+    // hsd_last_index equals block verification for up to three tokens, so only longer paths reveal it.
     EXPECT_LE(at.shape.length, row.name == "hsd_last_index" ? 4 : 3) << where;
     if (!right_in_fractions(row)) expect_legible(rows_of(at), where);
   } else {
@@ -114,7 +114,7 @@ const std::set<std::string> rarer{"hsd_last_index", "sibling_residual_not_normal
                                   "sampler/fallback_to_last_id"};
 
 void expect_shown_often(const KillRow& row) {
-  if (!row.share) {  // Only trials, or the precision audit at a large V, reveal these mutants.
+  if (!row.share) {  // Only trials, or the precision audit at a large V, reveal the mutants below.
     const std::set<std::string> without{"float_running_sum", "float_running_sum_tree", "one_key_gumbel",
                                         "one_key_gumbel_tree"};
     EXPECT_TRUE(without.contains(row.name)) << row.name;
@@ -124,7 +124,7 @@ void expect_shown_often(const KillRow& row) {
   EXPECT_TRUE(enough) << row.name << ": " << row.share->shown << " of " << row.share->asked;
 }
 
-/// One test checks all these facts, because each needs the slow search for every mutant.
+/// One test checks all facts about the kill matrix, because each check needs the slow search for every mutant.
 TEST(KillMatrix, CatchesEveryMutantAndAccusesNoCorrectVerifier) {
   const KillMatrix matrix = kill_matrix({.controls = 12, .shares = 120});
   expect_all_caught(matrix);

@@ -10,7 +10,8 @@
 namespace draftproof {
 namespace {
 
-/// Returns the largest difference between a probability of the first `tokens` tokens and its target.
+/// Returns the largest difference, over strings of `tokens` tokens, between the probability that the output begins with
+/// the string and the target's probability of the string.
 Rational process_error(std::string_view scheme, const small::Model& model, int length, int tokens) {
   const TreeShape shape{.drafts = 1, .length = length};
   const auto decider = small::verifier(scheme).prove_on(model, shape);
@@ -23,7 +24,8 @@ Rational process_error(std::string_view scheme, const small::Model& model, int l
     mass += probability;
     largest = std::max<Rational>(largest, abs(probability - target_probability(model, 0, prefix)));
   }
-  // Also compares strings that are never emitted, which are not in the list: their target mass must be 0.
+  // Also compares strings that are never emitted, which distribution.emitted does not list: their target mass must be
+  // 0.
   Rational wanted = 0;
   for (const auto& [prefix, probability] : distribution.emitted) wanted += target_probability(model, 0, prefix);
   EXPECT_EQ(mass, 1);

@@ -200,8 +200,8 @@ TEST(DeepTrees, OccurForEveryDrafter) {
       ++several;
       of_more_tokens += instance.vocabulary() > 2;
     }
-    // A quarter of the models is generated so that nodes of two tokens have several children; a tenth is required. The
-    // single tree of a fixed drafter has the most probable prefixes, so it less often has such nodes.
+    // A quarter of the models is generated so that nodes of two tokens have several children; the test requires a
+    // tenth. The single tree of a fixed drafter has the most probable prefixes, so it less often has such nodes.
     EXPECT_GE(several, drafter->info().fixed ? 3 : pr_instances / 10) << drafter->info().name;
     if (!drafter->info().fixed && !of_whole_paths(drafter->info())) {
       EXPECT_GE(of_more_tokens, pr_instances / 20) << drafter->info().name;

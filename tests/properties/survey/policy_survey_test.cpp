@@ -99,8 +99,8 @@ TEST(SelectionBound, IsTheBestOfAllPolicies) {
       // If more drafts are allowed than the best policy verifies, the bound is constant: a policy may verify fewer.
       const Rational expected = verified < found.more.verified ? best_mixture(policies, verified) : most;
       EXPECT_EQ(found.bound, expected) << "seed " << seed << ", " << eighths << "/8 verified drafts";
-      // The certificate is valid: no policy lies above the line whose slope is the price, and its two policies exist
-      // and lie on the line.
+      // The certificate is valid: no policy lies above the line whose slope is the price, and the two policies of the
+      // certificate exist and lie on the line.
       if (!(verified < found.more.verified)) continue;
       const Rational value = found.bound - found.price * verified;
       const auto exists = [&](const Point& one) {
@@ -119,7 +119,7 @@ TEST(SelectionBound, IsTheBestOfAllPolicies) {
 }
 
 TEST(SelectionBound, ByHand) {
-  // p = (7 3)/10 and q = (1 1)/2 after every prefix: draft 0 is accepted, draft 1 with probability 3/5.
+  // p = (7 3)/10 and q = (1 1)/2 after every prefix: draft 0 is always accepted, draft 1 with probability 3/5.
   Contexts contexts;
   contexts.drafts.push_back({{Rational(1, 2), Rational(1), 0}, {Rational(1, 2), Rational(3, 5), 0}});
   const SelectionBound<Rational> bound(contexts, {{0, Rational(1)}}, 2);

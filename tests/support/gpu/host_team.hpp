@@ -33,7 +33,7 @@ class HostTeam {
   }
 
   const TeamShape& shape() const { return shape_; }
-  /// Returns the memory of a partition, at least `size` floats.
+  /// Returns the row memory of a partition, at least `size` floats.
   float* slice(int partition, std::size_t size) {
     auto& own = slices_[static_cast<std::size_t>(partition)];
     if (own.size() < size) own.resize(size);
