@@ -105,7 +105,7 @@ Json entry_of(const Run& run, int repetitions, int repetition) {
 std::vector<std::size_t> shuffled(std::size_t size, std::uint64_t seed, std::uint64_t round) {
   std::vector<std::size_t> order(size);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t i = size; i > 1; --i)  // the modulo bias of 64 bits is negligible here
+  for (std::size_t i = size; i > 1; --i)  // a 64-bit number modulo i has a negligible bias
     std::swap(order[i - 1], order[philox_pair(seed, round, static_cast<std::uint32_t>(i), 0).first % i]);
   return order;
 }
@@ -218,7 +218,7 @@ Json run_benchmarks(const std::vector<std::string>& names, const RunOptions& opt
     benchmark::RunSpecifiedBenchmarks(&collector, exactly(names[i]));
     const auto end = Clock::now();
     spent[i] += std::chrono::duration<double>(end - start).count();
-    if (stopped()) return;  // a signal also reaches child processes and may have cut the run short
+    if (stopped()) return;  // the signal may have cut the run short, because it also reaches child processes
     for (const Run& run : collector.runs) {
       skipped[i] = skipped[i] || error_of(run).has_value();
       entries[i].push_back(entry_of(run, options.repetitions, repetition));

@@ -27,7 +27,7 @@ void check_filter(const Filter& filter, const std::string& who);
 
 /// Returns the settings as a JSON object by name; min_p is included only if it is not 0.
 nlohmann::json to_json(const Filter& filter);
-/// Returns the settings that are not the default as text, "temperature 0.5, top_k 2".
+/// Returns the settings that differ from the default as text, such as "temperature 0.5, top_k 2".
 std::string to_text(const Filter& filter);
 
 /// Returns the distribution of `logits` [V] (finite or -inf, not all -inf): softmax(logits / temperature), filtered and

@@ -29,7 +29,7 @@ class PhiloxEngine {
   }
 
  private:
-  // No other random stream has a Philox purpose this high, so that a family and the trials on it may share a seed.
+  // The purposes from this number on are used for nothing else, so that a family and the trials on it may share a seed.
   static constexpr std::uint32_t first_purpose = 0xFA000000;
 
   std::uint64_t seed_, position_;

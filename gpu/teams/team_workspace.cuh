@@ -93,8 +93,8 @@ class TeamWorkspace : public ListsOfTeams {
     return list;
   }
   DRAFTPROOF_DEVICE void release_scratch() const { end_brief_after(0); }
-  /// Returns the number of bytes of scratch lists. end_brief_after(mark) with this number releases the lists that were
-  /// made after this call.
+  /// Returns the number of bytes of scratch lists. end_brief_after() with this number releases the scratch lists that
+  /// were made after this call.
   DRAFTPROOF_DEVICE unsigned brief_so_far() const { return scratch_; }
   DRAFTPROOF_DEVICE void end_brief_after(unsigned mark) const {
     partition_.partition_barrier();

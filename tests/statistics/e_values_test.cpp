@@ -144,7 +144,7 @@ TEST(ETable, EqualsItsDefinition) {
       distribution[7] = 0;
       counts[7] = 0;
       // Per cell, the error is at most the bound of count_models.hpp plus CellShortener's 5e-16 M, where M = 10 (X + E)
-      // bounds the terms of a cell with count X and mean E.
+      // for a cell with count X and mean E (weighted_cells.hpp).
       const double bound = 8 * 0x1p-53 * (off + 40 * 1500) * 12 + 5e-15 * 3 * exposure;
       ASSERT_LT(bound, 1e-8);
       EXPECT_NEAR(ETable(distribution).log_e(counts, exposure),
@@ -223,8 +223,9 @@ TEST(WeightedCells, KeepSumsOfFunctionsThatAreAnalyticForPositiveProbabilities) 
     }
     for (std::size_t i = 0; i < cells.size(); ++i)
       shortened += cells.weight[i] * value(cells.probability[i], cells.count[i]);
-    // Bernstein's bound is 5e-16 M, where M bounds the function on an ellipse around the interval. For 1 / w, M is up
-    // to eleven times a value of the function; roundings of weights and nodes add as much.
+    // Bernstein's bound is 5e-16 M, where M is the largest absolute value of the function on an ellipse around a run
+    // (weighted_cells.hpp). For 1 / w, M is up to eleven times a value of the function; roundings of weights and nodes
+    // add as much.
     EXPECT_NEAR(static_cast<double>((shortened - direct) / size), 0, 1.2e-14) << function;
   }
 }

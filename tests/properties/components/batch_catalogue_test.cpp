@@ -1,5 +1,5 @@
-// Tests of wrong batch runners on instances that can be checked by hand, one instance for each kind of finding, with
-// the emitted distribution; and of correct runners that look wrong.
+// Tests of wrong batch runners on instances that can be checked by hand, one instance for each wrong runner and check
+// that fails on it, with the emitted distribution; and of correct runners that look wrong.
 #include <set>
 #include <string>
 
