@@ -1,5 +1,5 @@
-// Converts a row of logits to probabilities by a team: the device's form of Softmax
-// (sim/distributions/softmax.hpp), with its bits.
+// Converts a row of logits to probabilities by a team: the device's form of Softmax (sim/distributions/softmax.hpp),
+// equal to it bit for bit.
 //
 //   block    1024 logits, the work of one warp
 //   m        note.greatest     greatest logit of a block
@@ -10,8 +10,8 @@
 // Cost: the same lane reads each logit twice, the second time from the nearest cache; four barriers. On chip, powers
 // are written and then scaled in place. In device memory, where a read costs more than a power of e, they are
 // computed again: a row is read twice and written once.
-// Correctness: the bits are the host's, because there are only maxima, sums of integers, and operations on one entry
-// or one block; none depends on the order of the threads.
+// Correctness: results equal the host's bit for bit, because there are only maxima, sums of integers, and operations on
+// one entry or one block; none depends on the order of the threads.
 #pragma once
 
 #include <cstdint>

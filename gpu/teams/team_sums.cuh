@@ -1,5 +1,5 @@
 // Histograms by a whole team: every token has an index and two integers, and the integers are summed for each index.
-// (team_masses.cuh has the histogram of p and q.) Also the terms of the residual that passes sum.
+// (team_masses.cuh has the histogram of p and q.) The file also has the terms of the residual, which passes sum.
 //
 //   own    [2 places]    sums of a partition in its memory
 //   all    the same      sums of the team, in the memory of every partition

@@ -59,8 +59,8 @@ std::set<std::vector<int>> shapes_of(std::string_view drafter, const PathInstanc
   return shapes;
 }
 
-// After token 0 the next token is nearly certain, after token 1 all are equally likely. So pruning that reads drawn
-// tokens gives trees of several shapes.
+// After token 0 the next token is nearly certain, after token 1 all tokens are equally likely. So pruning that reads
+// drawn tokens gives trees of several shapes.
 TEST(PrunedHybridTrees, TheirShapeDependsOnNoDrawnToken) {
   const PathInstance instance = PathInstance::parse(
       "L=2 K=2 nodes=3 [] p=(1 1 1)/3 q=(1 1 1)/3 [0] p=(1 1 1)/3 q=(8 1 1)/10 [1] p=(1 1 1)/3 q=(1 1 1)/3");

@@ -1,5 +1,5 @@
-// Tests of the precision audit of paths and trees: a distance computed by hand, correct verifiers below its limits, and
-// wrong sums in tree forms, which it detects as it does at one position.
+// Tests of the precision audit of paths and trees: it gives a distance that was computed by hand, correct verifiers are
+// below its limits, and it detects wrong sums in tree forms as it does at one position.
 #include <algorithm>
 #include <cmath>
 #include <span>
