@@ -33,8 +33,9 @@ struct StoredFormat {
   double round(double value) const {
     constexpr int of_double = 53;
     if (digits == of_double || !(value > 0)) return value;
-    // The sum is at least 2^52 quanta, where all doubles are multiples of the quantum. So the addition rounds to the
-    // nearest multiple, and the subtraction is exact.
+    // The quantum is the distance of the format's numbers at `value`. The sum below is at least 2^52 quanta, where all
+    // doubles are multiples of the quantum. So the addition rounds to the nearest multiple, and the subtraction is
+    // exact.
     const double multiples = power_of_two(quantum_of(value) + of_double - 1);
     return (value + multiples) - multiples;
   }

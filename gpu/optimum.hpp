@@ -7,7 +7,7 @@
 //   -         cut           tokens outside the minimising set, in the order of falling p / q
 //
 // Cost: sorts of all tokens, about 2^21 at a time, and one read of their running sums per number of drafts.
-// Correctness: each position's prefixes are those of a ratio table of its rows (tables/batch_optimum.cuh). Draws
+// Correctness: a position's prefixes equal the prefixes in a ratio table of its rows (tables/batch_optimum.cuh). Draws
 // without replacement have another optimum, which only the host computes.
 #pragma once
 

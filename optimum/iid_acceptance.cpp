@@ -53,8 +53,8 @@ std::optional<bool> always_accepts_without_replacement(const RatioTable& table, 
   const auto draftable =
       std::find_if(outside.begin(), outside.end(), [](const auto& mass) { return mass.proposal > 0; });
   const auto support = outside.end() - draftable;
-  // All drafts are in the support of q, so p must have no mass outside it. If the support has at most K tokens, this
-  // suffices.
+  // All drafts are in the support of q, so an optimum of 1 requires that p has no mass outside the support. If the
+  // support has at most K tokens, all of them are drafted and the optimum is 1.
   if (draftable[-1].target > 0) return false;
   if (support <= drafts) return true;
   if (always_accepts_iid(table, drafts)) return true;

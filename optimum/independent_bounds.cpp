@@ -71,7 +71,8 @@ class Search {
     return sum / static_cast<double>(drafts_);
   }
 
-  /// Returns the free token with the largest min(p, r), because fixing its side changes the relaxation most.
+  /// Returns the free token with the largest min(p, r), where r is the mixture (independent_bounds.hpp), because fixing
+  /// its side changes the relaxation most.
   std::size_t heaviest(const CutBranch& branch) const {
     std::size_t best = 0;
     double most = -1;
@@ -87,8 +88,8 @@ class Search {
       if (!reweigh(branch, scan(branch), i)) return;
   }
 
-  /// Tightens the lower bound of the branch and the upper bound of the search. Returns q_k(S) for each k, where S is
-  /// the set that gives the lower bound.
+  /// Tightens the lower bound of the branch and the upper bound of the search. Returns q_k(S), the mass of S in
+  /// proposal k, for each k, where S is the set that gives the lower bound.
   std::vector<double> scan(CutBranch& branch) {
     std::vector<double> masses(drafts_, 0), of_least;
     MixedMass start{0, 0};
@@ -127,8 +128,8 @@ class Search {
     return of_least;
   }
 
-  /// Moves the weights l_k towards the weights for which all factors l_k masses[k] are equal: all the way in the first
-  /// iterations, then half the way. Returns false if a mass is 0.
+  /// Moves the mixture's weights l_k towards the weights for which all factors l_k masses[k] are equal: all the way in
+  /// the first iterations, then half the way. Returns false if a mass is 0.
   bool reweigh(CutBranch& branch, const std::vector<double>& masses, int iteration) const {
     double mean = 0;
     for (const double mass : masses) {

@@ -26,7 +26,7 @@ class Skipped(Exception):
 
 
 def make(folder: Path, requirements: Path) -> None:
-    """Makes the environment in `folder` from a file of requirements, unless the same one is there.
+    """Makes the environment in `folder` from a file of requirements, unless it is there, made from equal inputs.
 
     Raises: Skipped; SystemExit if a requirement cannot be installed although the index answers.
     """
@@ -46,7 +46,8 @@ def make(folder: Path, requirements: Path) -> None:
         if _pip([*pip, "install", "--dry-run", "--ignore-installed", "--no-deps", "numpy"]) != 0:
             raise Skipped("the package index cannot be reached")
         raise SystemExit(f"{requirements}: not installed")
-    # Installing the link adds the package's metadata: its version, entry points and pytest plug-in.
+    # The editable installation, a link to the sources, adds the package's metadata: version, entry points and pytest
+    # plug-in.
     link = ["--no-index", "--no-deps", "--no-build-isolation", "--config-settings", "wheel.cmake=false"]
     _call([*pip, "install", *link, "-e", str(ROOT)])
     ready.write_text(wanted)

@@ -85,7 +85,7 @@ struct SomeWeights {
 };
 }  // namespace detail
 
-/// A source of random decisions: the calls of the table above, without noise.
+/// A source of random decisions: it has the calls of the table at the top of this file except noise.
 template <class R>
 concept RandomSource = requires(R& random, const detail::SomeWeights& weights) {
   { random.flip(1.0, 2.0) } -> std::same_as<bool>;

@@ -2,7 +2,7 @@
 // are verified as such a sample.
 //
 // Cost: as recursive rejection without replacement. It usually accepts less than a rule that tests the repeats too.
-// Source: derived here; the first part of the argument is standard.
+// Source: derived here; that the distinct tokens are a draw without replacement is standard.
 // Correctness: the distinct tokens, in order of first appearance, are a draw without replacement, and whether a
 // further token follows depends only on the tokens before it.
 #pragma once

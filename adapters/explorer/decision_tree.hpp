@@ -110,7 +110,7 @@ void read_distribution(const DecisionTree& tree, const RunStore& store, int voca
 /// The largest sum, over paths from the root to a leaf, of the deviation that each draw allows:
 ///
 ///   draw               allows
-///   coin, lone clock   c (2^-bits + V 2^-dtype_bits), c comparisons: wide stretches less one
+///   coin, lone clock   c (2^-bits + V 2^-dtype_bits), where c comparisons separate c + 1 wide stretches
 ///   pick               V 2^-dtype_bits
 ///   race               V 2^-dtype_bits, and the error of the weights
 ///   integer            0

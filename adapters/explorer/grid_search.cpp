@@ -19,7 +19,8 @@ void PlaceSearch::start(std::size_t k, std::vector<std::uint64_t>& points) {
     return;
   }
   points.insert(points.end(), {0, 1, cells - 1});
-  // Scans of later witnesses start with half as many points; changes that they show are then searched like the others.
+  // The scan of each later witness starts with half as many evenly spaced points as the scan of the first witness;
+  // changes that it shows are then searched like the others.
   const auto even = static_cast<std::uint64_t>(std::max(context_.even_points / (k == 0 ? 1 : 2), 1));
   for (std::uint64_t i = 1; i < even; ++i) points.push_back(cells / even * i);
   for (const Scan& scan : scans_) {

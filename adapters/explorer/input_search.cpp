@@ -9,7 +9,7 @@ namespace draftproof::adapters {
 
 namespace {
 
-constexpr std::size_t open_at_once = 64;  // nodes of one input; more would delay the largest masses
+constexpr std::size_t open_at_once = 64;  // most nodes searched at once; more would delay the nodes of largest mass
 
 }  // namespace
 
@@ -267,7 +267,7 @@ bool InputSearch::follow_up(const Prediction& prediction) {
 }
 
 void InputSearch::predict(std::vector<Request>& requests) {
-  constexpr std::size_t first = 64;  // size of the first group; fewer predictions refute most wrong trees
+  constexpr std::size_t first = 64;  // size of the first group: 64 predictions already refute most wrong trees
   const std::size_t count = std::min(static_cast<std::size_t>(options_.predictions) - held_, std::max(first, held_));
   for (std::size_t i = 0; i < count; ++i) {
     Sequence sequence{.seed = next_seed_++, .bits = std::min(24, options_.coin_bits)};
@@ -296,7 +296,7 @@ Sequence InputSearch::at_the_edges(std::uint64_t seed) const {
       sequence.values.push_back((static_cast<double>(value) + inside) / static_cast<double>(values_of(node.draw)));
       continue;
     }
-    // That entries of one branch behave alike is only a conjecture, so any of them is taken.
+    // That the entries of one branch behave alike is only a conjecture, so a random entry of the branch is taken.
     std::vector<std::size_t> entries;
     for (std::size_t x = 0; x < node.branch_of.size(); ++x)
       if (node.branch_of[x] == branch - node.branches.data()) entries.push_back(x);

@@ -96,8 +96,9 @@ std::vector<Known> PlaceSearch::known_in(const TreeBranch& branch) const {
   return known;
 }
 
-/// Requests the points that a scan lacks. If the first scan's run at a point ends with this node, its end is the same
-/// under all witnesses, so its probe is copied. Returns true if a run is needed or a probe was copied.
+/// Requests the points that a scan lacks. If the first scan's run at a point ended with the draw of this node, the run
+/// at that point ends there under every other witness too, so the first scan's probe is copied. Returns true if a run
+/// is needed or a probe was copied.
 bool PlaceSearch::want(std::size_t k, std::vector<std::uint64_t>& points, std::vector<Ask>& asks) {
   std::sort(points.begin(), points.end());
   points.erase(std::unique(points.begin(), points.end()), points.end());

@@ -241,7 +241,8 @@ void PlaceSearch::read_weights() {
   node_.weights.assign(static_cast<std::size_t>(node_.draw.size), 0);
   const auto weight = [&](int x) -> double& { return node_.weights[static_cast<std::size_t>(x)]; };
   weight(reference_) = 1;
-  // Each pair measures moved : fixed; the pairs are ordered such that the weight of `fixed` is known before.
+  // Each pair measures the weight of `moved` divided by the weight of `fixed`; pairs are in an order in which the
+  // weight of `fixed` is known when the weight of `moved` is computed.
   for (const Pair& pair : pairs_) {
     const double step = (static_cast<double>(pair.low) + static_cast<double>(pair.high)) / 2;
     weight(pair.moved) = pair.races() ? weight(pair.fixed) * std::exp2(step / steps_of_one + lowest) : 0;

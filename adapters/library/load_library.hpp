@@ -2,9 +2,9 @@
 // protocol become calls of its functions, and tapes become its callbacks.
 //
 // Checks of every call, each of which ends in an error of the batch or in a status of the row:
-//   outputs    filled with a pattern before the call, between guards that detect writes beyond them
-//   inputs     the library gets copies, which are compared with the originals afterwards
-//   counts     within the row, and every status is known
+//   outputs    are filled with a pattern before the call, between guards that detect writes beyond them
+//   inputs     are copies, which are compared with the originals after the call
+//   counts     must fit the row, and every status must be known
 //   tape       a row that draws past its tape gets the status tape_short, whatever the library returns
 //
 // The library runs in the process that loads it, and a crash of the library ends this process. draftproof therefore

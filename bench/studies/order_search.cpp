@@ -276,7 +276,7 @@ OrderSearch search_orders(const std::vector<OrderClaim>& orders, const std::vect
     for_each_position(options, count,
                       [&](std::size_t i) { at[i] = examine(first + i, pairs, orders.size(), options.seed); });
     Seen seen{first, 0, std::vector<OrderTally>(pairs.size())};
-    if (options.stopped()) return seen;  // leaves out all: those finished depend on the threads
+    if (options.stopped()) return seen;  // drops the whole block: which instances are finished depends on the threads
     for (const Seen& one : at) seen += one;
     options.tell(searched += count, instances);
     return seen;

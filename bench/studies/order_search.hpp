@@ -13,7 +13,8 @@
 // Cost: 0.2 ms per instance for closed forms; for one instance in twenty, of at most 256 draft tuples, programs are
 // enumerated too, in about 3 ms. The result depends on the seed and not on the number of threads, because instances
 // are counted in order.
-// Correctness: tests/verifiers compare programs with closed forms, and tests/optimum the scan with all cuts.
+// Correctness: tests/verifiers compare programs with closed forms, and tests/optimum compare the scan of prefixes with
+// the minimum over all cuts.
 #pragma once
 
 #include <array>

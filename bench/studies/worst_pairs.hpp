@@ -7,15 +7,15 @@
 //   s     -          probability that K-SEQ at its root rejects one draft
 //
 // K-SEQ, derived here. At the factor rho it accepts one draft with probability beta = 1 - s = sum min(p / rho, q). From
-// rho = 1 up to p_1 / q_1 = 1 + q + .. + q^(K-1) this is 1 - q + q^K / rho, so s = q - q^K / rho. The root's equation
+// rho = 1 up to p_1 / q_1 = 1 + q + .. + q^(K-1) beta is 1 - q + q^K / rho, so s = q - q^K / rho. The root's equation
 // 1 - s^K = rho (1 - s) gives rho = 1 + s + .. + s^(K-1). Together:
 //
 //   q^K = rho(s) (q - s),   acceptance 1 - s^K.
 //
-// For fixed s the left side is convex in q and above the line at q = s and at q = 1; the largest s with a solution q
-// is the s whose line is a tangent: K q^(K-1) = rho and q = K (q - s). So the minimum has s = q (K - 1) / K with
-// K q^(K-1) = 1 + s + .. + s^(K-1). At K = 2, q = 2/3 and the acceptance is 8/9; at K = 3, q = (3 + 6 sqrt 6) / 23. As
-// K grows, s^K tends to e^-c with e^c = 1 + e c.
+// For fixed s the left side is convex in q, and at q = s and at q = 1 it is above the right side, which is a line in
+// q. The largest s with a solution q is the s whose line is a tangent: K q^(K-1) = rho and q = K (q - s). So the
+// minimum has s = q (K - 1) / K with K q^(K-1) = 1 + s + .. + s^(K-1). At K = 2, q = 2/3 and the acceptance is 8/9; at
+// K = 3, q = (3 + 6 sqrt 6) / 23. As K grows, s^K tends to e^-c with e^c = 1 + e c.
 //
 // Recursive rejection accepts 1 - q^K (1 - q^(K-1)), which is least where q^(K-1) = K / (2 K - 1); as K grows the
 // minimum tends to 3/4.

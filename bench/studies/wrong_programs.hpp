@@ -6,17 +6,17 @@
 // distribution at a given total variation from p, in six shapes; the gate compares only their tokens with p.
 //
 //   p, q       target and proposal of the pair on which the programs run
-//   reference  log2 of the exposure at which another implementation of the same five e-values raised its alarm in
-//              every one of several runs, on counts that numpy drew from distributions in closed form, for a similar
-//              pair
+//   reference  log2 of the exposure (planned trials) at which another implementation of the gate's five e-values raised
+//              its alarm in every one of several runs, on counts that numpy drew from distributions in closed form, for
+//              a similar pair
 //   TV         total variation of the output from p in that implementation
 //   shape      two sets of tokens; a mass of d, at most the mass of the second set, moves from the second to the
 //              first, within each set in proportion to p
 //
 // Two wrong programs are not included. `<=` in place of `<` is detected by edge checks, but by no sample of affordable
-// size. A program for two drafts without replacement that tests the second against q with the first set to 0 and no
-// renormalisation decides exactly like a program that tests against the whole q, because a rejected token has no
-// residual.
+// size. A program for two drafts without replacement that tests the second draft against q, with the entry of the first
+// draft set to 0 and without renormalisation, decides exactly like a program that tests against the whole q, because a
+// rejected token has no residual.
 #pragma once
 
 #include <algorithm>
@@ -111,7 +111,8 @@ inline std::shared_ptr<const AnyVerifier> misled(const std::vector<double>& targ
   });
 }
 
-/// Tests with one uniform for all drafts, or a new uniform for each; then draws from (p - b q)+, or wrongly from p.
+/// Tests with one uniform for all drafts, or a new uniform for each; then draws from the residual (p - b q)+ that is
+/// left after the rejections, or wrongly from p.
 inline Verdict recursive_rejection_with(const RatioTable& distributions, std::span<const Token> drafts,
                                         Philox& random, bool one_word, bool rest_from_target) {
   double b = 0, mass = 1;

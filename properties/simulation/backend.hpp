@@ -26,7 +26,7 @@ struct Backend {
 
 class BackendChooser {
  public:
-  /// `device` is null if none was requested. Refers to both arguments.
+  /// `device` is null if no device was requested. The object refers to both arguments.
   BackendChooser(const TrialDevice* device, const RatioTable& table) : device_{device}, table_{table} {}
 
   /// Returns the backend for these trials. Throws: DeviceFailure if the table cannot be loaded.

@@ -54,7 +54,7 @@ std::string difference_of_one(const Tally& device, const Tally& host) {
   return there == here ? first_difference(device, host) : fmt::format("{} on the device, {} on the CPU", there, here);
 }
 
-/// Runs the same trials on both sides.
+/// Runs the same trials on the device and on the CPU.
 class BothSides {
  public:
   BothSides(const AnyVerifier& verifier, const AnyDrafter& drafter, const RatioTable& table, const TrialTable& on,

@@ -3,7 +3,7 @@
 //   N      ParityOptions::trials   first trials of the sampled tier, counted on both
 //   n      DeviceParity::trial     the first trial that differs
 //
-// Cost: N trials on each. If they differ, about log2 N shorter runs of both find n.
+// Cost: N trials on the device and N on the CPU. If their counters differ, about log2 N shorter runs of both find n.
 //
 // Correctness: a trial's random bits are a function of (seed, n), so equal code gives equal verdicts. There is
 // no tolerance.

@@ -11,7 +11,7 @@ namespace draftproof {
 
 namespace {
 
-constexpr double beside_weight = 1.0 / 20;  ///< weight of the components `serial_dependence`, `drafts` and `optimum`
+constexpr double beside_weight = 1.0 / 20;  ///< of each component `serial_dependence`, `drafts` and `optimum`
 
 std::vector<double> distribution_of(const RatioTable& table, auto probability) {
   std::vector<double> distribution;
@@ -61,8 +61,8 @@ std::vector<GateComponent> SampledNull::evidence(const SampledCounts& counts, do
           drafts_[k].log_e(std::span(counts.drafts).subspan(k * target_.size(), target_.size()), exposure));
     beside.push_back({"drafts", log_mean_exp(by_draft), beside_weight});
   }
-  // The factor and the summand cover the error of the optimum: below (K + 2) 2^-53, or a relative 1e-9 if the optimum
-  // was found by a numerical method.
+  // The factor 1 + 1e-9 and the summand 1e-14 cover the error of the optimum, which is below (K + 2) 2^-53, or a
+  // relative 1e-9 if the optimum was found by a numerical method.
   if (optimum_)
     beside.push_back({"optimum",
                       log_e_poisson_upper(counts.draft_emitted, exposure * (*optimum_ * (1 + 1e-9) + 1e-14)),

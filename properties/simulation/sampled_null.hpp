@@ -42,7 +42,7 @@ struct SampledCounts {
 
 class SampledNull {
  public:
-  /// The null for `scheme`, with its path distribution if that is known for this drafter.
+  /// The null for `scheme`, with its path distribution if a closed form is known for this drafter.
   SampledNull(std::string_view scheme, const AnyDrafter& drafter, const RatioTable& table, int drafts);
 
   /// Returns all-zero counts of the right shape.

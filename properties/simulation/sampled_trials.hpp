@@ -31,7 +31,7 @@ class SampledTrials {
   }
 
   /// Adds `count` trials to `counts`, from trial `first` of a batch that begins at trial `before`. Trials 2 n and
-  /// 2 n + 1 of the batch are pair n; pairs below `pairs` are counted too.
+  /// 2 n + 1 of the batch are pair n; pairs with n < `pairs` are counted too.
   void count(const SampledNull& null, std::uint64_t before, std::uint64_t pairs, std::uint64_t first,
              std::uint64_t count, SampledCounts& counts) const {
     each_batch(before + first, count, [&](std::uint64_t done, const TrialBatch& batch, const Verdict* verdicts) {

@@ -71,7 +71,7 @@ std::optional<bool> always_accepts(const AnyDrafter& drafter, const RatioTable& 
   if (drafter.info().fixed) return holds_the_target(fixed_set(drafter, table, drafts), table);
   registry();
   if (const auto certain = OptimumMethods::instance().certain_of(drafter.info().name)) return certain(table, drafts);
-  // The error of the bounds is far below `tight`.
+  // The error of the bounds is far below `tight`, so an upper bound below 1 - tight proves that the optimum is not 1.
   if (const auto bounds = optimum_bounds_of(drafter, table, drafts); bounds && bounds->upper < 1 - tight)
     return false;
   return std::nullopt;

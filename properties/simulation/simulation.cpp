@@ -98,8 +98,8 @@ void Simulator<L>::run_lazily(std::uint64_t first, std::uint64_t count, Tally& t
       const TrialBatch batch{what_.seed, 0, left, at_hand, drafts, lengths, trials, what_.drafts, known_rejections};
       what_.drafter.draw(distributions_, at_hand, batch);
       decider_->decide(batch, verdicts);
-      // Undecided trials get four times as many drafts, drawn again from the first draft; because random bits are
-      // addressed, the first drafts are the same as before.
+      // Trials that these drafts do not decide get four times as many drafts, drawn again from the first draft; because
+      // random bits are addressed, the first drafts are the same as before.
       int still = 0, done_now = 0, decided[batch_trials];
       known_rejections = max_drafts;
       for (int t = 0; t < left; ++t) {

@@ -21,7 +21,7 @@ inline void read_capture(const std::filesystem::path& path) {
         capture.target(i);
         for (const std::string& name : capture.proposals())
           capture.proposal(name, i, {.temperature = 0.7, .top_k = 3, .top_p = 0.9});
-      } catch (const InputError&) {  // a row that is not a distribution; the next may be one
+      } catch (const InputError&) {  // this row is not a distribution, but the next may be
       }
     }
   } catch (const InputError&) {

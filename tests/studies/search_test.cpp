@@ -22,7 +22,7 @@ TEST(OrderSearch, FalseClaimsAreRefutedBySmallInstances) {
     ASSERT_GT(tally.greater, 0u) << c;
     const Instance found = Instance::parse(tally.refutation);
     EXPECT_GT(Acceptances(found).compare(wrong[c].lower, wrong[c].upper), 0) << tally.refutation;
-    // Each of these claims fails at K = 2, with at most three tokens.
+    // Each of the wrong claims fails at K = 2, with at most three tokens.
     EXPECT_EQ(found.drafts, 2) << tally.refutation;
     EXPECT_LE(found.vocabulary(), 3) << tally.refutation;
   }

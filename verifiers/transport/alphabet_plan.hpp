@@ -7,7 +7,8 @@
 //   p_I    distribution[x]   b + the shares of x
 //
 // Cost: the ladder (verifiers/ladder/mean_ladder.hpp), and a flow over the sets of at most K of n tokens.
-// Acceptance: at least the ladder's. The ladder inside W is one way to share the sets, and the flow is the best one.
+// Acceptance: at least the ladder's, because the ladder inside W is one way to divide the probability of the sets among
+// their tokens, and the flow is the best way.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +64,7 @@ class AlphabetPlan {
  public:
   using Scalar = typename L::Scalar;
 
-  /// `rows`: the number of different proposals, K or 1. At most `most` tokens are inside.
+  /// `rows`: the number of different proposals, K or 1. W has at most `most` tokens.
   AlphabetPlan(const L& distributions, int drafts, int rows, int most)
       : ladder_(distributions, drafts, rows, MeanLadder<L>::most_orders),
         tokens_{draftable_tokens(distributions, rows, static_cast<std::size_t>(affordable_tokens(drafts, most)))},

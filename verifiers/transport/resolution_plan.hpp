@@ -43,7 +43,7 @@ namespace draftproof {
 //   f(e)   flow(e)        flow through e
 //
 // Cost: O(nodes^2 edges) at worst, near O(edges) per phase on the two-layer networks here.
-// Correctness: it ends when no path from source to sink has capacity left, the max-flow min-cut condition.
+// Correctness: the algorithm ends when no path from source to sink has capacity left, the max-flow min-cut condition.
 
 template <class Capacity>
 class MaxFlow {
@@ -93,7 +93,7 @@ class MaxFlow {
     return level_[index(sink)] >= 0;
   }
 
-  /// Sends as much flow as possible from `node` to the sink, at most `limit` (null: no limit). Returns how much.
+  /// Sends as much flow as possible from `node` to the sink, at most `limit` (null: no limit). Returns the flow sent.
   Capacity push(int node, int sink, const Capacity* limit) {
     if (node == sink) return *limit;
     Capacity sent{0};
@@ -203,7 +203,8 @@ class ResolutionPlan {
       q += q_[r];
       psi.push_back(p - std::pow(q, count));
     }
-    // A value below zero by rounding alone makes no cut: prefix sums have up to n roundings each, the power `count`.
+    // A psi that rounding alone moves below zero makes no cut. A prefix sum has up to n roundings, the power has
+    // `count`.
     double lowest = -static_cast<double>(n + static_cast<std::size_t>(count)) * 0x1p-52;
     for (std::size_t r = 0; r < n; r = run(r))  // psi is concave along a run: its minimum lies at an end
       if (psi[run(r)] < lowest) {
@@ -250,7 +251,7 @@ class ResolutionPlan {
       const auto outside = std::lower_bound(set.begin(), set.end(), static_cast<Token>(cut_));
       if (outside == set.end()) {
         inner.push_back({{set.begin(), set.end()}, drafts.probability[i]});
-        inner.back().tokens.push_back(static_cast<int>(n));  // the refusal, as a token of its own
+        inner.back().tokens.push_back(static_cast<int>(n));  // the refusal, as one more token
       } else {
         outer.push_back({{outside, set.end()}, drafts.probability[i]});
       }

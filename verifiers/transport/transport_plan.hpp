@@ -74,12 +74,12 @@ struct TransportPlan {
     return static_cast<std::size_t>(random.pick(FunctionWeights{static_cast<int>(shares.size()), weight}));
   }
 
-  /// Gives the mass that sets keep to their first token.
+  /// Gives the mass that each set keeps to the set's first token.
   void spend_spare() {
     for (std::size_t i = 0; i < share.size(); ++i) spend_spare(i, 0);
   }
-  /// Gives the mass that sets keep, if it is rounding of the flow, to their token with the greatest capacity, since a
-  /// token without capacity may have no share.
+  /// Gives the mass that each set keeps, if this mass is rounding of the flow, to the set's token with the greatest
+  /// capacity, since a token without capacity may have no share.
   void spend_rounding(std::span<const Scalar> capacity) {
     const auto less = [&capacity](Token a, Token b) {
       return capacity[static_cast<std::size_t>(a)] < capacity[static_cast<std::size_t>(b)];
@@ -108,7 +108,7 @@ TransportPlan<Scalar> plan_transport(DraftSets<Scalar> drafts, std::span<const S
   for (int i = 0; i < sets; ++i) {
     const auto chance = to_capacity(drafts.probability[static_cast<std::size_t>(i)]);
     network.add_edge(source, i, chance);
-    // The edges of a set have consecutive numbers, two apart.
+    // The edges of a set have numbers two apart, because each edge is followed by its reverse.
     for (bool first = true; const Token x : drafts.sets[static_cast<std::size_t>(i)]) {
       const int edge = network.add_edge(i, sets + x, chance);
       if (std::exchange(first, false)) first_edge.push_back(edge);

@@ -66,7 +66,7 @@ class SoftmaxFit {
               mean);
   }
 
-  /// exp(a_x - largest a) for the tokens of a choice; all 1 if no token of it is wanted.
+  /// exp(a_x - largest a) for the tokens of a choice; all 1 if no token of the choice is wanted.
   std::vector<double> odds(const std::vector<int>& tokens) const { return odds_at(level_, tokens); }
 
   /// Error of the fit: the L1 norm of m - wanted.
@@ -117,7 +117,7 @@ class SoftmaxFit {
     return sum;
   }
 
-  /// One Newton step; false if no part of it lowers the potential.
+  /// Makes one Newton step; false if no fraction of the step lowers the potential.
   bool improve() {
     const std::size_t n = free_.size();
     const auto m = marginals(level_);
@@ -134,7 +134,8 @@ class SoftmaxFit {
           hessian[index(r) * n + index(c)] += weight * (share[i] / total) * ((i == j ? 1.0 : 0.0) - share[j] / total);
         }
     }
-    // Levels are determined up to a common constant; the ridge fixes it and is far below any relevant curvature.
+    // Levels are determined only up to a common constant. The ridge added to the diagonal fixes the constant, and is
+    // far below any relevant curvature.
     for (std::size_t i = 0; i < n; ++i) hessian[i * n + i] += 1e-11;
     const auto step = solve(std::move(hessian), gradient);
     double slope = 0;
@@ -208,7 +209,8 @@ class SelectedDraft {
   template <class P, class R>
   Verdict refuse(const P& at, Token x, R& random) const {
     if (!nothing_left_) return random.emit(residual_);
-    // Only rounding leads here. If p(x) = 0, p_I(x) is rounding as well, and the token is drawn from p.
+    // Only rounding leads here: without residual p = p_I, and no flip refuses x. If p(x) = 0, p_I(x) is rounding as
+    // well, and the token is drawn from p.
     return at.target(x) > at.zero() ? accepted(x, find_draft(at, x)) : random.emit(at.residual(at.zero()));
   }
 

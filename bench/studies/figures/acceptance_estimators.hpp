@@ -1,6 +1,6 @@
-// Compares estimators of the emitted distribution and of acceptance with counting, by the variance that each saves:
-// conditional distributions given the drafts, control variates, stratified and scrambled Sobol drafts. Then it
-// compares the acceptance of `simulate --estimate` with closed forms.
+// Compares estimators of the emitted distribution and of acceptance with counting, by the variance that each saves. The
+// estimators use conditional distributions given the drafts, control variates, and stratified and scrambled Sobol
+// drafts. Then the study compares the acceptance of `simulate --estimate` with closed forms.
 //
 // The first table is about recursive rejection of i.i.d. drafts. It shows the variance of counting divided by the
 // variance of the estimator:

@@ -124,7 +124,7 @@ struct HybridTrees {
     for (const std::size_t i : order) {
       std::vector<Field> row = shape_fields(all[i], tally, i, base);
       row.insert(row.begin(), word("draft sampling", "draft_sampling", all[i].drafter->info().name));
-      const std::pair kind(all[i].scheme, all[i].drafter);  // the first row of a kind is its best shape
+      const std::pair kind(all[i].scheme, all[i].drafter);  // `order` descends: the first row of a kind is its best
       if (std::find(shown.begin(), shown.end(), kind) != shown.end())
         for (Field& field : row) field.shown = false;
       else

@@ -91,8 +91,8 @@ struct LossyRules {
                         filtered_distribution(pair.proposals.front(), {.top_k = likeliest}));
   }
 
-  /// Returns a bound of the rounding error. Rows, sums over V tokens and the explorer's products of up to three numbers
-  /// each have a relative error below 2^-52; a sum has V such errors.
+  /// Returns a bound of the rounding error. An entry of a row, an addition in a sum over V tokens and the explorer's
+  /// product of up to three numbers have a relative error below 2^-52 each; a sum has V such errors.
   static double rounding(int vocabulary) { return 16.0 * vocabulary * 0x1p-52; }
 
   /// Returns the least KL(pi || p) of output distributions pi with this acceptance, infinity if no pi has it.

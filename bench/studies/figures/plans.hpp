@@ -23,7 +23,7 @@ namespace draftproof::studies {
 // docs/ladder.md.
 //
 //   lost       optimum of K i.i.d. drafts - sum of min(p, p_I), in units of 1e-6, with the recovery
-//   plain      the same without the recovery: G = P - M at the mean ratios of the buckets
+//   plain      `lost` without the recovery: G = P - M at the mean ratios of the buckets
 //   bins       buckets that hold q-mass
 //   breaks     bins that leave at a level between 0 and 1
 //

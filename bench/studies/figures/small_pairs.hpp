@@ -153,8 +153,8 @@ struct CurvesInDrafts {
             iid_optimum(RatioTable(pair.p, pair.q), drafts).acceptance, acceptance::k_seq(pair.p, pair.q, drafts),
             acceptance::recursive_rejection(pair.p, pair.q, drafts), acceptance::naive_tree(pair.p, pair.q, drafts),
             acceptance::sample_and_match(pair.p, pair.q, drafts)};
-        // Either side of the comparison makes K multiplications and V additions of numbers of at most 1; each of them
-        // rounds.
+        // Each of the two values compared is computed by K multiplications and V additions of numbers of at most 1,
+        // each of which rounds.
         const double rounding = 2 * (drafts + static_cast<double>(pair.p.size())) * 0x1p-53;
         const bool compared = i < std::size(pair.reference[0]);
         bool ordered = true, agrees = true;
@@ -436,8 +436,8 @@ struct WorstCases {
       for (const auto& [drafts, reference] : scheme.reference) {
         const worst::Minimum closed = scheme.minimum(drafts);
         const worst::Minimum found = worst::numerically(scheme.accepts, drafts);
-        // The scheme's loop makes a few times K roundings of numbers at most 1. Near its minimum the function is flat,
-        // so half the digits of q give all digits of the value.
+        // Computing the scheme's acceptance takes a few times K roundings of numbers of at most 1. Near its minimum the
+        // acceptance is flat as a function of q, so a q with half its digits right gives all digits of the acceptance.
         const double rounding = (drafts + 16) * 0x1p-50;
         const bool passed = result.expect(std::abs(closed.acceptance - found.acceptance) <= rounding &&
                                           reference.agrees(closed.acceptance, rounding));

@@ -213,8 +213,8 @@ struct BlockAgainstToken {
     return true;
   }
 
-  /// Returns a ratio of means over paths. Its error is computed to first order, from the spread of block - (1 + gain)
-  /// token.
+  /// Returns the means of both schemes over paths and the gain, block / token - 1. The error of the gain is computed to
+  /// first order, from the spread of block - (1 + gain) token over paths.
   static Ratio ratio_of(const std::vector<Path>& paths, int i) {
     Ratio ratio;
     const double n = static_cast<double>(paths.size());

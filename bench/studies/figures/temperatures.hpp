@@ -27,11 +27,12 @@ namespace draftproof::studies {
 //   T           .7 .. 2           temperature of the drafts; the ladder verifies drafts of any T, because it reads
 //                                 their distribution
 //   c(q)        feature           q-mass of the K likeliest tokens
-//   adaptive    T by c(q)         positions in four groups of equal size by c(q); each group takes the T that is best
-//                                 on average in that group of the other half of the positions
+//   adaptive    T by c(q)         each half of the positions is divided by c(q) into four groups of equal size; a
+//                                 position takes the T that is best on average in the group of the other half that
+//                                 has its c(q)
 //   oracle      T by position     the best T of each position, which depends on p: an upper bound of all rules
 //
-// Cost: an optimum without replacement for each position, K and T: O(V K M), M nodes.
+// Cost: an optimum without replacement for each position, K and T: O(V K M) with M nodes of integration.
 // Source: derived here; the optimum is that of Hu et al., arXiv:2502.18779.
 // Claimed: at every position and T the optimum does not fall as K grows.
 struct AdaptiveDrafts {
@@ -40,7 +41,7 @@ struct AdaptiveDrafts {
       "a draft temperature chosen by the row of q, for drafts without replacement";
   static constexpr std::string_view source = "derived here, docs/findings/adaptive-drafts.md";
 
-  static constexpr std::array temperatures{1.0, 0.7, 0.85, 1.2, 1.5, 2.0};  ///< at the first, drafts are from q itself
+  static constexpr std::array temperatures{1.0, 0.7, 0.85, 1.2, 1.5, 2.0};  ///< at T = 1 drafts are drawn from q
   static constexpr int numbers[] = {2, 4, 8};
   static constexpr std::size_t groups = 4;
 
@@ -118,7 +119,7 @@ struct AdaptiveDrafts {
   }
 
   static void check(const Source& from, const std::vector<Position>& at, Checks& checks) {
-    // Each of the two optima has an integration error of 1e-13 and V roundings.
+    // Each of the two optima compared has an integration error of 1e-13 and V roundings.
     const double within = 2e-13 + static_cast<double>(from.vocabulary()) * 0x1p-51;
     for (std::size_t i = 0; i < at.size(); ++i)
       for (std::size_t n = 1; n < std::size(numbers); ++n)
@@ -392,7 +393,7 @@ struct DraftTemperatures {
       const Setting& first = at.front()[s];
       const double lower = mean_over(at, [s](const Settings& all) { return all[s].optimum.lower; });
       const double upper = mean_over(at, [s](const Settings& all) { return all[s].optimum.upper; });
-      // If the bounds differ by at most half a unit of the last printed digit, only the upper bound is shown.
+      // If the bounds on the optimum differ by at most half a unit of the last printed digit, only the upper is shown.
       const auto optimum =
           upper - lower <= 5e-5 ? fmt::format("{:.4f}", upper) : fmt::format("{:.4f} .. {:.4f}", lower, upper);
       std::vector<Field> row{word("T", "temperature", first.label()), number("K", "drafts", first.drafts),

@@ -32,8 +32,8 @@ struct BatchCall {
     return fmt::format("({} with {} drafts)", fmt::join(slots, " "), fmt::join(lengths, " "));
   }
 
-  /// Returns the call laid out in memory, given how many tokens every request has emitted; one request alone if
-  /// `only` is not negative.
+  /// Returns the call laid out in memory, given how many tokens every request has emitted; if `only` is not negative,
+  /// with request `only` alone.
   BuiltBatch built(const std::vector<std::uint32_t>& emitted, int only = -1) const {
     BuiltBatch::Layout layout{.only = only};
     for (const int r : requests) {

@@ -57,7 +57,7 @@ BuiltBatch::BuiltBatch(const BatchCase& one, std::uint32_t turn, const Layout& l
 void BuiltBatch::lay_out(const BatchCase& one) {
   const auto append = [this](std::vector<float>& rows, const std::vector<int>& row) {
     for (const int weight : row) rows.push_back(static_cast<float>(weight));
-    rows.resize(rows.size() + static_cast<std::size_t>(pitch_) - row.size(), 1.0F);  // 1 reveals reads beyond the row
+    rows.resize(rows.size() + static_cast<std::size_t>(pitch_) - row.size(), 1.0F);  // padding 1 shows reads past it
   };
   for (const int r : order_) {
     const BatchCaseRequest& request = one.requests[static_cast<std::size_t>(r)];

@@ -3,7 +3,8 @@
 //
 // Cost: every draft tuple and every branch of the verifier on it; the target's rows are masked for each tuple.
 //
-// Correctness: in fractions. EnumerationCut, thrown at the limit on branches, leaves the check undecided.
+// Correctness: all branches are enumerated in fractions. EnumerationCut, thrown at the limit on branches, leaves the
+// check undecided.
 #pragma once
 
 #include <cstdint>

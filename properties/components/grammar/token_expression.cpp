@@ -119,7 +119,7 @@ class ExpressionReader {
   std::vector<Positions> follow_;
 };
 
-/// Removes states in which no token is allowed, and transitions to them, until there are none.
+/// Removes states in which no token is allowed, and transitions to them, until every state left allows a token.
 void remove_ends(TokenAutomaton& automaton) {
   const int size = automaton.vocabulary;
   for (bool changed = true; changed;) {

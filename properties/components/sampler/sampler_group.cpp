@@ -20,7 +20,7 @@ constexpr int longest_row = 1 << 20, widest_gap = 100;
 std::vector<double> zipf_row(int size) {
   std::vector<double> row;
   for (int rank = 0; rank < size; ++rank) row.push_back(std::pow(rank + 2.7, -1.1));
-  InstanceRng dice(1, 0);  // the same order in all cases, because float sums depend on it
+  InstanceRng dice(1, 0);  // fixed seed: all cases have the same order, on which float sums depend
   for (int x = size - 1; x > 0; --x)
     std::swap(row[static_cast<std::size_t>(x)], row[static_cast<std::size_t>(dice.between(0, x))]);
   const double total = std::accumulate(row.begin(), row.end(), 0.0);

@@ -70,7 +70,7 @@ class Sampler {
       : info_{info}, draws_{draws_function}, pieces_{pieces_function}, clock_{clock_function} {}
 
   const ComponentInfo& info() const { return info_; }
-  /// Whether it is a race, with 64 random bits per token.
+  /// Whether the sampler is a race, with 64 random bits per token.
   bool races() const { return clock_ != nullptr; }
   /// Returns one token per value in `words`, or per V values for a race. A race may write to its row.
   std::vector<Token> draw(std::span<double> row, std::span<const std::uint64_t> words) const {
@@ -126,9 +126,9 @@ struct SamplerGroup {
   using Subject = Sampler;
   using Case = SamplerCase;
 
-  /// Returns short rows: 300 per round, and every row (a b c 0) with weights up to 3. A sum of three shares is the
-  /// shortest that rounding can move off 1, and rounding moves one such sum in twenty. Every second row is longer
-  /// and ends with weight 0, because rounding moves more of the longer sums off 1.
+  /// Returns short rows: 300 per round, and every row (a b c 0) with weights up to 3. A sum of three normalised weights
+  /// is the shortest that rounding can move off 1, and rounding moves one such sum in twenty. Every second row is
+  /// longer and ends with weight 0, because rounding moves more of the longer sums off 1.
   static std::vector<SamplerCase> cases(std::uint64_t seed, int rounds) {
     std::vector<SamplerCase> cases;
     for (int n = 0; n < 300 * rounds; ++n) {

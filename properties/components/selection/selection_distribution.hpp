@@ -7,14 +7,15 @@
 //
 // An input is masked by a redrawn value: the policy gets it from an independent second batch of drafts, while
 // the verifier gets the first batch. Because a redrawn value has the same distribution as the original, a
-// masked policy keeps as many drafts as before; a constant could make it keep none, and so hide the bias. If
-// all inputs are masked, the choice is independent of the drafts. No rule is biased then, unless the policy
-// keeps a draft without the siblings drawn before it.
+// masked policy keeps as many drafts as before; with a constant the policy could keep no draft, which
+// would hide the bias. If all inputs are masked, the choice is independent of the drafts. No rule is biased
+// then, unless the policy keeps a draft without the siblings drawn before it.
 //
 // Cost: every draft tuple of the batch and every branch of the verifier on it; with masked inputs every pair of
 // tuples.
 //
-// Correctness: in fractions. EnumerationCut, thrown at the limit on branches, leaves the check undecided.
+// Correctness: all branches are enumerated in fractions. EnumerationCut, thrown at the limit on branches, leaves the
+// check undecided.
 #pragma once
 
 #include <array>
@@ -75,7 +76,7 @@ class SelectionAnalysis {
 
   /// Returns a text on the first draft whose probability of being kept, averaged over later drafts and other requests,
   /// depends on its token; nullopt if there is none. If the policy cuts the output after a token of the verifier, the
-  /// probability of being reached is tested instead.
+  /// probability that the draft's parent is kept is tested instead.
   std::optional<std::string> anticipation();
   /// Returns a text on the first request and prefix at which the output does not follow the target; otherwise on a
   /// dependence between the outputs of requests; otherwise nullopt.

@@ -13,7 +13,8 @@ namespace draftproof {
 
 namespace {
 
-/// Largest exponent of a temperature, its denominator, and penalty. Larger values would not make fractions test more.
+/// Largest coldness and grain of a temperature (sim/components/target_filters.hpp), and largest penalty. Larger values
+/// would not make fractions test more.
 constexpr int coldest = 12, finest = 4, most_penalty = 1000;
 
 }  // namespace

@@ -17,8 +17,8 @@
 
 namespace draftproof::joint_distributions {
 
-// K-SEQ with factor rho: draft k is reached with probability (1 - beta)^(k - 1), and accepted as x with probability
-// min(q, p / rho) times that; beta is the sum of min(q, p / rho). The last row is p - c min(q, p / rho), where c is
+// K-SEQ with factor rho: draft k is reached with probability (1 - beta)^(k - 1) and, if reached, accepted as x with
+// probability min(q, p / rho); beta is the sum of min(q, p / rho). The last row is p - c min(q, p / rho), where c is
 // the sum of the probabilities to reach drafts 1 .. K.
 struct KSeq {
   using Verifier = verifiers::KSeq;
@@ -47,7 +47,8 @@ struct NaiveTree {
   using Verifier = verifiers::NaiveTree;
   static constexpr DraftSamplings drafts{"iid"};
 
-  /// Rows k >= 1 do not depend on the rejected token, which has p < q: its residual is 0, so the residual draw differs.
+  /// Rows k >= 1 do not depend on the rejected token: it has p < q, so its residual is 0, and the residual draw gives
+  /// another token.
   static JointRows rows(const RatioTable& table, int count) {
     JointRows rows(static_cast<std::size_t>(count) + 1);
     for (Token x = 0; x < table.vocabulary(); ++x) {
@@ -115,8 +116,8 @@ struct SingleDraft {
 //
 // If q has one token, there is no second draft, and rows 2 and 3 are merged.
 //
-// Cost: one sort by q and prefix sums, O(V log V), because a term of either sum is linear on each side of
-// q(x) = 1 - q(y) / p'(y).
+// Cost: one sort by q and prefix sums, O(V log V), because each term of the sums in rows 2 and 3 is linear in p'(y) and
+// q(y) on each side of q(x) = 1 - q(y) / p'(y).
 //
 // Error: the difference in row 3 is off by about 1e-16 p'(y) at most. If a cell is 0 here but not in exact arithmetic,
 // a trial falls into it less than once in 10^15 trials.
@@ -155,7 +156,7 @@ struct RecursiveRejectionWor {
     for (std::size_t y = 0; y < second.size(); ++y) {
       if (rows[1][y] == 0) continue;
       const double q = table.proposal(static_cast<Token>(y)), wanted = rows[1][y] / all.weight;
-      // For rejected tokens with q(x) below this, the residual exceeds the mass that the second draft can emit.
+      // For rejected tokens with q(x) < bound, the residual exceeds the mass that the second draft can emit.
       const double bound = 1 - q / wanted;
       const Refused& scarce =
           *(std::partition_point(sums.begin(), sums.end(), [bound](const Refused& sum) { return sum.most < bound; }) -

@@ -69,7 +69,7 @@ struct GumbelPaths {
   }
 };
 
-// K independent paths by shared noise: every token is the first of its stream's darts below q.
+// K independent paths by shared noise: every token is the token of the first dart below q in a separate stream.
 //
 // Cost: V darts for each token on average.
 // Correctness: the paths have the distribution of iid_paths, because streams are independent and each is read for one

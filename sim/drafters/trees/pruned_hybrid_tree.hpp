@@ -11,9 +11,9 @@
 //
 // Cost: for each of N + 1 nodes the F largest entries of a row and a scan of all candidates, besides the draws of the
 // kept nodes.
-// Correctness: given the tokens above a node, its children are the first of a hybrid tree's, and their numbers are
-// functions of the context. A pruning by the probabilities of drawn tokens would make the kept drafts depend on their
-// values, so they would not have the declared distribution.
+// Correctness: given the tokens above a node, its kept children are its first children in a hybrid tree, and how many
+// children of either kind are kept is a function of the context. A pruning by the probabilities of drawn tokens would
+// make the kept drafts depend on their values, so they would not have the declared distribution.
 // Source: pruning by scores that read no drawn token: RheoSampling, arXiv:2609.21827, whose text was not available;
 // these scores are derived here.
 #pragma once

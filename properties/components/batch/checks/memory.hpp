@@ -134,7 +134,7 @@ struct InputsUnchanged {
 //
 // Cost: two runs per turn.
 //
-// Correctness: a runner that only reads its rows reads the same values either way.
+// Correctness: a runner that only reads its rows reads the same values from a shared row and from copies.
 struct RowsShared {
   static constexpr std::string_view name = "rows_shared";
   static constexpr std::string_view about = "requests that share rows in memory get the same results as with copies";

@@ -20,7 +20,7 @@ namespace draftproof::checks::batch {
 //   call       the requests that take part, in a random order of slots; some of them with fewer drafts or none
 //   position   number of tokens that a request has emitted so far: the address of its random bits in the next call
 //
-// Cost: a run of the batch and one of each request per call, eight calls a turn.
+// Cost: for each call a run of the batch and a run of each request alone; eight calls per turn.
 //
 // Correctness: a request's output is a function of its rows, drafts and random bits, whatever the runner
 // caches. The check also requires that random bits are read at positions of the requests, because a wrong position

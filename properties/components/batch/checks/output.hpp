@@ -115,7 +115,7 @@ struct IdsInRange {
 //
 // Cost: as for row_distribution, with the same enumeration.
 //
-// Correctness: one such token proves a defect. A wrong distribution need not have one.
+// Correctness: one emitted token of this kind proves a defect. A wrong distribution need not emit such a token.
 struct NoForbiddenToken {
   static constexpr std::string_view name = "no_forbidden_token";
   static constexpr std::string_view about = "tokens of weight 0 or under a mask are never emitted";

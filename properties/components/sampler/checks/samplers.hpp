@@ -72,10 +72,10 @@ struct BoundaryWords {
 //
 //   budget    ComponentInfo::budget, 1e-6 by default
 //
-// Cost: the pieces at V = 32,000, 128,256 and 262,144.
+// Cost: one pass over the pieces at V = 32,000, 128,256 and 262,144.
 //
-// Correctness: a piece's probability is its number of 64-bit values. A piece is confirmed at its first and last
-// value: every piece of a short row and 64 of a long one.
+// Correctness: a piece's probability is its number of 64-bit values, divided by 2^64. Draws at the first and last value
+// confirm every piece of a short row, and 64 pieces of a long row.
 
 struct DistributionInBudget {
   static constexpr std::string_view name = "distribution_in_budget";
@@ -133,7 +133,7 @@ struct DistributionInBudget {
 //
 // Cost: one draw.
 //
-// Correctness: a verifier divides by that distribution. Noise written to the row would destroy it.
+// Correctness: a verifier divides by the distribution of the drafts. Noise written to the row would destroy it.
 struct RowUnchanged {
   static constexpr std::string_view name = "row_unchanged";
   static constexpr std::string_view about = "a draw does not write to its row";

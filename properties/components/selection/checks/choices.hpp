@@ -12,7 +12,7 @@ namespace draftproof::checks::selection {
 // Non-anticipation, a property of the policy alone: after every prefix, the probability that a draft is kept
 // does not depend on the draft's token. Runs no verifier.
 //
-// Does not apply to a policy for sample-and-match only, because that verifier's token does not depend on the drafts.
+// Does not apply to a policy for sample-and-match only, because sample-and-match draws its token without the drafts.
 struct NonAnticipation {
   static constexpr std::string_view name = "non_anticipation";
   static constexpr std::string_view about = "whether a draft is kept does not depend on its own token";
