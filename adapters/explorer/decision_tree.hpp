@@ -27,7 +27,7 @@ struct Sequence {
   Lean lean = Lean::none;  ///< whether the values at places below `leaning` that are not listed lie near 0 or near 1
   std::vector<double> values{};
 
-  static constexpr std::size_t leaning = 48;  ///< limited, because a program may draw until a number is small
+  static constexpr std::size_t leaning = 48;  ///< limited, so that a program that draws until a number is small ends
 
   /// Returns 64 bits that depend on (seed, place) alone.
   std::uint64_t word(std::size_t place) const {

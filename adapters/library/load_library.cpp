@@ -178,8 +178,7 @@ std::vector<std::int32_t> LoadedLibrary::generate(const ServedModels& models) {
 
 std::vector<std::vector<std::uint8_t>> LoadedLibrary::select(const ServedSelection& selection) {
   expect(library_.functions().select != nullptr, "select", "NULL in the table of functions", "a function");
-  // Each field holds the rows of all requests, one after another. They are copies, because a library may write to its
-  // input.
+  // Each field holds copies of all rows of one request, one after another, because a library may write to its input.
   struct Flat {
     std::vector<double> q;
     std::vector<std::int32_t> legal;

@@ -3,7 +3,7 @@
 //
 //   draftproof_gpu_bench [--output FILE] [--quick]
 //
-// Prints a table of times and ratios, and whether each goal is met. --output writes the same to FILE as JSON. The exit
+// Prints a table of times and ratios, and whether each goal is met. --output writes them to FILE as JSON. The exit
 // code is 77 if there is no device.
 #include <cstdio>
 #include <exception>

@@ -1,4 +1,4 @@
-// The results of a run on a device, as a table with ratios and as JSON. The file uses the standard library only,
+// The results of a run on a device, as a table with ratios and as JSON. This header uses the standard library only,
 // because machines with a device may have no other library.
 //
 //   goals     ratios of two results of the run, with a bound; a goal whose results are missing is not judged

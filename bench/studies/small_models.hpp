@@ -114,7 +114,7 @@ struct AcceptedByLength {
 
 inline AcceptedByLength accepted_by_length(const ChainModel& model, int most) {
   std::map<std::pair<std::size_t, Rational>, Rational> clipped{{{0, 1}, 1}};  // m by (s, c)
-  std::map<std::size_t, Rational> kept{{0, 1}};                               // mass accepted by token, by s
+  std::map<std::size_t, Rational> kept{{0, 1}};                               // accepted by token verification, by s
   AcceptedByLength accepted;
   Rational token{0}, block{0};
   for (int i = 1; i <= most; ++i) {

@@ -11,7 +11,7 @@ namespace draftproof {
 
 namespace {
 
-constexpr double beside_weight = 1.0 / 20;  ///< of each component `serial_dependence`, `drafts` and `optimum`
+constexpr double beside_weight = 1.0 / 20;  ///< weight of each of `serial_dependence`, `drafts` and `optimum`
 
 std::vector<double> distribution_of(const RatioTable& table, auto probability) {
   std::vector<double> distribution;

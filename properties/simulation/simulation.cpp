@@ -40,7 +40,7 @@ bool can_be_lazy(const AnyVerifier& verifier, const AnyDrafter& drafter, const R
 
 namespace {
 
-/// The drafts and verdicts of so many trials fit in the cache. About a fifth of the trials need a second round or a
+/// Trials of a batch, whose drafts and verdicts fit in the cache. About a fifth of the trials need a second round or a
 /// final draw, so these steps also run on many trials at once.
 constexpr int batch_trials = 512;
 

@@ -24,7 +24,7 @@
 namespace draftproof {
 
 /// The first `most` tokens in an order that depends on their probabilities alone, by p descending, then by the
-/// proposals. Ids decide between equal tokens only, so relabelling tokens changes nothing. Tokens that no proposal
+/// proposals. Ids order only tokens with equal probabilities, so relabelling changes nothing. Tokens that no proposal
 /// can draft are excluded.
 template <class L>
 std::vector<Token> draftable_tokens(const L& distributions, int drafts, std::size_t most) {
@@ -91,7 +91,7 @@ class AlphabetPlan {
       distribution[static_cast<std::size_t>(tokens_[r])] += sets_.served[r];
   }
 
-  /// The token selected from the drafts at `at`.
+  /// The token selected from the drafts of position `at`.
   template <class P, class R>
   Token select(const P& at, R& random) const {
     Token ranks[max_drafts];

@@ -172,7 +172,7 @@ class ResolutionPlan {
     const auto at = [](const auto& row, Token x) { return row[static_cast<std::size_t>(x)]; };
     for (Token x = 0; x < static_cast<Token>(target.size()); ++x)
       if (at(target, x) > 0 || at(proposal, x) > 0) tokens.push_back(x);
-    // Equal tokens are adjacent and ids decide between them only, so relabelling changes nothing.
+    // Tokens with equal p and equal q are adjacent, and ids order these tokens only, so relabelling changes nothing.
     std::sort(tokens.begin(), tokens.end(), [&](Token a, Token b) {
       const double left = at(proposal, a) / at(target, a), right = at(proposal, b) / at(target, b);
       if (left != right) return left > right;
@@ -187,7 +187,7 @@ class ResolutionPlan {
   }
 
   bool same(std::size_t r, std::size_t t) const { return p_[r] == p_[t] && q_[r] == q_[t]; }
-  /// End of the run of equal tokens that starts at r.
+  /// End of the run of tokens with equal p and equal q that starts at rank r.
   std::size_t run(std::size_t r) const {
     std::size_t end = r + 1;
     while (end < p_.size() && same(r, end)) ++end;
@@ -206,7 +206,7 @@ class ResolutionPlan {
     // A psi that rounding alone moves below zero makes no cut. A prefix sum has up to n roundings, the power has
     // `count`.
     double lowest = -static_cast<double>(n + static_cast<std::size_t>(count)) * 0x1p-52;
-    for (std::size_t r = 0; r < n; r = run(r))  // psi is concave along a run: its minimum lies at an end
+    for (std::size_t r = 0; r < n; r = run(r))  // psi is concave along a run, so its minimum is at an end
       if (psi[run(r)] < lowest) {
         cut_ = run(r);
         lowest = psi[cut_];

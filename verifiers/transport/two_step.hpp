@@ -184,9 +184,8 @@ class SelectedDraft {
  public:
   using Scalar = typename L::Scalar;
 
-  /// `distribution` is p_I by token. `proposals` is the number of different proposals, if the drafts have them. If
-  /// all of them equal p, the first draft is accepted: p_I differs from p by rounding, which would refuse some
-  /// drafts.
+  /// `distribution` is p_I by token. `proposals` is the number of proposals that are compared with p; if all of them
+  /// equal p, the first draft is accepted, because p_I differs from p by rounding, which would refuse some drafts.
   SelectedDraft(const L& distributions, std::vector<Scalar> distribution, int proposals = 0)
       : all_equal_{all_equal(distributions, proposals)},
         distribution_{std::make_shared<const std::vector<Scalar>>(std::move(distribution))},

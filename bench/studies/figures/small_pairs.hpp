@@ -461,8 +461,8 @@ struct WorstCases {
         for (const int drafts : {2, 3}) {
           const auto ratio = [&](const Row& p, const Row& q) {
             const double optimum = acceptance::optimum(p, q, drafts);
-            // The ratio counts as 1 if the optimum is near 0: at 0 it is undefined, and below 1e-3 rounding changes it
-            // visibly.
+            // The ratio counts as 1 if the optimum is at most 1e-3: rounding changes the ratio visibly there, and at an
+            // optimum of 0 the ratio is undefined.
             return optimum > 1e-3 ? scheme.accepts(p, q, drafts) / optimum : 1;
           };
           const LeastPair found = least_pair(ratio, vocabulary, resolution, options);

@@ -425,12 +425,12 @@ struct MultipathInK {
 };
 
 // The published two-token example of block verification, with one path and with several. E[tau] of every scheme is
-// computed by an enumeration of all drafts and all branches in fractions, the optimum by a linear program with a
+// computed by an enumeration of all drafts and all branches in fractions, and the optimum by a linear program with a
 // certificate. A scheme that carries state runs over several iterations.
 //
 //   p, q       (1/3 2/3), (2/3 1/3)   after every prefix; V = 2, L = 2
 //   E[tau]     accepted tokens of one iteration, the extra token not counted
-//   one shot   optimum of all lossless verifiers; whole block: the same if the target's tokens are known in advance
+//   one shot   optimum of all lossless verifiers; whole block: that optimum if target tokens are known in advance
 //
 // Cost: a second.
 // Source: Sun et al., arXiv:2403.10444, for one path; the reference values of several paths and of iterations were

@@ -28,8 +28,8 @@ namespace draftproof::studies {
 //                                 their distribution
 //   c(q)        feature           q-mass of the K likeliest tokens
 //   adaptive    T by c(q)         each half of the positions is divided by c(q) into four groups of equal size; a
-//                                 position takes the T that is best on average in the group of the other half that
-//                                 has its c(q)
+//                                 position takes the T that is best on average in the group of the other half in whose
+//                                 range its c(q) lies
 //   oracle      T by position     the best T of each position, which depends on p: an upper bound of all rules
 //
 // Cost: an optimum without replacement for each position, K and T: O(V K M) with M nodes of integration.
@@ -173,8 +173,8 @@ struct AdaptiveDrafts {
 //   ladder       the ladder of the mean proposal without the flow
 //   tournament   sum min(L_K, p), L_K the distribution of the last winner
 //
-// Cost: K V for rejection; for selections a sort, K slopes a token for each of nine alternatives, and a flow over at
-// most 1024 sets.
+// Cost: K V for rejection; for selections a sort, K slopes a token for the ladder and for each of eight orders of its
+// bins, and a flow over at most 1024 sets.
 // Correctness: acceptances are sums over the plans of the schemes. The residual (p - p_I)+ has no mass on a rejected
 // selected draft; another draft that the residual emits by chance is not counted.
 // Source: the tables of Khisti et al., arXiv:2410.18234 (optimal, importance weighted, SpecTr, SpecInfer at

@@ -25,8 +25,8 @@
 
 namespace draftproof {
 
-// The random source of a batch: counter-based bits at each address, with a log of draws. The decisions of one chosen
-// request are enumerated by an explorer instead.
+// The random source of a batch: counter-based bits at each address, with a log of draws. For one chosen request, an
+// explorer enumerates the decisions instead.
 //
 //   address    (key, stream, position), see sim/components/ragged_batch.hpp
 //   `draws`    one entry for every draw, with its index among the draws of the same purpose and address
@@ -115,7 +115,7 @@ class BatchRunner {
   std::unique_ptr<BatchSession> start() const { return start_(); }
   /// Starts the runner for one call.
   BatchOutput run(const RaggedBatch& batch, BatchStreams& streams) const { return start_()->run(batch, streams); }
-  /// Returns how many random numbers a request declares to consume.
+  /// Returns how many random numbers a request consumes, as the runner declares it.
   ChainDraws declared_draws(int drafts, int accepted) const { return declared_(drafts, accepted); }
 
  private:
