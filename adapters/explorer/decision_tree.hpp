@@ -102,8 +102,8 @@ struct DecisionTree {
 /// Writes outcomes, unexplored, limit, edges, stretches, leaves, most_places and idle_places of `distribution`.
 ///
 /// The mass of an outcome is a compensated sum over paths; a path's mass is the product of the shares (probabilities)
-/// of its branches. A share of a coin is exact; where all draws of a path are coins, its mass is exact up to 53 bits in
-/// all, and rounded once for each further coin.
+/// of its branches. A share of a coin is exact. If all draws of a path are coins, the path's mass is exact while the
+/// coins have at most 53 bits in all, and rounded once for each further coin.
 void read_distribution(const DecisionTree& tree, const RunStore& store, int vocabulary, int dtype_bits,
                        bool keep_stretches, ProgramDistribution& distribution);
 

@@ -109,7 +109,7 @@ class Exploration {
 
   /// Runs the entries. Entries that ran out of random numbers are queued again with a longer tape.
   void run_batch() {
-    constexpr std::size_t most = 1 << 16;  // calls of a batch: bounds the memory of tapes and logs
+    constexpr std::size_t most = 1 << 16;  // most calls in a batch, to bound the memory of tapes and logs
     const std::size_t count = std::min(entries_.size(), most);
     if (calls_.size() < count) {
       calls_.resize(count);

@@ -1,4 +1,5 @@
-// Coins, integers and lone clocks in the search at one node: finds the grid values at which the behaviour changes.
+// The search at one node whose draw is a coin, an integer or a lone clock. It finds the grid values at which the
+// program's behaviour changes.
 #include <algorithm>
 #include <utility>
 
@@ -7,7 +8,7 @@
 namespace draftproof::adapters {
 namespace {
 
-constexpr std::uint64_t all_asked = 16;  // a draw with at most this many values is tested at each
+constexpr std::uint64_t all_asked = 16;  // a draw with at most this many values is tested at each value
 
 }  // namespace
 

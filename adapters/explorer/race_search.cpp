@@ -1,6 +1,6 @@
-// Picks and races in the search at one node. The weights of a pick are in its log. The weights of a race are measured
-// on pairs of entries: one entry has clock 1, the clock of the other is moved until the winner changes, and all other
-// entries are late. The moved clock at which the winner changes is the ratio of the two weights.
+// The search at one node whose draw is a pick or a race. The weights of a pick are in its log. The weights of a race
+// are measured on pairs of entries: one entry has clock 1, the clock of the other is moved until the winner changes,
+// and all other entries are late. The moved clock at which the winner changes is the ratio of the two weights.
 //
 // A program may compute uniforms u = exp(-clock) from its clocks. For long clocks u has few digits, and on a grid of
 // 2^-24 a clock above 16 gives u = 0, which never wins. So all entries are paired with an entry of nearly the largest

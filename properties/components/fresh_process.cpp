@@ -60,7 +60,7 @@ FreshProcess::FreshProcess(const Answer& answer) {
 
 FreshProcess::~FreshProcess() {
   if (socket_ < 0) return;
-  tell(socket_, " ");  // asks the copy to end: close() does not, because later forks inherit the socket
+  tell(socket_, " ");  // ends the copy: close() alone does not, because later forks inherit the socket
   close(socket_);
   int status = 0;
   if (copy_ > 0) wait_for(copy_, status);

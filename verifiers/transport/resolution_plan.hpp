@@ -1,5 +1,5 @@
-// The plan of global resolution: K i.i.d. drafts split by the minimising cut of the optimum, with a softmax choice on
-// each side of it.
+// The plan of global resolution: the minimising cut H of the optimum divides the sets of K i.i.d. drafts, with one
+// softmax choice for the sets in H and one for all other sets.
 //
 //   order    tokens          by q / p descending
 //   psi      p(S) - q(S)^K   over prefixes S of the order; H is its minimiser, 1 + psi(H) the optimum

@@ -33,7 +33,7 @@ namespace draftproof {
 // infinity; Newton's steps then reduce the gradient by a constant factor, where first-order steps would be slow.
 // Cost: a few dozen steps of O(choices c^2 + tokens^3). The fit is computed in double; error() measures its error.
 
-/// Tokens are numbers from 0, ascending.
+/// Tokens are numbers from 0, listed in ascending order.
 struct SoftmaxChoice {
   std::vector<int> tokens;
   double weight;

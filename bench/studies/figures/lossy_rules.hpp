@@ -133,7 +133,7 @@ struct LossyRules {
 
   static void check(const Outcome& got, const std::string& where, std::string_view rule, Checks& checks) {
     // The derivative of KL in the acceptance is ln(1 / (b c)), which is below 64, because c >= 2^-90 and b is not
-    // smaller than c.
+    // smaller than c; b and c are defined in verifiers/lossy/mentored_decoding.hpp.
     const double error = rounding(got.vocabulary);
     const auto at_most = [&](double value, double limit, double tolerance, const char* claim) {
       checks.at_most(value, limit, tolerance, [&] { return where + ", " + claim; });

@@ -28,8 +28,8 @@ namespace draftproof {
 // Cost: a state for each set of positions of the expression that a text can reach, at most 1,000. States after which
 // the same texts are allowed are merged.
 // Correctness: the result is the position automaton, made deterministic by subsets (Glushkov 1961). A state from
-// which the text cannot go on forever is removed, with the tokens that lead to it, because a step may need a token after
-// any text.
+// which the text cannot go on forever is removed, with the tokens that lead to it, because a step may need a token
+// after any text.
 
 inline constexpr int most_grammar_states = 8;
 

@@ -145,7 +145,7 @@ class WantedRow {
       return seen[y] == seen[x] ? y < x : at(y) < at(x) || (at(y) == at(x) && heavier(seen, y, x));
     });
   }
-  /// Whether the mass ahead of a token is less than the percentage.
+  /// Whether the mass ahead of a token is less than `percent` of the total.
   template <class Ahead>
   static bool reaches(const Row& seen, const Set& from, int percent, const Ahead& is_ahead) {
     Rational total = 0, ahead = 0;

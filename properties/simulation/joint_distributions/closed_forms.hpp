@@ -41,8 +41,8 @@ struct KSeq {
   }
 };
 
-// Naive tree: min(p, q) for the first draft. After its rejection, draft k > 1 is the first to equal the residual draw x
-// with probability (1 - q)^(k - 2) q, whichever token was rejected.
+// Naive tree: the first draft is accepted as x with probability min(p, q). After its rejection, draft k > 1 is the
+// first to equal the residual draw x with probability (1 - q)^(k - 2) q, whichever token was rejected.
 struct NaiveTree {
   using Verifier = verifiers::NaiveTree;
   static constexpr DraftSamplings drafts{"iid"};
@@ -89,7 +89,7 @@ struct RecursiveRejection {
   }
 };
 
-// Single draft: min(p, q) accepted, (p - q)+ after a rejection.
+// Single draft: the draft is accepted as x with probability min(p, q), or rejected and x is drawn with (p - q)+.
 struct SingleDraft {
   using Verifier = verifiers::SingleDraft;
   static constexpr DraftSamplings drafts{"iid"};

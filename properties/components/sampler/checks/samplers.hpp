@@ -163,8 +163,9 @@ struct RowUnchanged {
 //
 // Cost: two bisections in each of 2^14 strata; a bisection computes 64 clocks.
 //
-// Correctness: the integrand is monotone in the head's 64-bit value, so in each stratum it lies between its values at
-// the two ends. Rounding of clocks in double moves both bounds by a relative 2^-40 at most (sim/numeric/exp.hpp).
+// Correctness: the probability that the tail wins is monotone in the head's 64-bit value, so in each stratum it lies
+// between its values at the two ends. Rounding of clocks in double moves both bounds by a relative 2^-40 at most
+// (sim/numeric/exp.hpp).
 
 struct TailMass {
   static constexpr std::string_view name = "tail_mass";

@@ -82,7 +82,7 @@ struct CompletedDistribution {
 //
 // Cost: V^L chains, in fractions.
 //
-// Correctness: one such token in an output proves a defect, whatever the rest of the row.
+// Correctness: one removed token in an output proves a defect, whatever the rest of the row.
 struct RemovedTokens {
   static constexpr std::string_view name = "removed_tokens";
   static constexpr std::string_view about = "tokens removed by filters and masks have no mass";
