@@ -35,9 +35,9 @@
 namespace draftproof::adapters {
 
 struct BuiltInOptions {
-  int coin_bits = 53;      ///< bits of each uniform that decides a flip; other uniforms have 53
-  std::uint64_t seed = 0;  ///< Philox key of seeded rows; the seed of a row is its trial
-  std::string drafter{};   ///< name of a drafter, which may be a wrong one; empty: the verifier's default
+  int coin_bits = 53;            ///< bits of each uniform that decides a flip; other uniforms have 53
+  std::uint64_t seed = 0;        ///< Philox key of seeded rows; the seed of a row is its trial
+  std::string drafter{};         ///< name of a drafter, which may be a wrong one; empty: the verifier's default
   std::optional<Level> level{};  ///< empty: the default of the table above
 };
 

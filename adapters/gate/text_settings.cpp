@@ -150,8 +150,7 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
         for (const std::int32_t token : possible_pair(table, random.first))
           settings.logit_bias = {{token, random.second % 2 == 0 ? 1.0 : -1.0}};
       const bool truncates = setting == Setting::top_k || setting == Setting::top_p || setting == Setting::min_p;
-      if (truncates && !settings.at_zero())
-        settings.filter = truncation(setting, table, settings.filter.temperature);
+      if (truncates && !settings.at_zero()) settings.filter = truncation(setting, table, settings.filter.temperature);
     }
     if (const std::size_t end = turn / 2 % (ends.size() + 1); end < ends.size()) {
       if (ends[end] == Setting::min_tokens && !table.ends.empty())

@@ -47,7 +47,7 @@ struct BlockCounts {
 
 /// Lanes of a warp that hold the same value.
 struct EqualLanes {
-  bool speaks;  ///< true for one lane of each set of equal lanes
+  bool speaks;         ///< true for one lane of each set of equal lanes
   unsigned int count;  ///< number of lanes in the set
 };
 

@@ -225,7 +225,9 @@ void Checkpoint::check_request(const nlohmann::json& request, const std::string&
 
 void Checkpoint::resume(const std::string& stored, const std::string& file) {
   if (add(stored, file) != assignment_.identity())
-    throw InputError({.file = file, .got = "blocks that were divided by another plan", .expected = "the file of --balance that divided them"});
+    throw InputError({.file = file,
+                      .got = "blocks that were divided by another plan",
+                      .expected = "the file of --balance that divided them"});
   if (parts_.size() != 1 || parts_.front().first != shard_)
     throw InputError({.file = file,
                       .got = "blocks of another shard",
@@ -273,9 +275,13 @@ std::string Checkpoint::add(const std::string& stored, const std::string& file) 
     }
     if (!in.done()) throw std::out_of_range("bytes after the end");
   } catch (const Json::exception&) {
-    throw InputError({.file = file, .got = "arguments that cannot be read", .expected = "a file written by --shard or --checkpoint"});
+    throw InputError({.file = file,
+                      .got = "arguments that cannot be read",
+                      .expected = "a file written by --shard or --checkpoint"});
   } catch (const std::logic_error&) {
-    throw InputError({.file = file, .got = "a file that ends before its blocks", .expected = "a file written by --shard or --checkpoint"});
+    throw InputError({.file = file,
+                      .got = "a file that ends before its blocks",
+                      .expected = "a file written by --shard or --checkpoint"});
   }
   return assignment;
 }
@@ -307,7 +313,8 @@ std::string read_checkpoint(const std::string& path) {
   file.read(std::as_writable_bytes(std::span(text)));
   const auto end = text.find('\n');
   if (!text.starts_with(heading) || end == std::string::npos)
-    throw InputError({.file = path, .got = "a file without blocks", .expected = "a file written by --shard or --checkpoint"});
+    throw InputError(
+        {.file = path, .got = "a file without blocks", .expected = "a file written by --shard or --checkpoint"});
   const std::string stated = text.substr(heading.size(), end - heading.size());
   text.erase(0, end + 1);
   if (const std::string found = checksum(text); found != stated)

@@ -16,8 +16,8 @@ bool valid_shape(const TreeShape& shape) {
   const auto& branching = shape.branching;
   return shape.drafts >= 1 && shape.drafts <= max_drafts && shape.length >= 1 &&
          shape.length <= PathInstance::most_length && shape.stem >= 0 && shape.stem <= shape.length &&
-         shape.fixed >= 0 && shape.fixed <= max_drafts && shape.nodes >= 0 && shape.nodes <= PathInstance::most_nodes &&
-         (branching.empty() || std::ssize(branching) == shape.length) &&
+         shape.fixed >= 0 && shape.fixed <= max_drafts && shape.nodes >= 0 &&
+         shape.nodes <= PathInstance::most_nodes && (branching.empty() || std::ssize(branching) == shape.length) &&
          std::all_of(branching.begin(), branching.end(), [](int n) { return n >= 1 && n <= max_drafts; });
 }
 

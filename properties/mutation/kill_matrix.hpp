@@ -37,18 +37,18 @@ struct KillOptions {
 
 /// The result for one mutant, wrong drafter or wrong component.
 struct KillRow {
-  std::string level;                  ///< "position", "paths", "drafters", "tree drafters", or a group of components
-  std::string name;                   ///< name of the mutant
-  std::string mutant_of;              ///< the correct scheme that the mutant is derived from
-  std::string partner;                ///< draft sampling with which the mutant was caught; for a drafter, the verifier
-  bool lossy = false;                 ///< whether the mutant is lossy by design; the result is then its distance
-  std::vector<Finding> findings{};    ///< one per check that was run
-  int first = -1;                     ///< index of the finding that caught the mutant, or -1
-  int decided = -1;                   ///< index of the failed finding that decides losslessness, or -1
-  int instances = 0;                  ///< number of instances examined
-  std::uint64_t work = 0;             ///< number of branches enumerated, or trials run
-  std::optional<double> distance{};   ///< largest total variation to the target, if the distribution is known
-  std::string farthest{};             ///< the instance with that distance
+  std::string level;                 ///< "position", "paths", "drafters", "tree drafters", or a group of components
+  std::string name;                  ///< name of the mutant
+  std::string mutant_of;             ///< the correct scheme that the mutant is derived from
+  std::string partner;               ///< draft sampling with which the mutant was caught; for a drafter, the verifier
+  bool lossy = false;                ///< whether the mutant is lossy by design; the result is then its distance
+  std::vector<Finding> findings{};   ///< one per check that was run
+  int first = -1;                    ///< index of the finding that caught the mutant, or -1
+  int decided = -1;                  ///< index of the failed finding that decides losslessness, or -1
+  int instances = 0;                 ///< number of instances examined
+  std::uint64_t work = 0;            ///< number of branches enumerated, or trials run
+  std::optional<double> distance{};  ///< largest total variation to the target, if the distribution is known
+  std::string farthest{};            ///< the instance with that distance
   std::optional<ShownShare> share{};  ///< measured with the draft sampling that caught the mutant; set if requested
   double seconds = 0;
 

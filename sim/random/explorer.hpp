@@ -26,7 +26,8 @@ template <class Weight>
 struct Leaf {
   Verdict verdict;  ///< if token is every_token, `spread` has the tokens
   const Weight& probability;
-  const std::vector<std::pair<Token, Weight>>& spread;  ///< (token, weight), not normalised; no_token: all other tokens
+  const std::vector<std::pair<Token, Weight>>&
+      spread;  ///< (token, weight), not normalised; no_token: all other tokens
   const Weight& spread_total;
 
   /// Calls `visit(token, probability)` for every token that this leaf may emit.

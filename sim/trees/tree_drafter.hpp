@@ -37,7 +37,7 @@ struct TreeDrafterInfo {
   bool branches = false;            ///< whether TreeShape::branching is read
   bool has_fixed_children = false;  ///< whether TreeShape::fixed is read
   bool prunes = false;              ///< whether TreeShape::nodes is read
-  bool shared_suffix = false;       ///< whether the path drawn below the first root child is repeated below the others
+  bool shared_suffix = false;  ///< whether the path drawn below the first root child is repeated below the others
   /// The row that verifiers and checks get as the proposal at a node.
   DraftRow row = DraftRow::context;
   /// For a drafter whose `row` is not DraftRow::context, or that is wrong on purpose: the distribution of trees that it

@@ -298,8 +298,7 @@ TEST(LostProgram, NoProcessAndNoDescriptorIsLeft) {
     {
       WireProgram program(hostile_child(kind), marked.options());
       expect_only_struck(program, {}, RowStatus::ok, "", 10);
-      const int some =
-          kind.starts_with("forks") ? 4 : 1;  // a grandchild may start after the answer
+      const int some = kind.starts_with("forks") ? 4 : 1;  // a grandchild may start after the answer
       while (marked.count() < some && seconds_since(start) < 5)
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       EXPECT_GE(marked.count(), some);

@@ -98,8 +98,8 @@ auto size_of(const PathInstance& instance) {
     for (const auto* row : {&weights.target, &weights.proposal})
       weight = std::accumulate(row->begin(), row->end(), weight);
   return std::tuple(shape.length, shape.branching.size(), shape.drafts,
-                    std::accumulate(shape.branching.begin(), shape.branching.end(), 0), shape.stem, shape.fixed, shape.nodes,
-                    instance.vocabulary(), instance.rows.size(), weight);
+                    std::accumulate(shape.branching.begin(), shape.branching.end(), 0), shape.stem, shape.fixed,
+                    shape.nodes, instance.vocabulary(), instance.rows.size(), weight);
 }
 
 TEST(GeneratedPaths, ReadBackFromTextAndShrinkToValidSmallerOnes) {
