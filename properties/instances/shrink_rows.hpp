@@ -49,7 +49,7 @@ class Candidates {
     };
     add_to_all_rows(halve);
     add_to_each_row(halve);
-    const int halvings = std::bit_width(static_cast<unsigned>(largest_weight()));
+    const auto halvings = static_cast<int>(std::bit_width(static_cast<unsigned>(largest_weight())));
     for (std::size_t x = 0; x < vocabulary; ++x) {
       for (const int least : {0, 1})
         add_to_each_row([=](std::vector<int>& row) { row[x] = std::min(row[x], least); });
