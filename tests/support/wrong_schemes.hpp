@@ -2,7 +2,6 @@
 #pragma once
 
 #include <draftproof/sim/drafters/trees/paths.hpp>
-#include <draftproof/sim/drafters/trees/shared_suffix.hpp>
 #include <draftproof/sim/trees/fixed_tokens.hpp>
 #include <draftproof/sim/trees/node_by_node.hpp>
 #include <draftproof/verifiers/paths/greedy_block.hpp>

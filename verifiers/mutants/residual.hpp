@@ -9,7 +9,7 @@
 
 #include <draftproof/sim/random/uniform_source.hpp>
 #include <draftproof/sim/verifier.hpp>
-#include <draftproof/verifiers/coupling/single_draft_by_noise.hpp>
+#include <draftproof/verifiers/dual_key_gumbel.hpp>
 #include <draftproof/verifiers/rejection/residual_chain.hpp>
 
 namespace draftproof::mutants {

@@ -85,7 +85,7 @@ def settings_given(given: argparse.Namespace, **more: Any) -> Settings:
         threads=given.threads,
         clock=given.clock,
         draft_skip_layers=skip_list(given.draft_skip_layers) if given.draft_skip_layers else (),
-        quantise_draft=int(quantise) if quantise and quantise in "2345678" else quantise,
+        quantise_draft=int(quantise) if quantise in tuple("2345678") else quantise,
         **more,
     )
 
