@@ -15,6 +15,7 @@ import pytest
 from capture_small_models import MODULE, TEXTS, run_module
 
 import draftproof.capture
+from draftproof.capture.command import quantisation
 from draftproof.capture.layout import read
 from draftproof.capture.options import skip_list
 
@@ -172,3 +173,10 @@ def test_the_word_for_rows_is_the_same_on_the_command_line(here: Here, folder: P
     assert refused.returncode == 2 and "values='probability'" in refused.stderr
     for values in ("probability", "logit"):
         assert here(*asked, "--values", values, "-o", f"{values}.safetensors").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "value"), [(None, None), ("int8", "int8"), ("2", 2), ("8", 8), ("9", "9"), ("23", "23"), ("", "")]
+)
+def test_bits_of_the_quantised_draft(given: str | None, value: str | int | None) -> None:
+    assert quantisation(given) == value

@@ -13,7 +13,9 @@ from draftproof.results import Table, axes_of
 
 Number = Fraction | float
 MOST = 10**15  # largest count of drafts, steps or calls
-_ROUNDING = 1e-6  # largest amount by which the sum of a row may exceed 1
+# Largest amount by which the sum of a row in float32 may exceed 1: a normaliser that adds up to 2^18 entries in pairs has
+# 18 roundings, and each quotient one more.
+_ROUNDING = 19 * 2.0**-24
 
 
 @dataclass(frozen=True)

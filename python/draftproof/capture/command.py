@@ -116,6 +116,11 @@ def silence_libraries() -> None:
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 
 
+def quantisation(given: str | None) -> str | int | None:
+    """Returns the value of --quantise-draft: 2 to 8 as a number of bits, any other text as it is."""
+    return int(given) if given in tuple("2345678") else given
+
+
 @contextlib.contextmanager
 def stoppable() -> Iterator[None]:
     """Until the context ends, SIGINT and SIGTERM raise KeyboardInterrupt; then their previous handlers are restored.
@@ -145,7 +150,6 @@ def _drafts(given: list[str] | None) -> Any:
 def _options(given: argparse.Namespace) -> Options:
     default = Options()
     shape = Trees(*given.trees) if given.trees else None
-    quantise = given.quantise_draft
     return Options(
         positions=given.positions,
         context=given.context,
@@ -158,7 +162,7 @@ def _options(given: argparse.Namespace) -> Options:
         target_filter=Filter(given.target_temperature, given.target_top_k, given.target_top_p),
         draft_filter=Filter(given.proposal_temperature, given.proposal_top_k, given.proposal_top_p),
         values=given.values,
-        quantise_draft=int(quantise) if quantise and quantise in "2345678" else quantise,
+        quantise_draft=quantisation(given.quantise_draft),
         draft_skip_layers=skip_list(given.draft_skip_layers) if given.draft_skip_layers else default.draft_skip_layers,
         device=given.device,
         seed=given.seed,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..capture.command import BAD_INPUT, DONE, INTERNAL_ERROR, STOPPED, silence_libraries, stoppable
+from ..capture.command import BAD_INPUT, DONE, INTERNAL_ERROR, STOPPED, quantisation, silence_libraries, stoppable
 from ..capture.errors import CaptureError
 from ..capture.options import Filter, Options, skip_list
 from ..files import written
@@ -76,7 +76,6 @@ def _decode(given: argparse.Namespace) -> int:
 
 def settings_given(given: argparse.Namespace, **more: Any) -> Settings:
     """Returns the settings for the options that `add_models` adds."""
-    quantise = given.quantise_draft
     return Settings(
         target_filter=Filter(given.target_temperature, given.target_top_k, given.target_top_p),
         draft_filter=Filter(given.proposal_temperature, given.proposal_top_k, given.proposal_top_p),
@@ -85,7 +84,7 @@ def settings_given(given: argparse.Namespace, **more: Any) -> Settings:
         threads=given.threads,
         clock=given.clock,
         draft_skip_layers=skip_list(given.draft_skip_layers) if given.draft_skip_layers else (),
-        quantise_draft=int(quantise) if quantise in tuple("2345678") else quantise,
+        quantise_draft=quantisation(given.quantise_draft),
         **more,
     )
 
