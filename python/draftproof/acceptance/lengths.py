@@ -13,8 +13,8 @@ from draftproof.results import Table, axes_of
 
 Number = Fraction | float
 MOST = 10**15  # largest count of drafts, steps or calls
-# Largest amount by which the sum of a row in float32 may exceed 1: a normaliser that adds up to 2^18 entries in pairs has
-# 18 roundings, and each quotient one more.
+# Largest amount by which the sum of a row in float32 may exceed 1: a normaliser that adds up to 2^18 entries in pairs
+# has 18 roundings, and each quotient one more.
 _ROUNDING = 19 * 2.0**-24
 
 
