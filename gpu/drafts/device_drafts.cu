@@ -9,22 +9,23 @@
 
 #include <draftproof/gpu/device/device_buffer.cuh>
 #include <draftproof/gpu/draft_batch.hpp>
+#include <draftproof/gpu/require_at_least.hpp>
 
 namespace draftproof::gpu {
 namespace {
 
 template <class Entry>
 const DraftBatch<Entry>& checked(const DraftBatch<Entry>& host) {
-  if (host.positions < 0) throw std::invalid_argument("drafts: a negative number of positions");
-  if (host.vocabulary < 1) throw std::invalid_argument("drafts: an empty vocabulary");
-  if (host.proposals < 1) throw std::invalid_argument("drafts: no proposal row");
-  if (host.proposal_stride < 0 || host.proposal_row_stride < 0)
-    throw std::invalid_argument("drafts: a negative row stride");
+  require_at_least("drafts", "positions", host.positions, 0);
+  require_at_least("drafts", "vocabulary", host.vocabulary, 1);
+  require_at_least("drafts", "proposals", host.proposals, 1);
+  require_at_least("drafts", "proposal_stride", host.proposal_stride, 0);
+  require_at_least("drafts", "proposal_row_stride", host.proposal_row_stride, 0);
   std::int64_t most = std::min<std::int64_t>(max_drafts, host.draft_stride);
   if (host.proposals > 1) most = std::min<std::int64_t>(most, host.proposals);
   for (int i = 0; i < host.positions; ++i)
     if (host.wanted[i] < 1 || host.wanted[i] > most)
-      throw std::invalid_argument("drafts: position " + std::to_string(i) + ": the number of drafts is " +
+      throw std::invalid_argument("drafts: position " + std::to_string(i) + ": the number of drafts: got " +
                                   std::to_string(host.wanted[i]) + ", expected 1 .. " + std::to_string(most));
   return host;
 }

@@ -9,6 +9,7 @@
 
 #include <draftproof/gpu/device/device_buffer.cuh>
 #include <draftproof/gpu/launch.hpp>
+#include <draftproof/gpu/require_at_least.hpp>
 
 namespace draftproof::gpu {
 namespace {
@@ -20,17 +21,18 @@ std::size_t extent(std::int64_t rows, std::int64_t stride, std::int64_t length) 
 }
 
 [[noreturn]] void refuse(int position, const std::string& what, std::int64_t found, const std::string& wanted) {
-  throw std::invalid_argument("batch: position " + std::to_string(position) + ": " + what + " is " +
+  throw std::invalid_argument("batch: position " + std::to_string(position) + ": " + what + ": got " +
                               std::to_string(found) + ", expected " + wanted);
 }
 
 template <class Entry>
 const Batch<Entry>& checked(const Batch<Entry>& host) {
-  if (host.positions < 0) throw std::invalid_argument("batch: a negative number of positions");
-  if (host.vocabulary < 1) throw std::invalid_argument("batch: an empty vocabulary");
-  if (host.proposals < 1) throw std::invalid_argument("batch: no proposal row");
-  if (host.target_stride < 0 || host.proposal_stride < 0 || host.proposal_row_stride < 0)
-    throw std::invalid_argument("batch: a negative row stride");
+  require_at_least("batch", "positions", host.positions, 0);
+  require_at_least("batch", "vocabulary", host.vocabulary, 1);
+  require_at_least("batch", "proposals", host.proposals, 1);
+  require_at_least("batch", "target_stride", host.target_stride, 0);
+  require_at_least("batch", "proposal_stride", host.proposal_stride, 0);
+  require_at_least("batch", "proposal_row_stride", host.proposal_row_stride, 0);
   const std::int64_t most = std::min<std::int64_t>(max_drafts, host.draft_stride);
   for (int i = 0; i < host.positions; ++i) {
     const int count = host.counts[i];

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <draftproof/gpu/require_at_least.hpp>
 #include <draftproof/sim/distributions/softmax.hpp>
 #include <draftproof/sim/distributions/stored_row.hpp>
 
@@ -29,16 +30,17 @@ std::string describe(const RefusedPosition& refused) {
 }
 
 const StoredBatch& checked_shape(const StoredBatch& batch) {
-  const auto refuse = [](const std::string& what) { throw std::invalid_argument("batch: " + what); };
-  if (batch.positions < 0) refuse("a negative number of positions");
-  if (batch.vocabulary < 1) refuse("an empty vocabulary");
-  if (batch.proposals < 1) refuse("no proposal row");
-  if (batch.target_stride < 0 || batch.proposal_stride < 0 || batch.proposal_row_stride < 0 || batch.draft_stride < 0)
-    refuse("a negative stride");
+  require_at_least("batch", "positions", batch.positions, 0);
+  require_at_least("batch", "vocabulary", batch.vocabulary, 1);
+  require_at_least("batch", "proposals", batch.proposals, 1);
+  require_at_least("batch", "target_stride", batch.target_stride, 0);
+  require_at_least("batch", "proposal_stride", batch.proposal_stride, 0);
+  require_at_least("batch", "proposal_row_stride", batch.proposal_row_stride, 0);
+  require_at_least("batch", "draft_stride", batch.draft_stride, 0);
   if (batch.contents == Contents::logits) {
     if (batch.vocabulary > StoredBatch::most_tokens)
-      refuse("got " + std::to_string(batch.vocabulary) + " logits a row, expected at most " +
-             std::to_string(StoredBatch::most_tokens));
+      throw std::invalid_argument("batch: got " + std::to_string(batch.vocabulary) +
+                                  " logits a row, expected at most " + std::to_string(StoredBatch::most_tokens));
     inverse_temperature(batch.temperatures.target);
     inverse_temperature(batch.temperatures.proposal);
   }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include <draftproof/gpu/device/device_buffer.cuh>
@@ -80,12 +81,18 @@ const JointCounting& checked(const JointCounting& joint, const DeviceTable& tabl
   constexpr auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());  // indices are int
   if (joint.paths < 1 || joint.paths > max_drafts + 1 || joint.drafts < 0 || joint.drafts > max_drafts ||
       vocabulary > most / (max_drafts + 1))
-    throw std::invalid_argument("joint counts: got paths or drafts that no position has");
+    throw std::invalid_argument("joint counts: got " + std::to_string(joint.paths) + " paths, " +
+                                std::to_string(joint.drafts) + " drafts and a vocabulary of " +
+                                std::to_string(vocabulary) + ", expected 1 .. " + std::to_string(max_drafts + 1) +
+                                ", 0 .. " + std::to_string(max_drafts) + " and at most " +
+                                std::to_string(most / (max_drafts + 1)));
   const bool grouped = joint.groups > 0;
   if (joint.group.size() != (grouped ? vocabulary : 0) ||
       std::any_of(joint.group.begin(), joint.group.end(),
                   [&joint](std::uint32_t group) { return group >= static_cast<std::uint32_t>(joint.groups); }))
-    throw std::invalid_argument("joint counts: got groups of other tokens than the table's, or beyond the last");
+    throw std::invalid_argument("joint counts: got groups of " + std::to_string(joint.group.size()) +
+                                " tokens, expected one below " + std::to_string(joint.groups) + " for each of " +
+                                std::to_string(grouped ? vocabulary : 0) + " tokens");
   return joint;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <draftproof/gpu/device/device_buffer.cuh>
+#include <draftproof/gpu/require_at_least.hpp>
 #include <draftproof/gpu/steps.hpp>
 
 namespace draftproof::gpu {
@@ -15,16 +16,17 @@ namespace {
 
 template <class Entry>
 const StepBatch<Entry>& checked(const StepBatch<Entry>& host, std::int64_t rows) {
-  if (host.requests < 0) throw std::invalid_argument("steps: a negative number of requests");
-  if (host.vocabulary < 1) throw std::invalid_argument("steps: an empty vocabulary");
-  if (host.target_stride < 0 || host.proposal_stride < 0) throw std::invalid_argument("steps: a negative row stride");
+  require_at_least("steps", "requests", host.requests, 0);
+  require_at_least("steps", "vocabulary", host.vocabulary, 1);
+  require_at_least("steps", "target_stride", host.target_stride, 0);
+  require_at_least("steps", "proposal_stride", host.proposal_stride, 0);
   for (int i = 0; i < host.requests; ++i) {
     const TreeSpan& span = host.trees[i];
     for (int u = 0; u < span.size; ++u) {
       const std::int64_t row = span.first_row + host.nodes[span.first_node + u].context;
       if (row < 0 || row >= rows)
         throw std::invalid_argument("steps: request " + std::to_string(i) + ": node " + std::to_string(u) +
-                                    ": the row is " + std::to_string(row) + ", expected a row below " +
+                                    ": the row: got " + std::to_string(row) + ", expected a row below " +
                                     std::to_string(rows));
     }
   }

@@ -10,7 +10,7 @@ namespace draftproof::gpu {
 void TreeBatch::refuse(const std::string& where, std::int64_t place, const std::string& what, std::int64_t found,
                        const std::string& wanted) const {
   throw std::invalid_argument("trees: request " + std::to_string(requests()) + ": " + where + " " +
-                              std::to_string(place) + ": " + what + " is " + std::to_string(found) + ", expected " +
+                              std::to_string(place) + ": " + what + ": got " + std::to_string(found) + ", expected " +
                               wanted);
 }
 

@@ -35,18 +35,18 @@ int expect_refused(const std::vector<Token>& tokens, const std::vector<std::int3
 
 int refused_trees() {
   int wrong = 0;
-  wrong += expect_refused({1, 2}, {-1, 1}, "trees: request 1: entry 1: the parent is 1, expected -1 .. 0");
-  wrong += expect_refused({1, 10}, {-1, 0}, "trees: request 1: entry 1: the token is 10, expected a token below 10");
-  wrong += expect_refused({1, -1}, {-1, 0}, "trees: request 1: entry 1: the token is -1, expected a token below 10");
+  wrong += expect_refused({1, 2}, {-1, 1}, "trees: request 1: entry 1: the parent: got 1, expected -1 .. 0");
+  wrong += expect_refused({1, 10}, {-1, 0}, "trees: request 1: entry 1: the token: got 10, expected a token below 10");
+  wrong += expect_refused({1, -1}, {-1, 0}, "trees: request 1: entry 1: the token: got -1, expected a token below 10");
   wrong +=
-      expect_refused({1, 2}, {-1}, "trees: request 1: entry 2: the number of parents is 1, expected 2, one a token");
+      expect_refused({1, 2}, {-1}, "trees: request 1: entry 2: the number of parents: got 1, expected 2, one a token");
   std::vector<Token> tokens(65, 1);
   std::vector<std::int32_t> chain;
   for (int e = 0; e < 65; ++e) chain.push_back(e - 1);
-  wrong += expect_refused(tokens, chain, "trees: request 1: node 65: the depth is 65, expected at most 64");
+  wrong += expect_refused(tokens, chain, "trees: request 1: node 65: the depth: got 65, expected at most 64");
   tokens.assign(33, 1);
   wrong += expect_refused(tokens, std::vector<std::int32_t>(33, -1),
-                          "trees: request 1: node 0: the number of drafts is 33, expected at most 32");
+                          "trees: request 1: node 0: the number of drafts: got 33, expected at most 32");
   return wrong;
 }
 

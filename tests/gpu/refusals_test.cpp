@@ -60,12 +60,12 @@ void refuse() {
   expect_refusal<std::logic_error>("optimal_transport has no kernel: ", [&] {
     gpu::verify_batch(verifiers::OptimalTransport{}, one_position(&two), nullptr);
   });
-  expect_refusal<std::invalid_argument>("position 0: the number of drafts is 3, expected 1 .. 2",
+  expect_refusal<std::invalid_argument>("position 0: the number of drafts: got 3, expected 1 .. 2",
                                         [&] { gpu::DeviceBatch<float>{one_position(&three)}; });
   gpu::Batch<float> beyond = one_position(&two);
   const std::vector<Token> outside{0, 8};
   beyond.drafts = outside.data();
-  expect_refusal<std::invalid_argument>("draft 1 is 8, expected a token below 8",
+  expect_refusal<std::invalid_argument>("draft 1: got 8, expected a token below 8",
                                         [&] { gpu::DeviceBatch<float>{beyond}; });
 
   gpu::DraftBatch<float> drafts;
@@ -74,8 +74,12 @@ void refuse() {
   drafts.proposal = row.data();
   drafts.draft_stride = 2;
   drafts.wanted = &three;
-  expect_refusal<std::invalid_argument>("drafts: position 0: the number of drafts is 3, expected 1 .. 2",
+  expect_refusal<std::invalid_argument>("drafts: position 0: the number of drafts: got 3, expected 1 .. 2",
                                         [&] { gpu::DeviceDrafts<float>{drafts}; });
+  drafts.proposals = 0;
+  expect_refusal<std::invalid_argument>("drafts: proposals: got 0, expected 1 or more",
+                                        [&] { gpu::DeviceDrafts<float>{drafts}; });
+  drafts.proposals = 1;
   expect_refusal<std::invalid_argument>(
       "drafts by cluster", [&] { gpu::draft_batch(drafters::Iid{}, drafts, nullptr, gpu::Mapping::cluster); });
 
