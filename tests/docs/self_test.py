@@ -5,6 +5,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import check_calls
 import check_links
 import commands
 import markdown
@@ -145,6 +146,28 @@ class Pages(unittest.TestCase):
                  "| other | table |\n| --- | --- |\n| a | b |\n")
         seen, wrong = check_links.without_tests(markdown.ROOT, markdown.split(table)[1])
         self.assertEqual((seen, [line for line, _ in wrong]), (6, [5, 5, 6]))
+
+    def test_steps_of_calls(self):
+        text = (f"{check_calls.SECTION}\n\n### one\n\n1. `a.cpp`: `f` runs.\n\n### two\n\n1. `a.cpp`: `G` runs.\n\n"
+                "### three\n\n1. `b.py`: `f` runs.\n\n## Next\n\n1. other text\n")
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "a.cpp").write_text("class G {};\nint g(int);\nint A::f(int (*h)(int)) const {\n  return g(h(1));\n}\n")
+            for name in ("b", *(f"b{n}" for n in range(20))):
+                (root / f"{name}.py").write_text("def f():\n    g()\n")
+
+            def faults(old="", new=""):
+                return check_calls.mistakes(text.replace(old, new, 1), root)[1]
+
+            self.assertEqual(check_calls.mistakes(text, root), (3, []))
+            for old, new, fault in (("`f` runs", "`g` runs", "function g"), ("`f` runs", "`h` runs", "function h"),
+                                    ("b.py`: `f", "b.py`: `g", "function g"), ("a.cpp", "c.cpp", "file c.cpp"),
+                                    ("1. `a.cpp`: `f` ", "1. `a.cpp` ", "got the step"), ("### two", "two", "2 calls"),
+                                    ("1. `a.cpp`: `f` runs.", "", "got 0 files"), ("## Three", "## Two", "0 calls")):
+                self.assertIn(fault, " ".join(faults(old, new)), (old, new))
+            steps = "".join(f"{n + 1}. `b{n}.py`: `f` runs.\n" for n in range(20))
+            self.assertEqual(faults("1. `a.cpp`: `f` runs.\n", steps), [])
+            self.assertEqual(faults("1. `b.py`", steps + "21. `b.py`"), ["### three: got 21 files, expected 1 to 20"])
 
     def test_a_tutorial_is_typed(self):
         text = TUTORIAL.replace("cat | with --number\n", "").replace("    $ echo x\n    shown\n\n", "")
