@@ -16,6 +16,7 @@ from draftproof.engines import Engine, EngineAdapter
 
 PENALTY = 1.0  # presence penalty of the last token alone, so that texts with penalties are still Markov chains
 LOOKAHEAD = {"speculative_type": "lookahead", "ngram_update": True}
+HEADS = {"hidden_states": True, "eagle_depth": 2, "eagle_topk": 2, "draft_predict_length": 1}
 
 
 def save_table(place: Path, embedded: str, rows: Any, second: str = "", kept: str = "") -> None:
@@ -68,8 +69,12 @@ def save_eagle(folder: Path, rows: Any) -> None:
     op.save([same], str(folder / "eagle_d2t.mnn"))
 
 
-def written(folder: Path, target: Any, length: int, **options: Any) -> list[int]:
-    """Returns `length` tokens after token 0, at temperature 1."""
+def save_mtp(folder: Path, rows: Any) -> None:
+    save_table(folder / "mtp.mnn", "input_embed", rows, "hidden_states")
+
+
+def loaded(folder: Path, target: Any, **options: Any) -> Any:
+    """Returns a model of the engine, at temperature 1."""
     import MNN.llm
 
     size = len(target)
@@ -79,13 +84,19 @@ def written(folder: Path, target: Any, length: int, **options: Any) -> list[int]
     words = [b64encode(f"<{token}>".encode()).decode() for token in range(size)]
     (folder / "tokenizer.txt").write_text("\n".join(["430 1", "0 0 0", "", str(size), *words, ""]))
     config = {"hidden_size": size, "layer_nums": 1, "attention_mask": "float", "precision": "high", "memory": "high"}
-    config |= {"thread_num": 1, "llm_config": "config.json", "sampler_type": "mixed", "mixed_samplers": ["temperature"]} | options
+    config |= {"thread_num": 1, "llm_config": "config.json", "sampler_type": "mixed", "mixed_samplers": ["temperature"]}
+    config |= options
     (folder / "config.json").write_text(json.dumps(config))
     model = MNN.llm.create(str(folder / "config.json"))
     model.load()
+    return model
+
+
+def written(model: Any, length: int) -> list[int]:
+    """Returns the tokens that the engine writes after the prompt 0 0, `length` or, with drafts, some more."""
     model.generate_init()
-    text: list[int] = model._c_obj.generate([0, 0], length)  # the method of `model` asks for no tokens
-    return text[:length]
+    text: list[int] = model._c_obj.generate([0, 0], length)  # the method `generate` of `model` asks for no tokens
+    return text
 
 
 def whole(name: str, head: str = "", penalty: bool = False, **options: Any) -> Any:
@@ -96,14 +107,13 @@ def whole(name: str, head: str = "", penalty: bool = False, **options: Any) -> A
             target /= target.sum(1, keepdims=True)
             given |= {"mixed_samplers": ["penalty", "temperature"], "presence_penalty": PENALTY, "penalty_window": 1}
         with tempfile.TemporaryDirectory(prefix="draftproof-") as folder:
-            if head:
-                given |= {"speculative_type": head, "hidden_states": True, "eagle_depth": 2, "eagle_topk": 2}
             if head == "eagle":
                 save_eagle(Path(folder), proposal)
-            elif head:
-                given["draft_predict_length"] = 1  # of more drafts, the engine reads the rows of more heads
-                save_table(Path(folder) / "mtp.mnn", "input_embed", proposal, "hidden_states")
-            return written(Path(folder), target, length, **given)
+                given = HEADS | given | {"speculative_type": head}
+            elif head:  # for more than one draft, the engine reads the rows of more heads
+                save_mtp(Path(folder), proposal)
+                given |= HEADS | {"speculative_type": head}
+            return written(loaded(Path(folder), target, **given), length)[:length]
 
     return adapter(None, name=f"mnn_{name}", arrays="numpy", generate=generate)
 
