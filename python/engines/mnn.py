@@ -126,7 +126,7 @@ ENGINE = Engine(
     packages=("MNN==3.6.1",),
     replaces="the models, by tables of next-token distributions; the tokenizer, by one that is not called",
     adapters=(
-        sampled("lookahead", "temperature 1; drafts are copied from the text", **LOOKAHEAD),
+        sampled("lookahead", "temperature 1, drafts from the text; the engine seeds its numbers itself", **LOOKAHEAD),
         sampled("lookahead_penalty", "the same with a presence penalty of the last token", penalty=True, **LOOKAHEAD),
         sampled("alone_penalty", "a control of the penalty: no drafts", penalty=True),
         sampled("eagle", "temperature 1; trees of an EAGLE head", head="eagle"),
