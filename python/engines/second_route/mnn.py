@@ -43,6 +43,9 @@ def penalty(texts: int = 4000) -> None:
         with tempfile.TemporaryDirectory() as folder:
             model = ADAPTER.loaded(Path(folder), np.full((2, 2), 0.5), **given, **options)
             seen = Counter(tuple(ADAPTER.written(model, 2)[:2]) for _ in range(texts))
+            rows = np.array([[2, 1], [2, 1]]) / 3
+            greedy = ADAPTER.loaded(Path(folder), rows, **given | {"mixed_samplers": ["penalty", "greedy"]}, **options)
+            print(f"  {name}: greedy text on rows (2 1)/3, expected [1, 0, 0]:", ADAPTER.written(greedy, 3)[:3])
         print(f"  {name}: counted", [round(seen[pair] / texts, 4) for pair in pairs], f"in {texts} texts")
 
 
