@@ -131,10 +131,12 @@ def model_of(folder: Path, target: Any, draft: Any = None, **form: bool) -> Any:
 def answered(
     models: list[Any], prompt: Any, length: int, given: Any, interrupted: bool = False, **speculative: Any
 ) -> list[int]:
-    """Returns the tokens, at most `length`, that the engine writes after a prompt. The second of two models is an MTP
-    head. `interrupted`: after a third of the
-    tokens, the last two are removed and appended again, which discards tokens that the engine has decided but not yet
-    returned. The engine cannot remove only one."""
+    """Returns the tokens, at most `length`, that the engine writes after a prompt.
+
+    models: the target, which has a draft model in it or not; or the target and an MTP head.
+    interrupted: after a third of the tokens, the last two are removed and appended again, which discards tokens that
+        the engine has decided but not yet returned. The engine cannot remove only one.
+    """
     import onnxruntime_genai as engine
 
     options = {"top_k": 0, "top_p": 1.0} | dict(given)
