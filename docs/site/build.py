@@ -69,7 +69,8 @@ def mkdocs(folder, staged, menu):
         if place not in in_menu:
             groups[{"findings": "Findings", "studies": "Studies", "design": "Design"}.get(place.split("/")[0], "Guides")
                    ].append(place)
-    read = re.findall(r"\]\(([\w/-]+\.md)", (registry.ROOT / "docs/contents.md").read_text())  # the reading order
+    linked = re.findall(r"\]\(([\w/-]+\.md)", (registry.ROOT / "docs/contents.md").read_text())  # the reading order
+    read = [stage.place_of(f"docs/{path}") for path in linked]
     for places in groups.values():
         places.sort(key=lambda place: read.index(place) if place in read else len(read))
     settings = {

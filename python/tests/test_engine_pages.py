@@ -1,10 +1,11 @@
-"""Tests of results of engines: versions and their differences, the page, and measurements of texts."""
+"""Tests of results of engines: versions and their differences, the pages, and measurements of texts."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import math
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from draftproof.engines import discover, module_of
+from draftproof.engines import command, discover, findings, module_of
 from draftproof.engines import pages as engine_pages
 from draftproof.engines import results as engine_results
 from draftproof.engines.engine import Missing
@@ -61,14 +62,13 @@ def test_versions_are_in_order_and_differences_are_named(tmp_path: Path) -> None
     assert engine_results.difference(old, old) == []
 
 
-def test_the_page_shows_the_newest_result_and_the_findings(checkout: Path) -> None:
+def test_the_page_shows_the_newest_result(checkout: Path) -> None:
     kept = checkout / "python" / "engines" / "results"
     engine_results.write(_result("0.9.2", "passed"), kept)
     engine_results.write(_result("0.10.0", "failed", counterexample="p=(1 1)/2"), kept)
-    (checkout / "docs" / "findings" / "engine-small.md").write_text("# A bug of small\n\ntext\n")
     text = engine_pages.write_page(checkout).read_text()
     assert "| small | 0.10.0 | `chain` |" in text and "0.25 (1e-07)" in text and "failed: `exact_distribution`" in text
-    assert "[A bug of small](findings/engine-small.md)" in text and "    p=(1 1)/2" in text
+    assert "    p=(1 1)/2" in text
     assert "- small: 0.9.2, 0.10.0" in text
 
 
@@ -180,6 +180,79 @@ def test_the_page_in_docs_is_written_from_the_stored_results(tmp_path: Path) -> 
     for part in ("python/engines/results", "python/engines/measured", "python/engines/packages", "docs/findings"):
         shutil.copytree(ROOT / part, tmp_path / part)
     assert engine_pages.write_page(tmp_path).read_text() == (ROOT / "docs" / "engines.md").read_text()
+
+
+PAGE = """# A bug of small
+
+Version: small 0.9.2, whose version 0.10.0 was not run.
+
+*Mutant.* `one`; `two` is
+like `three`.
+
+## Upstream
+
+Reported: owner/small#5, open, for 0.9.2
+and `0.8`. Searched: "small".
+"""
+
+
+def test_the_page_of_findings_has_a_row_for_each_engine(checkout: Path) -> None:
+    folder = checkout / "docs" / "findings"
+    (folder / "engine-small.md").write_text(PAGE)
+    several = PAGE.replace("Version: small", "Versions: b, commit 12ef (by torch 2.1), Small").replace("*Mutant.*", "")
+    (folder / "engine-several.md").write_text(several)
+    (folder / "other.md").write_text("# Another result\n\nVersion: none\n")
+    lines = findings.write_page(checkout).read_text().splitlines()
+    assert findings.write_page(checkout).read_text().splitlines() == lines  # the page itself is not among the others
+    said = "Reported: owner/small#5, open, for 0.9.2 and `0.8`."
+    assert [line for line in lines if line.endswith(f" {said} |")] == [
+        f"| b | commit 12ef | [A bug of small](engine-several.md) |  | {said} |",
+        f"| Small | 0.9.2 | [A bug of small](engine-several.md) |  | {said} |",
+        f"| small | 0.9.2 | [A bug of small](engine-small.md) | `one`, `two`, `three` | {said} |",
+    ]
+    assert [line for line in lines if line.startswith("- ")] == ["- [Another result](other.md)"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("## Upstream", "## Effect", "8: got the last section 'Effect', expected a last section '## Upstream'"),
+        ("## Upstream\n\n", "", "1: got no section, expected a last section '## Upstream'"),
+        ('"small".\n', '"small".\n\n## Effect\n', "13: got the last section 'Effect', expected a last section"),
+        ("Reported: owner/small#5,", "Reported: #5,", "8: got 'Reported: #5, open, for 0.9.2 and `0.8`.' in section"),
+        ("Reported", "It is reported", "8: got 'It is reported: owner/small#5, open, for 0.9.2 and `0.8`.' in"),
+        (PAGE[PAGE.index("Reported") :], "", "8: got no sentence in section Upstream, expected 'No report was found.'"),
+        ("Version: small 0.9.2,", "Version: 0.9.2,", "3: got 'Version: 0.9.2, whose version 0.10.0 was not run.'"),
+        ("Version: small", "With small", "1: got no line 'Version:', expected 'Version: ENGINE VERSION'"),
+    ],
+)
+def test_a_page_of_an_engine_in_another_form_is_named(
+    old: str, new: str, said: str, checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert PAGE.count(old) == 1
+    (checkout / "docs" / "findings" / "engine-small.md").write_text(PAGE.replace(old, new))
+    assert command.main(["--write-docs"]) == command.BAD_INPUT
+    assert f"engine-small.md:{said}" in capsys.readouterr().err
+    assert not (checkout / "docs" / "findings" / "README.md").exists()
+
+
+@pytest.mark.parametrize(
+    "said", ["No report of it was found.", "Fixed: a/b.c#1, in 2.0.1.", "Reported: a/b#1, closed.", "By design."]
+)
+def test_states_of_findings(said: str, tmp_path: Path) -> None:
+    path = tmp_path / "engine-small.md"
+    path.write_text(PAGE[: PAGE.index("Reported")] + said + " Searched: nothing.\n")
+    assert findings.read(path).state == said
+
+
+def test_the_page_of_findings_in_docs_is_written_from_its_pages(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs" / "findings", tmp_path / "docs" / "findings")
+    (tmp_path / "docs" / "findings" / "README.md").unlink()
+    assert findings.write_page(tmp_path).read_text() == (ROOT / "docs" / "findings" / "README.md").read_text()
+    mutants = (ROOT / "docs" / "mutants.md").read_text()
+    for page in sorted((tmp_path / "docs" / "findings").glob("engine-*.md")):
+        for name in findings.read(page).mutants:
+            assert re.search(rf"\b{name}\b", mutants), f"{page.name}: {name} is not in docs/mutants.md"
 
 
 def test_stored_remarks_are_those_of_the_adapters() -> None:

@@ -5,7 +5,8 @@
     python -m draftproof engines --list              versions, adapters, and why an engine is skipped
     python -m draftproof engines --install lmdeploy  into DRAFTPROOF_ENGINE_PACKAGES, build/engines if not set
     python -m draftproof engines deepspec --repeat 100   as many gates with other seeds: how many passed
-    python -m draftproof engines --write-docs        docs/engines.md, docs/census.md from python/engines/results
+    python -m draftproof engines --write-docs        docs/engines.md, docs/census.md from python/engines/results, and
+                                                     docs/findings/README.md from the pages beside it
 
 Exit codes: 0 all adapters passed, 1 an adapter failed, 2 bad input, 3 undecided, 4 an engine died, 77 none could
 run.

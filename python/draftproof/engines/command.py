@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import draftproof.engines
-from draftproof.engines import census, pages, results
+from draftproof.engines import census, findings, pages, results
 from draftproof.engines.engine import Engine, Missing, discover, repository
 from draftproof.engines.install import install
 from draftproof.program import Parser, say
@@ -54,6 +54,7 @@ def _run(known: dict[str, Engine], chosen: dict[str, list[str]], base: Path, opt
     if options.list:
         return _list([known[name] for name in chosen])
     if options.write_docs:
+        findings.write_page(base)
         pages.write_page(base)
         census.write_page(base)
         return PASSED
@@ -90,7 +91,8 @@ def _parser() -> Parser:
     parser.add_argument(
         "--write-docs",
         action="store_true",
-        help="write docs/engines.md and docs/census.md from the stored results, run no engine",
+        help="write docs/engines.md and docs/census.md from the stored results, and docs/findings/README.md from the "
+        "pages beside it, run no engine",
     )
     parser.add_argument("--seed", type=int, default=1, help="seed of models and predictions [%(default)s]")
     parser.add_argument("--timings", action="store_true", help="store the seconds of each adapter")

@@ -37,6 +37,11 @@ kernels are CUDA sources.
 `examples/engine_pull_request` has a gate of one file for the tests of an engine. `python/engines/recorders` records
 runs of transformers and vLLM for `draftproof audit` ([captures.md](captures.md)).
 
+The bugs are in [findings](findings/README.md). The page of a bug, `docs/findings/engine-NAME.md`, begins with
+`Version: ENGINE VERSION` or `Version: ENGINE, commit HASH`, names its mutants after `*Mutant.*`, and ends with a
+section `## Upstream`, whose first sentence is `No report was found.`, `Reported: OWNER/NAME#NUMBER, open.` (or
+`closed`), `Fixed: OWNER/NAME#NUMBER, in VERSION.` or `By design.`, before the queries that were searched.
+
 The proof tier uses small models: 2 to 4 tokens in the vocabulary, up to four drafted tokens, drafts from the declared
 sampling. *Distance* is the largest total variation between the exact output distribution, found by calls, and the
 target; the number in brackets is the largest distance that rounding explains. A passed check found no difference on
@@ -51,7 +56,6 @@ def write_page(base: Path) -> Path:
     newest = {one["engine"]: one for one in _stored(base)}
     sections = (
         _summary(newest),
-        _findings(base),
         _repeated(newest),
         measured.acceptance(base),
         measured.texts(base),
@@ -145,15 +149,6 @@ def replayed(adapter: dict[str, Any]) -> list[tuple[str, str, str]]:
 
 def cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
-
-
-def _findings(base: Path) -> list[str]:
-    pages = sorted((base / "docs" / "findings").glob("engine-*.md"))
-    lines = ["## Findings", ""] if pages else []
-    for page in pages:
-        title = page.read_text().partition("\n")[0].lstrip("# ").strip()
-        lines.append(f"- [{title}](findings/{page.name})")
-    return lines
 
 
 def _unnamed(again: dict[str, Any]) -> str:
