@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -25,6 +27,14 @@ std::string status_text(std::int32_t status) {
                                                   "failed", "no_mass",   "tape_short"};
   const auto known = static_cast<std::size_t>(status) < names.size();
   return known ? fmt::format("{} ({})", status, names[static_cast<std::size_t>(status)]) : fmt::format("{}", status);
+}
+
+/// Returns the entries of all rows, one row after another.
+template <class T>
+std::vector<T> joined(const std::vector<std::vector<T>>& rows) {
+  std::vector<T> all;
+  for (const auto& row : rows) all.insert(all.end(), row.begin(), row.end());
+  return all;
 }
 
 /// The buffers that a library writes in one call.
@@ -178,40 +188,57 @@ std::vector<std::int32_t> LoadedLibrary::generate(const ServedModels& models) {
 
 std::vector<std::vector<std::uint8_t>> LoadedLibrary::select(const ServedSelection& selection) {
   expect(library_.functions().select != nullptr, "select", "NULL in the table of functions", "a function");
-  // Each field holds copies of all rows of one request, one after another, because a library may write to its input.
-  struct Flat {
-    std::vector<double> q;
-    std::vector<std::int32_t> legal;
+  // The arrays of one request: the rows of q and legal one after another, and inputs that the library reads.
+  struct Arrays {
+    explicit Arrays(const ServedSelection::Request& request)
+        : q_rows{joined(request.q)},
+          legal_rows{joined(request.legal)},
+          tokens(std::as_bytes(std::span(request.drafts))),
+          parents(std::as_bytes(std::span(request.parents))),
+          q(std::as_bytes(std::span(q_rows))),
+          legal(std::as_bytes(std::span(legal_rows))),
+          confidence(std::as_bytes(std::span(request.confidence))),
+          past_confidence(std::as_bytes(std::span(request.past_confidence))) {}
+
+    bool unchanged() const {
+      return tokens.unchanged() && parents.unchanged() && q.unchanged() && legal.unchanged() &&
+             confidence.unchanged() && past_confidence.unchanged();
+    }
+
+    std::vector<double> q_rows;
+    std::vector<std::int32_t> legal_rows;
+    LibraryInput tokens, parents, q, legal, confidence, past_confidence;
   };
-  std::vector<Flat> flat(selection.requests.size());
+  std::deque<Arrays> arrays;  // because inputs cannot be moved
   std::vector<dp_drafted> drafted;
   std::size_t drafts = 0;
-  for (std::size_t r = 0; r < selection.requests.size(); ++r) {
-    const ServedSelection::Request& request = selection.requests[r];
-    for (const auto& row : request.q) flat[r].q.insert(flat[r].q.end(), row.begin(), row.end());
-    for (const auto& row : request.legal) flat[r].legal.insert(flat[r].legal.end(), row.begin(), row.end());
+  for (const ServedSelection::Request& request : selection.requests) {
+    const Arrays& given = arrays.emplace_back(request);
     drafted.push_back({.drafts = static_cast<std::int32_t>(request.drafts.size()),
                        .length = static_cast<std::int32_t>(request.past_confidence.size()),
                        .accepted = request.accepted,
-                       .tokens = request.drafts.data(),
-                       .parents = request.parents.data(),
-                       .q = flat[r].q.data(),
-                       .legal = flat[r].legal.data(),
-                       .confidence = request.confidence.data(),
-                       .past_confidence = request.past_confidence.data()});
+                       .tokens = given.tokens.as<std::int32_t>(),
+                       .parents = given.parents.as<std::int32_t>(),
+                       .q = given.q.as<double>(),
+                       .legal = given.legal.as<std::int32_t>(),
+                       .confidence = given.confidence.as<double>(),
+                       .past_confidence = given.past_confidence.as<double>()});
     drafts += request.drafts.size();
   }
+  const LibraryInput cost(std::as_bytes(std::span(selection.cost))), requests(std::as_bytes(std::span(drafted)));
   const dp_selection in{.size = sizeof(dp_selection),
                         .vocabulary = selection.vocabulary,
                         .requests = static_cast<std::int32_t>(drafted.size()),
                         .budget = selection.budget,
                         .costs = static_cast<std::int32_t>(selection.cost.size()),
-                        .cost = selection.cost.data(),
-                        .request = drafted.data()};
+                        .cost = cost.as<double>(),
+                        .request = requests.as<dp_drafted>()};
   pattern_ ^= 0xFF;
   GuardedBuffer<std::int32_t> kept(drafts, pattern_);
   const std::int32_t status = library_.functions().select(library_.self(), &in, kept.data());
   expect(kept.intact(), "select", "a write outside `kept`", "writes inside it");
+  expect(cost.unchanged() && requests.unchanged() && std::ranges::all_of(arrays, &Arrays::unchanged), "select",
+         "inputs changed by the call", "unchanged inputs");
   expect(status == DP_OK, "select", fmt::format("status {}", status_text(status)), "0");
   std::vector<std::vector<std::uint8_t>> result;
   std::size_t at = 0;

@@ -504,31 +504,52 @@ def bench_interrupt(case):
 
 
 def work_killed(case):
-    """A run that is killed repeatedly, at random times, and resumed each time gives the bytes of an undisturbed run."""
-    asked = ("survey zipf:vocabulary=300,positions=200 --verifier k_seq,ladder --tuples 6000000 --instances 0"
-             " --threads 1 --json --quiet")
-    resumed = f"{asked} --checkpoint checkpoint --resume --output result.json"
-    saved, result = case.folder / "checkpoint", case.folder / "result.json"
+    """Runs that are killed repeatedly, at random times, and resumed each time give the bytes of undisturbed runs: one
+    command, in a nightly test every command that has checkpoints."""
+    commands = ["survey zipf:vocabulary=300,positions=200 --verifier k_seq,ladder --tuples 6000000 --instances 0"]
+    if os.environ.get("DRAFTPROOF_NIGHTLY"):
+        commands += ["simulate k_seq zipf:vocabulary=300 --tuples 100000000",
+                     "survey-paths zipf:vocabulary=8,positions=3 --verifier k_seq_tree,block -L 2,3 --steps 500000"
+                     " --instances 5",
+                     "prove k_seq accept_always typical_acceptance block --instances 400",
+                     "check k_seq accept_always --tier sampled --profile quick",
+                     "mutants --instances 2 --controls 1 --further 0",
+                     "reproduce order_of_schemes --effort 200000"]
+    for asked in commands:
+        name = asked.split()[0]
+        case.call(case.values["PROGRAM"], [*asked.split(), "--json", "--quiet", "--output", "whole.json"])
+        wanted = case.code
+        if wanted not in (0, 1):
+            case.fail(f"{name}: wanted a result")
+        resumed = f"{asked} --threads 1 --json --quiet --checkpoint {name} --resume --output result.json"
+        _kill_repeatedly(case, resumed.split(), wanted, case.folder / name)
+        case.run(wanted, resumed)
+        _holds(case, "result.json", f"{name}, killed and resumed", case.read("whole.json"))
+
+
+def _kill_repeatedly(case, words, wanted, saved):
+    """Starts the program 20 times and kills it at a random time. Every second run is killed only after it has changed
+    the checkpoint `saved`, so that slow machines make progress too. A run that ends first must have the exit code
+    `wanted`."""
+    result = case.folder / "result.json"
 
     def content():
         return saved.read_bytes() if saved.exists() else b""
 
-    # Every second run is killed only after it has written a checkpoint, so that slow machines make progress too.
     draws = random.Random(1)
     killed = kept = 0
     for run in range(20):
         result.unlink(missing_ok=True)
         before = content()
-        child = subprocess.Popen([case.values["PROGRAM"], *resumed.split()], cwd=case.folder)
+        child = subprocess.Popen([case.values["PROGRAM"], *words], cwd=case.folder)
         while run % 2 == 1 and content() == before and not result.exists() and child.poll() is None:
             time.sleep(0.001)
         time.sleep(draws.uniform(0.001, 0.1))
         child.kill()
-        if child.wait() not in (-signal.SIGKILL, 0):
+        if child.wait() not in (-signal.SIGKILL, wanted):
             case.fail(f"killed: wanted no other end, found {child.returncode}")
-        killed += child.returncode != 0
-        kept += child.returncode != 0 and content() != before
+        killed += child.returncode == -signal.SIGKILL
+        kept += child.returncode == -signal.SIGKILL and content() != before
+    print(f"{saved.name}: {killed} runs were killed, {kept} of them after a checkpoint")
     if not killed or not kept:  # At least one killed run must have added blocks.
         case.fail(f"{killed} runs were killed, {kept} of them after a checkpoint")
-    case.run(0, resumed)
-    _holds(case, "result.json", "killed and resumed", case.run(0, asked))

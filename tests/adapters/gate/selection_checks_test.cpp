@@ -77,6 +77,27 @@ TEST(SelectionChecks, AnswersOfAnotherShapeBreakTheProtocol) {
       "without the draft before it");
 }
 
+TEST(SelectionChecks, ALibraryMustNotChangeItsInputs) {
+  for (const char* array : {"tokens", "parents", "q", "legal", "confidence", "past_confidence", "cost", "request"}) {
+    const auto changes = library((std::string("changes_") + array).c_str());
+    const ServedSelection asked{.vocabulary = 2,
+                                .budget = 1,
+                                .cost = {0, 1},
+                                .requests = {{.drafts = {1},
+                                              .parents = {-1},
+                                              .q = {{0.5, 0.5}},
+                                              .legal = {{1, 1}},
+                                              .confidence = {1, 0.5},
+                                              .past_confidence = {0.5}}}};
+    try {
+      changes->select(asked);
+      ADD_FAILURE() << array;
+    } catch (const AdapterError& error) {
+      expect_words(error.what(), "select: got inputs changed by the call, expected unchanged inputs");
+    }
+  }
+}
+
 TEST(SelectionChecks, AnInstanceIsAskedAlone) {
   const auto wrong = library("low_probability_stop");
   const std::string biased = "budget=1 | L=1 K=1 [] p=(1 1)/2 q=(3 1)/4";
