@@ -1,6 +1,8 @@
 // Tests of decisions on rows stored in 16 bits, on fresh rows with different proposals, and with a RefusalPlan.
 #include <cmath>
 #include <iostream>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -38,8 +40,8 @@ std::vector<double> widened(const std::vector<Entry>& row) {
 
 template <class Entry>
 struct StoredVerdicts : testing::Test {
-  /// Expects equal verdicts, for the same random bits, on stored rows and on the same rows as floats. Each decision
-  /// draws its drafts from its own rows.
+  /// Expects equal drafts and equal verdicts, for the same random bits, on stored rows and on the same rows as floats.
+  /// Each decision draws its drafts from its own rows.
   template <class V, class D>
   static void expect_equal_verdicts(int drafts) {
     int accepted_drafts = 0, corrected = 0;
@@ -61,9 +63,12 @@ struct StoredVerdicts : testing::Test {
           Philox drafting(pair, trial, Philox::Role::draft), verifying(pair, trial, Philox::Role::verify);
           Token tokens[max_drafts] = {};
           const int count = D{}.draw(rows, drafts, drafting, tokens);
-          return verify(verifier, DraftedPosition(rows, tokens, count), rows_plan, verifying);
+          return std::pair(std::vector(tokens, tokens + count),
+                           verify(verifier, DraftedPosition(rows, tokens, count), rows_plan, verifying));
         };
-        const Verdict found = decide(stored, plan), wanted = decide(floats, float_plan);
+        const auto [drawn, found] = decide(stored, plan);
+        const auto [wanted_drafts, wanted] = decide(floats, float_plan);
+        ASSERT_EQ(drawn, wanted_drafts) << "pair " << pair << " trial " << trial;
         ASSERT_EQ(found.token, wanted.token) << "pair " << pair << " trial " << trial;
         ASSERT_EQ(found.accepted, wanted.accepted) << "pair " << pair << " trial " << trial;
         (found.accepted >= 0 ? accepted_drafts : corrected) += 1;
