@@ -1,6 +1,7 @@
 // Tests of sources of positions: parametric families, capture files, and the errors of their specifications.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <draftproof/captures/families/generated.hpp>
 #include <draftproof/captures/source.hpp>
@@ -231,6 +232,23 @@ TEST_F(SourceTest, FamilyBySpec) {
   EXPECT_EQ(source.pair(2).proposals[1], all.proposals[0]);
   EXPECT_EQ(source.describe()["seed"], 9);
   EXPECT_EQ(Source::open("gaussian_logits").proposal_names(), std::vector<std::string>{"draft"});
+}
+
+TEST_F(SourceTest, ASampleHasOnePositionOfEachRange) {
+  const auto addresses = [](const Selection& selection, std::uint64_t seed) {
+    const Source source = Source::open("zipf:vocabulary=4,positions=12", {.seed = seed, .selection = selection});
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < source.positions(); ++i) found.push_back(source.address(i));
+    return found;
+  };
+  std::vector<std::set<std::size_t>> ranges(3);
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const auto found = addresses({.first = 2, .end = 10, .sample = 3}, seed);
+    ASSERT_EQ(found.size(), ranges.size());
+    for (std::size_t i = 0; i < found.size(); ++i) ranges[i].insert(found[i]);
+  }
+  EXPECT_EQ(ranges, (std::vector<std::set<std::size_t>>{{2, 3, 4}, {5, 6, 7}, {8, 9}}));
+  EXPECT_EQ(addresses({.first = 2, .end = 5, .sample = 8}, 1), (std::vector<std::size_t>{2, 3, 4}));
 }
 
 TEST_F(SourceTest, RefusesWhatItCannotOpen) {

@@ -469,6 +469,7 @@ def interrupt(case):
         wants(report["complete"] is False, "an incomplete result")
         if len(numbers) == 1:
             wants(report["schema"] == "draftproof.simulate/3", "the result of a simulation")
+            wants(re.search(r"simulating: 0 %, [0-9]+ s left", case.err), "progress of a run that has hardly begun")
             wants(0 < report["tuples"] < int(years), "the trials that were made")
             wants(abs(report["draft_accepted"] / report["tuples"] - report["single_draft"]) < 0.1, "their statistics")
     # If a position has too many tuples to finish, the tuples drawn so far are reported.
@@ -489,6 +490,14 @@ def interrupt(case):
         report = json.loads(_stopped(case, asked, "proving", number))
         proof, = report["proofs"]
         wants(proof["complete"] is False and proof["verdict"] == "stopped", "a proof that was stopped")
+
+
+def long_message(case):
+    """The middle of an error message of more than 1000 characters is cut out."""
+    case.call(case.values["PROGRAM"], ["survey", "first" + "x" * 3000])
+    head, _, tail = case.err.partition(" ... ")
+    if case.code != 2 or head != "draftproof: first" + "x" * 495 or len(tail) != 501 or ", expected a path" not in tail:
+        case.fail("expected 500 characters, dots and 500 characters")
 
 
 def bench_interrupt(case):

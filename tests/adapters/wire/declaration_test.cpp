@@ -119,6 +119,10 @@ TEST(Declaration, FaultsHaveFieldFoundAndWanted) {
   EXPECT_EQ(fault(asked), "none");
   asked["memory"] = 2;
   expect_parts(fault(asked), {"memory", "expected no memory with requests"});
+  json tempered = {{"settings", {"temperature"}}, {"dtypes", {"float32", "float16"}}};
+  EXPECT_EQ(fault(tempered), "none");
+  tempered["dtypes"] = {"float16", "float32"};
+  expect_parts(fault(tempered), {"settings", "got a temperature for rows of float16"});
 }
 
 }  // namespace
