@@ -22,6 +22,8 @@ from draftproof.serve import ask
 from draftproof.subject import FunctionFailed, Subject
 
 _MOST_PAIRS = 100_000  # most pairs (draft tuple, token with p > 0); each pair takes a call of the function
+_PREDICTIONS = 256  # predictions for each tuple of drafts unless they are given; each takes a call of the function
+_MOST_NUMBERS = 2**29  # most entries of rows that these calls read, two gibibytes in float32
 
 
 def distribution(
@@ -56,7 +58,8 @@ def distribution(
     Cost: some hundred calls for each tuple of drafts.
     Source: derived here, docs/adapters.md.
     Raises: ValueError for entries that are not finite, and without `time_limit` for more than 100,000 pairs of a tuple
-    of drafts and a token with p > 0, because fn is called at least once for each;
+    of drafts and a token with p > 0, because fn is called at least once for each, and for rows of which the calls read
+    more than 2^29 entries;
     ProgramError for other rows that are not probabilities;
     FunctionFailed if fn raises on every input; UnknownRandomness; Ended after `time_limit` seconds; ProgramNotFound.
     """
@@ -77,6 +80,13 @@ def distribution(
         raise ValueError(
             f"p, q: got {count:,} tuples of drafts on {rows_p.shape[1]:,} tokens, which need at least {most:,} calls "
             f"of fn; expected at most {_MOST_PAIRS:,}, or a time_limit in seconds"
+        )
+    calls = max(most, count * (_PREDICTIONS if predictions is None else _integer("predictions", predictions)))
+    entries = rows_p.size + rows_q.size
+    if time_limit is None and calls * entries > _MOST_NUMBERS:
+        raise ValueError(
+            f"p, q: got rows of {entries:,} entries, which at least {calls:,} calls of fn read; expected at most "
+            f"{_MOST_NUMBERS:,} entries in all these calls, fewer predictions, or a time_limit in seconds"
         )
     if by_distribution:
         length = len(rows_q)
