@@ -24,8 +24,11 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / "docs/site/packages.txt").write_text("# none\n")
     for name in ("python/environment.py", "docs/site/build.py"):
         (tmp_path / name).write_text("import sys\nprint(*sys.argv)\n")
-    for name in ("cmake/release.sh", "programs/cmake", "programs/ctest"):
+    for name in ("cmake/release.sh", "programs/cmake", "programs/apt-get"):
         (tmp_path / name).write_text(PRINTS)
+    (tmp_path / "programs/dpkg-query").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "programs/sudo").write_text('#!/bin/sh\nexec "$@"\n')
+    for name in ("cmake/release.sh", *(f"programs/{one.name}" for one in (tmp_path / "programs").iterdir())):
         (tmp_path / name).chmod(0o755)
     return tmp_path
 
@@ -53,6 +56,12 @@ def test_release_goes_into_the_named_folder(tree: Path, arguments: list[str], wa
     environment = "build/default/python/release"
     assert f"python/environment.py make {environment} python/requirements/release.txt" in lines
     assert lines[-1].split() == ["release.sh", wanted, f"{environment}/bin/python", "build/default/draftproof", *options]
+
+
+@pytest.mark.parametrize(("options", "installs"), [([], True), (["dist", "--no-wheel"], True), (["--no-site"], False)])
+def test_release_installs_what_the_site_needs(tree: Path, options: list[str], installs: bool) -> None:
+    (tree / "docs/site/packages.txt").write_text("mkdocs  # for the pages\n")
+    assert ("apt-get update -qq" in dev(tree, "release", *options)) == installs
 
 
 def test_docs_goes_into_the_build_folder(tree: Path) -> None:
