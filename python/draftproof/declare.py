@@ -117,7 +117,9 @@ def adapter(
                 all, and its output ends with its token after the last kept draft, or with that draft
     select_trees  whether the policy also chooses from trees
     select_matching_alone  whether the policy is for sample-and-match only
-    fewest_drafts, most_drafts  the smallest and the largest number of drafts that fn is defined for; most 0: no limit
+    fewest_drafts  the smallest number of drafts that fn is defined for. With 0 `distribution` takes a step without
+              drafts; `check` gives each row at least one
+    most_drafts  the largest number of drafts that fn is defined for; 0: no limit
     most_vocabulary  the largest V that fn is defined for; 0: no limit
     tolerance   largest total variation from the target that passes, 0 to 1, for an approximate rule
     batch_invariant  whether fn promises that the result of a row has the same bits in every batch

@@ -56,6 +56,14 @@ def test_wrong_arguments_are_named(call: Callable[[], Any], words: str) -> None:
     assert words in str(caught.value) and "expected" in str(caught.value)
 
 
+def test_a_step_without_drafts_is_declared() -> None:
+    rows, none = [[0.25, 0.75]], np.zeros((0, 2))
+    with pytest.raises(draftproof.ProgramError, match="drafts: got 0, expected at least 1, as the program declares"):
+        draftproof.distribution(verify, rows, none, [])
+    found = draftproof.distribution(verify, rows, none, [], fewest_drafts=0)
+    assert [found.of([token]) for token in (0, 1)] == [0.25, 0.75]
+
+
 def test_a_program_that_prints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve, "_served", lambda *_: (0, "", "killed"))
     with pytest.raises(draftproof.ProgramError, match="got nothing, expected a JSON object; killed"):
