@@ -22,9 +22,9 @@ from .program import short
 
 if TYPE_CHECKING:
     from .decode.context import Context
-    from .decode.drafters import Drafter
+    from .decode.drafters import Drafter, Proposal
     from .decode.models import Models
-    from .decode.settings import Setting, Settings, Shape
+    from .decode.settings import Setting, Settings
 
 SCHEMA, VERSION = "draftproof/costs", 1
 
@@ -66,6 +66,7 @@ def costs(
     contexts: Sequence[int] = (128,),
     shapes: Sequence[str] = ("1x1", "1x4", "1x8", "2x4", "4x4", "4-2-1-1"),
     verifiers: Sequence[str] | None = None,
+    drafts: str | None = None,
     rounds: int = 9,
     texts: Any = None,
     tokenizer: Any = None,
@@ -73,13 +74,14 @@ def costs(
 ) -> dict[str, Any]:
     """Measures a table of costs, in rounds that run every cell once, in random order.
 
-    A pass includes the softmax of its rows, and a pass of the draft model the draw of a token of each row. Verifiers
-    decide on drafts of the draft model, or of an n-gram model of the text if there is no draft model.
+    A pass includes the softmax of its rows, and a pass of the draft model the draw of a token of each row. The time of
+    a verifier includes the update of both caches. Verifiers decide on drafts of the timed source.
 
     target, draft, settings: as `draftproof.decode` takes them.
     tokens: numbers of positions of one pass. batches: numbers of texts of one pass. contexts: numbers of tokens in the
         cache.
     shapes: drafts for which verifiers are timed. verifiers: names of verifiers, or None for all that fit the shape.
+    drafts: the source of drafts that is timed, `model` or `ngram`; None for the draft model if there is one.
     texts: as `draftproof.decode` takes them; joined and repeated they fill the caches. If None, tokens are drawn
         uniformly, and the rows and the times of verifiers are not typical.
 
@@ -95,7 +97,7 @@ def costs(
 
     library("torch")
     from .decode.models import Models
-    from .decode.settings import Settings, listed, shape_of
+    from .decode.settings import Settings, listed, settings_of, shape_of
 
     for place, numbers in (("tokens", tokens), ("batch", batches), ("context", contexts), ("rounds", (rounds,))):
         given = listed(place, numbers)
@@ -107,30 +109,75 @@ def costs(
         raise CaptureError("say", short(say), "a function")
     trees = [shape_of(shape) for shape in listed("shapes", shapes)]
     models = Models(target, draft, settings or Settings(), tokenizer)
-    ids = _filling(models, max(contexts), texts)
-    cells = [
-        cell
-        for name, make in (("target_pass", models.context), ("draft_pass", models.draft_context))
-        if name == "target_pass" or models.draft is not None
-        for cell in _passes(models, name, make, tokens, batches, contexts, ids)
-    ]
-    cells += _verifiers(models, trees, verifiers, ids[: contexts[0]])
+    name = source_of(models, drafts)
+    ids = filling(models, None if texts is None else models.prompts(texts), max(contexts))
+    table = Table(models, name, tokens, batches, contexts, settings_of([name], trees, verifiers), ids)
     order = np.random.default_rng(models.settings.seed)
     for index in range(rounds + 1):
         if say is not None:
             say(f"round {index} of {rounds}" if index else "an unmeasured round")
-        for number in order.permutation(len(cells)).tolist():
-            seconds = _timed(models, cells[number].work())
-            if index:
-                cells[number].seconds.append(seconds)
-    return _document(models, cells, rounds)
+        table.round(order, measured=index > 0)
+    return table.document()
 
 
-def _document(models: Models, cells: list[Cell], rounds: int) -> dict[str, Any]:
+def source_of(models: Models, given: str | None) -> str:
+    """Returns the source of drafts whose passes are timed. Raises: CaptureError if it has none."""
+    from .capture.errors import CaptureError
+
+    name = given or ("ngram" if models.draft is None else "model")
+    if name not in ("model", "ngram"):
+        raise CaptureError("drafts", repr(name), "model or ngram, whose rows take time")
+    if name == "model" and models.draft is None:
+        models.draft_context()
+    return name
+
+
+class Table:
+    """The quantities of a table of costs: passes of the target, passes of the source of drafts, and verifiers.
+
+    drafts: `model`, or `ngram`, of which a pass over n tokens is n rows.
+    todo: the settings whose verifiers are timed.
+    ids: tokens of the longest context, which fill the caches.
+    """
+
+    def __init__(
+        self,
+        models: Models,
+        drafts: str,
+        tokens: Sequence[int],
+        batches: Sequence[int],
+        contexts: Sequence[int],
+        todo: Sequence[Setting],
+        ids: list[int],
+    ) -> None:
+        self._models, self._drafts, self._rounds = models, drafts, 0
+        self._cells = _passes(models, "target_pass", models.context, tokens, batches, contexts, ids)
+        if drafts == "model":
+            self._cells += _passes(models, "draft_pass", models.draft_context, tokens, batches, contexts, ids)
+        else:
+            self._cells += _rows(models, tokens, contexts, ids)
+        self._cells += _verifiers(models, todo, ids[: contexts[0]])
+
+    def round(self, order: np.random.Generator, measured: bool = True) -> None:
+        """Runs every quantity once, in random order."""
+        for number in order.permutation(len(self._cells)).tolist():
+            seconds = _timed(self._models, self._cells[number].work())
+            if measured:
+                self._cells[number].seconds.append(seconds)
+        self._rounds += measured
+
+    def document(self) -> dict[str, Any]:
+        """Returns the table with the medians over the measured rounds."""
+        return _document(self._models, self._drafts, self._cells, self._rounds)
+
+
+def _document(models: Models, drafts: str, cells: list[Cell], rounds: int) -> dict[str, Any]:
     result: dict[str, Any] = {
         "schema": SCHEMA,
         "version": VERSION,
         **models.described(),
+        **({"draft": drafts} if drafts == "ngram" else {}),
+        "equal_prefixes": "merged",
         "rounds": rounds,
         "target_pass": [],
         "draft_pass": [],
@@ -183,43 +230,71 @@ def _draw(rows: Any, draws: Any) -> None:
     draft_iid(rows.reshape(-1, rows.shape[-1]), 1, generator=draws, check=False)
 
 
-def _verifiers(models: Models, shapes: list[Shape], wanted: Sequence[str] | None, ids: list[int]) -> list[Cell]:
-    from .decode.settings import settings_of
-    from .decode.verify import verify
+def _rows(models: Models, tokens: Sequence[int], contexts: Sequence[int], ids: list[int]) -> list[Cell]:
+    """Returns one cell for each context length and number of rows of the n-gram model after different first drafts."""
+    from .decode.drafters import ROOT, Draw, Proposal
 
-    name = "ngram" if models.draft is None else "model"
     cells = []
-    for number, setting in enumerate(settings_of([name], shapes, wanted)):
-        draws = models.generator(1 + number)
-        target, drafter, text = models.context(), models.drafter(name), list(ids)
-        if len(ids) > 1:
-            target.feed(ids[:-1])
-            target.commit(range(len(ids) - 1))
+    draws = models.generator(0)
+    for length in contexts:
+        drafter = models.drafter("ngram")
+        drafter.root(ids[:length])
+        for count in tokens:
+            nodes = range(count)
+            chosen = [ids[i % length] for i in nodes]
+            made = Proposal(chosen, [ROOT] * count, {}, [Draw(token, i, -1) for i, token in enumerate(chosen)])
 
-        def work(
-            setting: Setting = setting,
-            draws: Any = draws,
-            target: Context = target,
-            drafter: Drafter = drafter,
-            text: list[int] = text,
-        ) -> Callable[[], Any]:
-            """Proposes drafts, computes the target's rows, and returns the call of the verifier. The text grows by one
-            token for the next round, whatever the verifier accepts."""
-            made = drafter.propose(text, setting.shape, draws)
-            p = target.feed([text[-1], *made.tokens], [-1, *(parent + 1 for parent in made.parents)])
-            target.commit([0])
-            drafter.accepted([])
-            text.append(ids[len(text) % len(ids)])
-            return lambda: verify(setting.verifier, made, p, draws)
+            def work(drafter: Drafter = drafter, made: Proposal = made) -> Callable[[], Any]:
+                return lambda: _draw(drafter.after(made, range(len(made.tokens))), draws)
 
+            cells.append(Cell("draft_pass", {"tokens": count, "batch": 1, "context": length}, work))
+    return cells
+
+
+MOST_GROWTH = 64
+"""Tokens by which the text of a timed verifier grows before it is replaced by the first text again."""
+
+
+def _verifiers(models: Models, todo: Sequence[Setting], ids: list[int]) -> list[Cell]:
+    cells = []
+    for number, setting in enumerate(todo):
+        steps = _Steps(models, setting, models.generator(1 + number), ids)
         labels = {
             "tokens": setting.shape.drafts,
             "paths": setting.shape.branching[0],
             "vocabulary": models.vocabulary,
             "shape": str(setting.shape),
         }
-        cells.append(Cell(setting.verifier, labels, work))
+        cells.append(Cell(setting.verifier, labels, steps.next))
     return cells
+
+
+class _Steps:
+    """Decodes a text step by step, so that the verifier and the caches meet the drafts of a running text."""
+
+    def __init__(self, models: Models, setting: Setting, draws: Any, ids: list[int]) -> None:
+        self._models, self._setting, self._draws, self._ids = models, setting, draws, ids
+        self._text: list[int] = []
+
+    def next(self) -> Callable[[], Any]:
+        """Proposes drafts and computes the target's rows. Returns the rest of the step: the verifier and the update of
+        the caches."""
+        from .decode.loop import decide
+
+        if not self._text or len(self._text) > len(self._ids) + MOST_GROWTH:
+            self._text = list(self._ids)
+            self._target, self._drafter = self._models.context(), self._models.drafter(self._setting.drafts)
+            if len(self._text) > 1:
+                self._target.feed(self._text[:-1])
+                self._target.commit(range(len(self._text) - 1))
+        made = self._drafter.propose(self._text, self._setting.shape, self._draws)
+        p = self._target.feed([self._text[-1], *made.tokens], [-1, *(parent + 1 for parent in made.parents)])
+
+        def rest() -> None:
+            emitted, _ = decide(self._target, self._drafter, self._setting.verifier, made, p, self._draws)
+            self._text += emitted
+
+        return rest
 
 
 def _timed(models: Models, work: Callable[[], Any]) -> float:
@@ -228,12 +303,12 @@ def _timed(models: Models, work: Callable[[], Any]) -> float:
     return models.now() - start
 
 
-def _filling(models: Models, length: int, texts: Any) -> list[int]:
-    if texts is None:
-        size = models.target.vocabulary()
-        drawn = np.random.default_rng(models.settings.seed).integers(0, size, length)
+def filling(models: Models, prompts: list[list[int]] | None, length: int) -> list[int]:
+    """Returns `length` tokens: the prompts, joined and repeated, or random tokens if there are none."""
+    if prompts is None:
+        drawn = np.random.default_rng(models.settings.seed).integers(0, models.target.vocabulary(), length)
         return [int(token) for token in drawn]
-    joined = [token for prompt in models.prompts(texts) for token in prompt]
+    joined = [token for prompt in prompts for token in prompt]
     return [joined[i % len(joined)] for i in range(length)]
 
 
@@ -255,6 +330,7 @@ def _measure(given: argparse.Namespace) -> int:
         batches=given.batch,
         contexts=given.context,
         verifiers=listed(given.verifier),
+        drafts=given.drafts,
         rounds=given.rounds,
         texts=given.texts,
         tokenizer=given.tokenizer,
@@ -310,5 +386,6 @@ def _parser() -> Any:
     add("--context", type=_numbers, default=[128], metavar="LIST", help="numbers of tokens in the cache")
     add("--shape", action="append", metavar="LIST", help="shapes of drafted trees, as in 1x4,4x4,4-2-1")
     add("--verifier", action="append", metavar="LIST", help=f"some of {', '.join(VERIFIERS)} [all that fit a shape]")
+    add("--drafts", choices=("model", "ngram"), help="source of drafts [the draft model, or ngram if there is none]")
     add("--rounds", type=int, default=9, metavar="R", help="number of times that each quantity is measured")
     return parser

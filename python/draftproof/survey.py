@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from draftproof.acceptance.measure import AcceptedLengths, of_counts, require
 from draftproof.acceptance.planning import check_error
@@ -164,6 +165,16 @@ def acceptance(
         if row.verifier == name and says_count:
             require(of_counts(name, [[row.tuples - (n := round(row.rate * row.tuples)), n]], false_alarm), at_least)
     return Acceptance(os.fspath(capture), tuple(rows))
+
+
+def nodes_of(capture: str | os.PathLike[str]) -> NDArray[np.int64] | None:
+    """Returns the node [C, P, L + 1] of each path of captured trees at each depth; None for other sources, and for
+    files that the program alone reads."""
+    try:
+        with np.load(Path(capture)) as file:
+            return np.asarray(file["path_nodes"], dtype=np.int64)
+    except Exception:
+        return None  # as in trees_of
 
 
 def trees_of(capture: str | os.PathLike[str]) -> tuple[int, int] | None:

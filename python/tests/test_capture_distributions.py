@@ -77,6 +77,19 @@ def test_padding_has_probability_zero() -> None:
     np.testing.assert_allclose(np.exp(distribution), [1 / 3, 1 / 3, 1 / 3, 0, 0])
 
 
+@pytest.mark.parametrize("mass", [0.5, 0.9, 0.999, 1.0])
+def test_a_partial_sort_keeps_the_tokens_of_a_whole_sort(mass: float) -> None:
+    """Rows with many equal entries; the runs are shorter and longer than the 4,096 tokens that are sorted first."""
+    random = np.random.default_rng(5)
+    for spread in (1.0, 4.0):
+        row = np.round(random.normal(size=20_000) * spread, 1)
+        row -= np.log(np.exp(row).sum())
+        order = np.argsort(-row, kind="stable")
+        sums = np.cumsum(np.exp(row[order]))
+        wanted = order[: int(np.searchsorted(sums, mass * sums[-1])) + 1]
+        assert kept_tokens([row], mass, len(row)).tolist() == sorted(wanted.tolist())
+
+
 def test_kept_tokens_hold_the_mass_of_every_distribution() -> None:
     p = log_distribution(np.array([0.5, 0.3, 0.1, 0.06, 0.04]), "probability", "p")
     q = log_distribution(np.array([0.05, 0.05, 0.1, 0.7, 0.1]), "probability", "q")

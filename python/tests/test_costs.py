@@ -16,7 +16,9 @@ transformers = pytest.importorskip("transformers")
 
 from draftproof.capture import CaptureError  # noqa: E402
 from draftproof.decode.context import Context  # noqa: E402
-from draftproof.decode.settings import Settings  # noqa: E402
+from draftproof.decode.drafters import NGram  # noqa: E402
+from draftproof.decode.models import Models  # noqa: E402
+from draftproof.decode.settings import Settings, settings_of, shape_of  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -75,10 +77,48 @@ def test_entries_name_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None
     json.dumps(result)
 
 
-def test_without_a_draft_model_verifiers_are_timed_on_n_gram_drafts() -> None:
-    result = costs(llama(), tokens=[1], contexts=[4], shapes=["1x2"], verifiers=["single_draft"], rounds=1)
-    assert result["draft"] is None and result["draft_pass"] == []
+def test_without_a_draft_model_rows_of_the_n_gram_model_are_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    right = NGram.after
+
+    def after(self: NGram, proposal: Any, nodes: Any) -> Any:
+        rows = right(self, proposal, nodes)
+        seen.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(NGram, "after", after)
+    result = costs(llama(), tokens=[1, 3], contexts=[4], shapes=["1x1"], verifiers=["single_draft"], rounds=2)
+    assert (result["draft"], result["equal_prefixes"]) == ("ngram", "merged")
+    assert [(entry["tokens"], entry["batch"], entry["context"]) for entry in result["draft_pass"]] == [
+        (1, 1, 4),
+        (3, 1, 4),
+    ]
+    # Chains of one draft need no row after a draft, so all rows belong to the timed passes, of three rounds.
+    assert sorted(seen) == [1, 1, 1, 3, 3, 3]
     assert list(result["verifiers"]) == ["single_draft"]
+    with pytest.raises(CaptureError, match="drafts: got 'lookup', expected model or ngram"):
+        costs(llama(), drafts="lookup")
+
+
+def test_a_timed_verifier_decides_in_a_running_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rest of a step is the verifier and both caches. The next step follows the emitted tokens, and a text that has
+    grown by more than MOST_GROWTH tokens begins again."""
+    monkeypatch.setattr(module, "MOST_GROWTH", 6)
+    models = Models(llama(), None, Settings(draft_skip_layers=(1,)))
+    (setting,) = settings_of(["model"], [shape_of("2x2")], ["ladder_block"])
+    ids = list(range(8))
+    steps = module._Steps(models, setting, models.generator(1), ids)
+    lengths = []
+    for _ in range(12):
+        rest = steps.next()
+        before = len(steps._text)
+        assert len(steps._target.nodes) > 0
+        rest()
+        assert steps._target.nodes == [] and steps._target.text == steps._text[:-1]
+        assert steps._drafter._context.text == steps._text[: len(steps._drafter._context.text)]
+        assert 1 <= len(steps._text) - before <= 3
+        lengths.append(before)
+    assert lengths.count(8) > 1 and max(lengths) <= 8 + 6
 
 
 def test_an_entry_has_the_median_and_its_error() -> None:

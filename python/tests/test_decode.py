@@ -18,11 +18,12 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from draftproof.capture import CaptureError, Filter  # noqa: E402
+from draftproof.capture.distributions import filtered, log_distribution  # noqa: E402
 from draftproof.capture.layers import without_layers  # noqa: E402
 from draftproof.capture.layout import read  # noqa: E402
 from draftproof.decode import Settings, command, decode  # noqa: E402
-from draftproof.decode.context import Context  # noqa: E402
-from draftproof.decode.drafters import Drafter, Lookup, NGram, Proposal  # noqa: E402
+from draftproof.decode.context import Context, distributions  # noqa: E402
+from draftproof.decode.drafters import Drafter, Lookup, NGram, NGramModel, Proposal  # noqa: E402
 from draftproof.decode.loop import decode_text  # noqa: E402
 from draftproof.decode.models import Models  # noqa: E402
 from draftproof.decode.run import ratio_of  # noqa: E402
@@ -272,6 +273,28 @@ def test_n_gram_rows_follow_the_counts() -> None:
     again = NGram(4, 3, torch.device("cpu"))
     again.root([0, 1, 2, 0])
     np.testing.assert_array_equal(again.root([0, 1, 2, 0, 1, 3, 0, 1]), row)
+
+
+def test_n_gram_rows_after_drafts_count_the_drafts_as_text() -> None:
+    text, by = [0, 1, 2, 0, 1, 3, 0, 1], Filter(top_k=3)
+    model = NGram(5, 3, torch.device("cpu"), by)
+    first = model.root(text)
+    made = Proposal([2, 3, 0], [-1, -1, 0])
+    rows = model.after(made, [2, 1])
+    for row, path in zip(rows, ([2, 0], [3]), strict=True):
+        assert torch.equal(row, NGram(5, 3, torch.device("cpu"), by).root(text + path))
+    assert torch.equal(model.root(text), first)
+    stored = NGramModel(5, 3).rows(np.array([[*text, 2, 0]]), [len(text) - 1, len(text) + 1])[0]
+    for row, wanted in zip(stored, (first, rows[0]), strict=True):
+        np.testing.assert_allclose(filtered(np.log(row.astype(float)), by), wanted, rtol=1e-6)
+
+
+def test_the_likeliest_tokens_are_those_of_the_program() -> None:
+    random = np.random.default_rng(2)
+    logits = torch.from_numpy(random.integers(0, 6, (40, 12)).astype(np.float32))  # rows with many equal entries
+    for by in (Filter(top_k=1), Filter(temperature=0.5, top_k=4), Filter(top_k=12), Filter(top_k=30)):
+        wanted = [filtered(log_distribution(row.numpy(), "logit", "row"), by) for row in logits]
+        np.testing.assert_allclose(distributions(logits, by, 12), np.stack(wanted), atol=1e-6)
 
 
 @pytest.mark.parametrize("by", [Filter(temperature=0), Filter(temperature=0.6, top_k=5), Filter(top_p=0.5)])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import shlex
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ from draftproof.tune import (
     survey,
 )
 from draftproof.tune.command import run_command
-from draftproof.tune.costs import TORCH_NAMES, costs_of, parse_hardware
+from draftproof.tune.costs import PASSES, TORCH_NAMES, costs_of, parse_hardware
 from draftproof.tune.ranking import seconds_of
 
 DATA = Path(__file__).parents[2] / "data"
@@ -87,6 +89,36 @@ def test_seconds_of_a_step_by_hand() -> None:
         seconds_of(setting("recursive_rejection_tree", 1, 3, 3.0), costs, 512, 1, 128)
     with pytest.raises(OutOfTable, match="vocabulary 600: not timed"):
         seconds_of(setting("recursive_rejection_tree", 2, 3, 3.0), costs, 600, 1, 128)
+
+
+def test_merged_prefixes_are_read_once() -> None:
+    """Half of the trees have one first token in both paths: 1 + 2 nodes, so the second draft pass reads 1 token and the
+    target 4; the other half have 2 + 2 nodes, and the passes read 2 and 5."""
+    one = replace(setting("ladder_block", 2, 2, 3.0), distinct=(((1, 2), 0.5), ((2, 2), 0.5)))
+    merged = costs_of(table(equal_prefixes="merged"))
+    found = seconds_of(one, merged, 512, 1, 128)
+    assert found.value == pytest.approx(0.004 + (0.004 + 0.006) / 2 + (0.046 + 0.048) / 2)
+    wanted = 0.004 + 0.006 + 0.048
+    assert seconds_of(one, costs_of(table()), 512, 1, 128).value == pytest.approx(wanted)
+    assert seconds_of(replace(one, distinct=()), merged, 512, 1, 128).value == pytest.approx(wanted)
+    both = table(equal_prefixes="merged", **{name: passes((1, 0.1), (9, 0.2), batch=2) for name in PASSES})
+    with_two = seconds_of(one, costs_of(both), 512, 2, 128)
+    assert with_two.value == pytest.approx(0.1 + 0.1125 + 0.15)
+
+
+def test_distinct_prefixes_are_those_of_the_captured_paths() -> None:
+    found = survey(TREES, [1, 3], [2, 4], samples=64, verifiers=["ladder_block"])
+    with np.load(TREES) as file:
+        paths = file["paths"]
+    for one in found.settings:
+        wanted: Counter[tuple[int, ...]] = Counter()
+        for context in paths.tolist():
+            for first in range(len(context)):
+                chosen = [context[(first + i) % len(context)] for i in range(one.paths)]
+                depths = range(1, one.length + 1)
+                wanted[tuple(len({tuple(path[:d]) for path in chosen}) for d in depths)] += 1
+        assert dict(one.distinct) == pytest.approx({key: n / sum(wanted.values()) for key, n in wanted.items()})
+        assert len(one.distinct) > 1 or one.paths == 1
 
 
 def test_nothing_is_extrapolated() -> None:
@@ -239,6 +271,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"target_pass": [{"tokens": 1.5}]}, r"target_pass\[0\].tokens: got 1.5, expected an integer of at least 1"),
     ({"target_pass": [{"tokens": True}]}, r"target_pass\[0\].tokens: got True"),
     ({"target_pass": passes((1, 1.0), (1, 2.0))}, r"target_pass\[1\]: got tokens 1, batch 1, context 128 twice"),
+    ({"equal_prefixes": "both"}, "equal_prefixes: got 'both', expected 'separate' or 'merged'"),
     ({"verifiers": []}, r"verifiers: got \[\], expected an object"),
     ({"verifiers": {"block": [{"tokens": 1}]}}, r"verifiers.block\[0\].paths: got nothing"),
     (

@@ -16,6 +16,7 @@ import numpy as np
 from ..files import replaceable
 from ..program import short
 from .errors import CaptureError, path_of
+from .hub import library
 from .layers import made_draft
 from .models import Model, open_model
 from .options import Options, with_changes
@@ -27,6 +28,8 @@ from .tokens import open_tokenizer
 from .trees import TreeRun
 
 SCHEMA = "draftproof.capture/1"
+NGRAM = "ngram"
+"""As a draft: the n-gram model that drafts in `draftproof decode --drafts ngram`."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,9 @@ def capture(
 
     target: a name or folder of a transformers model, the path of its .gguf file, a loaded model, `python:MODULE:NAME`,
         or any callable ids [n] -> rows [n, V] or [V].
-    draft: a model in the same forms; or None for the target itself, changed by `draft_skip_layers` or `quantise_draft`;
-        or a dict of several such models by name, where each name begins with `draft`.
+    draft: a model in the same forms; or `ngram`, the n-gram model of `draftproof decode`; or None for the target
+        itself, changed by `draft_skip_layers` or `quantise_draft`; or a dict of several such models by name, where each
+        name begins with `draft`.
     texts: a list of strings or of lists of ids, or the path of a file: texts separated by blank lines, or .jsonl.
     output: the `.safetensors` or `.npz` file to write; trees need `.npz`.
     options, changes: see Options; `changes` replace fields of `options` by name.
@@ -146,8 +150,20 @@ def _models(target: Any, draft: Any, options: Options, tokenizer: Any, tell: Cal
     drafts: dict[str, Model] = {}
     for name, one in given.items():
         tell(f"loading {name} {_name(one) if one is not None else 'from the target'}")
-        drafts[name] = made_draft(big if one is None else open_model(one, options), options)
+        drafts[name] = made_draft(_draft(big, one, options), options)
     return pair(big, drafts, options)
+
+
+def _draft(target: Model, given: Any, options: Options) -> Model:
+    if given is None:
+        return target
+    if given == NGRAM:
+        library("torch")
+        from ..decode.drafters import NGramModel
+        from ..decode.settings import Settings
+
+        return NGramModel(target.vocabulary(), Settings().order)
+    return open_model(given, options)
 
 
 def _metadata(models: Pair, options: Options, texts: int, digest: str) -> dict[str, str]:

@@ -67,6 +67,7 @@ def _decode(given: argparse.Namespace) -> int:
         tokenizer=given.tokenizer,
         audit=given.audit or given.traces is not None,
         traces=given.traces,
+        predict=given.predict,
         say=say,
     )
     show(given, result, _text)
@@ -108,7 +109,9 @@ def listed(given: list[str] | None) -> list[str] | None:
 
 def _text(result: dict[str, Any]) -> str:
     plain = result["plain"]["tokens_per_second"]
+    prediction = result.get("prediction")
     heads = ("drafts", "shape", "verifier", "accepted a call", "tokens/s", "against plain", "audit")
+    more = () if prediction is None else ("predicted", "interval", "error")
     rows = [
         (
             entry["drafts"],
@@ -118,16 +121,42 @@ def _text(result: dict[str, Any]) -> str:
             f"{entry['tokens_per_second']:.2f}",
             _number(entry["ratio"], entry["ratio_standard_error"]),
             entry["audit"]["verdict"] if "audit" in entry else "",
+            *(_predicted(entry) if more else ()),
         )
         for entry in sorted(result["settings"], key=lambda entry: -entry["ratio"])
     ]
-    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in [heads, *rows]]
+    table = [(*heads, *more), *rows]
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
+    if prediction is not None:
+        lines += ["", *_verdict(prediction)]
     about = f"{result['target']}, V = {result['vocabulary']}, {machine(result)}"
     draft = f"\ndraft model: {result['draft']}" if result["draft"] else ""
     return "\n".join(
         [f"{about}{draft}", f"plain decoding: {plain:.2f} tokens/s", "", *(line.rstrip() for line in lines)]
     )
+
+
+def _predicted(entry: dict[str, Any]) -> tuple[str, str, str]:
+    found = entry["predicted"]
+    if found is None:
+        return "", "", ""
+    error = found["tokens_per_second"] / entry["tokens_per_second"] - 1
+    return f"{found['tokens_per_second']:.2f}", f"{found['low']:.2f} to {found['high']:.2f}", f"{100 * error:+.1f} %"
+
+
+def _verdict(prediction: dict[str, Any]) -> list[str]:
+    plain, error = prediction["plain_tokens_per_second"], prediction["plain_error"]
+    swapped, pairs = prediction["pairs_in_another_order"], prediction["pairs_apart"]
+    lines = [
+        f"plain decoding, predicted: {plain:.2f} tokens/s, error {100 * error:+.1f} %",
+        f"tune chooses {' '.join(prediction['chosen'])}: measured {100 * prediction['loss_of_chosen']:.1f} % below the "
+        f"fastest, {' '.join(prediction['fastest'])}",
+        f"{swapped} of {pairs} pairs whose intervals are apart are in another order",
+    ]
+    if not prediction["beats_plain"]:
+        lines.append("tune: no setting is faster than plain decoding")
+    return lines
 
 
 def machine(result: dict[str, Any]) -> str:
@@ -183,6 +212,7 @@ def _parser() -> Parser:
     add("--tokens", type=int, default=default.tokens, metavar="N", help="number of tokens decoded for each text")
     add("--rounds", type=int, default=default.rounds, metavar="R", help="number of texts that every setting decodes")
     add("--prompt", type=int, default=default.prompt, metavar="N", help="use the last N tokens of a longer prompt")
+    add("--predict", type=Path, metavar="TREES", help="show beside it what tune predicts on these captured trees")
     add("--audit", action="store_true", help="audit the texts, with target rows computed without a cache")
     add("--traces", type=Path, metavar="FOLDER", help="audit, and keep the recordings in this folder")
     return parser

@@ -95,8 +95,10 @@ class Context:
 
 def distributions(logits: Tensor, by: Filter, vocabulary: int) -> Tensor:
     """Returns probabilities [.., V] in float32 after temperature, top-k and top-p, 0 for tokens the model lacks."""
-    if by.temperature > 0 and not by.top_k and by.top_p == 1:
+    if by.temperature > 0 and by.top_p == 1:
         rows = logits.float()
+        if 0 < by.top_k < rows.shape[-1]:
+            rows = rows.masked_fill(~_likeliest(rows, by.top_k), -torch.inf)
         rows = torch.softmax(rows if by.temperature == 1 else rows / by.temperature, dim=-1)
     else:
         flat = to_numpy(logits).reshape(-1, logits.shape[-1])
@@ -104,6 +106,13 @@ def distributions(logits: Tensor, by: Filter, vocabulary: int) -> Tensor:
         rows = torch.stack(made).float().reshape(logits.shape).to(logits.device)
     missing = vocabulary - rows.shape[-1]
     return torch.nn.functional.pad(rows, (0, missing)) if missing else rows
+
+
+def _likeliest(rows: Tensor, count: int) -> Tensor:
+    """Returns whether each entry [.., V] is among the `count` largest of its row; among equal ones the lower id is."""
+    least = rows.topk(count).values[..., -1:]
+    above, equal = rows > least, rows == least
+    return above | (equal & (equal.cumsum(-1) <= count - above.sum(-1, keepdim=True)))
 
 
 def _window(config: Any) -> int | None:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
+from ..capture.models import Ids, Model
+from ..capture.options import Filter
 from ..torch import draft_gumbel_top_k, draft_iid
-from .context import Context
+from .context import Context, distributions
 from .settings import Shape
 
 ROOT = -1
@@ -195,26 +200,23 @@ class NGram(Drafter):
 
     Row of order n: (c(x) + m r(x)) / (c + m), with c(x) the occurrences of x after the last n - 1 tokens, c their sum,
     and r the row of order n - 1; order 1 has the counts of all tokens, and order 0 is uniform. m = 1/4 for n > 1, so
-    that one occurrence has 4/5 of the probability.
+    that one occurrence has 4/5 of the probability. The row after drafts counts the drafts before it as text.
+
+    by: temperature, top-k and top-p of the rows.
     """
 
     _SHORTER = 0.25
 
-    def __init__(self, vocabulary: int, order: int, device: torch.device) -> None:
-        self._order = order
+    def __init__(self, vocabulary: int, order: int, device: torch.device, by: Filter | None = None) -> None:
+        self._order, self._by = order, by or Filter()
         self._tokens = torch.zeros(vocabulary, dtype=torch.float64, device=device)
         self._after: dict[tuple[int, ...], Counter[int]] = defaultdict(Counter)
         self._text: list[int] = []
 
     def root(self, text: Sequence[int]) -> Tensor:
-        fresh = list(text[len(self._text) :])
-        for token in fresh:
-            for n in range(1, min(self._order - 1, len(self._text)) + 1):
-                self._after[tuple(self._text[-n:])][token] += 1
-            self._text.append(token)
-        place = torch.tensor(fresh, dtype=torch.int64, device=self._tokens.device)
-        self._tokens.index_add_(0, place, torch.ones(len(fresh), dtype=torch.float64, device=self._tokens.device))
-        return self._row(self._text)
+        for token in text[len(self._text) :]:
+            self._append(token)
+        return self._row()
 
     def after(self, proposal: Proposal, nodes: Sequence[int]) -> Tensor:
         rows = []
@@ -223,19 +225,68 @@ class NGram(Drafter):
             while at >= 0:
                 path.append(proposal.tokens[at])
                 at = proposal.parents[at]
-            rows.append(self._row(self._text[-self._order :] + path[::-1]))
+            for token in reversed(path):
+                self._append(token)
+            rows.append(self._row())
+            for _ in path:
+                self._remove_last()
         return torch.stack(rows)
 
-    def _row(self, text: list[int]) -> Tensor:
+    def _append(self, token: int) -> None:
+        for context in self._contexts():
+            self._after[context][token] += 1
+        self._tokens[token] += 1
+        self._text.append(token)
+
+    def _remove_last(self) -> None:
+        token = self._text.pop()
+        self._tokens[token] -= 1
+        for context in self._contexts():
+            self._after[context][token] -= 1
+            if not self._after[context][token]:
+                del self._after[context][token]
+
+    def _contexts(self) -> Iterator[tuple[int, ...]]:
+        """Yields the last tokens of the text, one, two, .. up to the number that the order reads."""
+        for n in range(1, min(self._order - 1, len(self._text)) + 1):
+            yield tuple(self._text[-n:])
+
+    def _row(self) -> Tensor:
         row = (self._tokens + 1 / len(self._tokens)) / (len(self._text) + 1)
-        for n in range(1, min(self._order - 1, len(text)) + 1):
-            counts = self._after.get(tuple(text[-n:]))
-            if counts is None:
+        for context in self._contexts():
+            counts = self._after.get(context)
+            if not counts:
                 break
-            total = counts.total() if hasattr(counts, "total") else sum(counts.values())
+            total = sum(counts.values())
             row *= self._SHORTER / (total + self._SHORTER)
             tokens = torch.tensor(list(counts), device=row.device)
             row[tokens] += torch.tensor(list(counts.values()), dtype=row.dtype, device=row.device) / (
                 total + self._SHORTER
             )
-        return row.float()
+        if self._by == Filter():
+            return row.float()
+        return distributions(row.log(), self._by, len(row))
+
+
+class NGramModel(Model):
+    """The n-gram model of `NGram` as a model whose rows `capture` stores. It knows only the tokens before a row."""
+
+    name, values = "ngram", "probability"
+
+    def __init__(self, vocabulary: int, order: int) -> None:
+        self._vocabulary, self._order = vocabulary, order
+
+    def vocabulary(self) -> int:
+        return self._vocabulary
+
+    def rows(self, ids: Ids, at: Sequence[int]) -> NDArray[Any]:
+        """Cost: V numbers for each row, and the counts of each sequence once."""
+        found = np.empty((len(ids), len(at), self._vocabulary), dtype=np.float32)
+        for sequence, rows in zip(ids.tolist(), found, strict=True):
+            counts = NGram(self._vocabulary, self._order, torch.device("cpu"))
+            for i in sorted(range(len(at)), key=at.__getitem__):
+                rows[i] = counts.root(sequence[: at[i] + 1]).numpy()
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": "ngram", "order": self._order}

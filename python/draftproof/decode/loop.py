@@ -93,13 +93,7 @@ def decode_text(
         # The last token of the text is fed with the drafts: the row after it is the target's row at the text's end.
         p = target.feed([text[-1], *made.tokens], [-1, *(parent + 1 for parent in made.parents)])
         clock.add("target")
-        if drafter is None:
-            emitted, path = draw(p[0], generator), list[int]()
-        else:
-            emitted, path = verify(verifier, made, p, generator)
-        target.commit([0, *(node + 1 for node in path)])
-        if drafter is not None:
-            drafter.accepted(path)
+        emitted, path = decide(target, drafter, verifier, made, p, generator)
         text += emitted
         done.emitted += emitted
         done.accepted += len(path)
@@ -111,3 +105,20 @@ def decode_text(
             clock.skip()
     clock.end()
     return done
+
+
+def decide(
+    target: Context, drafter: Drafter | None, verifier: str, made: Proposal, p: Tensor, generator: torch.Generator
+) -> tuple[list[int], list[int]]:
+    """Runs the verifier, or draws a token if there is no drafter, and then updates the caches of target and drafter.
+
+    Returns: the emitted tokens and the accepted nodes.
+    """
+    if drafter is None:
+        emitted, path = draw(p[0], generator), list[int]()
+    else:
+        emitted, path = verify(verifier, made, p, generator)
+    target.commit([0, *(node + 1 for node in path)])
+    if drafter is not None:
+        drafter.accepted(path)
+    return emitted, path

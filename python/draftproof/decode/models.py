@@ -93,7 +93,7 @@ class Models:
             return ModelDrafter(self.draft_context())
         if name == "lookup":
             return Lookup(self.vocabulary, self.settings.lookup, self.device)
-        return NGram(self.vocabulary, self.settings.order, self.device)
+        return NGram(self.vocabulary, self.settings.order, self.device, self.settings.draft_filter)
 
     def described(self) -> dict[str, Any]:
         """Returns the fields of a result that name the models, the device, the threads and the clock."""

@@ -15,9 +15,12 @@ from ..program import short
 from .audit import Trails
 from .loop import Decoded, decode_text
 from .models import Models
+from .prediction import Prediction, compared
 from .settings import Setting, Settings, Shape, listed, settings_of, shape_of
 
 SCHEMA, VERSION = "draftproof/decode", 1
+SAMPLES = 8192
+"""Steps by which the expected tokens of a predicted setting are simulated."""
 PLAIN = -1
 """Stands for plain decoding where a setting is given by its number; settings are numbered from 0."""
 
@@ -34,6 +37,7 @@ def decode(
     tokenizer: Any = None,
     audit: bool = False,
     traces: str | Path | None = None,
+    predict: str | Path | None = None,
     say: Callable[[str], None] | None = None,
     **changes: Any,
 ) -> dict[str, Any]:
@@ -48,6 +52,8 @@ def decode(
     tokenizer: replaces the target's: `bytes`, a name, or a callable.
     audit: scores the emitted texts again by a pass without cache and audits them.
     traces: a folder for the recordings of the audit; they are removed if None.
+    predict: captured trees, by which `tune` predicts the tokens per second of each setting; the table of costs is
+        measured in the rounds of the run. Needs one source of drafts.
     say: called with a message before models are loaded, before each round and each audit, and when a run is stopped.
     settings, changes: see Settings; `changes` replace fields of `settings` by name.
 
@@ -79,9 +85,13 @@ def decode(
     tell(f"loading {target if isinstance(target, (str, Path)) else 'the target'}")
     models = Models(target, draft, chosen, tokenizer)
     prompts = models.prompts(texts)
+    prediction = None
+    if predict is not None:
+        tell(f"expected tokens on {predict}")
+        prediction = Prediction(models, todo, prompts, predict, SAMPLES)
     trails = Trails(models, prompts, traces) if audit else None
     try:
-        plain, done = _rounds(models, prompts, todo, trails, tell)
+        plain, done = _rounds(models, prompts, todo, trails, prediction, tell)
         result = {
             "schema": SCHEMA,
             "version": VERSION,
@@ -93,6 +103,8 @@ def decode(
             "plain": {"tokens_per_second": _rate(plain)},
             "settings": [_summary(setting, done[i], plain) for i, setting in enumerate(todo)],
         }
+        if prediction is not None:
+            result["prediction"] = compared(prediction, todo, result["settings"], _rate(plain))
         if trails is not None:
             for number, entry in enumerate(result["settings"]):
                 tell(f"audit of {todo[number]}")
@@ -104,7 +116,12 @@ def decode(
 
 
 def _rounds(
-    models: Models, prompts: list[list[int]], todo: list[Setting], trails: Trails | None, tell: Callable[[str], None]
+    models: Models,
+    prompts: list[list[int]],
+    todo: list[Setting],
+    trails: Trails | None,
+    prediction: Prediction | None,
+    tell: Callable[[str], None],
 ) -> tuple[list[Decoded], dict[int, list[Decoded]]]:
     """Runs the rounds. Round r decodes one text with every setting, in a random order, so that a change of the
     machine's speed changes the times of all settings. An unmeasured call of each setting comes first."""
@@ -126,6 +143,8 @@ def _rounds(
 
     for number in range(PLAIN, len(todo)):
         one(number, 0, 1, False)
+    if prediction is not None:
+        prediction.table.round(order, measured=False)
     try:
         for index in range(chosen.rounds):
             tell(f"round {index + 1} of {chosen.rounds}")
@@ -135,6 +154,8 @@ def _rounds(
                     trails.add(number, todo[number], index, texts[number].calls)
                     texts[number].calls = []
                 done[number].append(texts[number])
+            if prediction is not None:
+                prediction.table.round(order)
             plain.append(texts[PLAIN])
     except KeyboardInterrupt:
         if not plain:
@@ -165,6 +186,9 @@ def _summary(setting: Setting, texts: list[Decoded], plain: list[Decoded]) -> di
         "standard_error": error,
         "tokens_per_call": accepted + 1,
         "tokens_per_second": _rate(texts),
+        "tokens_per_second_standard_error": ratio_of(
+            [len(text.emitted) for text in texts], [text.seconds for text in texts]
+        )[1],
         "ratio": ratio,
         "ratio_standard_error": None if spread is None else ratio * spread,
         "seconds_per_call": {
@@ -173,7 +197,7 @@ def _summary(setting: Setting, texts: list[Decoded], plain: list[Decoded]) -> di
     }
 
 
-def ratio_of(parts: list[int], wholes: list[int]) -> tuple[float, float | None]:
+def ratio_of(parts: Sequence[float], wholes: Sequence[float]) -> tuple[float, float | None]:
     """Returns the sum of `parts` over the sum of `wholes`, and its standard error, None for one text. The error is
     estimated from the differences between texts, because the calls of one text depend on each other."""
     top, bottom = np.array(parts, dtype=float), np.array(wholes, dtype=float)

@@ -54,7 +54,7 @@ class Entry:
 @dataclass(frozen=True)
 class Costs:
     """`passes`: entries by name of the pass. `verifiers`: entries by verifier; if empty, the time of every verifier is
-    taken as 0."""
+    taken as 0. `merged`: whether a pass reads drafts with equal prefixes once."""
 
     target: str
     draft: str
@@ -62,6 +62,7 @@ class Costs:
     passes: Mapping[str, Sequence[Entry]]
     verifiers: Mapping[str, Sequence[Entry]]
     document: Mapping[str, Any]
+    merged: bool = False
 
     def batches(self) -> list[int]:
         """Returns the batch sizes for which both passes were timed."""
@@ -138,6 +139,9 @@ def costs_of(document: Any) -> Costs:
     if document.get("version") != VERSION:
         raise CostError(f"version: got {_shown(document.get('version'))}, expected {VERSION}")
     passes = {name: _entries(document, name, ("batch", "context")) for name in PASSES}
+    prefixes = document.get("equal_prefixes", "separate")
+    if prefixes not in ("separate", "merged"):
+        raise CostError(f"equal_prefixes: got {_shown(prefixes)}, expected 'separate' or 'merged'")
     verifiers = document.get("verifiers", {})
     if not isinstance(verifiers, dict):
         raise CostError(f"verifiers: got {_shown(verifiers)}, expected an object")
@@ -150,6 +154,7 @@ def costs_of(document: Any) -> Costs:
             str(name): _entries(verifiers, name, ("paths", "vocabulary"), f"verifiers.{name}") for name in verifiers
         },
         document=document,
+        merged=prefixes == "merged",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
@@ -165,14 +165,24 @@ class Tuned(Table):
 
 
 def seconds_of(setting: Setting, costs: Costs, vocabulary: int, batch: int, context: int) -> Seconds:
-    """Returns the seconds of a step: a draft pass for each depth, one target pass over all drafts and the token before
-    them, and the verifier. Raises: OutOfTable.
+    """Returns the mean seconds of a step: a draft pass for each depth, one target pass over all drafts and the token
+    before them, and the verifier. Raises: OutOfTable.
 
-    The first draft pass reads one token; the pass of depth i reads the drafts of depth i - 1.
+    The first draft pass reads one token; the pass of depth i reads the drafts of depth i - 1. If equal prefixes are
+    merged, the mean is over the numbers of different prefixes of the captured trees. The texts of a larger batch have
+    different numbers, so every text is counted with the largest.
     """
-    reads = Counter([1, *setting.levels[:-1]])
-    parts = [(times, costs.of_pass("draft_pass", tokens, batch, context)) for tokens, times in reads.items()]
-    parts.append((1, costs.of_pass("target_pass", setting.drafts + 1, batch, context)))
+    merged = setting.distinct if costs.merged and batch == 1 else ()
+    draft, target = defaultdict[int, float](float), defaultdict[int, float](float)
+    for levels, share in merged or ((setting.levels, 1.0),):
+        for tokens in (1, *levels[:-1]):
+            draft[tokens] += share
+        target[1 + sum(levels)] += share
+    parts = [
+        (times, costs.of_pass(name, tokens, batch, context))
+        for name, reads in (("draft_pass", draft), ("target_pass", target))
+        for tokens, times in reads.items()
+    ]
     parts.append((1, costs.of_verifier(setting.verifier, setting.drafts, setting.paths, vocabulary, batch)))
     return Seconds(
         sum(times * one.value for times, one in parts), math.hypot(*(times * one.error for times, one in parts))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from draftproof import program
-from draftproof.survey import trees_of
+from draftproof.survey import nodes_of, trees_of
 
 
 @dataclass(frozen=True)
@@ -16,6 +20,8 @@ class Setting:
     """A verifier with its drafts: K paths of L tokens.
 
     levels     number of drafts at each depth; a draft pass draws the drafts of one depth
+    distinct   numbers of different prefixes at each depth, with the share of the captured trees that have them; empty
+               if they are not known
     tokens     expected tokens that a step emits, with the token that the target adds; `error` is its standard error
     """
 
@@ -26,6 +32,7 @@ class Setting:
     levels: tuple[int, ...]
     tokens: float
     error: float
+    distinct: tuple[tuple[tuple[int, ...], float], ...] = ()
 
     @property
     def drafts(self) -> int:
@@ -93,6 +100,7 @@ def _of_trees(
 ) -> Survey:
     lossless = _lossless("path_verifiers")
     asked = _asked(capture, paths, options, verifiers or lossless)
+    nodes = nodes_of(capture)
     document = program.run(["survey-paths", *asked, "-L", ",".join(map(str, lengths)), "--steps", str(samples)])
     settings: dict[tuple[str, str, int, int], Setting] = {}
     left_out: dict[str, str] = {}
@@ -112,8 +120,24 @@ def _of_trees(
                     (k,) * length,
                     row["block_efficiency"],
                     row["standard_error"],
+                    _distinct(nodes, k, length),
                 )
     return Survey(capture, _vocabulary(document), tuple(settings.values()), False, left_out)
+
+
+def _distinct(nodes: NDArray[np.int64] | None, k: int, length: int) -> tuple[tuple[tuple[int, ...], float], ...]:
+    """Returns the numbers of different nodes at the depths 1 to `length` of k paths, with their shares.
+
+    nodes: [C, P, depths], the node of each path at each depth. A step reads k successive paths of a context, and any of
+        them may be the first.
+    """
+    if nodes is None or k > nodes.shape[1]:
+        return ()
+    chosen = (np.arange(nodes.shape[1])[:, None] + np.arange(k)) % nodes.shape[1]
+    trees = np.sort(nodes[:, chosen, 1 : length + 1], axis=2)  # [C, P, k, length]
+    counts = 1 + (np.diff(trees, axis=2) != 0).sum(axis=2)
+    seen = Counter(map(tuple, counts.reshape(-1, length).tolist()))
+    return tuple((levels, number / seen.total()) for levels, number in sorted(seen.items()))
 
 
 def _of_positions(

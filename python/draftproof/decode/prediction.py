@@ -1,0 +1,143 @@
+"""The tokens per second that `tune` predicts for the settings of a run, beside the measured ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..capture.errors import CaptureError
+from ..capture.options import Filter
+from ..costs import Table, filling, source_of
+from ..tune.costs import TORCH_NAMES, Costs, costs_of
+from ..tune.ranking import Choice, Tuned, ranked
+from ..tune.settings import Survey, survey
+from .models import Models
+from .settings import Setting, Settings
+
+_PER_NODE = ("recursive_rejection", "ladder")
+"""Verifiers of one position that decide at each node, which the program has under NAME_tree."""
+
+
+class Prediction:
+    """Measures a table of costs in the rounds of a run, and ranks the settings by it and by captured trees.
+
+    capture: trees whose paths were drawn from the source of drafts of this run, under its temperatures and filters.
+
+    Raises: CaptureError for a capture with other filters, or settings with several sources of drafts. ProgramNotFound,
+        because the expected tokens are computed by the program.
+    """
+
+    def __init__(
+        self, models: Models, todo: Sequence[Setting], prompts: list[list[int]], capture: str | Path, samples: int
+    ) -> None:
+        self._settings = [setting for setting in todo if program_name(setting) is not None]
+        sources = sorted({setting.drafts for setting in todo})
+        if len(sources) > 1 or not self._settings:
+            found = f"{', '.join(sources)} with the shapes {', '.join(sorted({str(one.shape) for one in todo}))}"
+            raise CaptureError("predict", found, "one source of drafts, and shapes of paths as in 4x8")
+        source = source_of(models, sources[0])
+        _check_filters(capture, models.settings)
+        shapes = [setting.shape for setting in self._settings]
+        most = 1 + max(shape.drafts for shape in shapes)
+        widest = max(shape.paths for shape in shapes)
+        used = prompts[: models.settings.rounds]
+        # The texts grow by `tokens` during a run; a pass is timed at the middle of this growth.
+        self.context = sum(map(len, used)) // len(used) + models.settings.tokens // 2
+        ids = filling(models, used, self.context)
+        # A draft pass and a target pass are timed with the same numbers of tokens.
+        counts = sorted({1, most, *(n for n in _COUNTS if n < max(most, widest)), *([widest] if widest > most else [])})
+        self.table = Table(models, source, counts, [1], [self.context], self._settings, ids)
+        paths, lengths = (sorted({getattr(one, name) for one in shapes}) for name in ("paths", "length"))
+        names = sorted({name for one in self._settings if (name := program_name(one))})
+        options = ["--seed", str(models.settings.seed)]
+        self._survey: Survey = survey(str(capture), paths, lengths, samples=samples, options=options, verifiers=names)
+
+    def tuned(self) -> tuple[Costs, Tuned]:
+        """Returns the table and the ranking."""
+        costs = costs_of(self.table.document())
+        return costs, ranked(self._survey, costs, batch=1, context=self.context, default=("", 1, None))
+
+
+_COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+
+
+def program_name(setting: Setting) -> str | None:
+    """Returns the program's name of a verifier on paths; None for other trees, whose drafts are no captured paths."""
+    if not setting.shape.replaced or setting.drafts == "lookup":
+        return None
+    name = {torch: own for own, torch in TORCH_NAMES.items()}.get(setting.verifier, setting.verifier)
+    return f"{name}_tree" if setting.verifier in _PER_NODE else name
+
+
+def _check_filters(capture: str | Path, settings: Settings) -> None:
+    path = Path(capture).with_suffix(".json")
+    try:
+        options = json.loads(json.loads(path.read_bytes())["options"])
+        found = [Filter(**options[name]) for name in ("target_filter", "draft_filter")]
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # The file is not written by `capture`, and does not state its filters.
+    wanted = [settings.target_filter, settings.draft_filter]
+    if found != wanted:
+        names = [
+            f"{a.arguments('target')} {b.arguments('proposal')}".strip() or "no filter" for a, b in (found, wanted)
+        ]
+        raise CaptureError("predict", f"trees captured with {names[0]}", names[1])
+
+
+def compared(
+    prediction: Prediction, todo: Sequence[Setting], measured: Sequence[dict[str, Any]], plain: float
+) -> dict[str, Any]:
+    """Adds `predicted` to the entries of the settings, and returns the comparison.
+
+    measured: the entries of the settings in the order of `todo`.
+    plain: tokens per second of plain decoding.
+    """
+    costs, tuned = prediction.tuned()
+    found: dict[tuple[str, int, int], Choice] = {}
+    for choice in tuned.choices:
+        assert choice.setting is not None
+        found[choice.setting.verifier, choice.setting.paths, choice.setting.length] = choice
+    pairs: list[tuple[Choice, dict[str, Any]]] = []
+    for setting, entry in zip(todo, measured, strict=True):
+        name = program_name(setting)
+        choice_or_none = None if name is None else found.get((name, setting.shape.paths, setting.shape.length))
+        entry["predicted"] = None
+        if choice_or_none is not None:
+            pairs.append((choice_or_none, entry))
+            record = choice_or_none.record()
+            kept = ("tokens_per_second", "low", "high", "tokens_per_step", "seconds_per_step")
+            entry["predicted"] = {key: record[key] for key in kept}
+    if not pairs:
+        raise CaptureError("predict", "; ".join(tuned.refused) or "no setting", "a setting with a prediction")
+    chosen = max(pairs, key=lambda pair: pair[0].rate)[1]
+    fastest = max((entry for _, entry in pairs), key=lambda entry: entry["tokens_per_second"])
+    errors = [choice.rate / entry["tokens_per_second"] - 1 for choice, entry in pairs]
+    ordered = [(a, b) for i, a in enumerate(pairs) for b in pairs[:i] if _apart(a, b)]
+    return {
+        "context": prediction.context,
+        "plain_tokens_per_second": tuned.plain.rate,
+        "plain_error": tuned.plain.rate / plain - 1,
+        "beats_plain": tuned.beats_plain,
+        "largest_error": max(errors, key=abs),
+        "chosen": [chosen["drafts"], chosen["shape"], chosen["verifier"]],
+        "fastest": [fastest["drafts"], fastest["shape"], fastest["verifier"]],
+        "loss_of_chosen": 1 - chosen["tokens_per_second"] / fastest["tokens_per_second"],
+        "pairs_apart": len(ordered),
+        "pairs_in_another_order": sum(
+            (a[0].rate > b[0].rate) != (a[1]["tokens_per_second"] > b[1]["tokens_per_second"]) for a, b in ordered
+        ),
+        "costs": costs.document,
+    }
+
+
+def _apart(first: tuple[Choice, dict[str, Any]], second: tuple[Choice, dict[str, Any]]) -> bool:
+    """Whether the 95 % intervals of two settings are apart, both the predicted and the measured ones."""
+    (a, one), (b, other) = first, second
+    rates = [entry["tokens_per_second"] for entry in (one, other)]
+    errors = [entry["tokens_per_second_standard_error"] or np.inf for entry in (one, other)]
+    measured = abs(rates[0] - rates[1]) > 1.96 * (errors[0] + errors[1])
+    return bool(measured and (a.low > b.high or b.low > a.high))

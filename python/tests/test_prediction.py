@@ -1,0 +1,134 @@
+"""Tests of the prediction of `tune` beside a decoded run: the ranking is that of `tune`, and errors are counted right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from draftproof import program
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from draftproof.capture import CaptureError, Filter, Trees, capture  # noqa: E402
+from draftproof.decode import Settings, command, decode, prediction  # noqa: E402
+from draftproof.decode.settings import settings_of, shape_of  # noqa: E402
+from draftproof.tune.command import run_command as tune  # noqa: E402
+from draftproof.tune.costs import Seconds  # noqa: E402
+from draftproof.tune.ranking import Choice, Tuned  # noqa: E402
+from draftproof.tune.settings import Setting as Tunable  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+V = 32
+TEXTS = [np.random.default_rng([4, i]).integers(0, V, size=12).tolist() for i in range(2)]
+BY: dict[str, Any] = {"target_filter": Filter(0.7), "draft_filter": Filter(1.0, 8)}
+
+
+def llama() -> Any:
+    """Returns a random Llama. Large weights make its rows far from uniform."""
+    given = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2}
+    config = transformers.LlamaConfig(vocab_size=V, initializer_range=0.4, max_position_embeddings=256, **given)
+    torch.manual_seed(0)
+    return transformers.LlamaForCausalLM(config).eval()
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Path:
+    try:
+        program.find()
+    except program.ProgramNotFound as error:
+        pytest.skip(str(error))
+    path = tmp_path / "trees.npz"
+    capture(llama(), "ngram", TEXTS, path, positions=8, context=32, skip=2, continue_tokens=16, trees=Trees(2, 3), **BY)
+    return path
+
+
+def test_the_prediction_is_that_of_tune_on_the_table_of_the_run(trees: Path, tmp_path: Path, capsys: Any) -> None:
+    given: dict[str, Any] = {"drafts": ["ngram"], "shapes": ["1x2", "2x3", "2-1"], "tokens": 8, "rounds": 2}
+    result = decode(llama(), TEXTS, Settings(**BY), predict=trees, **given)
+    found = result["prediction"]
+    assert found["context"] == 12 + 4
+    (tmp_path / "costs.json").write_text(json.dumps(found["costs"]))
+    asked = [str(trees), "--costs", str(tmp_path / "costs.json"), "-K", "1,2", "-L", "2,3", "--seed", "0", "--json"]
+    assert tune(asked) == 0
+    (batch,) = json.loads(capsys.readouterr().out)["batches"]
+    rates = {(one["verifier"], one["paths"], one["length"]): one["tokens_per_second"] for one in batch["settings"]}
+    names = {"single_draft": "token_path", "block_verification": "block", "ladder": "ladder_tree"}
+    for entry in result["settings"]:
+        if entry["shape"] == "2-1":
+            assert entry["predicted"] is None  # siblings that differ are no captured paths
+            continue
+        shape = shape_of(entry["shape"])
+        name = names.get(entry["verifier"], entry["verifier"].replace("rejection", "rejection_tree"))
+        assert entry["predicted"]["tokens_per_second"] == pytest.approx(rates[name, shape.paths, shape.length])
+    assert found["plain_tokens_per_second"] == pytest.approx(batch["plain"]["tokens_per_second"])
+    assert sum(entry["predicted"] is not None for entry in result["settings"]) == 2 + 5
+
+
+def test_the_command_shows_both(trees: Path, tmp_path: Path, capsys: Any) -> None:
+    llama().save_pretrained(tmp_path / "model")
+    (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, TEXTS)))
+    given = ["--target", str(tmp_path / "model"), "--texts", str(tmp_path / "texts.jsonl"), "--tokens", "6", "-q"]
+    given += ["--rounds", "1", "--drafts", "ngram", "--shape", "1x2", "--predict", str(trees)]
+    assert command.run_command([*given, "--target-temperature", "0.7", "--proposal-top-k", "8"]) == 0
+    text = capsys.readouterr().out
+    assert "predicted" in text and "tune chooses ngram 1x2 " in text
+    assert command.run_command(given) == 2
+    wanted = "predict: got trees captured with --target-temperature 0.7 --proposal-top-k 8, expected no filter"
+    assert wanted in capsys.readouterr().err
+
+
+def test_settings_without_a_prediction_are_refused(trees: Path) -> None:
+    for drafts, shapes in ((["ngram", "lookup"], ["1x2"]), (["ngram"], ["2-1"]), (["lookup"], ["1x2"])):
+        with pytest.raises(CaptureError, match=r"predict: got .*, expected one source of drafts, and shapes of paths"):
+            decode(llama(), TEXTS, Settings(**BY), predict=trees, drafts=drafts, shapes=shapes, rounds=1, tokens=4)
+
+
+def test_the_comparison_by_hand() -> None:
+    todo = settings_of(["ngram"], [shape_of("1x2"), shape_of("2x2")], ["single_draft", "ladder", "traversal"])
+
+    def choice(name: str, paths: int, rate: float) -> Choice:
+        one = Tunable(name, "iid_paths", paths, 2, (paths, paths), 2.0, 0.0)
+        return Choice(one, 1, Seconds(2 / rate), rate, rate - 1, rate + 1)
+
+    rates = {("token_path", 1): 20.0, ("ladder_tree", 1): 26.0, ("traversal", 1): 25.5}
+    rates |= {("ladder_tree", 2): 30.0, ("traversal", 2): 40.0}
+    choices = sorted((choice(*key, rate) for key, rate in rates.items()), key=lambda one: -one.rate)
+    plain = Choice(None, 1, Seconds(0.1), 10.0, 9.5, 10.5)
+
+    class Fixed:
+        context = 7
+
+        @staticmethod
+        def tuned() -> tuple[Any, Tuned]:
+            return SimpleNamespace(document={}), Tuned(1, 7, plain, tuple(choices), None)
+
+    measured = {"single_draft 1x2": 22.0, "ladder 1x2": 20.0, "traversal 1x2": 25.0}
+    measured |= {"ladder 2x2": 36.0, "traversal 2x2": 32.0}
+    entries = [
+        {
+            "drafts": "ngram",
+            "shape": str(one.shape),
+            "verifier": one.verifier,
+            "tokens_per_second": measured[f"{one.verifier} {one.shape}"],
+            "tokens_per_second_standard_error": 0.1,
+        }
+        for one in todo
+    ]
+    found = prediction.compared(Fixed(), todo, entries, 12.5)  # type: ignore[arg-type]
+    assert found["chosen"] == ["ngram", "2x2", "traversal"] and found["fastest"] == ["ngram", "2x2", "ladder"]
+    assert found["loss_of_chosen"] == pytest.approx(1 - 32 / 36)
+    assert found["largest_error"] == pytest.approx(26 / 20 - 1)
+    assert found["plain_error"] == pytest.approx(-0.2) and found["beats_plain"]
+    # The predicted intervals of the ladder and of traversal on one path overlap. All other nine pairs are apart; the
+    # two that differ are single_draft and the ladder on one path, and the two verifiers of two paths.
+    assert (found["pairs_apart"], found["pairs_in_another_order"]) == (9, 2)
+    entries[0]["tokens_per_second_standard_error"] = 1.0  # 22 +- 1.96 and 20 +- 0.196: the measured intervals overlap
+    again = prediction.compared(Fixed(), todo, entries, 12.5)  # type: ignore[arg-type]
+    assert (again["pairs_apart"], again["pairs_in_another_order"]) == (8, 1)
