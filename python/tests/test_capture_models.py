@@ -3,6 +3,7 @@ quantised."""
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import numpy as np
 import pytest
 from capture_small_models import run_program
 
-from draftproof.capture import CaptureError, Trees, capture
+from draftproof.capture import CaptureError, Options, Trees, capture
 from draftproof.capture.layout import read
+from draftproof.capture.models import open_model
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -217,6 +219,34 @@ def test_rounding_has_one_scale_per_group() -> None:
             scale = plain.abs().max() / steps
             assert (group - plain).abs().max() <= scale / 2 * 1.0001
             np.testing.assert_allclose((group / scale).round(), group / scale, atol=1e-4)
+
+
+@pytest.mark.parametrize("make", [llama, gpt2])
+def test_sequences_with_an_equal_beginning_have_the_rows_of_single_ones(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = open_model(make(), Options())
+    ids = np.stack([[*TEXTS[0][:10], *TEXTS[i][:3]] for i in range(3)])
+    read: list[int] = []
+    right = type(model.model).forward
+    signature = inspect.signature(right)
+
+    def forward(*given: Any, **named: Any) -> Any:
+        read.append(named["input_ids"].numel())
+        return right(*given, **named)
+
+    for at in ([9, 10, 12], [12], [4, 12]):
+        single = [model.rows(sequence[None], at)[0] for sequence in ids]
+        with monkeypatch.context() as patch:
+            forward.__signature__ = signature  # type: ignore[attr-defined]
+            patch.setattr(type(model.model), "forward", forward)
+            read.clear()
+            together = model.rows(ids, at)
+        # The tokens before the first row are equal in all sequences, at most ten of them, and are read once.
+        once = min(at[0], 10)
+        assert read == [once, 3 * (13 - once)]
+        np.testing.assert_allclose(together, single, atol=1e-5)
+    assert model.rows(np.stack(TEXTS), [3]).shape == (3, 1, V)
 
 
 def test_continuations_by_the_cache_are_those_without(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tests of the prediction of `tune` beside a decoded run: the ranking is that of `tune`, and errors are counted right."""
+"""Tests of the prediction of `tune` beside a decoded run: the ranking is that of `tune`, errors are counted right."""
 
 from __future__ import annotations
 

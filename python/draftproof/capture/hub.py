@@ -51,16 +51,34 @@ class TransformersModel(Model):
         return self._vocabulary
 
     def rows(self, ids: Ids, at: Sequence[int]) -> NDArray[Any]:
-        """Runs one pass over `ids` without a cache. Models with `logits_to_keep` compute logits only at `at`."""
+        """Runs one pass over `ids`. Models with `logits_to_keep` compute logits only at `at`. Tokens with which all
+        sequences begin, before the first row, are passed once, and their cache is repeated for every sequence."""
         torch = self._torch
         with torch.inference_mode():
             given = torch.as_tensor(ids[:, : max(at) + 1], device=self._device)
-            wanted = torch.as_tensor(list(at), device=self._device)
-            extra = {"logits_to_keep": wanted} if self._keeps else {}
-            logits = self.model(input_ids=given, use_cache=False, **extra).logits
+            shared, extra = self._passed_once(given, min(at))
+            wanted = torch.as_tensor(list(at), device=self._device) - shared
+            if self._keeps:
+                extra["logits_to_keep"] = wanted
+            logits = self.model(input_ids=given[:, shared:], **extra).logits
             if logits.shape[1] != len(at):
                 logits = logits[:, wanted]
             return self._checked(to_numpy(logits))
+
+    def _passed_once(self, given: Any, most: int) -> tuple[int, dict[str, Any]]:
+        """Returns the number of tokens, at most `most`, with which all sequences [B, n] begin, and the arguments of a
+        pass over the others. The number is 0 for one sequence, and for models whose cache cannot be repeated."""
+        without = {"use_cache": False}
+        differ = (given[:, :most] != given[:1, :most]).any(0).nonzero()
+        shared = int(differ[0]) if len(differ) else most
+        if len(given) == 1 or shared == 0:
+            return 0, without
+        keep_one = {"logits_to_keep": 1} if self._keeps else {}
+        past = self.model(input_ids=given[:1, :shared], use_cache=True, **keep_one)[self.cache_name]
+        if not hasattr(past, "batch_repeat_interleave"):
+            return 0, without
+        past.batch_repeat_interleave(len(given))
+        return shared, {"use_cache": True, self.cache_name: past}
 
     def continued(self, ids: Ids, count: int, choose: Callable[[NDArray[Any]], int]) -> Ids:
         """Runs one pass over `ids` and then one pass for each token, with the model's cache."""
