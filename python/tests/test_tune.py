@@ -92,18 +92,19 @@ def test_seconds_of_a_step_by_hand() -> None:
 
 
 def test_merged_prefixes_are_read_once() -> None:
-    """Half of the trees have one first token in both paths: 1 + 2 nodes, so the second draft pass reads 1 token and the
-    target 4; the other half have 2 + 2 nodes, and the passes read 2 and 5."""
-    one = replace(setting("ladder_block", 2, 2, 3.0), distinct=(((1, 2), 0.5), ((2, 2), 0.5)))
-    merged = costs_of(table(equal_prefixes="merged"))
-    found = seconds_of(one, merged, 512, 1, 128)
-    assert found.value == pytest.approx(0.004 + (0.004 + 0.006) / 2 + (0.046 + 0.048) / 2)
-    wanted = 0.004 + 0.006 + 0.048
-    assert seconds_of(one, costs_of(table()), 512, 1, 128).value == pytest.approx(wanted)
-    assert seconds_of(replace(one, distinct=()), merged, 512, 1, 128).value == pytest.approx(wanted)
-    both = table(equal_prefixes="merged", **{name: passes((1, 0.1), (9, 0.2), batch=2) for name in PASSES})
-    with_two = seconds_of(one, costs_of(both), 512, 2, 128)
-    assert with_two.value == pytest.approx(0.1 + 0.1125 + 0.15)
+    """Of the trees of 3 paths, 1/2 have 1, 2, 3 nodes at the three depths, 1/4 have 2, 2, 2, and 1/4 have 2, 3, 3. The
+    draft passes after the first read 1 and 2, 2 and 2, 2 and 3 tokens; the target reads 7, 7 and 9."""
+    one = setting("ladder_block", 3, 3, 3.0)
+    known = replace(one, distinct=(((1, 2, 3), 0.5), ((2, 2, 2), 0.25), ((2, 3, 3), 0.25)))
+    wide = passes((1, 0.040), (5, 0.048), (9, 0.052), (13, 0.056))
+    merged = costs_of(table(equal_prefixes="merged", target_pass=wide))
+    draft = 0.004 + (0.004 + 0.006) / 2 + (0.006 + 0.006) / 4 + (0.006 + 0.008) / 4
+    assert seconds_of(known, merged, 512, 1, 128).value == pytest.approx(draft + 0.75 * 0.050 + 0.25 * 0.052)
+    separate = 0.004 + 2 * 0.008 + 0.053
+    assert seconds_of(known, costs_of(table(target_pass=wide)), 512, 1, 128).value == pytest.approx(separate)
+    assert seconds_of(one, merged, 512, 1, 128).value == pytest.approx(separate)
+    both = table(equal_prefixes="merged", **{name: passes((1, 0.1), (11, 0.2), batch=2) for name in PASSES})
+    assert seconds_of(known, costs_of(both), 512, 2, 128).value == pytest.approx(0.1 + 2 * 0.12 + 0.19)
 
 
 def test_distinct_prefixes_are_those_of_the_captured_paths() -> None:

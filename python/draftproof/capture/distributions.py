@@ -135,11 +135,11 @@ def kept_tokens(log_distributions: Sequence[Distribution], mass: float, most: in
     For each distribution, the fewest likeliest tokens with at least that mass are taken. If these are more than
     `most`, the tokens with the largest probability under any distribution stay, among equal ones the lower id.
     """
-    kept: set[int] = set()
+    kept = np.zeros(len(log_distributions[0]), dtype=bool)
     for log_row in log_distributions:
         run = _run(log_row, mass)
-        kept.update(int(x) for x in run if log_row[x] > -np.inf)
-    ids = np.array(sorted(kept), dtype=np.int64)
+        kept[run[log_row[run] > -np.inf]] = True
+    ids = np.flatnonzero(kept)
     if len(ids) > most:
         largest = np.max(np.stack(log_distributions)[:, ids], axis=0)
         ids = np.sort(ids[np.argsort(-largest, kind="stable")[:most]])

@@ -242,9 +242,7 @@ class NGram(Drafter):
         token = self._text.pop()
         self._tokens[token] -= 1
         for context in self._contexts():
-            self._after[context][token] -= 1
-            if not self._after[context][token]:
-                del self._after[context][token]
+            self._after[context][token] -= 1  # A count of 0 changes no row.
 
     def _contexts(self) -> Iterator[tuple[int, ...]]:
         """Yields the last tokens of the text, one, two, .. up to the number that the order reads."""
