@@ -39,9 +39,13 @@ class Cell:
     seconds: list[float] = field(default_factory=list)
 
     def entry(self) -> dict[str, Any]:
-        """Returns the median over the rounds. Its standard error is estimated from the median absolute deviation,
-        because a single round may take several times as long on a machine with other processes."""
+        """Returns the seconds of a pass as the median over the rounds, because a single round may take several times as
+        long on a machine with other processes. The time of a verifier depends on the drafts, so its seconds are the
+        mean."""
         times = np.array(self.seconds, dtype=np.float64)
+        if not self.table.endswith("_pass"):
+            spread = float(np.std(times, ddof=1)) if len(times) > 1 else 0.0
+            return {**self.labels, "seconds": float(times.mean()), "standard_error": spread / len(times) ** 0.5}
         median = float(np.median(times))
         # For normally distributed times, sigma is 1.4826 times the median absolute deviation, and the median of n times
         # has the standard error 1.2533 sigma / sqrt n.
@@ -111,7 +115,7 @@ def costs(
     models = Models(target, draft, settings or Settings(), tokenizer)
     name = source_of(models, drafts)
     ids = filling(models, None if texts is None else models.prompts(texts), max(contexts))
-    table = Table(models, name, tokens, batches, contexts, settings_of([name], trees, verifiers), ids)
+    table = Table(models, name, tokens, tokens, batches, contexts, settings_of([name], trees, verifiers), ids)
     order = np.random.default_rng(models.settings.seed)
     for index in range(rounds + 1):
         if say is not None:
@@ -136,6 +140,7 @@ class Table:
     """The quantities of a table of costs: passes of the target, passes of the source of drafts, and verifiers.
 
     drafts: `model`, or `ngram`, of which a pass over n tokens is n rows.
+    tokens, draft_tokens: numbers of tokens of a pass of the target, and of the source of drafts.
     todo: the settings whose verifiers are timed.
     ids: tokens of the longest context, which fill the caches.
     """
@@ -145,6 +150,7 @@ class Table:
         models: Models,
         drafts: str,
         tokens: Sequence[int],
+        draft_tokens: Sequence[int],
         batches: Sequence[int],
         contexts: Sequence[int],
         todo: Sequence[Setting],
@@ -153,9 +159,9 @@ class Table:
         self._models, self._drafts, self._rounds = models, drafts, 0
         self._cells = _passes(models, "target_pass", models.context, tokens, batches, contexts, ids)
         if drafts == "model":
-            self._cells += _passes(models, "draft_pass", models.draft_context, tokens, batches, contexts, ids)
+            self._cells += _passes(models, "draft_pass", models.draft_context, draft_tokens, batches, contexts, ids)
         else:
-            self._cells += _rows(models, tokens, contexts, ids)
+            self._cells += _rows(models, draft_tokens, contexts, ids)
         self._cells += _verifiers(models, todo, ids[: contexts[0]])
 
     def round(self, order: np.random.Generator, measured: bool = True) -> None:
@@ -167,7 +173,7 @@ class Table:
         self._rounds += measured
 
     def document(self) -> dict[str, Any]:
-        """Returns the table with the medians over the measured rounds."""
+        """Returns the table over the measured rounds."""
         return _document(self._models, self._drafts, self._cells, self._rounds)
 
 

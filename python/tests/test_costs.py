@@ -127,6 +127,14 @@ def test_an_entry_has_the_median_and_its_error() -> None:
     assert cell.entry() == {"tokens": 1, "seconds": 2.5, "standard_error": pytest.approx(1.2533 * 1.4826 / 2)}
 
 
+def test_the_seconds_of_a_verifier_are_the_mean() -> None:
+    cell = Cell("ladder", {"tokens": 1}, lambda: lambda: None, [1.0, 2.0, 9.0])
+    # The deviations from 4 are 3, 2 and 5, with the variance 38 / 2.
+    assert cell.entry() == {"tokens": 1, "seconds": 4.0, "standard_error": pytest.approx((19 / 3) ** 0.5)}
+    cell.seconds = [2.0]
+    assert cell.entry() == {"tokens": 1, "seconds": 2.0, "standard_error": 0.0}
+
+
 def test_the_time_of_preparation_is_not_counted() -> None:
     now = [0.0]
 

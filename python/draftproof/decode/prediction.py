@@ -42,27 +42,29 @@ class Prediction:
         source = source_of(models, sources[0])
         _check_filters(capture, models.settings)
         shapes = [setting.shape for setting in self._settings]
-        most = 1 + max(shape.drafts for shape in shapes)
-        widest = max(shape.paths for shape in shapes)
         used = prompts[: models.settings.rounds]
         # The texts grow by `tokens` during a run; a pass is timed at the middle of this growth.
         self.context = sum(map(len, used)) // len(used) + models.settings.tokens // 2
-        ids = filling(models, used, self.context)
-        # A draft pass and a target pass are timed with the same numbers of tokens.
-        counts = sorted({1, most, *(n for n in _COUNTS if n < max(most, widest)), *([widest] if widest > most else [])})
-        self.table = Table(models, source, counts, [1], [self.context], self._settings, ids)
         paths, lengths = (sorted({getattr(one, name) for one in shapes}) for name in ("paths", "length"))
         names = sorted({name for one in self._settings if (name := program_name(one))})
         options = ["--seed", str(models.settings.seed)]
         self._survey: Survey = survey(str(capture), paths, lengths, samples=samples, options=options, verifiers=names)
+        # Every number of tokens that occurs is timed: kernels of matrix products favour some numbers, so that a pass
+        # over 3 tokens may take longer than one over 4.
+        chosen = {(one.paths, one.length) for one in shapes}
+        target, draft = {1}, {1}
+        for one in self._survey.settings:
+            for levels, _ in one.distinct or ((one.levels, 1.0),):
+                if (one.paths, one.length) in chosen:
+                    target.add(1 + sum(levels))
+                    draft.update(levels[:-1])
+        ids = filling(models, used, self.context)
+        self.table = Table(models, source, sorted(target), sorted(draft), [1], [self.context], self._settings, ids)
 
     def tuned(self) -> tuple[Costs, Tuned]:
         """Returns the table and the ranking."""
         costs = costs_of(self.table.document())
         return costs, ranked(self._survey, costs, batch=1, context=self.context, default=("", 1, None))
-
-
-_COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
 
 
 def program_name(setting: Setting) -> str | None:
