@@ -1,19 +1,21 @@
-"""llama.cpp: its examples of speculative decoding as llama-cpp-python ships them, compiled unchanged, with two tables
-of next-token distributions in place of the models."""
+"""llama.cpp: its examples of speculative decoding and its server as llama-cpp-python ships them, compiled unchanged,
+with two tables of next-token distributions in place of the models."""
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from draftproof.declare import adapter
-from draftproof.engines import Engine, EngineAdapter, Missing
+from draftproof.engines import Engine, EngineAdapter, Missing, beside
 
 FLAGS = ("-std=c++17", "-O2", "-w")
 INCLUDE = ("include", "common", "ggml/include", "src", "vendor")
@@ -21,6 +23,58 @@ SHARED = ("-fPIC", "-fsemantic-interposition", "-shared")
 # Functions that the libraries name but never call have no definition, so the linker must ignore unresolved symbols.
 LINKED = ("-rdynamic", "-Wl,-z,lazy", "-Wl,--unresolved-symbols=ignore-in-shared-libs")
 HERE = Path(__file__).parent
+OF_SERVER = (
+    *(f"tools/server/server-{name}.cpp" for name in ("context", "task", "queue", "common", "schema", "stream")),
+    *(f"common/{name}.cpp" for name in ("common", "sampling", "speculative", "json", "log")),
+    "src/llama-sampler.cpp",
+    "src/llama-impl.cpp",
+)
+SERVER = beside(__file__, "_llama_cpp_server.py")
+
+
+def run(commands: Sequence[Sequence[str]]) -> None:
+    """Runs commands of a compiler. Raises: Missing if there is no compiler or a command fails."""
+    for command in commands:
+        try:
+            said = subprocess.run(command, capture_output=True, text=True)
+        except OSError as error:
+            raise Missing(f"no C++ compiler: {error}") from None
+        if said.returncode != 0:
+            raise Missing(f"does not compile: {said.stderr.strip().splitlines()[0]}")
+
+
+def compiler(root: Path, *folders: str) -> list[str]:
+    """Returns the start of a compiler's command, with the folders of headers."""
+    return [os.environ.get("CXX", "c++"), *FLAGS, *(f"-I{root / folder}" for folder in (*INCLUDE, *folders))]
+
+
+def server() -> Path:
+    """Returns the program of llama_cpp_server.cpp: the files of OF_SERVER in a shared library, whose functions are
+    replaced by those of the same name in llama_cpp_server.cpp. Raises: Missing if a file does not compile."""
+    root, tables = ENGINE.root() / "vendor" / "llama.cpp", HERE / "llama_cpp_server.cpp"
+    built, library, parts = ENGINE.folder / "server_on_tables", ENGINE.folder / "libserver.so", ENGINE.folder / "server"
+    start = compiler(root, "tools/server", "tools/mtmd")
+    if not library.is_file():
+        parts.mkdir(exist_ok=True)
+        compiled = {root / file: str(parts / f"{Path(file).stem}.o") for file in OF_SERVER}
+        run([[*start, *SHARED[:2], "-c", str(file), "-o", part] for file, part in compiled.items()])
+        run([[start[0], "-shared", "-Wl,-soname,libserver.so", *compiled.values(), "-o", str(library)]])
+    if not built.is_file() or built.stat().st_mtime <= tables.stat().st_mtime:
+        run([[*start, *LINKED, f"-Wl,-rpath,{ENGINE.folder}", str(tables), str(library), "-pthread", "-o", str(built)]])
+    return built
+
+
+def served(name: str, **given: Any) -> Any:
+    """Returns a subject of _llama_cpp_server.py on the compiled server."""
+    built = server()
+
+    def serve(document: dict[str, Any]) -> Any:
+        said = subprocess.run([str(built)], input=json.dumps(document), capture_output=True, text=True, timeout=300)
+        if said.returncode != 0:
+            raise RuntimeError(f"exit code {said.returncode}: {said.stderr[-200:]}")
+        return json.loads(said.stdout)
+
+    return SERVER.subject(serve, f"llama_cpp_{name}", **given)
 
 
 def program(example: str, libraries: tuple[str, ...]) -> Path:
@@ -34,31 +88,27 @@ def program(example: str, libraries: tuple[str, ...]) -> Path:
     built = ENGINE.folder / f"{example}_on_tables"
     if built.is_file() and built.stat().st_mtime > tables.stat().st_mtime:
         return built
-    compiler = [os.environ.get("CXX", "c++"), *FLAGS, *(f"-I{root / folder}" for folder in INCLUDE)]
+    start = compiler(root)
     part, shared = ENGINE.folder / f"{example}.o", [ENGINE.folder / f"lib{name}.so" for name in libraries]
-    for command in (
-        *(
-            [*compiler, *SHARED, str(root / "common" / f"{name}.cpp"), "-o", str(library)]
-            for name, library in zip(libraries, shared, strict=True)
-        ),
-        [*compiler, "-Dmain=llama_speculative_main", "-c", str(source), "-o", str(part)],
+    run(
         [
-            *compiler,
-            *LINKED,
-            f"-Wl,-rpath,{ENGINE.folder}",
-            str(tables),
-            str(part),
-            *map(str, shared),
-            "-o",
-            str(built),
-        ],
-    ):
-        try:
-            said = subprocess.run(command, capture_output=True, text=True)
-        except OSError as error:
-            raise Missing(f"no C++ compiler: {error}") from None
-        if said.returncode != 0:
-            raise Missing(f"does not compile: {said.stderr.strip().splitlines()[0]}")
+            *(
+                [*start, *SHARED, str(root / "common" / f"{name}.cpp"), "-o", str(library)]
+                for name, library in zip(libraries, shared, strict=True)
+            ),
+            [*start, "-Dmain=llama_speculative_main", "-c", str(source), "-o", str(part)],
+            [
+                *start,
+                *LINKED,
+                f"-Wl,-rpath,{ENGINE.folder}",
+                str(tables),
+                str(part),
+                *map(str, shared),
+                "-o",
+                str(built),
+            ],
+        ]
+    )
     return built
 
 
@@ -86,7 +136,8 @@ def whole(name: str, top_k: int = 0, sequences: int = 1, mode: int = 0) -> Any:
 
 ENGINE = Engine(
     sdist="llama-cpp-python==0.3.36",
-    replaces="libllama and libcommon, by two tables of next-token distributions",
+    replaces="libllama and libcommon, by two tables of next-token distributions; for the server libllama alone, without "
+    "its samplers",
     adapters=(
         EngineAdapter(
             "speculative",
@@ -108,6 +159,31 @@ ENGINE = Engine(
             lambda: whole("llama_cpp_speculative_checkpoints", mode=2),
             tiers=("sampled",),
             note="the same where the models go back to checkpoints alone, as recurrent ones do",
+        ),
+        EngineAdapter(
+            "server",
+            lambda: served("server"),
+            tiers=("sampled",),
+            note="requests in three slots with their own settings, some greedy. The temperature is put before the "
+            "truncations; the server has no least length, and its presence penalty also holds for the prompt",
+        ),
+        EngineAdapter(
+            "server_equal_seeds",
+            lambda: served("server_equal_seeds", equal_seeds=True),
+            tiers=("sampled",),
+            note="each text must be the one that the same seed gives without drafts",
+        ),
+        EngineAdapter(
+            "server_checkpoints",
+            lambda: served("server_checkpoints", recurrent=True),
+            tiers=("sampled",),
+            note="the same on models that keep only their last state",
+        ),
+        EngineAdapter(
+            "server_checkpoints_uncached",
+            lambda: served("server_checkpoints_uncached", recurrent=True, equal_seeds=True, cache_prompt=False),
+            tiers=("sampled",),
+            note="the same where no prompt is taken from the cache, with equal seeds",
         ),
     ),
 )
