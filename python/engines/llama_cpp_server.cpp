@@ -274,13 +274,19 @@ int main() try {
   std::thread loop([&server] { server.start_loop(); });
   const auto answered = reader.wait_for_all([] { return false; });
   json texts = json::array();
-  for (const auto& result : answered.results)
-    texts.push_back(json(dynamic_cast<server_task_result_cmpl_final&>(*result).tokens));
+  uint64_t drafted = 0;
+  for (const auto& result : answered.results) {
+    const auto& text = dynamic_cast<server_task_result_cmpl_final&>(*result);
+    texts.push_back(json(text.tokens));
+    drafted += text.stats.n_draft_tokens;
+  }
   if (answered.error) std::cerr << answered.error->to_json().dump() << "\n";
+  const bool drafts_missing = input.at("drafts").get<int>() > 0 && drafted == 0;  // drafting may fail without an error
+  if (drafts_missing) std::cerr << "no drafts\n";
   std::cout << texts.dump() << std::endl;
   server.terminate();
   loop.join();
-  std::_Exit(answered.error ? 1 : 0);
+  std::_Exit(answered.error || drafts_missing ? 1 : 0);
 } catch (const std::exception& error) {
   std::cerr << error.what() << "\n";
   return 1;

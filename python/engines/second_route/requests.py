@@ -1,0 +1,56 @@
+"""Reproduces findings on engines that serve several requests, without the gate: runs the engine on the requests of the
+finding.
+
+    python python/engines/second_route/requests.py NAME     a function below; without a name, their list
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from draftproof.engines import discover
+
+
+def engine(name: str) -> Any:
+    """Returns the module that declares the adapters of an engine."""
+    discover()
+    return sys.modules["draftproof_engine_" + name.replace("-", "_")]
+
+
+def llama_cpp_server() -> None:
+    """Sends three prompts one after another to one slot of the server. The models keep only their last state, which is
+    the first token of the prompt, and every later token repeats it."""
+    program = engine("llama-cpp").server()
+    rows, after = [[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]], [[1, 2], [1, 1], [2, 2]]
+    shared = {"target": rows, "proposal": rows, "next": after, "ends": [], "slots": 1, "recurrent": True}
+
+    def show(told: str, prompts: list[list[int]], drafts: int = 1, **fields: Any) -> None:
+        """Prints the texts, and those expected: each repeats the first token of its prompt."""
+        common = {"n_predict": 4, "seed": 1, "samplers": [], "return_tokens": True} | fields
+        requests = [{"prompt": prompt} | common for prompt in prompts]
+        document = json.dumps(shared | {"drafts": drafts, "requests": requests})
+        said = subprocess.run([str(program)], input=document, capture_output=True, text=True, check=True)
+        print(f"{told}: expected {[prompt[:1] * 4 for prompt in prompts]}, got {json.loads(said.stdout)}")
+
+    first, second, third = [0] * 5, [1, 0, 0, 0, 0, 0], [1, 1]
+    show("three prompts", [first, second, third])
+    show("without drafts", [first, second, third], drafts=0)
+    show("without the cache of prompts", [first, second, third], cache_prompt=False)
+    show("without the first prompt", [second, third])
+    show("without the second prompt", [first, third])
+    show("the second prompt as long as the first", [first, second[:5], third])
+
+
+FUNCTIONS = (llama_cpp_server,)
+
+if __name__ == "__main__":
+    known = {fn.__name__: fn for fn in FUNCTIONS}
+    if sys.argv[1:] and sys.argv[1] in known:
+        known[sys.argv[1]]()
+    else:
+        sys.exit("expected one of " + ", ".join(known))
