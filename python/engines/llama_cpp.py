@@ -52,11 +52,10 @@ def server() -> Path:
     """Returns the program of llama_cpp_server.cpp: the files of OF_SERVER in a shared library, whose functions are
     replaced by those of the same name in llama_cpp_server.cpp. Raises: Missing if a file does not compile."""
     root, tables = ENGINE.root() / "vendor" / "llama.cpp", HERE / "llama_cpp_server.cpp"
-    built, library, parts = ENGINE.folder / "server_on_tables", ENGINE.folder / "libserver.so", ENGINE.folder / "server"
+    built, library = ENGINE.folder / "server_on_tables", ENGINE.folder / "libserver.so"
     start = compiler(root, "tools/server", "tools/mtmd")
     if not library.is_file():
-        parts.mkdir(exist_ok=True)
-        compiled = {root / file: str(parts / f"{Path(file).stem}.o") for file in OF_SERVER}
+        compiled = {root / file: str(ENGINE.folder / f"of_server_{Path(file).stem}.o") for file in OF_SERVER}
         run([[*start, *SHARED[:2], "-c", str(file), "-o", part] for file, part in compiled.items()])
         run([[start[0], "-shared", "-Wl,-soname,libserver.so", *compiled.values(), "-o", str(library)]])
     if not built.is_file() or built.stat().st_mtime <= tables.stat().st_mtime:

@@ -3,6 +3,7 @@ one bug."""
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import random
 from collections import Counter
@@ -16,6 +17,7 @@ from draftproof.engines import module_of
 
 ENGINES = Path(__file__).resolve().parents[1] / "engines"
 SERVER = module_of(ENGINES / "_llama_cpp_server.py", "llama_cpp_server_under_test")
+WHOLE = module_of(ENGINES / "_vllm_whole.py", "vllm_whole_under_test")
 
 
 def kept(weights: list[float], sampler: str, asked: dict[str, Any]) -> list[float]:
@@ -84,3 +86,40 @@ def test_equal_seeds_of_llama_cpp(bug: str, in_a_folder: Path) -> None:
             checked()
     else:
         assert checked().status == "passed"
+
+
+def whole_engine(bug: str = "") -> Any:
+    """Returns an engine that draws each token from the target model of _vllm_whole.py."""
+    import torch
+
+    def text_of(tables: Any, prompt: list[int], asked: dict[str, Any]) -> list[int]:
+        text: list[int] = []
+        stop = asked.get("stop", [""])[0].split()
+        while len(text) < asked["max_tokens"]:
+            tokens = [*prompt, *(prompt[-1:] if bug == "prompt read twice" else []), *text]
+            places = torch.arange(len(tokens))
+            mean = WHOLE.summands(torch, torch.tensor(tokens), places).mean(0, keepdim=True)
+            state = WHOLE.states(torch, mean, places[-1:], tables.size)
+            logits = tables.rows[0][state[0]].tolist()
+            counts = Counter([*text, *(prompt if bug == "prompt is counted" else [])])
+            for x in range(len(logits)):
+                logits[x] *= asked["repetition_penalty"] if x in {*prompt, *text} else 1.0
+                logits[x] -= asked["presence_penalty"] * (counts[x] > 0) + asked["frequency_penalty"] * counts[x]
+            if len(text) < asked["min_tokens"] and bug != "no least length":
+                logits[asked["stop_token_ids"][0]] = -math.inf
+            weights = [math.exp(logit) for logit in logits]
+            for sampler in ("temperature", "top_k", "top_p"):
+                weights = kept(weights, sampler, asked)
+            text += random.choices(range(len(weights)), weights)
+            if text[-1] in asked["stop_token_ids"] or (stop and [chr(65 + x) for x in text[-len(stop) :]] == stop):
+                break
+        return text
+
+    return lambda tables, requests: [text_of(tables, prompt, asked) for prompt, asked in requests]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+@pytest.mark.parametrize("bug", ["", "prompt read twice", "prompt is counted", "no least length"])
+def test_settings_of_whole_vllm(bug: str, in_a_folder: Path) -> None:
+    verdict = draftproof.check(WHOLE.subject(whole_engine(bug), "stand_in"), raises=False)
+    assert verdict.status == ("failed" if bug else "passed"), str(verdict)
