@@ -110,11 +110,13 @@ def parameters(settings: Mapping[str, Any], length: int, seed: int | None) -> di
     given = dict(settings)
     stop = given.pop("stop", [])
     given |= {"top_k": given.get("top_k", 0), "max_tokens": length, "stop_token_ids": [END], "seed": seed}
+    given["min_tokens"] = min(given.get("min_tokens", 0), length)
     return given | ({"stop": [" ".join(chr(ord("A") + x) for x in stop)]} if stop else {})
 
 
-def subject(serve: Serve, name: str, settings: Sequence[str] = SETTINGS) -> Any:
-    """Returns a subject of requests; those of temperature 0 are greedy, and every second one has a seed of its own.
+def subject(serve: Serve, name: str, settings: Sequence[str] = SETTINGS, seeded: bool = False) -> Any:
+    """Returns a subject of requests; those of temperature 0 are greedy. `seeded`: every second one has a seed of its
+    own.
 
     serve(tables, requests)   returns the text of each request, a pair of a prompt and arguments of SamplingParams, on
                               the models of model_classes
@@ -138,7 +140,7 @@ def subject(serve: Serve, name: str, settings: Sequence[str] = SETTINGS) -> Any:
         torch.manual_seed(random.randrange(2**31))  # the host seeds `random`
         requests = []
         for i, (prompt, length, of) in enumerate(zip(prompts, lengths, given or [{}] * len(prompts), strict=True)):
-            seed = random.randrange(2**31) if i % 2 else None
+            seed = random.randrange(2**31) if seeded and i % 2 else None
             requests.append((list(prompt), parameters(of, int(length), seed)))
         return serve(tables, requests)
 
@@ -155,7 +157,7 @@ def subject(serve: Serve, name: str, settings: Sequence[str] = SETTINGS) -> Any:
     )
 
 
-def whole(name: str, folder: Path, settings: Sequence[str] = SETTINGS) -> Any:
+def whole(name: str, folder: Path, settings: Sequence[str] = SETTINGS, seeded: bool = False) -> Any:
     """Returns a subject on the engine, which is made in `folder`, once in a process."""
     from vllm import SamplingParams
 
@@ -167,7 +169,7 @@ def whole(name: str, folder: Path, settings: Sequence[str] = SETTINGS) -> Any:
         told = shared.engine.generate(prompts, [SamplingParams(**given) for _, given in requests], use_tqdm=False)
         return [list(one.outputs[0].token_ids) for one in told]
 
-    return subject(serve, name, settings)
+    return subject(serve, name, settings, seeded)
 
 
 _made: dict[Path, Any] = {}

