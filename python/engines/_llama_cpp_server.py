@@ -52,13 +52,9 @@ def subject(serve: Serve, name: str, recurrent: bool = False, equal_seeds: bool 
     fields       further fields of each body
     """
 
-    def generate(
-        target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, settings: Any
-    ) -> list[list[int]]:
+    def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, settings: Any) -> list[list[int]]:
         seeds = [random.randrange(2**31) for _ in prompts]  # the host seeds `random`
-        requests = [
-            body(*of) | fields for of in zip(prompts, map(int, lengths), seeds, settings, strict=True)
-        ]
+        requests = [body(*of) | fields for of in zip(prompts, map(int, lengths), seeds, settings, strict=True)]
         document = {
             "target": target.rows.tolist(),
             "proposal": proposal.rows.tolist(),

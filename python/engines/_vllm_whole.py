@@ -77,9 +77,13 @@ def model_classes(torch: Any, attention: Any, tables: Any) -> tuple[Any, Any]:
     return Target, Draft
 
 
-def engine_of(folder: Path, tables: Any) -> Any:
-    """Returns the engine with room for three requests, which are preempted when its cache is full, and prompts that are
-    read in parts. Both models are saved to `folder`, with a tokenizer of one letter for each token."""
+def engine_of(folder: Path, tables: Any, most_tokens: int = 512) -> Any:
+    """Returns the engine with room for three requests, which are preempted when its cache is full. Both models are
+    saved to `folder`, with a tokenizer of one letter for each token.
+
+    most_tokens   tokens of one step; prompts with more are read in parts, which the engine does not support on a CPU
+                  if the request has a seed
+    """
     import torch
     from tokenizers import Tokenizer, models
     from transformers import PreTrainedTokenizerFast
@@ -101,7 +105,7 @@ def engine_of(folder: Path, tables: Any) -> Any:
     speculative = {"method": "draft_model", "model": places[1], "num_speculative_tokens": DRAFTS,
                    "draft_sample_method": "probabilistic"}  # fmt: skip
     return LLM(places[0], dtype="float32", load_format="dummy", enforce_eager=True, max_model_len=512,
-               max_num_seqs=SLOTS, max_num_batched_tokens=40, block_size=32, num_gpu_blocks_override=20,
+               max_num_seqs=SLOTS, max_num_batched_tokens=most_tokens, block_size=32, num_gpu_blocks_override=20,
                speculative_config=speculative)  # fmt: skip
 
 
@@ -114,9 +118,8 @@ def parameters(settings: Mapping[str, Any], length: int, seed: int | None) -> di
     return given | ({"stop": [" ".join(chr(ord("A") + x) for x in stop)]} if stop else {})
 
 
-def subject(serve: Serve, name: str, settings: Sequence[str] = SETTINGS, seeded: bool = False) -> Any:
-    """Returns a subject of requests; those of temperature 0 are greedy. `seeded`: every second one has a seed of its
-    own.
+def subject(serve: Serve, name: str, settings: Sequence[str] = SETTINGS) -> Any:
+    """Returns a subject of requests; those of temperature 0 are greedy, and every second one has a seed of its own.
 
     serve(tables, requests)   returns the text of each request, a pair of a prompt and arguments of SamplingParams, on
                               the models of model_classes
@@ -140,7 +143,7 @@ def subject(serve: Serve, name: str, settings: Sequence[str] = SETTINGS, seeded:
         torch.manual_seed(random.randrange(2**31))  # the host seeds `random`
         requests = []
         for i, (prompt, length, of) in enumerate(zip(prompts, lengths, given or [{}] * len(prompts), strict=True)):
-            seed = random.randrange(2**31) if seeded and i % 2 else None
+            seed = random.randrange(2**31) if i % 2 else None
             requests.append((list(prompt), parameters(of, int(length), seed)))
         return serve(tables, requests)
 
@@ -157,7 +160,7 @@ def subject(serve: Serve, name: str, settings: Sequence[str] = SETTINGS, seeded:
     )
 
 
-def whole(name: str, folder: Path, settings: Sequence[str] = SETTINGS, seeded: bool = False) -> Any:
+def whole(name: str, folder: Path, settings: Sequence[str] = SETTINGS) -> Any:
     """Returns a subject on the engine, which is made in `folder`, once in a process."""
     from vllm import SamplingParams
 
@@ -169,7 +172,7 @@ def whole(name: str, folder: Path, settings: Sequence[str] = SETTINGS, seeded: b
         told = shared.engine.generate(prompts, [SamplingParams(**given) for _, given in requests], use_tqdm=False)
         return [list(one.outputs[0].token_ids) for one in told]
 
-    return subject(serve, name, settings, seeded)
+    return subject(serve, name, settings)
 
 
 _made: dict[Path, Any] = {}

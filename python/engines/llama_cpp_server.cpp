@@ -27,7 +27,6 @@
 #include "server-context.h"
 #include "server-schema.h"
 
-
 namespace {
 
 using Table = std::vector<std::vector<float>>;
@@ -223,7 +222,8 @@ bool common_chat_templates_support_enable_thinking(const common_chat_templates*)
 std::map<std::string, bool> common_chat_templates_get_caps(const common_chat_templates*) {
   return {{"supports_preserve_reasoning", false}};
 }
-std::string common_chat_format_example(const common_chat_templates*, bool, const std::map<std::string, std::string>&) {
+std::string common_chat_format_example(const common_chat_templates*, bool,
+                                       const std::map<std::string, std::string>&) {
   return "";
 }
 common_chat_msg common_chat_parse(const std::string&, bool, const common_chat_parser_params&) { return {}; }
@@ -281,7 +281,8 @@ int main() try {
     drafted += text.stats.n_draft_tokens;
   }
   if (answered.error) std::cerr << answered.error->to_json().dump() << "\n";
-  const bool drafts_missing = input.at("drafts").get<int>() > 0 && drafted == 0;  // drafting may fail without an error
+  const bool drafts_missing =
+      input.at("drafts").get<int>() > 0 && drafted == 0;  // drafting may fail without an error
   if (drafts_missing) std::cerr << "no drafts\n";
   std::cout << texts.dump() << std::endl;
   server.terminate();

@@ -111,7 +111,7 @@ ENGINE = Engine(
             "whole",
             lambda: whole("vllm_cpu_whole", released=True, settings=()),
             tiers=("sampled",),
-            note="the whole engine with a draft model: requests of temperature 1, prompts in parts, preemption",
+            note="the whole engine with a draft model: requests of temperature 1, some with seeds, preemption",
         ),
         EngineAdapter(
             "whole_settings",
@@ -119,12 +119,6 @@ ENGINE = Engine(
             tiers=("sampled",),
             note="settings of each request, some of them greedy; the function that expands temperatures is replaced by "
             "a right one. With speculation the engine refuses min-p and biases",
-        ),
-        EngineAdapter(
-            "whole_seeds",
-            lambda: whole("vllm_cpu_whole_seeds", seeded=True),
-            tiers=("sampled",),
-            note="the same where every second request has a seed of its own",
         ),
     ),
 )

