@@ -44,7 +44,7 @@ def body(prompt: Sequence[int], length: int, seed: int, settings: Mapping[str, A
 
 
 def subject(serve: Serve, name: str, recurrent: bool = False, equal_seeds: bool = False, **fields: Any) -> Any:
-    """Returns a subject whose requests are served in three slots; those of temperature 0 are greedy.
+    """Returns a subject whose requests are served in three slots; a request of temperature 0 is greedy.
 
     serve        returns the tokens of each request of a document, as llama_cpp_server.cpp explains it
     recurrent    the models keep only their last state, so that the server goes back to checkpoints

