@@ -8,6 +8,7 @@ from draftproof.engines import OF_TWO, SHORT_SUM, WITH_ZERO, Engine, EngineAdapt
 
 
 def eagle(setting: str) -> Any:
+    beside(__file__, "_triton_interpreter.py").hasten()
     root, shared = ENGINE.root(), beside(__file__, "_sglang_eagle.py")
     return shared.eagle_sample(shared.step_of(root, beside(__file__, "_sglang_chain.py").kernel_of(root)), setting)
 
@@ -16,13 +17,15 @@ def chain(block: bool) -> Any:
     import torch
 
     torch.set_num_threads(1)
+    beside(__file__, "_triton_interpreter.py").hasten()
     return beside(__file__, "_sglang_chain.py").chain(ENGINE.root(), block, "cpu")
 
 
 ENGINE = Engine(
     packages=("sglang==0.5.23",),
     environment={"CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"},
-    replaces="around eagle_sample the softmax kernel, by torch's; tensor parallelism, by one rank; probes, by nothing",
+    replaces="around eagle_sample the softmax kernel, by torch's; tensor parallelism, by one rank; probes, by nothing; "
+    "the interpreter's checks of overflow, by nothing",
     adapters=(
         EngineAdapter(
             "chain_token",

@@ -26,7 +26,7 @@ def speculative_sampling() -> Any:
 
 
 ENGINE = Engine(
-    packages=("transformers==5.23.0",),
+    packages=("transformers==5.24.0",),
     needs=tuple((Path(__file__).parent / "transformers_needs.txt").read_text().split()),
     adapters=(
         EngineAdapter("speculative_sampling", speculative_sampling, models=24, instances=(EQUAL_UP_TO_ROUNDING,)),

@@ -16,12 +16,18 @@ LOG_RATIO = "L=1 K=1 [] p=(0 9999 1 0)/10000 q=(0 9999 1 0)/10000"
 OF_THREE = "L=1 K=1 [] p=(2 5 1)/8 q=(3 1 4)/8 [0] p=(1 2 1)/4 q=(1 0 0)/1 [1] p=(3 1 4)/8 q=(1 0 0)/1"
 
 
+def hasten() -> None:
+    beside(__file__, "_triton_interpreter.py").hasten()
+
+
 def first_runner() -> Any:
+    hasten()
     shared = beside(__file__, "_vllm_batches.py")
     return shared.chain_adapter(shared.engine_modules(), True, True, "vllm_rejection_sampler")
 
 
 def first_runner_batch(**cut: float) -> Any:
+    hasten()
     shared = beside(__file__, "_vllm_batches.py")
     from vllm.v1.sample.ops import topk_topp_sampler
 
@@ -30,6 +36,7 @@ def first_runner_batch(**cut: float) -> Any:
 
 
 def first_runner_processors(make: str) -> Any:
+    hasten()
     shared = beside(__file__, "_vllm_batches.py")
     from vllm.utils import torch_utils
     from vllm.v1.sample.ops import penalties
@@ -39,6 +46,7 @@ def first_runner_processors(make: str) -> Any:
 
 
 def second_runner(block: bool, among: bool = False, processed: bool = False) -> Any:
+    hasten()
     return beside(__file__, "_vllm_second_runner.py").second_runner(block, among, processed)
 
 
@@ -63,7 +71,8 @@ ENGINE = Engine(
     environment={"VLLM_LOGGING_LEVEL": "ERROR", "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"},
     replaces="the Triton kernel of top-k and top-p, which the interpreter does not take, by the engine's torch "
     "function; in the second runner libdevice.log1p, which the interpreter lacks, by numpy's, and the race of the last "
-    "token, whose noise is hashed from seeds, by a draw from its weights; pinned memory, by nothing",
+    "token, whose noise is hashed from seeds, by a draw from its weights; pinned memory and the interpreter's checks "
+    "of overflow, by nothing",
     adapters=(
         EngineAdapter(
             "rejection_sampler",

@@ -6,7 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from draftproof.engines.pages import cell, distance_of, names_of, package_names, replayed, violations
+from draftproof.engines.pages import (
+    cell,
+    distance_of,
+    names_of,
+    package_names,
+    repeated_rows,
+    replayed,
+    seconds_of,
+    violations,
+)
 from draftproof.engines.results import results
 from draftproof.files import replaceable
 
@@ -32,8 +41,8 @@ from `python/engines/results`. One package is installed and judged by
 
 A verdict is about one version and the functions that are named, not about a package as a whole. p is the target, q
 the proposal. *Distance* is the largest total variation between the output distribution and the target that was found,
-in brackets what rounding explains. Instances are as in [adapters.md](adapters.md): `[]` has the rows before the first
-draft, `[0]` those after draft 0.
+in brackets what rounding explains; seconds are as in engines.md. Instances are as in [adapters.md](adapters.md): `[]`
+has the rows before the first draft, `[0]` those after draft 0.
 """
 KINDS = {
     "wrong": "On the instance the output does not have the target's distribution. Each was found a second time without "
@@ -69,6 +78,7 @@ def write_page(base: Path) -> Path:
     left = json.loads(path.read_text()) if path.is_file() else []
     skipped += [f"| {one['package']} | {one['version']} | {cell(one['reason'])} |" for one in left]
     out += ["## Not judged", "", "| package | version | reason |", "|---|---|---|", *skipped, "", *_notes(stored), ""]
+    out += _repeated(stored)
     out += violations(stored)
     page = replaceable(base / "docs" / "census.md")
     page.write_text("\n".join(out).rstrip() + "\n")
@@ -111,7 +121,7 @@ def _row(kind: str, one: dict[str, Any], adapter: dict[str, Any]) -> str:
     models = next((tier["models"] for tier in adapter["tiers"] if tier.get("models")), "")
     tiers = ", ".join(tier["tier"] for tier in adapter["tiers"] if tier["status"] != "skipped")
     said = f" {adapter['level']}, `{adapter['draft_sampling']}` | {tiers} | {models} | {adapter['calls'] or ''} |"
-    return start + said + f" {adapter.get('seconds', '')} | {distance_of(adapter)} |"
+    return start + said + f" {seconds_of(adapter)} | {distance_of(adapter)} |"
 
 
 def _heads(kind: str) -> list[str]:
@@ -131,6 +141,12 @@ def _count(stored: list[dict[str, Any]]) -> str:
     said = ", ".join(f"{kinds.count(kind)} {kind}" for kind in KINDS)
     packages = len({one["engine"] for one, _ in judged})
     return f"{packages} packages, {len(kinds)} functions and loops: {said}."
+
+
+def _repeated(stored: list[dict[str, Any]]) -> list[str]:
+    rows = repeated_rows({one["engine"]: one for one in stored}, "package")
+    told = "The proof tier with other models and predictions in each gate, `--repeat 50`; *1 small* is `--models 0`."
+    return ["## Repeated gates", "", told, "", *rows, ""] if rows else []
 
 
 def _notes(stored: list[dict[str, Any]]) -> list[str]:

@@ -46,8 +46,9 @@ The proof tier uses small models: 2 to 4 tokens in the vocabulary, up to four dr
 sampling. *Distance* is the largest total variation between the exact output distribution, found by calls, and the
 target; the number in brackets is the largest distance that rounding explains. A passed check found no difference on
 these models; [adapters.md](adapters.md) states what such a check can miss. The numbers of models and calls are those of
-the stored run and are smaller for slow engines; seconds were measured on a shared machine. A *kept instance* is a
-counterexample stored in the engine's adapter file; on slow engines it is replayed and not shrunk.
+the stored run and are smaller for slow engines. Seconds are processor time; `~` marks older results with the seconds of
+a clock on a shared machine. A *kept instance* is a counterexample stored in the engine's adapter file; on slow engines
+it is replayed and not shrunk.
 """
 
 
@@ -100,7 +101,7 @@ def _summary(newest: dict[str, dict[str, Any]]) -> list[str]:
             lines.append(
                 f"| {name} | {one['version']} | `{adapter['name']}` | "
                 f"{adapter['level']}, `{adapter['draft_sampling']}` | "
-                f"{_randomness(adapter)} | {models} | {adapter['calls'] or ''} | {adapter.get('seconds', '')} | "
+                f"{_randomness(adapter)} | {models} | {adapter['calls'] or ''} | {seconds_of(adapter)} | "
                 f"{distance_of(adapter)} | {_verdict(adapter)} |"
             )
     lines += ["", "Replaced parts of engines, and notes on adapters:", ""]
@@ -115,6 +116,13 @@ def _randomness(adapter: dict[str, Any]) -> str:
     if "proof" in asked:
         return "scripted"
     return "seeded" if "seeded" in adapter["randomness"] else "opaque"
+
+
+def seconds_of(adapter: dict[str, Any]) -> str:
+    """Returns the processor time of a stored run, or `~` and the seconds of a clock in older results."""
+    if "processor_seconds" in adapter:
+        return str(adapter["processor_seconds"])
+    return f"~{adapter['seconds']}" if "seconds" in adapter else ""
 
 
 def distance_of(adapter: dict[str, Any]) -> str:
@@ -160,7 +168,9 @@ def _models_of(again: dict[str, Any]) -> str:
     return str(again["models"] or "1 small") if "models" in again else "trials"
 
 
-def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
+def repeated_rows(newest: dict[str, dict[str, Any]], named: str = "engine") -> list[str]:
+    """Returns the table of repeated gates of these results, without lines if there are none. `named` is the head of the
+    first column."""
     rows = [
         f"| {name} {one['version']} | `{adapter['name']}` | {again['gates']} | "
         f"{_models_of(again)} | {again['passed']} | "
@@ -169,16 +179,21 @@ def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
         for adapter in one["adapters"]
         if (again := adapter.get("repeated"))
     ]
+    head = [f"| {named} | adapter | gates | models of each | passed | failed |", "|---|---|---|---|---|---|"]
+    return [*head, *rows] if rows else []
+
+
+def _repeated(newest: dict[str, dict[str, Any]]) -> list[str]:
+    rows = repeated_rows(newest)
     if not rows:
         return []
     told = [
         "The proof tier with other models and predictions in each gate, `python -m draftproof engines NAME --repeat",
         "100`. *1 small* is `--models 0`: one model of one draft and two or three tokens, for adapters whose calls",
-        "take milliseconds (16 ms and more under Triton's interpreter). *Trials* are for adapters that are not proved:",
+        "take milliseconds (3 ms and more under Triton's interpreter). *Trials* are for adapters that are not proved:",
         "texts or drafts with other seeds in each gate.",
     ]
-    head = ["| engine | adapter | gates | models of each | passed | failed |", "|---|---|---|---|---|---|"]
-    return ["## Repeated gates", "", *told, "", *head, *rows]
+    return ["## Repeated gates", "", *told, "", *rows]
 
 
 def violations(stored: Sequence[dict[str, Any]]) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,7 @@ def run(
         except (Missing, ImportError) as error:
             result["adapters"].append({"name": adapter.name, "status": "skipped", "reason": str(error)})
             continue
-        start = time.perf_counter()
+        start = _processor_seconds()
         verdict = check(
             subject,
             tier=adapter.tiers,
@@ -65,10 +65,15 @@ def run(
         if adapter.instances:
             entry["replays"] = {text: _replay(subject, text, seed, adapter.predictions) for text in adapter.instances}
         if timings:
-            entry["seconds"] = round(time.perf_counter() - start, 1)
+            entry["processor_seconds"] = round(_processor_seconds() - start, 1)
         result["adapters"].append({"name": adapter.name} | entry)
         keep(result)
     return result
+
+
+def _processor_seconds() -> float:
+    """Returns the processor time of this process and of its children that have ended, the gate's program among them."""
+    return sum(os.times()[:4])
 
 
 def repeat(
@@ -203,8 +208,8 @@ def described(verdict: Any, subject: Subject) -> dict[str, Any]:
 
 def write(result: Mapping[str, Any], folder: Path) -> Path:
     """Stores a result as NAME-VERSION.json, which is replaced atomically. An adapter that did not run or was skipped
-    keeps its last entry; every adapter keeps its count of repeated gates. Nothing is written if all adapters were
-    skipped."""
+    keeps its last entry; every adapter keeps its count of repeated gates. Paths of the checkout become relative.
+    Nothing is written if all adapters were skipped."""
     path = folder / f"{result['engine']}-{result['version']}.json"
     old = stored(path)["adapters"] if path.is_file() else []
     adapters = {adapter["name"]: adapter for adapter in old}
@@ -216,7 +221,8 @@ def write(result: Mapping[str, Any], folder: Path) -> Path:
             continue
         kept = {key: last[key] for key in ("repeated",) if key in last}
         adapters[adapter["name"]] = {**kept, **adapter}
-    replace(path, json.dumps({**result, "adapters": list(adapters.values())}, indent=1, ensure_ascii=False) + "\n")
+    text = json.dumps({**result, "adapters": list(adapters.values())}, indent=1, ensure_ascii=False) + "\n"
+    replace(path, text.replace(f"{Path(__file__).resolve().parents[3]}/", ""))
     return path
 
 
