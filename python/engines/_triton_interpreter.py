@@ -10,17 +10,17 @@ from typing import Any
 
 def hasten() -> None:
     """Makes the interpreter do once what it repeats in every launch, in every call of a device function and in every
-    operation, and leaves out a check. Results stay equal bit for bit.
+    operation. Results stay equal bit for bit.
 
     - The functions of triton.language stay replaced by interpreted ones, instead of being replaced and restored again.
     - The dtype of numpy for a dtype of Triton is looked up in a table that is built once.
-    - An integer operation of at most 32 bits is not computed a second time in 64 bits to detect an overflow, which
-      compiled kernels do not detect either.
+    - An integer operation of at most 32 bits is not computed a second time in 64 bits to detect an overflow, because
+      the interpreter, like compiled kernels, reports an overflow only in its debugging mode.
     """
     from triton.runtime import interpreter
 
     builder = interpreter.interpreter_builder
-    if not builder.options.sanitize_overflow:  # a second call
+    if builder.options.debug or not builder.options.sanitize_overflow:  # the latter after a first call
         return
     patch, dtype_of, language = interpreter._patch_lang, interpreter._get_np_dtype, interpreter.tl
     patched: set[frozenset[int]] = set()  # sets of modules, by id, of triton.language that a function sees

@@ -24,8 +24,7 @@ def chain(block: bool) -> Any:
 ENGINE = Engine(
     packages=("sglang==0.5.23",),
     environment={"CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"},
-    replaces="around eagle_sample the softmax kernel, by torch's; tensor parallelism, by one rank; probes, by nothing; "
-    "the interpreter's checks of overflow, by nothing",
+    replaces="around eagle_sample the softmax kernel, by torch's; tensor parallelism, by one rank; probes, by nothing",
     adapters=(
         EngineAdapter(
             "chain_token",

@@ -71,8 +71,7 @@ ENGINE = Engine(
     environment={"VLLM_LOGGING_LEVEL": "ERROR", "CUDA_VISIBLE_DEVICES": "", "TRITON_INTERPRET": "1"},
     replaces="the Triton kernel of top-k and top-p, which the interpreter does not take, by the engine's torch "
     "function; in the second runner libdevice.log1p, which the interpreter lacks, by numpy's, and the race of the last "
-    "token, whose noise is hashed from seeds, by a draw from its weights; pinned memory and the interpreter's checks "
-    "of overflow, by nothing",
+    "token, whose noise is hashed from seeds, by a draw from its weights; pinned memory, by nothing",
     adapters=(
         EngineAdapter(
             "rejection_sampler",

@@ -16,7 +16,10 @@ pytestmark = pytest.mark.skipif(
     reason="triton or torch is not installed",
 )
 
+ENGINES = Path(__file__).resolve().parents[1] / "engines"
 KERNELS = """
+from pathlib import Path
+
 import numpy as np
 import torch
 import triton
@@ -151,3 +154,42 @@ def test_a_compiled_kernel_is_out_of_reach(tmp_path: Path) -> None:
     """
     in_process(code.replace("{count}", "1"), tmp_path, interpret=False)
     in_process(code.replace("{count}", "0"), tmp_path)
+
+
+def test_a_hastened_interpreter_gives_the_same_bits(tmp_path: Path) -> None:
+    in_process(
+        f"""
+        from triton.runtime import interpreter
+        from draftproof.engines import module_of
+        hasten = module_of(Path("{ENGINES}/_triton_interpreter.py"), "triton_interpreter_under_test").hasten
+
+        @triton.jit
+        def third(x):
+            return x / 3.0
+
+        @triton.jit
+        def decide(out, rows, tokens, n: tl.constexpr):
+            o = tl.arange(0, 4)
+            row = tl.load(rows + tl.program_id(0) * n + o, mask=o < n, other=0.0)
+            sums = tl.cumsum(third(row), axis=0)
+            found = tl.argmax((sums > tl.rand(7, tl.program_id(0))).to(tl.int32), axis=0)
+            tl.store(out + tl.program_id(0) * 2, tl.sum(sums) + tl.load(tokens + found).to(tl.float32))
+            tl.store(out + tl.program_id(0) * 2 + 1, tl.max(row.to(tl.float16)).to(tl.float32))
+
+        def results():
+            torch.manual_seed(1)
+            rows, tokens, out = torch.rand(5, 3), torch.arange(100, 104), torch.zeros(5, 2)
+            decide[(5,)](out, rows, tokens, 3)
+            taped = run(uniforms, 3, 0, 4, tape=Tape([[0.5, 0.25, 0.125, 0.75, 0.0625]], 3))
+            return [*out.flatten().tolist(), *taped, *run(integers, 3, 4, dtype=torch.int64, tape=Tape([[0.3] * 4], 3))]
+
+        before, patches, replace = results(), [], interpreter._patch_builtin
+        interpreter._patch_builtin = lambda *given: patches.append(given) or replace(*given)
+        assert results() == before and patches
+        hasten(), hasten()
+        assert results() == before
+        patches.clear()
+        assert results() == before and not patches   # nothing is replaced again
+        """,
+        tmp_path,
+    )

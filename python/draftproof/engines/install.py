@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 
 from draftproof.engines.engine import Engine, Missing
 
@@ -27,8 +28,18 @@ def install(engine: Engine) -> None:
         for archive in target.glob("*.tar.gz"):
             subprocess.run(["tar", "-xzf", str(archive), "-C", str(target)], check=True)
         return
+    _remove_other_version(engine)
     wanted = [*engine.packages, *engine.needs]
     _pip([*pip, "install", "--no-deps", "--upgrade", "--target", str(target), *wanted], engine)
+
+
+def _remove_other_version(engine: Engine) -> None:
+    """Removes the folder of an engine whose first package is there in another version than the pinned one, because pip
+    leaves the old version's metadata in a target folder."""
+    name, _, wanted = engine.packages[0].partition("==")
+    found = {one.version for one in metadata.distributions(name=name, path=[str(engine.folder)])}
+    if wanted and found - {wanted}:
+        shutil.rmtree(engine.folder)
 
 
 def _fetch(engine: Engine) -> None:
