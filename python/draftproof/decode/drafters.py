@@ -267,7 +267,7 @@ class NGram(Drafter):
 
 
 class NGramModel(Model):
-    """The n-gram model of `NGram` as a model whose rows `capture` stores. It knows only the tokens before a row."""
+    """The n-gram model of `NGram` as a model whose rows `capture` stores. A row depends only on the tokens before it."""
 
     name, values = "ngram", "probability"
 
