@@ -1,7 +1,7 @@
 """Reproduces findings on engines that serve several requests, without the gate: runs the engine on the requests of the
 finding.
 
-    python python/engines/second_route/requests.py NAME     a function below; without a name, their list
+    python python/engines/second_route/several.py NAME     a function below; without a name, their list
 """
 
 from __future__ import annotations
