@@ -135,8 +135,8 @@ def whole(name: str, top_k: int = 0, sequences: int = 1, mode: int = 0) -> Any:
 
 ENGINE = Engine(
     sdist="llama-cpp-python==0.3.36",
-    replaces="libllama and libcommon, by two tables of next-token distributions; for the server libllama alone, "
-    "without its samplers",
+    replaces="libllama and libcommon, by two tables of next-token distributions; for the server libllama "
+    "without its samplers, the chat templates and libmtmd",
     adapters=(
         EngineAdapter(
             "speculative",

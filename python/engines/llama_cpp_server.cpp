@@ -1,4 +1,5 @@
-// Models with a state in place of libllama, for the slots of llama.cpp's server, tools/server/server-context.cpp.
+// Models with a state in place of libllama, for the slots of llama.cpp's server, tools/server/server-context.cpp, whose
+// chat templates and media are left out.
 //
 // The files of tools/server, of common/ and src/llama-sampler.cpp are compiled unchanged and linked with this file; its
 // functions come first in the link, so they replace library functions of the same name. A model is a table of S rows:

@@ -56,7 +56,9 @@ def _vllm_cpu(prompt: list[int], most_tokens: int, asked: list[dict[str, Any]]) 
     declared.ENGINE.enter()
     declared.with_kernels()
     from vllm import SamplingParams
+    from vllm.v1.sample import rejection_sampler
 
+    rejection_sampler.expand_batch_to_tokens = declared.expanded  # the engine's leaves its output unwritten
     whole = declared.beside(declared.__file__, "_vllm_whole.py")
     tables = SimpleNamespace(size=11, rows=[torch.zeros(11, whole.WIDTH)] * 2)
     with tempfile.TemporaryDirectory() as folder:
