@@ -251,6 +251,9 @@ def _rows(models: Models, tokens: Sequence[int], contexts: Sequence[int], ids: l
             made = Proposal(chosen, [ROOT] * count, {}, [Draw(token, i, -1) for i, token in enumerate(chosen)])
 
             def work(drafter: Drafter = drafter, made: Proposal = made) -> Callable[[], Any]:
+                # The rows of a call follow each other without a pass between them, so their counts are in the cache of
+                # the processor, from which the passes of other cells have removed them.
+                _draw(drafter.after(made, [0]), draws)
                 return lambda: _draw(drafter.after(made, range(len(made.tokens))), draws)
 
             cells.append(Cell("draft_pass", {"tokens": count, "batch": 1, "context": length}, work))

@@ -163,6 +163,49 @@ def test_the_tokens_that_a_top_k_tree_leaves_out_change_no_acceptance(tmp_path: 
         assert abs(mean - means[1][verifier][0]) < 6 * np.sqrt(2 / trials), verifier
 
 
+@pytest.mark.parametrize("filters", [{}, {"target_filter": Filter(0.8), "draft_filter": Filter(1.0, 5)}])
+def test_steps_begin_where_the_step_before_ended(tmp_path: Path, filters: dict[str, Any]) -> None:
+    """A step emits the first drafts of the first path and one more token, which has the target's distribution together
+    with the drafts: the first token of 600 steps after one prompt is compared with p."""
+    prompt, count = TEXTS[0][:6], 600
+    capture(
+        target, draft, [prompt] * count, tmp_path / "run.npz", positions=2 * count, context=16, skip=3,
+        continue_tokens=6, steps=2, trees=Trees(2, 3), seed=3, **filters,
+    )  # fmt: skip
+    with np.load(tmp_path / "run.npz") as file:
+        tokens, paths, text = file["tokens"], file["paths"], file["text"]
+    seen, accepted = np.zeros(V), []
+    assert text.tolist() == [i // 2 for i in range(2 * count)]
+    for first in range(0, 2 * count, 2):
+        before, after = (row[row >= 0].tolist() for row in tokens[first : first + 2])
+        assert before == list(prompt) and after[: len(before)] == before
+        emitted = after[len(before) :]
+        kept = len(emitted) - 1
+        assert 0 <= kept <= 2 and emitted[:kept] == paths[first, 0, :kept].tolist()
+        seen[emitted[0]] += 1
+        accepted.append(kept)
+    assert set(accepted) == {0, 1, 2}
+    p, q = distributions_after(np.array(prompt))
+    if filters:
+        p, q = (filtered(np.log(row), by) for row, by in zip((p, q), filters.values(), strict=True))
+    often = count * p >= 5
+    counts, wanted = (np.append(row[often], row[~often].sum()) for row in (seen, count * p))
+    # Chi-square of at most 22 degrees of freedom exceeds 48.3 with probability 1e-3; the seed is fixed.
+    assert seen[p == 0].sum() == 0 and ((counts - wanted) ** 2 / np.maximum(wanted, 1)).sum() < 48.3
+    # A count is more than 4.5 standard deviations off with probability below 1e-4.
+    share, kept_one = np.minimum(p, q).sum(), sum(kept > 0 for kept in accepted)
+    assert abs(kept_one - count * share) <= 4.5 * np.sqrt(count * share * (1 - share))
+
+
+def test_steps_need_trees_and_room(tmp_path: Path) -> None:
+    given = {"positions": 4, "context": 16, "skip": 3, "continue_tokens": 5, "steps": 2}
+    for changes in ({"trees": None}, {"trees": Trees(2, 1)}, {"trees": Trees(2, 2), "continue_tokens": 0}):
+        with pytest.raises(CaptureError, match="steps: got 2, expected trees with paths"):
+            capture(target, draft, TEXTS, tmp_path / "run.npz", **{**given, **changes})
+    with pytest.raises(CaptureError, match="continue_tokens: got 5 for 4 steps of text 0, expected at least 12"):
+        capture(target, draft, TEXTS[:1], tmp_path / "run.npz", trees=Trees(2, 2), **given)
+
+
 def test_a_top_k_tree_has_one_draft(tmp_path: Path) -> None:
     with pytest.raises(CaptureError, match="one draft"):
         trees_of_two = {"draft_1": draft, "draft_2": draft}

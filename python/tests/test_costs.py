@@ -93,8 +93,9 @@ def test_without_a_draft_model_rows_of_the_n_gram_model_are_timed(monkeypatch: p
         (1, 1, 4),
         (3, 1, 4),
     ]
-    # Chains of one draft need no row after a draft, so all rows belong to the timed passes, of three rounds.
-    assert sorted(seen) == [1, 1, 1, 3, 3, 3]
+    # Chains of one draft need no row after a draft, so all rows belong to the passes of three rounds: the timed ones,
+    # and one row before each of them.
+    assert sorted(seen) == [1] * 6 + [1, 1, 1, 3, 3, 3]
     assert list(result["verifiers"]) == ["single_draft"]
     with pytest.raises(CaptureError, match="drafts: got 'lookup', expected model or ngram"):
         costs(llama(), drafts="lookup")

@@ -155,6 +155,7 @@ def _options(given: argparse.Namespace) -> Options:
         context=given.context,
         skip=given.skip,
         continue_tokens=given.continue_tokens,
+        steps=given.steps,
         dtype=given.dtype,
         keep_mass=given.keep_mass,
         most_tokens=given.most_tokens,
@@ -199,6 +200,13 @@ def _parser() -> Parser:
     add("--context", type=int, default=default.context, metavar="W", help="largest number of tokens before a position")
     add("--skip", type=int, default=default.skip, metavar="W", help="smallest number of tokens before a position")
     add("--continue-tokens", type=int, default=0, metavar="M", help="texts are prompts; the target draws M tokens")
+    add(
+        "--steps",
+        type=int,
+        default=0,
+        metavar="N",
+        help="positions where successive steps begin that test N drafts of a path [positions spread evenly]",
+    )
     add("--dtype", choices=DTYPES, default=default.dtype, help="type of the stored rows; float16 stores logits")
     add("--keep-mass", type=float, metavar="M", help="store only the likeliest tokens, with mass M of each model's row")
     add(

@@ -91,6 +91,8 @@ class Options:
         with mass m under the target or under a draft, their probabilities, and the sum of all other probabilities.
     most_tokens: most tokens of a row in the truncated form.
     trees: None, or the shape of trees.
+    steps: 0 spreads the positions evenly. N > 0, for trees after `continue_tokens`, takes the positions at which
+        successive steps of speculative decoding begin that test N drafts of a path, as in an engine.
     target_filter, draft_filter: metadata, see Filter; with trees they are applied, and `draft_filter` needs a top-k.
     values: the kind of rows that a callable returns, `logit` (also for log-probabilities) or `probability`. None takes
         logits, and rows that look like probabilities raise CaptureError.
@@ -107,6 +109,7 @@ class Options:
     context: int = 512
     skip: int = 8
     continue_tokens: int = 0
+    steps: int = 0
     dtype: str = "float32"
     keep_mass: float | None = None
     most_tokens: int = 4096
@@ -124,6 +127,7 @@ class Options:
         self._least("skip", 1)
         self._least("context", self.skip + 1)
         self._least("continue_tokens", 0)
+        self._least("steps", 0)
         self._least("most_tokens", 1)
         self._least("seed", 0)
         for name, kind in (("target_filter", Filter), ("draft_filter", Filter), ("trees", Trees | None)):
@@ -146,6 +150,9 @@ class Options:
             self._check_truncated(self.keep_mass)
         if self.trees is not None:
             self._check_trees()
+        if self.steps and not (self.trees and self.continue_tokens and self.steps <= self.trees.length):
+            wanted = "trees with paths of at least so many tokens, and continue_tokens"
+            raise CaptureError("steps", str(self.steps), wanted)
 
     def _least(self, name: str, least: int) -> None:
         object.__setattr__(self, name, whole(name, getattr(self, name), least))

@@ -21,6 +21,8 @@ from .texts import Piece
 Prefix = tuple[int, ...]
 DraftRow = tuple[Ids, NDArray[np.floating]]
 """The tokens that a stored row has, in ascending order, and the values stored for them."""
+Tree = tuple[Ids, dict[Prefix, int], list[DraftRow], list[Distribution]]
+"""Paths [P, L], the node of each prefix, and the rows of the drafting model and of the target at each node."""
 
 
 class TreeRun:
@@ -68,16 +70,49 @@ class TreeRun:
 
         Cost: for each tree, L + 1 passes of the drafting model and one pass of every other model.
         """
+        if self._options.steps:
+            self._steps(part, piece, now)
+            return
         ids = completed(self._models, piece, self._options)
         for j in piece.at:
-            context = now.counts.get("rows", 0)
-            self._tree(part, now, ids[: j + 1], piece)
-            tokens = np.full((1, self._options.context), -1)
-            tokens[0, self._options.context - j - 1 :] = ids[: j + 1]
-            part.put("tokens", context, tokens)
-            part.put("text", context, np.array([piece.text]))
-            part.put("place", context, np.array([piece.first + j + 1]))
-            now.counts["rows"] = context + 1
+            self._context(part, now, ids[: j + 1], piece)
+
+    def _steps(self, part: Part, piece: Piece, now: Progress) -> None:
+        """Captures a tree where each step of speculative decoding begins, as many as the piece has positions. A step
+        tests the first drafts of the first path, and emits a token of the target after them."""
+        ids, most = piece.ids, len(piece.at) * (self._options.steps + 1)
+        if most > self._options.continue_tokens:
+            found = f"{self._options.continue_tokens} for {len(piece.at)} steps of text {piece.text}"
+            raise CaptureError("continue_tokens", found, f"at least {most}, or fewer positions")
+        for _ in piece.at:
+            generator = np.random.default_rng([self._options.seed, 1 << 33, now.counts.get("rows", 0)])
+            paths, node_of, rows, targets = self._context(part, now, ids, piece)
+            for depth in range(self._options.steps + 1):
+                node = node_of[tuple(paths[0, :depth].tolist())]
+                p, q = filtered(targets[node], self._options.target_filter), np.zeros(self._models.vocabulary)
+                if depth < self._options.steps:
+                    tokens, values = rows[node]
+                    q[tokens] = self._as_read(values)
+                    q /= q.sum()
+                    draft = int(paths[0, depth])
+                    if generator.random() * q[draft] < p[draft]:
+                        ids = np.append(ids, draft)
+                        continue
+                rest = np.maximum(p - q, 0)
+                ids = np.append(ids, draw(rest if rest.any() else p, generator))
+                break
+
+    def _context(self, part: Part, now: Progress, ids: Ids, piece: Piece) -> Tree:
+        """Appends the tree after `ids`."""
+        context = now.counts.get("rows", 0)
+        tree = self._tree(part, now, ids, piece)
+        tokens = np.full((1, self._options.context), -1)
+        tokens[0, self._options.context - len(ids) :] = ids
+        part.put("tokens", context, tokens)
+        part.put("text", context, np.array([piece.text]))
+        part.put("place", context, np.array([piece.first + len(ids)]))
+        now.counts["rows"] = context + 1
+        return tree
 
     def shapes(self, part: Part) -> dict[str, tuple[int, ...]]:
         """Returns the final shapes, with as many nodes as were captured."""
@@ -87,7 +122,7 @@ class TreeRun:
             found |= {"ids": (nodes, self._columns)} | {f"rest_{name}": (nodes,) for name in self._models.models}
         return found | {f"node_{name}": (nodes,) for name in ("context", "parent", "token", "depth")}
 
-    def _tree(self, part: Part, now: Progress, ids: Ids, piece: Piece) -> None:
+    def _tree(self, part: Part, now: Progress, ids: Ids, piece: Piece) -> Tree:
         context, first = now.counts.get("rows", 0), now.counts.get("nodes", 0)
         paths, node_of, rows = self._drawn(ids, context, piece)
         count = len(node_of)
@@ -110,6 +145,7 @@ class TreeRun:
         part.put("node_token", first, np.array([prefix[-1] if prefix else -1 for prefix in node_of]))
         part.put("node_depth", first, np.array([len(prefix) for prefix in node_of]))
         now.counts["nodes"] = first + count
+        return paths, node_of, rows, log_rows["target"]
 
     def _put_filtered(self, part: Part, now: Progress, rows: list[DraftRow], targets: list[Distribution]) -> None:
         first, count = now.counts.get("nodes", 0), len(rows)
