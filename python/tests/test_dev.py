@@ -37,7 +37,9 @@ def dev(tree: Path, *arguments: str) -> list[str]:
     """Returns the lines that `./dev ARGUMENTS` prints on standard output."""
     environment = {name: text for name, text in os.environ.items() if not name.startswith("DRAFTPROOF")}
     environment["PATH"] = f"{tree / 'programs'}{os.pathsep}{environment['PATH']}"
-    ended = subprocess.run(["sh", "dev", *arguments], cwd=tree, env=environment, capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        ["sh", "dev", *arguments], cwd=tree, env=environment, capture_output=True, text=True, check=True
+    )
     return ended.stdout.splitlines()
 
 
@@ -55,7 +57,13 @@ def test_release_goes_into_the_named_folder(tree: Path, arguments: list[str], wa
     lines = dev(tree, "release", *arguments)
     environment = "build/default/python/release"
     assert f"python/environment.py make {environment} python/requirements/release.txt" in lines
-    assert lines[-1].split() == ["release.sh", wanted, f"{environment}/bin/python", "build/default/draftproof", *options]
+    assert lines[-1].split() == [
+        "release.sh",
+        wanted,
+        f"{environment}/bin/python",
+        "build/default/draftproof",
+        *options,
+    ]
 
 
 @pytest.mark.parametrize(("options", "installs"), [([], True), (["dist", "--no-wheel"], True), (["--no-site"], False)])

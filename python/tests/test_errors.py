@@ -46,7 +46,10 @@ ONE_TOKEN = np.eye(1, 1_000_000).repeat(2, 0)
             "settings_of_request: temperature: got nan",
         ),
         (lambda: draftproof.distribution(verify, WIDE, WIDE[:1]), "1,000,000 tuples of drafts on 1,000,000 tokens"),
-        (lambda: draftproof.distribution(verify, ONE_TOKEN, ONE_TOKEN[:1]), "3,000,000 entries, which at least 256 calls"),
+        (
+            lambda: draftproof.distribution(verify, ONE_TOKEN, ONE_TOKEN[:1]),
+            "3,000,000 entries, which at least 256 calls",
+        ),
         (lambda: draftproof.distribution(verify, WIDE, WIDE[:1], [3]), "at least 1,000,000 calls of fn"),
     ],
 )
