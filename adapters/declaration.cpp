@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -191,18 +192,6 @@ bool Declaration::can(Randomness wanted) const {
 
 bool Declaration::has(std::string_view function) const {
   return std::find(functions.begin(), functions.end(), function) != functions.end();
-}
-
-std::string one_line(std::string_view text, std::size_t longest) {
-  std::string line(text.substr(0, longest));
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(line[i]),
-               before = static_cast<unsigned char>(i > 0 ? line[i - 1] : 0);
-    const bool second_of_c1 = before == 0xC2 && byte >= 0x80 && byte < 0xA0;  // C1 control characters
-    if (byte < 0x20 || byte == 0x7F) line[i] = ' ';
-    if (second_of_c1) line[i - 1] = line[i] = ' ';
-  }
-  return text.size() > longest ? line + "..." : line;
 }
 
 std::string json_text(const nlohmann::json& value) {

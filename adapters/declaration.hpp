@@ -125,9 +125,6 @@ class ProgramFails : public AdapterError {
       : AdapterError(name + " fails on every input" + (message.empty() ? ", without a message" : ": " + message)) {}
 };
 
-/// Returns a text that a program sent as one line, without control characters (Unicode's Cc), cut at `longest` bytes.
-std::string one_line(std::string_view text, std::size_t longest = 300);
-
 /// Returns a value as JSON in ASCII on one line, for error messages; invalid UTF-8 becomes U+FFFD.
 std::string json_text(const nlohmann::json& value);
 

@@ -10,6 +10,7 @@
 
 #include <draftproof/captures/array.hpp>
 #include <draftproof/captures/filter.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/captures/tiny_lm.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>
 #include <draftproof/sim/random/uniform_source.hpp>
@@ -128,7 +129,7 @@ class RunningModel final : public PathSource {
   RunningModel(std::string spec, std::string draft, std::shared_ptr<const Models> models, std::uint64_t seed)
       : spec_{std::move(spec)}, draft_{std::move(draft)}, models_{std::move(models)}, seed_{seed} {}
 
-  std::string name() const override { return spec_; }
+  std::string name() const override { return one_line(spec_); }
   int vocabulary() const override { return models_->target.shape().vocabulary; }
   std::string summary() const override {
     const StoryShape& shape = models_->target.shape();

@@ -69,7 +69,7 @@ void check_draft_temperatures(const SourceOptions& options, const std::string& w
 struct CaptureRows final : Source::Rows {
   CaptureRows(const std::filesystem::path& path, const std::vector<std::string>& chosen, const SourceOptions& options)
       : capture(Capture::open(path)) {
-    name = path.stem().string();
+    name = one_line(path.stem().string());
     proposals = chosen.empty() ? std::vector{capture.proposals().front()} : chosen;
     for (const std::string& proposal : proposals) capture.require_proposal(proposal);
     positions = capture.positions();
@@ -197,6 +197,7 @@ Source::Source(std::shared_ptr<const Rows> rows, const SourceOptions& options)
       seed_(options.seed),
       names_(rows_->proposals),
       filters_(filters_of(options, names_, rows_->name)) {
+  for (std::string& name : names_) name = one_line(name);
   selection_.end = std::min<std::uint64_t>(selection_.end, rows_->positions);
   if (selection_.first >= selection_.end && selection_ != Selection{.end = rows_->positions})
     throw file_error(rows_->name, fmt::format("positions {}:{}", selection_.first, options.selection.end),

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/captures/row.hpp>
 #include <draftproof/captures/safetensors.hpp>
 #include <draftproof/sim/distributions/softmax.hpp>
@@ -132,7 +133,7 @@ Trace::Trace(std::span<const std::byte> bytes, std::string name) : file_{std::mo
     throw arrays.refuse("", "metadata \"values\": " + in_quotes(values),
                         truncated_ ? "\"probability\"" : "\"log_probability\" or \"logit\"");
   const std::string before_0_3 = text_of(metadata_, "draft_law", "unknown");  // the key in traces of version 0.2
-  draft_sampling_ = text_of(metadata_, "draft_sampling", before_0_3.c_str());
+  draft_sampling_ = one_line(text_of(metadata_, "draft_sampling", before_0_3.c_str()));
 
   emitted_ = arrays.integers<std::int32_t>("emitted");
   emitted_q_ = arrays.integers<std::int64_t>("emitted_q");

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/array.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/captures/npz.hpp>
 
 namespace draftproof {
@@ -155,7 +156,7 @@ class CapturedTrees final : public PathSource {
     nodes_ = std::move(nodes);
   }
 
-  std::string name() const override { return std::filesystem::path(file_).stem().string(); }
+  std::string name() const override { return one_line(std::filesystem::path(file_).stem().string()); }
   int vocabulary() const override { return static_cast<int>(capture_->rows().vocabulary()); }
   std::string summary() const override {
     return fmt::format("{} conditionals with {} captured paths of {} tokens, {} nodes, V = {}",

@@ -19,6 +19,7 @@
 #include <draftproof/adapters/gate/external_verifier.hpp>
 #include <draftproof/captures/array.hpp>
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/cli/ranks.hpp>
 #include <draftproof/cli/report/registration.hpp>
 #include <draftproof/properties/prover/registry.hpp>
@@ -183,11 +184,34 @@ std::string Session::last_words() const {
                                                : "stopped before there was a result\n";
 }
 
+namespace {
+
+/// Cuts the texts and the names of members of `data` at `longest` bytes and makes each of them one line of UTF-8, because
+/// they may come from files and programs. Descriptions of sources contain names, so they are cut at `longest_name`.
+void tidy(nlohmann::ordered_json& data, std::size_t longest = std::string::npos) {
+  constexpr std::size_t longest_name = 1000;
+  if (data.is_string()) {
+    data = one_line(data.get_ref<const std::string&>(), longest);
+  } else if (data.is_array()) {
+    for (auto& element : data) tidy(element, longest);
+  } else if (data.is_object()) {
+    nlohmann::ordered_json object = nlohmann::ordered_json::object();
+    for (auto& [key, value] : data.items()) {
+      tidy(value, key == "about" ? longest_name : longest);
+      object[one_line(key, longest)] = std::move(value);
+    }
+    data = std::move(object);
+  }
+}
+
+}  // namespace
+
 void Session::write(const Document& result) const {
   if (rank_of_job().first > 0) return;  // only rank 0 prints
   writing = true;                       // stays true: a later signal must not write into the result
   Document document = result;
   const bool complete = !stop_requested();
+  if (!stored) tidy(document.data);
   if (!stored && document.data.is_object() && !document.data.contains("complete"))
     document.data["complete"] = complete;
   if (!complete) said_incomplete = true;

@@ -69,6 +69,7 @@ def main() -> int:
         print(f"installed in {seconds:.1f} s", flush=True)
         call("draftproof", "--version")
         call("draftproof", "prove", "k_seq", "--instances", "20")
+        call("draftproof", "--quiet", "demo", "zipf:vocabulary=64,positions=2")
         print(f"program and package answer, {call('python', '-c', SMOKE):.1f} s")
     if seconds > asked.seconds:
         print(f"got {seconds:.1f} s for the installation, expected at most {asked.seconds:g} s", file=sys.stderr)

@@ -7,6 +7,7 @@
 
 #include <draftproof/adapters/gate/batch_checks.hpp>
 #include <draftproof/adapters/gate/distribution_text.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/properties/prover/distribution_property.hpp>
 
 namespace draftproof::adapters {

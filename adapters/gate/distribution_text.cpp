@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <draftproof/adapters/gate/judgement.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 
 namespace draftproof::adapters {
 

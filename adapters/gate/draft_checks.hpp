@@ -26,6 +26,7 @@
 #include <draftproof/adapters/wire/batch_packer.hpp>
 #include <draftproof/adapters/wire/result_reader.hpp>
 #include <draftproof/adapters/wire/served.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/sim/random/explorer.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>

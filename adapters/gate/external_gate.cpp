@@ -22,6 +22,7 @@
 #include <draftproof/adapters/gate/text_checks.hpp>
 #include <draftproof/adapters/wire/batch_packer.hpp>
 #include <draftproof/adapters/wire/result_reader.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/sim/random/philox4x32.hpp>

@@ -13,6 +13,7 @@
 #include <draftproof/adapters/gate/selection_checks.hpp>
 #include <draftproof/adapters/gate/small_model.hpp>
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/properties/components/selection/selection_case.hpp>
 #include <draftproof/sim/numeric/sums.hpp>
 

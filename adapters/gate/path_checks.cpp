@@ -13,6 +13,7 @@
 #include <draftproof/adapters/gate/distribution_text.hpp>
 #include <draftproof/adapters/gate/small_model.hpp>
 #include <draftproof/adapters/wire/result_reader.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/captures/path_source.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/proof/finding.hpp>

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 
 namespace draftproof::adapters {
 namespace {
@@ -55,7 +56,7 @@ Draw listed_draw(const nlohmann::json& listed, int row) {
             .bits = whole_number(listed[2], row, "draws: bits")};
   if (listed.size() > 3 && !listed[3].is_null()) {
     if (!listed[3].is_string()) throw row_fault(row, "draws: stream", shown_json(listed[3]), "a text");
-    draw.stream = listed[3].get<std::string>();
+    draw.stream = one_line(listed[3].get_ref<const std::string&>());
   }
   if (draw.kind != DrawKind::pick) return draw;
   if (listed.size() != 5 || !listed[4].is_array() ||
@@ -108,7 +109,7 @@ class DrawReader {
     const bool texts = streams->is_array() &&
                        std::all_of(streams->begin(), streams->end(), [](const auto& e) { return e.is_string(); });
     if (!texts) throw AdapterError("result: streams: got " + shown_json(*streams) + ", expected a list of names");
-    streams_ = streams->get<std::vector<std::string>>();
+    for (const nlohmann::json& name : *streams) streams_.push_back(one_line(name.get_ref<const std::string&>()));
   }
   std::size_t rows() const { return counts_.size(); }
   std::int32_t count(std::size_t row) const { return counts_[row]; }
@@ -250,7 +251,7 @@ void check_reply_type(const Message& reply) {
   if (found == "error") {
     const nlohmann::json *const message = reply.field("message"), *const stopped = reply.field("stopped");
     const std::string why = message && message->is_string() ? message->get<std::string>() : "no message";
-    if (stopped && *stopped == true) throw ProgramSilent(why);
+    if (stopped && *stopped == true) throw ProgramSilent(one_line(why));
     throw BatchRefused(why);
   }
   if (found != "result") throw AdapterError("reply: type: got " + in_quotes(found) + ", expected result or error");
@@ -260,8 +261,12 @@ void read_result(const Message& reply, Form form, const ServedBatch& batch, Wire
                  int first, ServedResult& result) {
   check_reply_type(reply);
   const Tensor* const tokens = reply.find("tokens");
-  if (!tokens || !reply.find("counts"))
-    throw AdapterError(fmt::format("result: {}: got nothing, expected an array", tokens ? "counts" : "tokens"));
+  if (!tokens || !reply.find("counts")) {
+    const char* const name = tokens ? "counts" : "tokens";
+    const nlohmann::json* const read = reply.field(name);
+    throw AdapterError(
+        fmt::format("result: {}: got {}, expected an array", name, read ? shown_json(*read) : "nothing"));
+  }
   const int width = result.tokens_a_row;
   const bool narrow =
       form == Form::lines && tokens->shape.size() == 2 && tokens->shape[1] < static_cast<std::uint64_t>(width);

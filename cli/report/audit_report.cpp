@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/cli/report/proof_report.hpp>
 #include <draftproof/cli/report/text.hpp>
 
@@ -159,7 +160,7 @@ Document report_audit(const AuditResult& result, const Trace& trace, const Audit
   Document document;
   document.data = {{"schema", "draftproof.audit/2"},
                    {"trace", trace.file()},
-                   {"engine", trace.metadata().value("engine", "")},
+                   {"engine", one_line(trace.metadata().value("engine", ""))},
                    {"status", to_text(result.status)},
                    {"stopped", result.stopped},
                    {"records", result.records},

@@ -107,6 +107,10 @@ std::string grouped(std::uint64_t value) {
   return digits;
 }
 
+std::string percent_closed(double share, bool lossless) {
+  return fmt::format("{:.0f} %", 100 * (lossless ? std::min(share, 1.0) : share));
+}
+
 std::string counted(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
 }

@@ -101,7 +101,8 @@ ResultRow row_of(const SurveyRow& row, const Proof* proof, double confidence, bo
   line.fixed("optimum", "optimum", row.optimum, 4);
   if (!row.not_run.empty()) line.data("not_run", row.not_run);
   line.data("gap_closed", closed ? nlohmann::ordered_json(*closed) : nlohmann::ordered_json());
-  line.number("gap closed", {closed ? fmt::format("{:.0f} %", 100 * *closed) : "-"});
+  const bool lossless = row.verifier->kind() != Kind::lossy && row.verifier->kind() != Kind::mutant;
+  line.number("gap closed", {closed ? percent_closed(*closed, lossless) : "-"});
   line.data("accepted_by_draft",
             std::vector<std::uint64_t>(tally.by_draft.begin(), tally.by_draft.begin() + row.drafts));
   for (const AcceptanceAt& one : row.at) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include <draftproof/captures/families/generated.hpp>
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/captures/source.hpp>
 #include <draftproof/tests/support/hostile.hpp>
 #include <draftproof/tests/support/written_capture.hpp>
@@ -25,6 +26,23 @@ class FamilyTest : public testing::Test {
     register_family<families::Zipf>();
   }
 };
+
+TEST(OneLine, HasNoControlCharactersAndOnlyWholeCharacters) {
+  const struct {
+    std::string text, line;
+  } cases[] = {{"a\x1b[31mb\nc\td\x7f"
+                "e",
+                "a [31mb c d e"},
+               {"c1 \xc2\x9b, lines \xe2\x80\xa8\xe2\x80\xa9, \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+                "c1  , lines   , \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+               {"\xff \xc3 \xc0\xaf \xed\xa0\x80 \xf4\x90\x80\x80 \xe2\x82", "? ? ?? ??? ???? ??"},
+               {"12345678\xc3\xa9", "12345678\xc3\xa9"},
+               {"123456789\xc3\xa9", "123456789..."},
+               {std::string(100, 'x'), "xxxxxxxxxx..."}};
+  for (const auto& [text, line] : cases)
+    EXPECT_EQ(one_line(text, 10 + (text.find("12") != 0 && text.size() < 99) * 90), line);
+  EXPECT_EQ(one_line(std::string(1000, 'x')).size(), 303u);
+}
 
 double overlap(const RowPair& rows) {
   double sum = 0;

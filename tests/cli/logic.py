@@ -8,8 +8,10 @@ import pty
 import random
 import re
 import select
+import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import time
 
@@ -510,6 +512,32 @@ def bench_interrupt(case):
     if report["schema"] != "draftproof.bench/1" or report["complete"] is not False or not runs or \
             any("error_occurred" in run for run in runs):
         case.fail("expected the repetitions until then")
+
+
+def names_from_outside(case):
+    """Names of files, of their arrays and in their metadata are printed in every format as one line without control
+    characters, and long names are cut. So are names of programs; a cut splits no character."""
+    evil = "\x1b[31mred\nname\x9b" + "z" * 100_000
+    rows = struct.pack("<4d", .5, .5, .25, .75)
+    header = json.dumps({"__metadata__": {"values": "probability", "target": evil, evil: evil},
+                         **{name: {"dtype": "F64", "shape": [2, 2], "data_offsets": [at, at + 32]}
+                            for name, at in (("target", 0), ("draft_" + evil, 32))}}).encode()
+    name = os.fsdecode(b"file\x1b[31mred\n\xc2\x9b\xff.safetensors")
+    (case.folder / name).write_bytes(struct.pack("<Q", len(header)) + header + rows * 2)
+    child = ("import sys; sys.path.insert(0, sys.argv[1]); import verifier_json as v; "
+             "v.serve(v.verify, sys.argv[2], engine_version=sys.argv[2], most_vocabulary=64)")
+    folder = SOURCE / "examples" / "adapter"
+    programs = [shlex.join(["python3", "-c", child, str(folder), text]) for text in (evil[:2000], "a" * 99 + "\xe9" * 9)]
+    asked = [["survey", name, "-K", "2", "--verifier", "single_draft", "--tuples", "100", "--instances", "0"]]
+    asked += [["check", "--adapter", "exec:" + one, "--tier", "proof", "--profile", "quick", "--models", "1"]
+              for one in programs]
+    for words in asked:
+        for style in "table", "csv", "jsonl", "markdown", "json", "html":
+            case.call(case.values["PROGRAM"], [*words, "--format", style])
+            longest = max(map(len, case.out.split("\n")))
+            wrong = re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", case.out.replace("\r\n", "\n"))
+            if case.code != 0 or wrong or longest > 3000 or "red\n" in case.out:
+                case.fail(f"{words[0]} as {style}: exit {case.code}, {wrong[:3]}, a line of {longest}: {case.err[:300]}")
 
 
 def work_killed(case):

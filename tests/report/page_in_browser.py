@@ -4,8 +4,8 @@
     page_in_browser.py --pictures FOLDER PAGE.html     pictures of a page: light, dark and A4
 
 At 400 and 1,600 pixels a page must make no request and log no error; every plot must be inside its figure and every
-text inside its plot; no two texts of a plot or of the page may overlap; and the page must not be wider than the
-window.
+text inside its plot; no two texts of a plot or of the page may overlap; the page must not be wider than the window;
+and of each table of schemes the window must show the first column of acceptance.
 """
 import base64
 import pathlib
@@ -37,6 +37,11 @@ MEASURE = r"""
   };
   if (document.documentElement.scrollWidth > innerWidth)
     wrong.push('the page is ' + document.documentElement.scrollWidth + ' px wide in a window of ' + innerWidth);
+  for (const table of document.querySelectorAll('table')) {
+    const head = [...table.querySelectorAll('th')].find(e => /, (acceptance|accepted)$/.test(e.textContent));
+    if (head && head.getBoundingClientRect().right > innerWidth + slack)
+      wrong.push('out of view: ' + name(head) + ' ends at ' + head.getBoundingClientRect().right.toFixed(0) + ' px');
+  }
   const plots = [...document.querySelectorAll('svg.plot')];
   for (const plot of plots) {
     const box = plot.getBoundingClientRect(), frame = plot.closest('.frame'), around = plot.closest('figure');
@@ -98,6 +103,8 @@ def test(program, results):
                     ('<img src="http://127.0.0.1:9/a.png">', "request: "),
                     ("<script>console.error('e')</script>", "console: "),
                     ('<p style="width:3000px">wide</p>', "px wide in a window"),
+                    ('<div class="scroll"><table><tr><th style="min-width:390px">scheme</th><th>run, acceptance</th>'
+                     '</tr></table></div>', "out of view"),
                     ('<figure><div class="frame"><svg class="plot" viewBox="0 0 400 60"><text x="10" y="20">one</text>'
                      '<text x="15" y="22">two</text></svg></div></figure>', "texts overlap"),
                     ('<figure><div class="frame"><svg class="plot" viewBox="0 0 400 60"><text x="380" y="20">'

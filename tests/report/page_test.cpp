@@ -116,6 +116,32 @@ TEST(Page, ShowsWhatTheDataHas) {
     EXPECT_EQ(html_page(stored(name)).find(text) != std::string::npos, shown) << name << ": " << text;
 }
 
+TEST(Page, AnswersFirst) {
+  Json data = stored("survey");
+  data["complete"] = true;
+  const std::string page = html_page(data);
+  std::size_t before = 0;
+  for (const char* part : {"<p class=\"answer\"><strong>", "<dt>gaussian_logits", "<dt>seed</dt>",
+                           "<dt>complete</dt>", "<h3>Verdicts</h3>", "<th>scheme</th><th>exact?</th>",
+                           "acceptance</th>", "<th>draft sampling</th>", "<h3>Plots</h3>"}) {
+    const std::size_t at = page.find(part, before);
+    EXPECT_NE(at, std::string::npos) << part << " after the parts before it";
+    before = std::min(at, page.size());
+  }
+}
+
+TEST(Page, NoiseAboveTheOptimumIsNotGapClosed) {
+  Json data = stored("survey");
+  for (Json& source : data["sources"])
+    for (Json& row : source["rows"])
+      if (!row["gap_closed"].is_null()) row["gap_closed"] = begins(text_of(row, "verdict"), "lossy") ? 1.37 : 1.013;
+  const std::string page = html_page(data);
+  EXPECT_EQ(count_in(page, "101 %"), 0u);
+  EXPECT_GT(count_in(page, "<td class=\"num \">100 %</td>"), 0u);
+  EXPECT_GT(count_in(page, "<td class=\"num \">137 %</td>"), 0u) << "lossy schemes do exceed the optimum";
+  EXPECT_GT(count_in(page, "noise of the trials"), 1u) << "the captions say what a point above the optimum is";
+}
+
 TEST(Page, HostileNamesComeOutAsText) {
   const std::string hostile = "</script><script>alert('x')</script><!-- \" & \xE2\x80\xA8 \xF0\x9F\x98\x80 \x01";
   Json data = stored("survey");

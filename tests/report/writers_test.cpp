@@ -77,6 +77,26 @@ TEST(TableWriter, AlignsColumns) {
             "Second\n");
 }
 
+TEST(Writers, TextsAreOfOneLineWithoutControlCharacters) {
+  const std::string hostile =
+      "a\x1b[31mred\nline\r\xc2\x9b"
+      "b\x7f";
+  Document document;
+  document.data = {{"schema", "draftproof.example/1"}, {"rows", {{{hostile, hostile}}}}};
+  Section section{.title = hostile, .before = {hostile}};
+  section.table.columns = {{hostile}};
+  section.table.rows = {{{hostile}}};
+  section.after = {hostile};
+  document.sections = {section};
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  for (const auto& [name, count] : {std::pair{"table", 5}, {"markdown", 10}, {"csv", 2}}) {
+    const std::string text = written(name, document);
+    EXPECT_EQ(text.find_first_of("\x1b\x7f\x9b"), std::string::npos) << text;
+    EXPECT_EQ(lines(text), count) << text;
+    EXPECT_NE(text.find("a [31mred line"), std::string::npos) << text;
+  }
+}
+
 TEST(TableWriter, ColourAddsNothingButColour) {
   std::string text = written("table", example(), {.colour = true});
   EXPECT_NE(text.find("\033[32m  ±1\033[0m"), std::string::npos) << text;

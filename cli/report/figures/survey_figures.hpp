@@ -10,6 +10,7 @@
 
 #include <draftproof/cli/report/page/data.hpp>
 #include <draftproof/cli/report/registration.hpp>
+#include <draftproof/cli/report/text.hpp>
 
 namespace draftproof::figures {
 
@@ -94,7 +95,10 @@ struct Acceptance {
                                             [](const auto* a, const auto* b) { return a->drafts < b->drafts; }));
         else
           of_distribution(survey, distribution + " drafts: acceptance of lossless schemes", lossless,
-                          "The thick line is the most that any lossless scheme accepts of these drafts.", figures);
+                          "The thick line is the most that any lossless scheme accepts of these drafts. Thin lines "
+                          "are intervals; a "
+                          "point above the thick line is noise of the trials.",
+                          figures);
         of_distribution(survey, distribution + " drafts: lossy or refuted schemes", others,
                         "A scheme that is not lossless may exceed it.", figures);
       }
@@ -115,7 +119,9 @@ struct Acceptance {
                               const char* caption, std::vector<Figure>& figures) {
     const std::string title = survey.source + ", " + what;
     if (!rows.empty() && !several_drafts(rows))
-      bars(title, survey, rows, "Thin lines are intervals. A thick stroke is the optimum.", figures);
+      bars(title, survey, rows,
+           "Thin lines are intervals. A thick stroke is the optimum; a bar beyond it is noise of the trials.",
+           figures);
     else if (!survey.paths)  // for paths PathAcceptance plots block efficiency
       detail::add_against_drafts(figures, caption, {.title = title, .x_label = "", .y_label = unit(survey)}, rows, 0);
   }
@@ -165,8 +171,12 @@ struct GapClosed {
         plot.bars.push_back(
             {.label = names.count(row->verifier) > 1 ? row->verifier + " " + row->distribution : row->verifier,
              .value = std::clamp(*row->closed, least, 1.0),
-             .text = fmt::format("{:.0f} % K={}", 100 * *row->closed, row->drafts)});
-      figures.push_back({"Each scheme against the optimum of its own draft sampling.", drawn(plot)});
+             .text = fmt::format("{} K={}", percent_closed(*row->closed, true), row->drafts)});
+      figures.push_back(
+          {"Each scheme against the optimum of its own draft sampling. Values above 100 % are noise of the trials "
+           "and are "
+           "shown as 100 %.",
+           drawn(plot)});
     }
   }
 };

@@ -138,6 +138,10 @@ summary{cursor:pointer;color:var(--faint)}
   figure{padding:4px 0}
   dl{grid-template-columns:1fr}
   dt{margin-top:4px}
+  table{font-size:12.5px}
+  th,td,th.num,td.num{padding:3px 8px 3px 0}
+  td:first-child{white-space:normal}
+  td:first-child wbr{display:inline}
 }
 @page{size:A4;margin:14mm 12mm}
 @media print{
@@ -151,7 +155,7 @@ summary{cursor:pointer;color:var(--faint)}
   td wbr{display:inline}
   th,td{white-space:normal}
   th,td,th.num,td.num{padding:2px 5px 2px 0}
-  td.num,td:nth-child(4){white-space:nowrap}
+  td.num,td:nth-child(2){white-space:nowrap}
   details:not([open]){display:none}
   figure.wide svg.plot{width:100%;max-height:255mm}
 }

@@ -54,9 +54,9 @@ Table survey_table(const std::vector<SurveyOfSource>& surveys) {
   for (const auto& key : order) {
     const auto& found = rates[key];
     const SurveyedRate& first = **std::find_if(found.begin(), found.end(), [](const auto* row) { return row; });
+    const bool lossless = !first.lossy() && !first.refuted();
     ResultRow line;
-    line.cell("scheme", {key.second}).cell("draft sampling", {key.first}).number("K", {std::to_string(first.drafts)});
-    line.cell("exact?", verdict_cell_of(first.verdict, grade_of_survey(first.verdict)));
+    line.cell("scheme", {key.second}).cell("exact?", verdict_cell_of(first.verdict, grade_of_survey(first.verdict)));
     for (std::size_t s = 0; s < surveys.size(); ++s) {
       const SurveyedRate* row = found[s];
       line.number(
@@ -65,8 +65,9 @@ Table survey_table(const std::vector<SurveyOfSource>& surveys) {
                : "-"});
       line.number("optimum", {row && row->optimum ? fmt::format("{:.4f}", *row->optimum) : "-"});
       if (!surveys[s].paths)
-        line.number("gap closed", {row && row->closed ? fmt::format("{:.0f} %", 100 * *row->closed) : "-"});
+        line.number("gap closed", {row && row->closed ? percent_closed(*row->closed, lossless) : "-"});
     }
+    line.number("K", {std::to_string(first.drafts)}).cell("draft sampling", {key.first});
     table.add(std::move(line));
   }
   return table;
@@ -132,7 +133,8 @@ std::string tally_of(const std::vector<Verdict>& verdicts) {
   return text;
 }
 
-/// Returns names and values that identify the run: seed, sources, vocabulary, positions, version, machine.
+/// Returns names and values that identify the run: sources with vocabulary and positions, settings, then seed and
+/// completeness, then version and machine.
 std::vector<std::pair<std::string, std::string>> facts_of(const Json& data) {
   std::vector<std::pair<std::string, std::string>> facts;
   if (!data.is_object()) return facts;
@@ -140,13 +142,15 @@ std::vector<std::pair<std::string, std::string>> facts_of(const Json& data) {
     if (const std::string line = source_line(*source); !line.empty())
       facts.emplace_back(text_of(*source, "source"), line);
   for (const auto& [key, value] : data.items())
-    if (key == "complete") {
-      facts.emplace_back(key, value == false ? "no, stopped early" : "yes");
-    } else if (value.is_primitive() && key != "schema") {
+    if (value.is_primitive() && key != "schema" && key != "seed" && key != "complete") {
       std::string name = key;
       std::replace(name.begin(), name.end(), '_', ' ');
       facts.emplace_back(name, value_text(value));
     }
+  if (const Json& seed = member(data, "seed"); seed.is_primitive() && !seed.is_null())
+    facts.emplace_back("seed", value_text(seed));
+  if (const Json& complete = member(data, "complete"); !complete.is_null())
+    facts.emplace_back("complete", complete == false ? "no, stopped early" : "yes");
   for (const char* key : {"run", "context"})
     if (const Json& context = member(data, key); context.is_object())
       for (const auto& [name, value] : context.items())
@@ -175,6 +179,13 @@ std::string facts_html(const Json& data) {
   return out.empty() ? out : "<dl>\n" + out + "</dl>\n";
 }
 
+/// Returns one line with the number of schemes of each verdict; empty for a comparison and for data without verdicts.
+std::string answer_html(const Json& data) {
+  if (begins(text_of(data, "schema"), "draftproof.report.compare/")) return {};
+  const auto verdicts = verdicts_in(data);
+  return verdicts.empty() ? "" : "<p class=\"answer\"><strong>" + escaped(tally_of(verdicts)) + "</strong></p>\n";
+}
+
 std::string verdicts_html(const Json& data) {
   std::string out;
   if (begins(text_of(data, "schema"), "draftproof.report.compare/")) {
@@ -186,7 +197,6 @@ std::string verdicts_html(const Json& data) {
     return out;
   }
   const auto verdicts = verdicts_in(data);
-  if (!verdicts.empty()) out += "<p><strong>" + escaped(tally_of(verdicts)) + "</strong></p>\n";
   Table table = verdict_table(data, verdicts);
   if (table.rows.empty()) return out;
   out += "<h3>Verdicts</h3>\n";
@@ -237,8 +247,9 @@ std::string records_html(const Json& data) {
 std::string result_html(const Result& result) {
   std::string out = "<section>\n<h2>" + escaped(question_of(result.data)) + "</h2>\n";
   if (!result.name.empty()) out += "<p class=\"faint\">" + escaped(result.name) + "</p>\n";
-  return out + facts_html(result.data) + verdicts_html(result.data) + figures_html(result.data) +
-         examples_html(counterexamples_in(result.data)) + records_html(result.data) + "</section>\n";
+  return out + answer_html(result.data) + facts_html(result.data) + verdicts_html(result.data) +
+         figures_html(result.data) + examples_html(counterexamples_in(result.data)) + records_html(result.data) +
+         "</section>\n";
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ std::string escaped(std::string_view text) {
       {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string result;
   for (const char character : text) {
-    const bool control = static_cast<unsigned char>(character) < 0x20 && character != '\n' && character != '\t';
+    const auto byte = static_cast<unsigned char>(character);
+    const bool control = (byte < 0x20 && character != '\n' && character != '\t') || byte == 0x7F;
     if (const auto entity = entities.find(character); entity != entities.end())
       result += entity->second;
     else

@@ -7,11 +7,27 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/cli/report/page/page.hpp>
 #include <draftproof/cli/report/registration.hpp>
 #include <draftproof/cli/report/text.hpp>
 
 namespace draftproof::writers {
+
+/// Returns the sections with each text on one line, without control characters, because stored results may come from
+/// anybody.
+inline std::vector<Section> in_lines(std::vector<Section> sections) {
+  const auto tidy = [](std::string& text) { text = one_line(text, std::string::npos); };
+  for (Section& section : sections) {
+    tidy(section.title);
+    for (auto* lines : {&section.before, &section.after})
+      for (std::string& line : *lines) tidy(line);
+    for (Column& column : section.table.columns) tidy(column.title);
+    for (auto& row : section.table.rows)
+      for (Cell& cell : row) tidy(cell.text);
+  }
+  return sections;
+}
 
 // Aligned text for a terminal; the default writer.
 struct Table {
@@ -20,7 +36,7 @@ struct Table {
 
   static void write(const Document& document, std::ostream& out, const WriterOptions& options) {
     bool first = true;
-    for (const Section& section : document.sections) {
+    for (const Section& section : in_lines(document.sections)) {
       if (!first) out << '\n';
       first = false;
       if (!section.title.empty()) out << painted(section.title, "\033[1m", options) << '\n';
@@ -96,7 +112,7 @@ struct Markdown {
   static constexpr std::string_view about = "tables for a pull request or a page";
 
   static void write(const Document& document, std::ostream& out, const WriterOptions&) {
-    for (const Section& section : document.sections) {
+    for (const Section& section : in_lines(document.sections)) {
       if (!section.title.empty()) out << "### " << section.title << "\n\n";
       write_lines(section.before, out);
       if (!section.table.columns.empty()) {
@@ -160,7 +176,8 @@ struct Csv {
     return quoted(text);
   }
 
-  static std::string quoted(const std::string& text) {
+  static std::string quoted(const std::string& written) {
+    const std::string text = one_line(written, written.npos);
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
     std::string result = "\"";
     for (const char character : text) result += character == '"' ? std::string("\"\"") : std::string(1, character);

@@ -66,6 +66,18 @@ TEST(ResultReader, FaultsOfLinesHaveRowFieldFoundAndWanted) {
   refused("[[], []]", "status: got i32 [1], expected i32 [2]", R"(, "status": [0])");
 }
 
+TEST(ResultReader, ATextInPlaceOfAnArrayIsShown) {
+  expect_error([] { read_line(line_of("\"no\"", "[1, 1]", "")); }, "tokens: got \"\"no\"\", expected an array");
+  expect_error([] { read_line(R"({"type": "result", "tokens": [[1], [0]]})"); }, "counts: got nothing");
+}
+
+TEST(ResultReader, NamesOfStreamsAreOneLine) {
+  const std::string draws = R"([[["coin", 0, 0, "red\u001b[31m\nline)" + std::string(1000, 'x') + R"("]], []])";
+  const std::string stream = read_line(line_of("[[1], [0]]", "[1, 1]", ", \"draws\": " + draws)).draws[0][0].stream;
+  EXPECT_EQ(stream.substr(0, 14), "red [31m linex");
+  EXPECT_EQ(stream.size(), 303u);
+}
+
 TEST(ResultReader, AnErrorIsARefusalOfTheBatch) {
   EXPECT_THROW(read_line(R"({"type": "error", "message": "no"})"), BatchRefused);
   EXPECT_THROW(read_line(R"({"type": "results"})"), AdapterError);
