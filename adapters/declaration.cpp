@@ -260,8 +260,8 @@ Declaration read_declaration(const nlohmann::json& hello) {
   if (result.grammar && result.has("generate") && !result.requests)
     throw refuse_field("grammar", "true with generate", "requests: true, whose messages have the automaton");
   reader.list("settings", setting_names, result.settings);
-  if (result.grammar && !result.settings.empty())
-    throw refuse_field("settings", shown_value(hello["settings"]), "no settings with grammar");
+  if (result.grammar && !result.settings.empty() && result.has("verify"))
+    throw refuse_field("settings", shown_value(hello["settings"]), "no settings with grammar for verify");
   check_settings(result);
   reader.flag("ragged", result.ragged);
   reader.flag("deterministic", result.deterministic);

@@ -67,15 +67,17 @@ void add_distribution(const ProgramDistribution& distribution, const Input& inpu
         Answer::failed(fmt::format("{}: overwrites {}", drafts, distribution.overwrote));
 }
 
-/// Returns "; requests: drafts (0) with temperature 2, drafts (1) with top_k 2" for the first inputs with settings;
-/// empty if there are none.
-std::string text_of_requests(std::span<const Input> inputs) {
+/// Returns "; drafts (0): p before the settings (..), temperature 2, p after them (..)" for the first inputs with
+/// settings, on the row after `prefix`; inputs that lead there come first. Empty if there are none.
+std::string text_of_requests(const SmallModel& model, const Tokens& prefix) {
   constexpr std::size_t most = 3;
   std::vector<std::string> texts;
-  for (const Input& input : inputs)
-    if (texts.size() < most && !input.settings.changes_nothing())
-      texts.push_back(fmt::format("drafts ({}) with {}", fmt::join(input.drafts, " "), to_text(input.settings)));
-  return texts.empty() ? "" : fmt::format("; requests: {}", fmt::join(texts, ", "));
+  for (const bool leads : {true, false})
+    for (const Input& input : model.inputs)
+      if (texts.size() < most && !input.settings.changes_nothing() && row_after(input, prefix).has_value() == leads)
+        texts.push_back(
+            fmt::format("; drafts ({}): {}", fmt::join(input.drafts, " "), settings_text(model, input, prefix)));
+  return fmt::format("{}", fmt::join(texts, ""));
 }
 
 /// Returns the distribution of the strings that the program emits on a drawn input. Strings that the model cannot emit
@@ -136,7 +138,7 @@ Answers answers_of(Program& program, const SmallModel& model, const Declaration&
     answers.failed[distribution_check::exact_distribution] =
         Answer::failed(fmt::format("{}, TV {}, rounding explains {:.1g}{}", text_of(judgement),
                                    fraction_text(judgement.distance, judgement.limit), judgement.limit,
-                                   text_of_requests(model.inputs)),
+                                   text_of_requests(model, judgement.worst ? judgement.worst->prefix : Tokens{})),
                        {{"distance", judgement.distance}, {"limit", judgement.limit}});
   else if (judgement.distance - judgement.failed <= judgement.limit && judgement.distance > judgement.limit)
     answers.unjudged =

@@ -42,18 +42,32 @@ class Checker {
   Checker(Program& program, const Declaration& declaration, const DistributionCheckOptions& options)
       : program_{program}, declaration_{declaration}, options_{options} {}
 
-  SmallModel small_model(const I& instance) const {
-    SmallModel model = small_model_of(instance, declaration_);
+  /// An instance, and whether all its requests have temperature 0, which its text does not say.
+  struct Case {
+    I instance;
+    bool zero = false;
+  };
+
+  /// Returns the cases of an instance: as a generated model has it; or, for a given instance and a program that is
+  /// greedy at temperature 0, with requests of temperature 0 and with others, because a counterexample may have either.
+  std::vector<Case> cases_of(const I& instance, bool given) const {
+    const bool zero = requests_at_zero(instance, declaration_);
+    if (given && declaration_.greedy_at_zero()) return {{instance, zero}, {instance, !zero}};
+    return {{instance, zero}};
+  }
+
+  SmallModel small_model(const Case& one) const {
+    SmallModel model = small_model_of(one.instance, declaration_, one.zero);
     if (declaration_.always_greedy()) make_greedy(model, declaration_);
     return model;
   }
 
   /// Returns the answers of an exploration that makes `predictions` predictions (of the results of calls that it has
   /// not made). A departure must pass confirmed() before it is reported.
-  Answers ask(const I& instance, int predictions) const {
+  Answers ask(const Case& one, int predictions) const {
     ExploreOptions explore = exploration();
     explore.predictions = predictions;
-    return answers_on(program_, small_model(instance), declaration_, explore);
+    return answers_on(program_, small_model(one), declaration_, explore);
   }
 
   /// Repeats the exploration with more predictions while it departs from the target. If the distribution of a tree of
@@ -62,7 +76,7 @@ class Checker {
   /// after 42 / d predictions (e^-21 < 1e-9), but after at most 2^15 predictions or 128 times the usual number for an
   /// input. So a profile with few predictions does not report a departure on less evidence than a profile with many.
   /// `answers` were found with `predictions` predictions; the calls made here are added to their count.
-  Answers confirmed(const I& instance, Answers answers, int predictions) const {
+  Answers confirmed(const Case& one, Answers answers, int predictions) const {
     ExploreOptions explore = exploration();
     const double survives = 42;
     const int most_here = std::max(1 << 15, 128 * explore.predictions);
@@ -74,7 +88,7 @@ class Checker {
       explore.predictions = predictions;
       ++explore.seed;
       const std::uint64_t calls = answers.calls;
-      answers = answers_on(program_, small_model(instance), declaration_, explore);
+      answers = answers_on(program_, small_model(one), declaration_, explore);
       answers.calls += calls;
     }
     return answers;
@@ -82,29 +96,29 @@ class Checker {
 
   /// Returns the answers on `instance`, or on a smaller instance, which replaces it. A smaller one usually departs
   /// more, and few predictions confirm a large departure, so it is tried first.
-  Answers settled(I& instance, bool shrinks_it) const {
+  Answers settled(Case& one, bool shrinks_it) const {
     const int predictions = exploration().predictions;
-    Answers answers = ask(instance, predictions);
+    Answers answers = ask(one, predictions);
     if (!answers.failed[distribution_check::exact_distribution]) return answers;
     if (shrinks_it) {
       Answers small = answers;
-      const Shrunk<I> found = shrunk(instance, distribution_check::exact_distribution, small);
-      small =
-          confirmed(found.smallest, std::move(small), found.smallest == instance ? predictions : predictions / few);
+      const Shrunk<I> found = shrunk(one, distribution_check::exact_distribution, small);
+      small = confirmed({found.smallest, one.zero}, std::move(small),
+                        found.smallest == one.instance ? predictions : predictions / few);
       answers.calls = small.calls;
       if (small.failed[distribution_check::exact_distribution]) {
         small.failed[distribution_check::exact_distribution]->evidence += found.note();
-        instance = found.smallest;
+        one.instance = found.smallest;
         return small;
       }
     }
-    return confirmed(instance, std::move(answers), predictions);
+    return confirmed(one, std::move(answers), predictions);
   }
 
-  DistributionChecks examine(const std::vector<I>& instances, bool shrinks_them = true) const {
+  DistributionChecks examine(const std::vector<Case>& cases, bool shrinks_them = true) const {
     DistributionChecks result;
     const std::vector<std::string_view> names = distribution_checks();
-    std::vector<std::optional<I>> failing(names.size());
+    std::vector<std::optional<Case>> failing(names.size());
     std::vector<Answer> violation(names.size());
     std::string undecided, undecided_on, unjudged, note;
     int unfinished = 0, unanswered = 0;
@@ -112,11 +126,12 @@ class Checker {
     bool answered = !shrinks_them;  // a replay reports results even if every row fails
     std::optional<Finding> lost;
     std::string silent;
-    for (I instance : instances) {
+    for (Case one : cases) {
+      const I& instance = one.instance;
       if (stopped()) break;
       Answers answers;
       try {
-        answers = settled(instance, shrinks_them);
+        answers = settled(one, shrinks_them);
       } catch (const ProgramSilent& why) {
         silent = why.what();
         break;
@@ -135,7 +150,7 @@ class Checker {
       if (answers.unjudged) ++unanswered, unjudged = *answers.unjudged;
       if (note.empty()) note = answers.note;
       answered = answered || answers.answered;
-      if (!answered && result.instances == std::min(most_failing, static_cast<int>(instances.size())))
+      if (!answered && result.instances == std::min(most_failing, static_cast<int>(cases.size())))
         throw ProgramFails(declaration_.name, answers.failure);
       const bool distribution_found = !answers.failed[distribution_check::exact_distribution] &&
                                       !answers.failed[distribution_check::function] && !answers.undecided &&
@@ -148,7 +163,7 @@ class Checker {
       if (distribution_found) result.largest_limit = std::max(result.largest_limit, answers.judgement.limit);
       for (std::size_t i = 0; i < names.size(); ++i)
         if (answers.failed[i] && !failing[i]) {
-          failing[i] = instance;
+          failing[i] = one;
           violation[i] = *answers.failed[i];
         }
       if (options_.progress) options_.progress(result.instances);
@@ -168,7 +183,7 @@ class Checker {
             shrinks_them && !lost && silent.empty() && i != distribution_check::exact_distribution;
         Answers small;
         small.failed[i] = violation[i];
-        const Shrunk<I> found = shrinks_it ? shrunk(*failing[i], i, small) : Shrunk<I>{*failing[i]};
+        const Shrunk<I> found = shrinks_it ? shrunk(*failing[i], i, small) : Shrunk<I>{failing[i]->instance};
         answer = *small.failed[i];
         answer.evidence += found.note();
         on = found.smallest.text();
@@ -216,17 +231,21 @@ class Checker {
     if (!takes(declaration_, instance))
       throw AdapterError(fmt::format("{}: got {}, expected an instance that its declaration takes", declaration_.name,
                                      instance.text()));
-    DistributionChecks result = examine({instance}, false);
+    DistributionChecks result = examine(cases_of(instance, true), false);
     if (result.instances == 0) return result;
-    const SmallModel model = small_model(instance);
-    const std::vector<ProgramDistribution> distributions = explore_program(program_, model.inputs, exploration());
-    for (std::size_t i = 0; i < distributions.size(); ++i) {
-      result.distributions.push_back(
-          fmt::format("drafts ({}), probability {}: {}, {} calls, {} predictions confirmed",
-                      fmt::join(model.inputs[i].drafts, " "), fraction_text(model.drawn[i], 0x1p-40),
-                      outcomes_text(distributions[i].outcomes), distributions[i].calls, distributions[i].predicted));
-      for (std::string& line : deciding_lines(distributions[i]))
-        result.distributions.push_back("  " + std::move(line));
+    for (const Case& one : cases_of(instance, true)) {
+      const SmallModel model = small_model(one);
+      const std::vector<ProgramDistribution> distributions = explore_program(program_, model.inputs, exploration());
+      for (std::size_t i = 0; i < distributions.size(); ++i) {
+        const Input& input = model.inputs[i];
+        const std::string settings = input.settings.changes_nothing() ? "" : "; " + settings_text(model, input, {});
+        result.distributions.push_back(fmt::format(
+            "drafts ({}), probability {}{}: {}, {} calls, {} predictions confirmed", fmt::join(input.drafts, " "),
+            fraction_text(model.drawn[i], 0x1p-40), settings, outcomes_text(distributions[i].outcomes),
+            distributions[i].calls, distributions[i].predicted));
+        for (std::string& line : deciding_lines(distributions[i]))
+          result.distributions.push_back("  " + std::move(line));
+      }
     }
     return result;
   }
@@ -249,7 +268,7 @@ class Checker {
       const std::shared_ptr<Program> fresh = options_.fresh ? options_.fresh() : nullptr;
       const DistributionCheckOptions alone{.seed = options_.seed};  // the options that `draftproof replay` uses
       const auto findings =
-          Checker(fresh ? *fresh : program_, declaration_, alone).examine({instance}, false).findings;
+          Checker(fresh ? *fresh : program_, declaration_, alone).examine(cases_of(instance, true), false).findings;
       return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
         return finding.property == distribution_checks()[check] && finding.status == Status::passed;
       });
@@ -261,15 +280,15 @@ class Checker {
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
   /// Returns the smallest instance found that fails the check too. Sets `answers` to the answers on it, with the calls
-  /// of all tries added.
-  Shrunk<I> shrunk(const I& instance, std::size_t check, Answers& answers) const {
+  /// of all tries added. Requests of smaller instances have temperature 0 if those of `one` have it.
+  Shrunk<I> shrunk(const Case& one, std::size_t check, Answers& answers) const {
     bool lost = false;  // the program has ended; the results so far are kept
     std::uint64_t calls = answers.calls;
     const ShrinkOptions search{.next = ShrinkOptions::Next::same_step, .stopped = [&] { return lost || stopped(); }};
-    Shrunk<I> found = shrink(instance, search, [&](const I& candidate) {
+    Shrunk<I> found = shrink(one.instance, search, [&](const I& candidate) {
       if (!takes(declaration_, candidate)) return false;
       try {
-        Answers here = ask(candidate, exploration().predictions / few);
+        Answers here = ask({candidate, one.zero}, exploration().predictions / few);
         calls += here.calls;
         if (!here.failed[check]) return false;
         answers = std::move(here);
@@ -311,7 +330,11 @@ DistributionChecks check_generated(Program& program, const Declaration& declarat
       if (has_near_rows(n) == near) instances.push_back(generate(declaration, options.seed, n, options.most_drafts));
   std::stable_sort(instances.begin() + given, instances.end(),
                    [](const I& a, const I& b) { return size_of(a) < size_of(b); });
-  return Checker<I>(program, declaration, options).examine(instances);
+  const Checker<I> checker(program, declaration, options);
+  std::vector<typename Checker<I>::Case> cases;
+  for (std::size_t i = 0; i < instances.size(); ++i)
+    for (auto& one : checker.cases_of(instances[i], i < options.first.size())) cases.push_back(std::move(one));
+  return checker.examine(cases);
 }
 
 }  // namespace

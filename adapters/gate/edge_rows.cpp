@@ -151,6 +151,28 @@ std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype) {
   return std::nullopt;
 }
 
+std::optional<EdgeRows> edge_rows(const Declaration& declaration, std::uint64_t seed, int n) {
+  const int at = n % period;
+  const bool odd = n / period % 2 == 1;
+  const Dtype dtype = declaration.dtypes.front();
+  const bool fine = dtype == Dtype::float32 || dtype == Dtype::float64;
+  if (declaration.greedy != Greedy::no && fine &&
+      (at == short_at || (at == short_over_sum_at && declaration.always_greedy()))) {
+    constexpr int many = 1 << 16;
+    EdgeRows rows{.rows = {{many, many + 1, many}, {1, 1, 1}}, .below_root = (at == short_at) == odd};
+    // Of two tokens an argmax that takes equal ones for the first, or for the last, emits the wrong one.
+    if (declaration.most_vocabulary == 2)
+      rows.rows = {declaration.greedy == Greedy::last ? std::vector{many + 1, many} : std::vector{many, many + 1},
+                   {1, 1}};
+    return rows;
+  }
+  const bool truncates =
+      declaration.takes(Setting::top_k) || declaration.takes(Setting::top_p) || declaration.takes(Setting::min_p);
+  if (truncates && at == short_over_sum_at)
+    return EdgeRows{odd ? WeightPair{{2, 0, 1, 1}, {1, 1, 1, 1}} : WeightPair{{1, 2, 0}, {1, 1, 1}}};
+  return edge_rows(seed, n, dtype);
+}
+
 int number_without_edges(int n) {
   const auto before = [n](int at) { return (n + period - 1 - at) / period; };
   return n - before(equal_at) - before(short_at) - before(short_over_sum_at);

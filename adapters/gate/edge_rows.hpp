@@ -14,6 +14,15 @@
 // .. of a seed; the first of them has two tokens. In every second near instance a path first accepts a draft of equal
 // rows.
 //
+// Programs that are greedy or take settings get two more kinds of rows in place of short rows:
+//
+//   tied    (N N+1 N)          (1 1 1)           N = 2^16: in float32 and float64 the second token is the likeliest, and
+//                                                in float16 and bfloat16 all three are equal, as probabilities and as
+//                                                logarithms. An argmax in half precision emits another token
+//   kept    (1 2 0) or         (1 1 1) or        a truncation keeps two or three tokens of a row without zeros, and the
+//           (2 0 1 1)          (1 1 1 1)         least of them is below min-p itself, though not below min-p times the
+//                                                largest
+//
 // With the first proposal of a short row every draft is rejected and the residual is p. With the second proposal half
 // of the drafts are accepted, and the residual is proportional to p.
 #pragma once
@@ -38,6 +47,9 @@ struct EdgeRows {
 /// Returns the rows of the n-th instance of a seed if it has equal, short or near rows: one instance in four.
 /// Cost: up to some thousand sums of three numbers, or near rows of some ten thousand n.
 std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype);
+
+/// Returns the rows for a program of this declaration: the tied or kept rows of its n-th instance, else the above.
+std::optional<EdgeRows> edge_rows(const Declaration& declaration, std::uint64_t seed, int n);
 
 /// Whether the n-th instance has near rows.
 inline constexpr int near_every = 10, near_at = 8;

@@ -237,6 +237,9 @@ void ExternalGate::examine(GateResult& result, const GateOptions& options) const
   } catch (const ProgramSilent& silent) {
     result.note = silent.what();
     result.findings.push_back(finding_of("stopped", result.gate.tier, Answer::undecided(silent.what()), 0));
+  } catch (const RequestFailed& failed) {  // earlier findings are kept
+    result.findings.push_back(finding_of("answers", result.gate.tier, Answer::failed(failed.what()), 0, {},
+                                         replay_check(result.gate.tier, options.seed)));
   } catch (const AdapterError& error) {  // a program that breaks the protocol has not passed
     result.findings.push_back(finding_of("protocol", result.gate.tier, Answer::failed(error.what()), 0, {},
                                          replay_check(result.gate.tier, options.seed)));

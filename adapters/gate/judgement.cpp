@@ -159,8 +159,8 @@ class Strings {
 };
 
 /// Describes the first emitted token with p = 0 given `prefix` and the tokens before it, or says why the string is
-/// invalid.
-std::string fault_of(const SmallModel& small_model, Tokens prefix, const Tokens& tokens,
+/// invalid. Sets `prefix` to the tokens before the fault.
+std::string fault_of(const SmallModel& small_model, Tokens& prefix, const Tokens& tokens,
                      const std::vector<std::int32_t>& ends) {
   if (tokens.empty()) return "emits nothing";
   if (std::ssize(tokens) > small_model.length)
@@ -212,10 +212,15 @@ void add_edge(const SmallModel& small_model, const Tokens& prefix, const Input& 
               Judgement& result) {
   const auto& [outcome, probability] = mass;
   const bool emits = outcome.status == RowStatus::ok;
+  Tokens before = prefix;
   const std::string fault =
-      emits ? fault_of(small_model, prefix, outcome.tokens, declaration.end_tokens) : failure_text(outcome);
+      emits ? fault_of(small_model, before, outcome.tokens, declaration.end_tokens) : failure_text(outcome);
+  before.erase(before.begin(),
+               before.begin() + std::ssize(prefix));  // rows of an input follow the tokens of its call
+  const std::string settings =
+      input.settings.changes_nothing() ? "" : "; " + settings_text(small_model, input, before, prefix);
   if (!fault.empty())
-    result.edges.push_back({fmt::format("on drafts ({}): {}", fmt::join(input.drafts, " "), fault),
+    result.edges.push_back({fmt::format("on drafts ({}): {}{}", fmt::join(input.drafts, " "), fault, settings),
                             way_text(distribution, outcome), probability, number, emits});
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <draftproof/adapters/gate/edge_rows.hpp>
 #include <draftproof/captures/input_error.hpp>
@@ -107,12 +108,15 @@ double smallest_positive(const Row& row) {
 }
 
 /// Whether min-p keeps every token with p > 0, by a margin: each entry exceeds the limit, `min_p` times the largest
-/// entry, by more than half of the limit.
+/// entry, by more than a fifth of the limit.
 bool can_keep_by(double min_p, const std::vector<Row>& rows) {
   return std::all_of(rows.begin(), rows.end(), [min_p](const Row& row) {
-    return smallest_positive(row) > 1.6 * min_p * *std::max_element(row.begin(), row.end());
+    return smallest_positive(row) > 1.2 * min_p * *std::max_element(row.begin(), row.end());
   });
 }
+
+/// The values of min-p, largest first; the largest one that can keep all tokens with p > 0 is used.
+constexpr std::array<double, 6> min_p_values{0.75, 0.5, 0.375, 0.25, 0.125, 0.0625};
 
 /// Whether this setting can truncate rows without zeros to the rows of the input. The setting's limits must be at least
 /// 3 % away from all entries, so that neither rounding nor the order of equal tokens decides.
@@ -122,7 +126,7 @@ bool can_truncate(const std::vector<Row>& rows, Setting setting) {
   };
   if (std::all_of(rows.begin(), rows.end(), [&](const Row& row) { return kept(row) == std::ssize(row); }))
     return false;
-  if (setting == Setting::min_p) return can_keep_by(0.0625, rows);
+  if (setting == Setting::min_p) return can_keep_by(min_p_values.back(), rows);
   return std::all_of(rows.begin(), rows.end(), [&](const Row& row) {
     if (setting == Setting::top_k) return kept(row) == kept(rows.front());
     return setting == Setting::top_p && smallest_positive(row) > 0.15;
@@ -152,10 +156,10 @@ void take_settings_from_target(Input& input, const Declaration& declaration) {
       settings.top_k = static_cast<std::size_t>(
           std::count_if(input.p.front().begin(), input.p.front().end(), [](double x) { return x > 0; }));
     if (setting == Setting::top_p) settings.top_p = 0.875;
-    // With a large min-p limit, which is relative to the largest p, tokens with p below the limit itself can be kept. A
-    // program that compares p with the limit itself would remove them.
+    // With a large min-p limit, which is relative to the largest p, tokens with p below the limit itself are kept. A
+    // program that compares p with the limit itself removes them.
     if (setting == Setting::min_p)
-      settings.min_p = can_keep_by(0.5, input.p) ? 0.5 : can_keep_by(0.25, input.p) ? 0.25 : 0.0625;
+      settings.min_p = *std::ranges::find_if(min_p_values, [&](double value) { return can_keep_by(value, input.p); });
     for (Row& row : input.p) {
       const auto zeros = static_cast<double>(std::count(row.begin(), row.end(), 0.0));
       const double least = smallest_positive(row), most = *std::max_element(row.begin(), row.end());
@@ -182,21 +186,22 @@ void take_from_target(Input& input, const Declaration& declaration) {
   if (!declaration.settings.empty()) take_settings_from_target(input, declaration);
 }
 
-/// Whether all requests of this model have temperature 0. This holds for one model in three, chosen by a hash of its
-/// text, and for two in three if the first row has equally likely tokens.
-bool at_zero(const SmallModel& model, const Declaration& declaration) {
+/// Whether all requests of a model with this text and first row have temperature 0 (requests_at_zero()).
+bool at_zero(const std::string& text, const Row& row, const Declaration& declaration) {
   if (!declaration.greedy_at_zero()) return false;
   constexpr std::uint64_t key = 0x7a65726fu;
   std::uint64_t sum = 0;
-  for (const char letter : model.text) sum = 31 * sum + static_cast<unsigned char>(letter);
-  const Row& row = model.target({});
-  const bool ties = std::ranges::count(row, std::ranges::max(row)) > 1;
-  return (philox_pair(key, sum, 0, 0).first % 3 == 0) != ties;
+  for (const char letter : text) sum = 31 * sum + static_cast<unsigned char>(letter);
+  const double most = std::ranges::max(row);
+  const auto equal = std::ranges::count(row, most);
+  if (std::ranges::count_if(row, [most](double share) { return share > most * (1 - 0x1p-12); }) > equal) return true;
+  return (philox_pair(key, sum, 0, 0).first % 3 == 0) != (equal > 1);
 }
 
-SmallModel for_program(SmallModel model, const Declaration& declaration) {
+SmallModel for_program(SmallModel model, const Declaration& declaration, std::optional<bool> wanted) {
   if (!declaration.grammar && declaration.settings.empty()) return model;
-  const bool zero = at_zero(model, declaration);
+  const bool zero =
+      wanted ? *wanted && declaration.greedy_at_zero() : at_zero(model.text, model.target({}), declaration);
   if (zero) make_greedy(model, declaration);
   const auto change = [zero, declaration](Input& input) {
     if (zero)
@@ -407,11 +412,39 @@ SmallModel small_model_of(const PathInstance& instance, std::string_view samplin
   return small_model;
 }
 
-SmallModel small_model_of(const Instance& instance, const Declaration& declaration) {
-  return for_program(small_model_of(instance, declaration.draft_sampling), declaration);
+SmallModel small_model_of(const Instance& instance, const Declaration& declaration, std::optional<bool> zero) {
+  return for_program(small_model_of(instance, declaration.draft_sampling), declaration, zero);
 }
-SmallModel small_model_of(const PathInstance& instance, const Declaration& declaration) {
-  return for_program(small_model_of(instance, declaration.draft_sampling, declaration.level), declaration);
+SmallModel small_model_of(const PathInstance& instance, const Declaration& declaration, std::optional<bool> zero) {
+  return for_program(small_model_of(instance, declaration.draft_sampling, declaration.level), declaration, zero);
+}
+
+bool requests_at_zero(const Instance& instance, const Declaration& declaration) {
+  return at_zero(instance.text(), as_row(instance.target), declaration);
+}
+bool requests_at_zero(const PathInstance& instance, const Declaration& declaration) {
+  return at_zero(instance.text(), as_row(instance.rows.at({}).target), declaration);
+}
+
+std::optional<std::size_t> row_after(const Input& input, const Tokens& prefix) {
+  const bool tree = !input.parents.empty();
+  int node = -1;
+  for (const Token x : prefix) {
+    std::size_t next = tree ? 0 : static_cast<std::size_t>(node + 1);
+    while (tree && next < input.drafts.size() && (input.parents[next] != node || input.drafts[next] != x)) ++next;
+    if (next >= input.drafts.size() || input.drafts[next] != x) return std::nullopt;
+    node = static_cast<int>(next);
+  }
+  const auto row = static_cast<std::size_t>(node + 1);
+  return row < input.p.size() ? std::optional(row) : std::nullopt;
+}
+
+std::string settings_text(const SmallModel& model, const Input& input, const Tokens& prefix, Tokens start) {
+  const auto row = row_after(input, prefix);
+  if (row) start.insert(start.end(), prefix.begin(), prefix.end());
+  const Row& after = model.target(start);
+  return fmt::format("p before the settings ({:.6g}), {}, p after them ({:.6g})",
+                     fmt::join(input.p[row.value_or(0)], " "), to_text(input.settings), fmt::join(after, " "));
 }
 
 bool takes(const Declaration& declaration, const Instance& instance) {
@@ -442,7 +475,7 @@ Instance external_instance(const Declaration& declaration, std::uint64_t seed, i
   for (const int limit : {declaration.most_drafts, sampling.most_drafts})
     if (limit > 0) most = std::min(most, limit);
   if (fewest > most) throw no_models(declaration);
-  if (const auto edge = edge_rows(seed, n, declaration.dtypes.front())) {
+  if (const auto edge = edge_rows(declaration, seed, n)) {
     const auto& [target, proposal] = edge->rows;
     for (const int drafts : {edge->most_drafts ? most : fewest, fewest}) {
       Instance instance{.target = target, .proposals = {proposal}, .drafts = drafts};
@@ -474,7 +507,7 @@ PathInstance external_path_instance(const Declaration& declaration, std::uint64_
     return (drafts_inside || std::pow(instance.vocabulary(), entries) <= sizes.most_trees) &&
            (!declaration.stateful() || calls_of(instance) <= most_stateful_calls);
   };
-  if (const auto edge = edge_rows(seed, n, declaration.dtypes.front())) {
+  if (const auto edge = edge_rows(declaration, seed, n)) {
     const std::vector<int> equal(edge->rows.target.size(), 1);
     const PrefixWeights rows{edge->rows.target, edge->rows.proposal};
     const int shortest = std::max(1, declaration.fewest_drafts);

@@ -46,9 +46,24 @@ struct SmallModel {
 SmallModel small_model_of(const Instance& instance, std::string_view sampling, ExplorerLimits limits = {});
 SmallModel small_model_of(const PathInstance& instance, std::string_view sampling, Level level);
 /// Returns the small model for a program of this declaration. Under a grammar the tokens with p = 0 are forbidden:
-/// inputs then have masks, and rows of p in which half of the mass is on forbidden tokens.
-SmallModel small_model_of(const Instance& instance, const Declaration& declaration);
-SmallModel small_model_of(const PathInstance& instance, const Declaration& declaration);
+/// inputs then have masks, and rows of p in which half of the mass is on forbidden tokens. `zero` is whether all
+/// requests have temperature 0, for a program that is greedy at temperature 0; without it requests_at_zero() decides.
+SmallModel small_model_of(const Instance& instance, const Declaration& declaration, std::optional<bool> zero = {});
+SmallModel small_model_of(const PathInstance& instance, const Declaration& declaration,
+                          std::optional<bool> zero = {});
+
+/// Whether all requests of the generated model of an instance have temperature 0. This holds for one instance in three,
+/// chosen by a hash of its text; for two in three if the first row has equally likely tokens; and for every instance
+/// whose two likeliest tokens are nearly equally likely.
+bool requests_at_zero(const Instance& instance, const Declaration& declaration);
+bool requests_at_zero(const PathInstance& instance, const Declaration& declaration);
+
+/// Returns the number of the row of p that the input has after a prefix; nothing if its drafts do not lead there.
+std::optional<std::size_t> row_after(const Input& input, const Tokens& prefix);
+
+/// Returns "p before the settings (..), temperature 0.5, p after them (..)" for the row after a prefix; for the first
+/// row if the drafts do not lead to the prefix. `start` are the tokens of earlier calls.
+std::string settings_text(const SmallModel& model, const Input& input, const Tokens& prefix, Tokens start = {});
 
 /// Replaces the target by the likeliest token of each row, after rounding to the declared type. Of equally likely
 /// tokens the target is the first or the last, as declared; with `any` all equally likely tokens have equal

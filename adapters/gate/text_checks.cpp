@@ -13,22 +13,21 @@
 
 #include <draftproof/properties/proof/finding.hpp>
 
+#include <draftproof/adapters/gate/text_models.hpp>
+#include <draftproof/adapters/wire/result_reader.hpp>
 #include <draftproof/properties/statistics/error_budget.hpp>
 #include <draftproof/properties/statistics/sample_size.hpp>
-#include <draftproof/sim/components/inverse_cdf.hpp>
-#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/sim/random/philox4x32.hpp>
 
 namespace draftproof::adapters {
 
 namespace {
 
 constexpr int further_contexts = 2, concentrations = 7;
-constexpr int class_bets = 7;                         ///< number of class bets in evidence_of_texts
-constexpr int layers = 7, of_a_layer = 2;             ///< layers of a sparse table, and tokens per layer
-constexpr int dense_states = 11, sparse_states = 13;  ///< numbers of states of models for several requests; both odd
-constexpr int grammar_states = 3;
-constexpr std::size_t requests_at_once = 8, longest_prompt = 40;
-constexpr std::uint32_t purpose = 0x202, purpose_of_texts = 0x203;
+/// Calls that may fail before the first text; a program that fails on all of them has no text to judge.
+constexpr int most_failing_calls = 8;
+constexpr int class_bets = 7;  ///< number of class bets in evidence_of_texts
+constexpr std::uint32_t purpose_of_texts = 0x203;
 
 /// Counts of tokens after contexts, and the logarithms of the bets on them.
 class ContextBets {
@@ -129,173 +128,31 @@ std::string state_text(std::uint64_t state, const TextTable& target) {
   return target.memory == 1 ? "after " + text : "after (" + text + ")";
 }
 
-/// Returns a weight 1 .. 9 by counter-based random numbers.
-double weight_at(std::uint64_t seed, std::uint32_t which, std::size_t cell) {
-  return static_cast<double>(1 + philox_pair(seed, which, static_cast<std::uint32_t>(cell), purpose).first % 9);
+/// Returns a row as text: all entries of a short row, and the possible tokens of a long one.
+std::string row_text(std::span<const double> row) {
+  constexpr std::size_t short_row = 8;
+  std::vector<std::string> entries;
+  for (std::size_t x = 0; x < row.size(); ++x)
+    if (row.size() <= short_row)
+      entries.push_back(fmt::format("{:.4g}", row[x]));
+    else if (row[x] > 0)
+      entries.push_back(fmt::format("{}: {:.4g}", x, row[x]));
+  return fmt::format("({})", fmt::join(entries, row.size() <= short_row ? " " : ", "));
 }
 
-/// Returns a model of weights(cell, state, x) with normalised rows. End tokens have total probability 1/32, or 1/128 if
-/// penalties are declared, because faults of penalties show in longer texts. In a proposal their probability is four
-/// times as large in every second state, and half as large in the others, so that both happen: an end token is drafted
-/// and rejected, and an end token replaces a rejected draft. `states` is the number of states of a model whose state is
-/// a function of the whole prefix; 0 if the state is the last tokens.
-template <class Weight>
-TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal, int states, const Weight& weight) {
-  TextTable table{.vocabulary = vocabulary, .memory = declaration.memory, .ends = declaration.end_tokens};
-  const auto size = static_cast<std::size_t>(vocabulary);
-  auto count = static_cast<std::size_t>(states);
-  if (states == 0) {
-    count = 1;
-    for (int i = 0; i < table.memory; ++i) count *= size;
-  }
-  const bool penalties = declaration.takes(Setting::presence_penalty) ||
-                         declaration.takes(Setting::frequency_penalty) ||
-                         declaration.takes(Setting::repetition_penalty);
-  // If entries were equal, engines could order their tokens differently and so truncate different tokens.
-  const bool truncates =
-      declaration.requests &&
-      (declaration.takes(Setting::top_k) || declaration.takes(Setting::top_p) || declaration.takes(Setting::min_p));
-  const double usual = penalties ? 1.0 / 128 : 1.0 / 32;
-  for (std::size_t t = 0; t < count; ++t) {
-    std::vector<double> row(size);
-    const double of_ends = !proposal ? usual : t % 2 == 0 ? 4 * usual : usual / 2;
-    const double rest = table.ends.empty() ? 1 : 1 - of_ends;
-    double total = 0;
-    for (std::size_t x = 0; x < size; ++x) {
-      const bool end = table.is_end(static_cast<std::int32_t>(x));
-      const double spread = truncates ? 1 + 0.01 * static_cast<double>(x) : 1;
-      row[x] = end ? 0 : spread * weight(t * size + x, t, static_cast<int>(x));
-      total += row[x];
-      // The tables map different states to different states for each token, because doubling is invertible modulo an
-      // odd number: an engine in a wrong state stays in a wrong state.
-      if (states > 0) table.next.push_back(static_cast<std::int32_t>((2 * t + x + 1) % count));
-    }
-    for (double& share : row) share *= rest / total;
-    for (const std::int32_t end : table.ends)
-      row[static_cast<std::size_t>(end)] = (1 - rest) / static_cast<double>(table.ends.size());
-    table.rows.insert(table.rows.end(), row.begin(), row.end());
-  }
-  return table;
+/// Returns a description of the call for a text or for requests.
+std::string call_text(const ServedModels& models) {
+  const std::string what =
+      models.prompts.empty()
+          ? fmt::format("a text of {} tokens", models.length)
+          : fmt::format("{} requests for texts of ({}) tokens, the first prompt ({})", models.prompts.size(),
+                        fmt::join(models.lengths, " "), fmt::join(models.prompts.front(), " "));
+  return fmt::format("{}, V = {}, {} drafts a step, seed {}", what, models.vocabulary, models.drafts, models.seed);
 }
 
-/// A grammar as an automaton: [G, V], 1 where a token is allowed in a state, and the state after the token. It starts
-/// in state 0.
-struct TextGrammar {
-  std::vector<std::int32_t> legal{}, next{};
-};
-
-/// Target and proposal, either with all transitions or with two successors of each token. `judged` is the target under
-/// the grammar, if there is one: its states are pairs of a model state and a grammar state, and its rows are divided by
-/// the mass that is allowed.
-struct TablePair {
-  TextTable target, proposal, judged{};
-  TextGrammar grammar{};
-};
-
-/// Adds a grammar of three states. State 0 allows all tokens, state 1 those with an odd number and state 2 those with
-/// an even number. End tokens have no number and are allowed in states 0 and 1.
-void put_under_grammar(TablePair& pair) {
-  TextGrammar& grammar = pair.grammar;
-  const TextTable& target = pair.target;
-  for (int g = 0; g < grammar_states; ++g)
-    for (int x = 0, number = 0; x < target.vocabulary; ++x) {
-      const bool end = target.is_end(x);
-      grammar.legal.push_back((end ? g < 2 : g == 0 || number % 2 == g % 2) ? 1 : 0);
-      grammar.next.push_back((2 * g + x + 1) % grammar_states);
-      if (!end) ++number;
-    }
-  TextTable& judged = pair.judged;
-  judged = {.vocabulary = target.vocabulary, .memory = target.memory, .rows = {}, .ends = target.ends, .next = {}};
-  const auto size = static_cast<std::size_t>(target.vocabulary);
-  for (std::uint64_t s = 0; s < target.states(); ++s)
-    for (std::size_t g = 0; g < grammar_states; ++g) {
-      double allowed = 0;
-      for (std::size_t x = 0; x < size; ++x) allowed += grammar.legal[g * size + x] != 0 ? target.row(s)[x] : 0;
-      for (std::size_t x = 0; x < size; ++x) {
-        judged.rows.push_back(grammar.legal[g * size + x] != 0 ? target.row(s)[x] / allowed : 0);
-        judged.next.push_back(target.next[s * size + x] * grammar_states + grammar.next[g * size + x]);
-      }
-    }
-}
-
-TablePair all_transitions(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
-  const auto table = [&](std::uint32_t which) {
-    return table_of(vocabulary, declaration, which == 1, declaration.requests ? dense_states : 0,
-                    [&](std::size_t cell, std::size_t, int) { return weight_at(options.seed, which, cell); });
-  };
-  return {table(0), table(1)};
-}
-
-/// Returns tables in which two tokens can follow each token. The first 14 tokens that are not end tokens are numbered
-/// and put into layers; tokens of a layer have successors in the next layer. With a longer memory the layers of the
-/// last tokens are added up, and the successors are in the layer after the sum. For several requests the first 26
-/// tokens are numbered, and each state has two tokens that no other state has. Other tokens have probability 0 in the
-/// target and weight 1/4 in the proposal.
-TablePair two_successors(const Declaration& declaration, const TextCheckOptions& options, int vocabulary) {
-  const int groups = declaration.requests ? sparse_states : layers;
-  std::vector<int> group_of(static_cast<std::size_t>(vocabulary), -1);
-  int number = 0;
-  for (int x = 0; x < vocabulary; ++x)
-    if (number < groups * of_a_layer &&
-        std::find(declaration.end_tokens.begin(), declaration.end_tokens.end(), x) == declaration.end_tokens.end())
-      group_of[static_cast<std::size_t>(x)] = number++ / of_a_layer;
-  const auto follows = [&](std::size_t state, int x) {
-    if (declaration.requests) return group_of[static_cast<std::size_t>(x)] == static_cast<int>(state);
-    int from = 0;  // depends on all tokens of the state, so that a wrong older token is detected, too
-    for (int i = 0; i < declaration.memory; ++i, state /= static_cast<std::size_t>(vocabulary))
-      from += std::max(group_of[state % static_cast<std::size_t>(vocabulary)], 0);
-    return group_of[static_cast<std::size_t>(x)] == (from + 1) % layers;
-  };
-  const auto table = [&](std::uint32_t which, double elsewhere) {
-    return table_of(vocabulary, declaration, which == 3, declaration.requests ? sparse_states : 0,
-                    [&, which, elsewhere](std::size_t cell, std::size_t state, int x) {
-                      return follows(state, x) ? weight_at(options.seed, which, cell) : elsewhere;
-                    });
-  };
-  return {table(2, 0), table(3, 0.25)};
-}
-
-/// Eight requests for `tokens` tokens in all. Prompts are drawn from the target's rows, in which end tokens are left
-/// out.
-struct Requests {
-  std::vector<std::vector<std::int32_t>> prompts{};
-  std::vector<TextStart> starts{};
-  std::vector<int> lengths{};
-};
-
-Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_t number, std::int64_t tokens) {
-  constexpr std::array<std::int64_t, requests_at_once> shares{16, 288, 32, 64, 256, 48, 128, 192};  // of 1024
-  Requests requests;
-  for (std::size_t r = 0; r < shares.size(); ++r) {
-    const std::size_t which = (r + number) % shares.size();
-    requests.lengths.push_back(static_cast<int>(std::max<std::int64_t>(1, tokens * shares[which] / 1024)));
-    Philox random(seed, number * shares.size() + r, Philox::Role::verify);
-    std::vector<std::int32_t> prompt;
-    std::uint64_t state = 0;
-    const auto read = [&](std::int32_t token) {
-      prompt.push_back(token);
-      state = target.after(state, token);
-    };
-    const auto draw_until = [&](std::size_t length) {
-      while (prompt.size() < length) {
-        std::vector<double> row(target.row(state).begin(), target.row(state).end());
-        for (const std::int32_t end : target.ends) row[static_cast<std::size_t>(end)] = 0;
-        read(InverseCdfTable<InverseCdfSteps>(row).draw(random.next(Purpose::flip)));
-      }
-    };
-    // Of four prompts, the second and the fourth begin as the prompt before them does, and the third differs from the
-    // second only in its first four tokens. A cache of blocks of tokens then has both right and wrong blocks to choose
-    // from.
-    const std::vector<std::int32_t> before = r > 0 ? requests.prompts.back() : std::vector<std::int32_t>();
-    const std::size_t length = 1 + random.next(Purpose::flip) % (r % 4 == 0 ? longest_prompt : 12);
-    if (r % 4 == 2) draw_until(4);
-    const std::size_t taken = r % 4 == 2 ? before.size() : r % 2 == 1 ? before.size() / 2 : 0;
-    for (std::size_t i = prompt.size(); i < taken; ++i) read(before[i]);
-    draw_until(r % 4 == 1 ? 32 : length);
-    requests.prompts.push_back(prompt);
-    requests.starts.push_back({state, prompt});
-  }
-  return requests;
+/// Returns "; p before the settings (..), p after them (..)", which follows a text that names the settings.
+std::string rows_text(std::span<const double> before, std::span<const double> after) {
+  return fmt::format("; p before the settings {}, p after them {}", row_text(before), row_text(after));
 }
 
 /// Whether `token` is the likeliest of a row; of equally likely tokens only the declared one (first, last, any) is
@@ -336,6 +193,7 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
   const auto same = [](std::size_t x) { return x; };
   const auto is_end = [&target](std::size_t x) { return target.is_end(static_cast<std::int32_t>(x)) ? 1u : 0u; };
   const std::uint64_t longest = (target.next.empty() ? states : 1) * size * size;
+  std::vector<double> log_p;
   for (std::size_t number = 0; number < of.texts.size(); ++number) {
     const std::vector<std::int32_t>& text = of.texts[number];
     const TextStart start = of.starts.empty() ? TextStart{} : of.starts[number];
@@ -343,6 +201,7 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
     if (settings) under.emplace(of.settings[number], start.prompt, target);
     const bool draws = of.greedy == Greedy::no || (of.greedy_at_zero && !of.settings[number].at_zero());
     const bool many = several && draws;
+    log_p.push_back(0);
     std::string what = start.prompt.empty() ? "" : fmt::format(" after a prompt of {} tokens", start.prompt.size());
     if (settings) what += to_text(of.settings[number]);
     std::uint64_t state = start.state, history = 0;  // the last tokens as digits; the last token is the lowest digit
@@ -354,12 +213,12 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
       if (under) changed = under->row(target.row(state));
       const std::span<const double> row = under ? std::span<const double>(changed) : target.row(state);
       const double p = row[static_cast<std::size_t>(token)];
-      if (!(p > 0))
-        return impossible(fmt::format("token {} of the text{} is {} {}, which has p = 0", i, what, token,
-                                      state_text(state, target)));
-      if (!draws && !is_greedy(row, token, of.greedy))
-        return impossible(fmt::format("token {} of the text{} is {} {}, which is not the likeliest", i, what, token,
-                                      state_text(state, target)));
+      const bool possible = p > 0;
+      if (!possible || (!draws && !is_greedy(row, token, of.greedy)))
+        return impossible(fmt::format("token {} of the text{} is {} {}, which {}{}", i, what, token,
+                                      state_text(state, target), possible ? "is not the likeliest" : "has p = 0",
+                                      under ? rows_text(target.row(state), row) : ""));
+      if (draws) log_p.back() += std::log(p);
       std::uint64_t further = 1;
       for (ContextBets& one : bets) {
         if (!draws) break;
@@ -401,12 +260,64 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
                                                             &by_request, &by_state, &by_history};
   for (const ClassBets* one : of_classes) logs.insert(logs.end(), one->logs().begin(), one->logs().end());
   const std::vector<double> weights(logs.size(), 1.0 / static_cast<double>(logs.size()));
-  return {log_weighted_mean_exp(logs, weights), by_state.worst([&](std::size_t context) {
-            return state_text(context % states, target) +
-                   (of.requests > 1 ? fmt::format(" of request {}", context / states) : "") +
-                   (settings ? to_text(of.settings[context / states]) : "");
-          })};
+  const auto place = [&](std::size_t context) {
+    const std::uint64_t state = context % states, request = context / states;
+    std::string text = state_text(state, target) + (of.requests > 1 ? fmt::format(" of request {}", request) : "");
+    if (!settings) return text;
+    const TextSettings& given = of.settings[request];
+    text += to_text(given);
+    // Penalties and a least length change the row while the text grows, so there is no single row after them.
+    const bool fixed = RowsUnderSettings(given, {}, target).penalty() == 0 && given.min_tokens == 0;
+    const std::span<const double> row = target.row(state);
+    return text + (fixed ? rows_text(row, RowsUnderSettings(given, {}, target).row(row))
+                         : fmt::format("; p before the settings {}", row_text(row)));
+  };
+  return {log_weighted_mean_exp(logs, weights), by_state.worst(place), std::move(log_p)};
 }
+
+namespace {
+
+/// Whether `b` begins with `a`.
+bool begins_with(const std::vector<std::int32_t>& b, const std::vector<std::int32_t>& a) {
+  return b.size() >= a.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
+/// Returns the logarithm of an e-value against the equality of pairs (a, b) of texts that must be independent: if each
+/// b begins with its a, one over the probability of all a that are drawn, else 0. `log_p` are the logarithms of the
+/// texts' probabilities. Given the texts a, a lossless engine emits texts b that begin with them with this probability
+/// or less, so the e-value has mean at most 1.
+double evidence_of_equal(const GeneratedTexts& of, std::span<const double> log_p,
+                         std::span<const std::pair<std::size_t, std::size_t>> pairs) {
+  double sum = 0;
+  for (const auto& [a, b] : pairs) {
+    if (!begins_with(of.texts[b], of.texts[a])) return -std::numeric_limits<double>::infinity();
+    sum += log_p[a];
+  }
+  return -sum;
+}
+
+/// The evidence of equal random numbers: in two calls with different seeds, and in two requests of a call.
+struct EqualTexts {
+  double between_calls = 0, within_calls = 0;
+};
+
+EqualTexts equal_texts(const GeneratedTexts& of, std::span<const double> log_p) {
+  if (log_p.size() != of.texts.size()) return {};  // the texts were not all read
+  using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
+  EqualTexts found;
+  Pairs calls, twins;
+  for (std::size_t r = 0; r < of.requests && of.texts.size() >= 2 * of.requests; ++r)
+    calls.emplace_back(r, of.requests + r);
+  found.between_calls = evidence_of_equal(of, log_p, calls);
+  if (of.requests != requests_at_once || !of.settings.empty()) return found;
+  for (std::size_t first = 0; first < of.texts.size(); first += of.requests)
+    if (of.lengths[first + second_twin] >= of.lengths[first + first_twin])
+      twins.emplace_back(first + first_twin, first + second_twin);
+  found.within_calls = evidence_of_equal(of, log_p, twins);
+  return found;
+}
+
+}  // namespace
 
 double text_distance(double tokens, double contexts, int vocabulary, double log_threshold) {
   constexpr double z = 2.33;  // upper 1 % quantile of a standard normal
@@ -425,12 +336,13 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   int beyond = 0;
   for (const std::int32_t end : declaration.end_tokens) beyond = std::max(beyond, end + 1);
   const int ends = static_cast<int>(declaration.end_tokens.size()), most = declaration.most_vocabulary;
-  const int of_sparse = std::max((declaration.requests ? sparse_states : layers) * of_a_layer + ends, beyond);
+  const int of_sparse =
+      std::max((declaration.requests ? sparse_states : text_layers) * tokens_of_a_layer + ends, beyond);
   const bool sparse = most == 0 || of_sparse <= most;
   const int usual = std::max(options.vocabulary + ends, beyond);
   const int dense = most == 0 ? usual : std::max({std::min(usual, most), beyond, 2});
-  std::array<TablePair, 2> tables{all_transitions(declaration, options, dense),
-                                  two_successors(declaration, options, sparse ? of_sparse : beyond + 1)};
+  std::array<TablePair, 2> tables{all_transitions(declaration, options.seed, dense),
+                                  two_successors(declaration, options.seed, sparse ? of_sparse : beyond + 1)};
   const bool masked = declaration.grammar && declaration.requests;
   for (TablePair& pair : tables)
     if (masked) put_under_grammar(pair);
@@ -440,19 +352,27 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   const bool many = ends > 0 || declaration.requests;
   std::array<std::vector<TextSettings>, 2> settings;
   for (std::size_t at = 0; at < (sparse ? tables.size() : 1); ++at)
-    settings[at] = draw_settings(declaration, tables[at].target, requests_at_once, options.seed);
+    settings[at] = draw_settings(declaration, judged(at), requests_at_once, options.seed);
   const std::int64_t planned = std::int64_t{1} << options.log2_tokens;
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
   Finding finding{.property = "generated_text", .tier = Tier::sampled, .status = Status::passed};
   std::array<GeneratedTexts, 2> texts;
   for (GeneratedTexts& of : texts) of.greedy = declaration.greedy, of.greedy_at_zero = declaration.greedy_at_zero();
   std::array<TextEvidence, 2> evidence;
-  const std::array<double, 2> halves{0.5, 0.5};
+  // Equal texts are no rare accident of a fault but evidence of hundreds of tokens, so a small weight suffices.
+  constexpr double of_equal = 0x1p-30;
+  const std::array<double, 4> weights{0.5 - of_equal, 0.5 - of_equal, of_equal, of_equal};
+  EqualTexts equal;
   double log_e = 0;
   const auto weigh = [&](std::size_t at) {
     evidence[at] = evidence_of_texts(texts[at], judged(at));
-    log_e = log_weighted_mean_exp(std::vector{evidence[0].log_e, evidence[1].log_e}, halves);
+    if (at == 0) equal = equal_texts(texts[0], evidence[0].log_p);
+    log_e = log_weighted_mean_exp(
+        std::vector{evidence[0].log_e, evidence[1].log_e, equal.between_calls, equal.within_calls}, weights);
   };
+  std::pair<std::uint64_t, std::uint64_t> first_call;  // seed and number of the first requests
+  std::string failure;                                 // the first call that failed
+  int failures = 0;
   for (std::int64_t tokens = 0, number = 0; tokens < planned && log_e < threshold; ++number) {
     constexpr std::int64_t first = 1024;
     const auto at = static_cast<std::size_t>(sparse ? number % 2 : 0);
@@ -474,23 +394,27 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
                         .legal = pair.grammar.legal,
                         .legal_next = pair.grammar.next};
     std::vector<std::vector<std::int32_t>> answered;
+    Requests drawn;
+    std::vector<TextSettings> of_call;
     try {
       if (declaration.requests) {
         of.requests = requests_at_once;
-        Requests drawn = draw_requests(pair.target, seed, static_cast<std::uint64_t>(number), length);
+        // The second call on the tables with all transitions repeats the requests of the first one, with another seed.
+        const bool repeats = at == 0 && of.texts.size() == requests_at_once;
+        if (at == 0 && of.texts.empty()) first_call = {seed, static_cast<std::uint64_t>(number)};
+        drawn = repeats ? draw_requests(pair.target, first_call.first, first_call.second, length)
+                        : draw_requests(pair.target, seed, static_cast<std::uint64_t>(number), length);
         models.prompts = std::move(drawn.prompts), models.lengths = std::move(drawn.lengths);
         models.length = *std::max_element(models.lengths.begin(), models.lengths.end());
         if (!declaration.settings.empty()) {
           for (std::size_t r = 0; r < requests_at_once; ++r) {
-            TextSettings& given = of.settings.emplace_back(settings[at][r]);
+            TextSettings& given = of_call.emplace_back(settings[at][r]);
             // Engines differ in whether a stop sequence may begin in the prompt, so such a stop sequence is not used.
             if (!given.stop.empty() && given.stop.front() == models.prompts[r].back()) given.stop.clear();
             models.settings.push_back(to_json(given, declaration));
           }
         }
         answered = program.generate_requests(models);
-        for (const TextStart& start : drawn.starts)
-          of.starts.push_back({start.state * (masked ? grammar_states : 1), start.prompt});
       } else {
         models.lengths = {length};
         answered.push_back(program.generate(models));
@@ -499,7 +423,19 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
       finding.status = Status::undecided;
       finding.evidence = fmt::format("a text of {} tokens: {}; ", length, silent.what());
       break;
+    } catch (const RequestFailed& failed) {
+      if (failures++ == 0) failure = fmt::format("{}: {}", call_text(models), failed.what());
+      if (texts[0].texts.empty() && texts[1].texts.empty()) {
+        if (failures == most_failing_calls) throw ProgramFails(declaration.name, failed.what());
+        continue;
+      }
+      finding.status = Status::undecided;
+      finding.evidence = "a call failed; before it ";
+      break;
     }
+    for (const TextStart& start : drawn.starts)
+      of.starts.push_back({start.state * (masked ? grammar_states : 1), start.prompt});
+    std::move(of_call.begin(), of_call.end(), std::back_inserter(of.settings));
     for (const std::vector<std::int32_t>& text : answered) tokens += std::max<std::int64_t>(1, std::ssize(text));
     std::move(answered.begin(), answered.end(), std::back_inserter(of.texts));
     of.lengths.insert(of.lengths.end(), models.lengths.begin(), models.lengths.end());
@@ -538,12 +474,24 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
       finding.sensitivity += fmt::format(", in texts of up to {} tokens",
                                          *std::max_element(texts[0].lengths.begin(), texts[0].lengths.end()));
   }
+  if (equal.between_calls + std::log(of_equal) >= threshold)
+    finding.evidence +=
+        "texts of equal prompts are equal in two calls with different seeds, so the engine's random numbers do not "
+        "depend on the seed; ";
+  if (equal.within_calls + std::log(of_equal) >= threshold)
+    finding.evidence += fmt::format(
+        "requests {} and {} of each call have equal prompts and equal texts, so their random numbers are equal; ",
+        first_twin, second_twin);
   const TextEvidence& stronger = evidence[evidence[1].log_e > evidence[0].log_e];
   finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", log_e / std::log(10.0), finding.work,
                                   stronger.worst.empty() ? "" : ", most at ", stronger.worst);
   finding.replay = replay_line(
       "check", "", {{"adapter", options.adapter}, {"tier", "sampled"}, {"seed", std::to_string(options.seed)}});
-  return {std::move(finding)};
+  std::vector<Finding> findings{std::move(finding)};
+  if (!failure.empty())
+    findings.push_back(finding_of("answers", Tier::sampled, Answer::failed(failure), findings.front().work, {},
+                                  findings.front().replay));
+  return findings;
 }
 
 }  // namespace draftproof::adapters

@@ -41,7 +41,10 @@
 // earlier results remain if a text takes too long; texts on the second pair have 1024 tokens. Each text has a separate
 // seed and starts after n tokens with the number 0; counts continue from one text to the next. A lossless engine draws
 // each text from p regardless of earlier texts, so each factor has mean 1 given all earlier tokens, including the
-// tokens of earlier texts: the product over the texts is one martingale. If a program declares end tokens, they have
+// tokens of earlier texts: the product over the texts is one martingale. The second call for requests on the first pair
+// repeats the requests of the first call with another seed, and two requests of each call have equal prompts. If such
+// texts are equal, one over their probability is a further e-value, which states the reason: the engine's random numbers
+// do not depend on the seed, or are equal in all requests. If a program declares end tokens, they have
 // total probability 1/32 in every row, or 1/128 if penalties are declared, because faults of penalties show in longer
 // texts.
 #pragma once
@@ -62,6 +65,9 @@ namespace draftproof::adapters {
 struct TextEvidence {
   double log_e = 0;
   std::string worst{};  ///< description of the transition that departs most
+  /// The logarithm of the probability of each text under the target, 0 for a greedy text; empty if a text is
+  /// impossible.
+  std::vector<double> log_p{};
 };
 
 /// A model with S states, of which each has a row of V probabilities. It starts in state 0.
@@ -126,8 +132,10 @@ struct TextCheckOptions {
   std::string adapter{};
 };
 
-/// Requires a program that generates. If a text has no answer within the limit, the finding is undecided, with the
-/// evidence of earlier texts. Throws: AdapterError.
+/// Returns the finding `generated_text`; and `answers`, failed, if a call failed.
+/// Requires a program that generates. If a text has no answer within the limit or a call fails, the first finding is
+/// undecided, with the evidence of earlier texts, unless these show a fault.
+/// Throws: ProgramFails if the first calls fail, and there is no text; AdapterError.
 std::vector<Finding> check_text(Served& program, const TextCheckOptions& options);
 
 }  // namespace draftproof::adapters

@@ -258,9 +258,11 @@ Message Dialogue::ask(Message& request, ReplyLimit most) {
     process_.reset();
     if (lost.how == How::late)
       throw ProgramSilent(fmt::format("did not answer within {:g} s; {}", seconds(options_.batch_limit), more_time));
-    throw AdapterError(fmt::format("{}: {}: {}", address_.name(), request.fields["type"].dump(), lost.what()));
+    const std::string text = fmt::format("{}: {}: {}", address_.name(), request.fields["type"].dump(), lost.what());
+    if (lost.how == How::ended) throw RequestFailed(text);
+    throw AdapterError(text);
   } catch (const BatchRefused& refused) {
-    throw AdapterError(
+    throw RequestFailed(
         fmt::format("{}: {}: refused: {}", address_.name(), request.fields["type"].dump(), refused.what()));
   }
 }

@@ -13,6 +13,12 @@ class BatchRefused : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Thrown if the program ended on a request for a text or a selection, or refused it. The next request starts it again.
+class RequestFailed : public AdapterError {
+ public:
+  using AdapterError::AdapterError;
+};
+
 /// Empties `result` and sizes it for `batch`.
 void size_result(const ServedBatch& batch, WireFunction ask, ServedResult& result);
 

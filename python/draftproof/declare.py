@@ -90,7 +90,8 @@ def adapter(
                 target and proposal are `draftproof.models.StateModel`, prompts are lists of tokens, and lengths the
                 wanted numbers of tokens of their texts. With `grammar=True` a sixth argument is a StateModel whose
                 rows are of bool, True for tokens that are allowed; the first token of a text is chosen in its state 0.
-                With `settings` the sixth argument is a list of dicts, the settings of each request by name
+                With `settings` the last argument is a list of dicts, the settings of each request by name. With
+                both, the mask comes first: the settings apply to the row whose forbidden tokens are removed
     end_tokens  tokens below 32 that end a text of `generate` or a step of fn: no token follows them. Steps are
                 compared on vocabularies of at most 4 tokens, so end tokens from 4 on do not occur there
     greedy      `first`, `last` or `any`: fn emits the likeliest token of each row instead of a draw: the first, the
@@ -174,8 +175,8 @@ def adapter(
     known = tuple(TEXT_SETTINGS) if requests else SETTINGS
     if unknown := [name for name in settings if name not in known]:
         raise ValueError(f"settings: got {', '.join(map(repr, unknown))}, expected some of {', '.join(known)}")
-    if settings and grammar:
-        raise ValueError("settings: got settings with grammar=True, expected one of the two")
+    if settings and grammar and fn is not None:
+        raise ValueError("settings: got settings with grammar=True for fn, expected one of the two, or generate alone")
     if settings and fn is None and not requests:
         raise ValueError("settings: got no fn, expected a verifier that applies them, or generate with requests=True")
     if settings and fn is not None and requests:

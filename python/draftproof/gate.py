@@ -71,7 +71,8 @@ def check(
     p, q and drafts of fn have the shapes of `adapter`.
 
     Raises: Refuted, an AssertionError, unless all tiers passed or were skipped; nothing with raises=False.
-    FunctionFailed if fn raises, or returns no tokens, on every input; UnknownRandomness if fn draws by an operator that
+    FunctionFailed if fn raises, or returns no tokens, on every input, and for generate and select if the first calls
+    raise; a later exception is a finding of the check `answers`. UnknownRandomness if fn draws by an operator that
     has no replacement; Interrupted with the results so far after Ctrl-C; ProgramError if the program gives no verdict;
     ProgramNotFound; ValueError for invalid arguments.
     Cost: with profile quick some 17,500 calls of a chain, with pr half a million.

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 
 from draftproof import program
 from draftproof.deadline import Deadline, Ended, deadline_of
-from draftproof.subject import Subject
+from draftproof.subject import FunctionFailed, Subject
 from draftproof.wire import Arrays, Fields, WireError, frame, read_frame
 
 
@@ -107,6 +107,8 @@ def _converse(subject: Subject, stream: BinaryIO, deadline: Deadline, shown: _Pr
                 message = deadline.call(subject.answer, *request)
             except Ended as ended:
                 message = {"type": "error", "id": request[0]["id"], "message": ended.reason, "stopped": True}, {}
+            except FunctionFailed as failed:  # on a text or a selection; the program reports it as a finding
+                message = {"type": "error", "id": request[0]["id"], "message": str(failed)}, {}
             shown.update()
     except (BrokenPipeError, ConnectionResetError, WireError):
         return  # The program closed the connection; it has printed its results.

@@ -161,7 +161,8 @@ class Subject:
 
     def answer(self, fields: Fields, arrays: Arrays) -> tuple[Fields, Arrays]:
         """Returns the reply to a request. An exception for one row becomes the status of this row. Raises:
-        UnknownRandomness, because it means that the function cannot be checked on any row."""
+        UnknownRandomness, because it means that the function cannot be checked on any row. FunctionFailed for a text or
+        a selection, which has no status."""
         given = bool(arrays.keys() & {"tape", "seeds"}) or fields["type"] == "generate"
         with intercept.replaced() if given else nullcontext():
             calls, before = self.calls, None if self.every_operator or not given else torch_operators.state()
@@ -193,20 +194,24 @@ class Subject:
                 with intercept.seeded_call(int(fields["seed"]), True):
                     texts = self._texts(fields, arrays)
                 self.after_call()
-            except (Exception, SystemExit) as error:
+                counts = np.array([len(text) for text in texts], np.int32)
+                tokens = np.full((len(texts), max(1, counts.max())), -1, np.int32)
+                for i, text in enumerate(texts):
+                    tokens[i, : len(text)] = text
+            except UnknownRandomness:
+                raise
+            except (Exception, SystemExit, GeneratorExit) as error:
+                self.error = error
                 said = f"{self.declaration.name} fails on a text of {fields['length']} tokens: {words_of(error)}"
                 raise FunctionFailed(said) from error
-            counts = np.array([len(text) for text in texts], np.int32)
-            tokens = np.full((len(texts), max(1, counts.max())), -1, np.int32)
-            for i, text in enumerate(texts):
-                tokens[i, : len(text)] = text
             return {"type": "result", "id": fields["id"]}, {"tokens": tokens, "counts": counts}, [], []
         if fields["type"] == "select" and self.select is not None:
             self.calls += 1
             try:
                 kept = kept_of(self.select(view_of(fields, self.arrays)), fields)
                 self.after_call()
-            except (Exception, SystemExit) as error:
+            except (Exception, SystemExit, GeneratorExit) as error:
+                self.error = error
                 raise FunctionFailed(f"{self.declaration.name} fails on a selection: {words_of(error)}") from error
             return {"type": "result", "id": fields["id"], "kept": kept}, {}, [], []
         message = f"got a request {fields['type']!r}, expected one of {', '.join(self.declaration.functions)}"

@@ -126,3 +126,37 @@ def test_a_right_engine_passes(seed: int) -> None:
 def test_wrong_engines_fail(fault: str) -> None:
     verdict = draftproof.check(None, generate=engine(fault), requests=True, **FEW)
     assert verdict.status == "failed", str(verdict)
+
+
+def near_tied(dtype: str, last: bool = False, **more: Any) -> Any:
+    """Returns the verdict on a greedy chain that takes the largest entry of rows in a type."""
+
+    def verify(p: Any, q: Any, drafts: Any, **settings: Any) -> list[int]:
+        rows = p.astype(dtype)
+        best = [int(row.argmax()) if not last else len(row) - 1 - int(row[::-1].argmax()) for row in rows]
+        n = next((i for i, x in enumerate(drafts.tolist()) if x != best[i]), len(drafts))
+        return best[: n + 1]
+
+    given = {"arrays": "numpy", "keep": False, "raises": False, "tier": "proof", **more}
+    return draftproof.check(verify, greedy="last" if last else "first", **given)
+
+
+@pytest.mark.parametrize("more", [{}, {"logits": True}, {"dtype": "float64"}, {"most_vocabulary": 2}])
+@pytest.mark.parametrize("last", [False, True])
+def test_an_argmax_in_half_precision_fails(last: bool, more: dict[str, Any]) -> None:
+    assert near_tied("float16", last, **more).status == "failed"
+    assert near_tied("float32", last, **more).status == "passed"
+
+
+def test_rows_in_half_precision_may_be_compared_in_it() -> None:
+    assert near_tied("float16", dtype="float16").status == "passed"
+
+
+@pytest.mark.parametrize("fault", ["last of equal ones", "bonus is drawn"])
+def test_counterexamples_of_temperature_zero_are_small_and_replayed(fault: str) -> None:
+    verdict = draftproof.check(chain(fault), arrays="numpy", tier="proof", **FEW)
+    found = verdict.failures[0].counterexample
+    assert found.startswith("L=1 K=1 [] p=("), found
+    assert len(found) < 45, found
+    said = draftproof.replay(chain(fault), found, arrays="numpy", settings=("temperature",), greedy="first")
+    assert "failed" in said and "temperature 0" in said

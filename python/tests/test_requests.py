@@ -276,6 +276,10 @@ def greedy(pick: Callable[[Any], int]) -> Callable[..., list[list[int]]]:
 
 def test_greedy_texts_are_of_the_likeliest_tokens(in_a_folder: Path) -> None:
     first, last = (lambda row: int(row.argmax())), (lambda row: len(row) - 1 - int(row[::-1].argmax()))
+    halves = (lambda row: int(row.astype(np.float16).argmax())), (lambda row: int(row.astype(np.float32).argmax()))
+    found = [draftproof.check(None, generate=greedy(pick), requests=True, greedy="first", raises=False, keep=False)
+             for pick in halves]  # fmt: skip
+    assert [verdict.status for verdict in found] == ["failed", "passed"]
     statuses = {
         (name, declared): draftproof.check(
             None, generate=greedy(pick), requests=True, greedy=declared, raises=False, keep=False
@@ -296,3 +300,83 @@ def test_a_dict_of_texts_is_refused(in_a_folder: Path) -> None:
 
     with pytest.raises(draftproof.FunctionFailed, match="returned a dict, expected a list with a text"):
         draftproof.check(None, generate=generate, requests=True)
+
+
+def fails_at(call: int, fn: Callable[..., list[list[int]]]) -> Callable[..., list[list[int]]]:
+    """Returns fn with an exception in one call, or in this call and all later ones if the number is negative."""
+    calls = 0
+
+    def generate(*given: Any) -> list[list[int]]:
+        nonlocal calls
+        calls += 1
+        if calls == call or (call < 0 and calls >= -call):
+            raise RuntimeError("the cache is full")
+        return fn(*given)
+
+    return generate
+
+
+@pytest.mark.parametrize(("fn", "status"), [(short(""), "undecided"), (short("wrong first tokens"), "failed")])
+def test_an_exception_in_a_long_check_is_a_finding_beside_the_evidence_so_far(fn: Any, status: str) -> None:
+    # The first call only tries the function.
+    given = {"requests": True, "end_tokens": [END], "keep": False, "raises": False}
+    verdict = draftproof.check(None, generate=fails_at(90, fn), **given)
+    found = {finding.check: finding for finding in verdict.findings}
+    assert verdict.status == "failed"
+    assert found["generated_text"].status == status and found["generated_text"].work > 5000
+    assert ("answers" in found) == (status == "undecided")
+    if status == "undecided":
+        assert "a call failed; before it e = 10^" in found["generated_text"].evidence
+        assert "8 requests for texts of (" in found["answers"].evidence
+        assert "RuntimeError: the cache is full" in found["answers"].evidence
+        assert "in generate)" in found["answers"].evidence
+
+
+def test_an_engine_that_always_fails_has_no_verdict() -> None:
+    for call in (-1, -2):  # in the first call, which only tries the function, and in all later ones
+        with pytest.raises(draftproof.FunctionFailed, match="the cache is full"):
+            draftproof.check(None, generate=fails_at(call, short("")), requests=True, raises=False)
+
+
+def seeded(kind: str) -> Callable[..., list[list[int]]]:
+    """Returns an engine that draws from the target, with one generator for each request."""
+
+    def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, rng: Any) -> list[list[int]]:
+        call, texts = int(rng.integers(2**62)), []
+        for number, (prompt, length) in enumerate(zip(prompts, lengths, strict=True)):
+            seeds = {"constant": [number], "of the call": [call], "of the request": [call, number]}
+            random = np.random.Generator(np.random.PCG64(seeds[kind]))
+            state, text = target.state(prompt), list[int]()
+            while len(text) < length:
+                text.append(int(random.choice(target.vocabulary, p=target.rows[state])))
+                state = target.state(text[-1:], state)
+            texts.append(text)
+        return texts
+
+    return generate
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("constant", "the engine's random numbers do not depend on the seed"),
+        ("of the call", "requests 6 and 7 of each call have equal prompts and equal texts"),
+        ("of the request", ""),
+    ],
+)
+def test_equal_texts_show_equal_random_numbers(kind: str, said: str) -> None:
+    verdict = draftproof.check(None, generate=seeded(kind), requests=True, keep=False, raises=False)
+    assert verdict.status == ("failed" if said else "passed")
+    assert said in str(verdict)
+
+
+def test_an_engine_for_one_text_needs_its_seed() -> None:
+    def generate(target: Any, proposal: Any, length: int, drafts: int) -> list[int]:
+        random, text = np.random.Generator(np.random.PCG64(5)), [0]
+        while len(text) <= length:
+            text.append(int(random.choice(len(target), p=target[text[-1]])))
+        return text[1:]
+
+    verdict = draftproof.check(None, generate=generate, keep=False, raises=False)
+    assert verdict.status == "failed"
+    assert "texts of equal prompts are equal in two calls with different seeds" in str(verdict)

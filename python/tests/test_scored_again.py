@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from numpy_chain import right
 
 from draftproof import program
-from draftproof.capture import CaptureError, Filter, Recorder, read_trace, score_again
+from draftproof.capture import CaptureError, Filter, Penalties, Recorder, read_trace, score_again
 
 V, DRAFTS = 16, 3
 PROMPT = [0, 0]
@@ -98,6 +98,51 @@ def test_a_right_engine_scored_again_has_the_rows_that_it_recorded(tmp_path: Pat
     assert audited(again)["status"] == "failed"
 
 
+@pytest.mark.parametrize("values", ["logit", "probability"])
+def test_penalties_are_applied_before_the_settings(tmp_path: Path, values: str) -> None:
+    own, again = tmp_path / "own.safetensors", tmp_path / "again.safetensors"
+    given = Penalties(repetition=1.5, presence=0.5, frequency=0.25)
+    logits = np.random.default_rng(7).normal(size=(V, V))
+    logits -= np.log(np.exp(logits).sum(-1, keepdims=True)) if values == "probability" else 0
+
+    def penalised(text: Sequence[int]) -> NDArray[np.float64]:
+        row = logits[text[-1]].copy()
+        for x in range(V):
+            n = list(text[len(PROMPT) :]).count(x)
+            if x in text:
+                row[x] = row[x] / 1.5 if row[x] > 0 else row[x] * 1.5
+            row[x] -= 0.5 * (n > 0) + 0.25 * n
+        weights = np.exp(row / 0.7)
+        return np.asarray(weights / weights.sum())
+
+    random, text = np.random.default_rng(3), list(PROMPT)
+    with Recorder(own, V, draft_sampling="iid") as recorder:
+        for _ in range(1000):
+            p = penalised(text)
+            q = 0.5 * p + 0.5 / V
+            drafts = [int(random.choice(V, p=q))]
+            emitted = right(np.array([p, penalised([*text, *drafts])]), q[None], drafts, random)
+            recorder.block(np.array([p, penalised([*text, *drafts])]), q[None], drafts, emitted)
+            text += emitted
+
+    def rows(ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.exp(logits[ids]) if values == "probability" else logits[ids]
+
+    settings: dict[str, Any] = {"settings": Filter(temperature=0.7), "values": values}
+    score_again(own, again, rows, PROMPT, penalties=given, **settings)
+    # Twice the rounding error of a stored logarithm of at most 2^10: penalties grow with the text.
+    np.testing.assert_allclose(read_trace(own).arrays["p_rows"], read_trace(again).arrays["p_rows"], atol=2**-13)
+    assert audited(again)["status"] == "passed"
+    score_again(own, again, rows, PROMPT, **settings)
+    assert audited(again)["status"] == "failed"
+
+
+def test_penalties_are_checked(tmp_path: Path) -> None:
+    for arguments in ({"repetition": 0}, {"presence": float("nan")}, {"frequency": "1"}):
+        with pytest.raises(CaptureError, match=next(iter(arguments))):
+            Penalties(**arguments)  # type: ignore[arg-type]
+
+
 def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
     own, again = tmp_path / "own.safetensors", tmp_path / "again.safetensors"
     record(own, 4, 1)
@@ -105,6 +150,8 @@ def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
         ({"prompts": {1: PROMPT}}, "none for request 0"),
         ({"prompts": []}, "no token"),
         ({"settings": {1: Filter()}}, "settings"),
+        ({"penalties": {1: Penalties()}}, "penalties: got none for request 0"),
+        ({"penalties": Filter()}, "expected Penalties"),
         ({"target": lambda ids: np.full(V + 1, 1 / (V + 1))}, "rows of 17 tokens"),
         ({"values": None}, "probabilities"),
     ]:

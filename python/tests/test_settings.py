@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,13 @@ def right_batch(p, q, drafts, lengths, temperature, top_k):
 
 def first_of_batch(p, q, drafts, lengths, temperature, top_k):
     return right_batch(p, q, drafts, lengths, np.full_like(temperature, temperature[0]), top_k)
+
+
+def top_k_only(k_of):
+    def batch(p, q, drafts, lengths, top_k):
+        return right_batch(p, q, drafts, lengths, np.ones(len(p)), k_of(top_k))
+
+    return batch
 
 
 def bonus_without_settings(p, q, drafts, **settings):
@@ -145,8 +154,36 @@ def test_wrong_ones_are_refuted(fn, declared):
     assert found.status == "failed", str(found)
 
 
-def test_the_finding_names_the_settings():
-    assert " with temperature " in str(verdict(temperature_ignored, settings=("temperature",)))
+@pytest.mark.parametrize(
+    "k_of",
+    [
+        lambda top_k: np.full_like(top_k, top_k.max()),
+        lambda top_k: np.full_like(top_k, 0 if (top_k == 0).any() else top_k.max()),
+        lambda top_k: np.full_like(top_k, top_k[0]),
+    ],
+)
+def test_the_top_k_of_other_rows_of_a_batch_is_found(k_of):
+    found = verdict(top_k_only(k_of), batched=True, settings="top_k", models=None, tier="edge")
+    assert found.status == "failed", str(found)
+
+
+def test_batches_with_a_different_top_k_in_each_row_are_asked():
+    seen = []
+    verdict(top_k_only(lambda top_k: seen.append(set(top_k.tolist())) or top_k), batched=True, settings="top_k",
+            models=None, tier="edge")  # fmt: skip
+    assert any({0, 1, 2, 3} <= one for one in seen)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_min_p_is_relative_to_the_largest_probability(seed):
+    found = verdict(min_p_of_all, settings="min_p", models=None, tier="proof", seed=seed)
+    assert found.status == "failed", str(found)
+
+
+def test_the_finding_names_the_row_before_the_settings_and_after_them():
+    said = str(verdict(temperature_ignored, settings=("temperature",), tier="proof"))
+    before, after = re.search(r"p before the settings \(([^)]*)\), temperature [^,]*, p after them \(([^)]*)\)", said).groups()
+    assert before != after and len(before.split()) == len(after.split())
 
 
 def test_settings_that_are_overwritten_are_found():
@@ -177,7 +214,7 @@ def test_a_distribution_at_a_temperature():
 def test_declarations_are_checked():
     with pytest.raises(ValueError, match="settings: got 'top_q', expected some of temperature"):
         verdict(right, settings=("top_q",))
-    with pytest.raises(ValueError, match="expected one of the two"):
+    with pytest.raises(ValueError, match="expected one of the two, or generate alone"):
         verdict(right, grammar=True)
     with pytest.raises(ValueError, match="a temperature for rows of float16"):
         verdict(right, dtype="float16")

@@ -16,7 +16,7 @@ from typing import Any
 
 from .errors import CaptureError
 from .models import Model
-from .options import Filter, Options, Trees
+from .options import Filter, Options, Penalties, Trees
 from .recorder import Recorder, recover
 from .run import Captured, capture
 from .scored_again import score_again
@@ -28,6 +28,7 @@ __all__ = [
     "Filter",
     "Model",
     "Options",
+    "Penalties",
     "Recorder",
     "Trace",
     "Trees",

@@ -57,6 +57,31 @@ class Filter:
 
 
 @dataclass(frozen=True)
+class Penalties:
+    """Penalties of an engine on tokens that occurred, applied to logits before temperature and filters, in this order;
+    the defaults change nothing.
+
+    repetition: above 0; positive logits of tokens of the prompt and of the text so far are divided by it, and negative
+        ones are multiplied.
+    presence: subtracted from the logits of tokens of the text so far.
+    frequency: subtracted from a logit once for each time that its token is in the text so far.
+
+    Raises: CaptureError for other values.
+    """
+
+    repetition: float = 1.0
+    presence: float = 0.0
+    frequency: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (is_finite(self.repetition) and self.repetition > 0):
+            raise CaptureError("repetition", short(self.repetition), "a finite number above 0")
+        for name in ("presence", "frequency"):
+            if not is_finite(getattr(self, name)):
+                raise CaptureError(name, short(getattr(self, name)), "a finite number")
+
+
+@dataclass(frozen=True)
 class Trees:
     """The shape of captured trees: at each position, `paths` independent paths of `length` tokens are drawn from the
     first draft model. The rows at their nodes replace the rows along the text.

@@ -20,7 +20,7 @@ from .distributions import Distribution, filtered, log_distribution, padded, sto
 from .errors import CaptureError, path_of
 from .layout import ArraySpec, head
 from .models import open_model
-from .options import Filter, Options
+from .options import Filter, Options, Penalties
 from .recorder import ids
 from .trace import Trace, read_trace
 
@@ -28,6 +28,7 @@ _ROWS_BYTES = 1 << 28
 """Most bytes of rows in double precision that one call of the target returns."""
 
 _UNCHANGED = Filter()
+_NO_PENALTIES = Penalties()
 
 
 def score_again(
@@ -37,6 +38,7 @@ def score_again(
     prompts: Mapping[int, Sequence[int]] | Sequence[int],
     *,
     settings: Filter | Mapping[int, Filter] = _UNCHANGED,
+    penalties: Penalties | Mapping[int, Penalties] = _NO_PENALTIES,
     values: str | None = None,
 ) -> int:
     """Writes `recording` with the target's rows after each prefix of the emitted text, for `draftproof audit`.
@@ -47,12 +49,14 @@ def score_again(
         returns rows [n, V], or [V] after all of them. It must not be the engine's own object with its cache.
     prompts: for each request the tokens before its first emitted one; one sequence for all requests.
     settings: temperature, top-k and top-p of the engine, for all requests or for each.
+    penalties: penalties of the engine, for all requests or for each. They are applied before `settings`; of a function
+        that returns probabilities, to their logarithms.
     values: the kind of rows that a function returns, `logit` or `probability`. None takes logits, and rows that look
         like probabilities raise CaptureError.
 
     Returns: the number of records.
 
-    Raises: CaptureError for a recording with blocks left out, a request without a prompt or settings, a text that is
+    Raises: CaptureError for a recording with blocks left out, a request without a prompt, settings or penalties, a text that is
         longer than the target's context, or rows of more tokens than the recording's vocabulary.
 
     Cost: one pass of the target over each text, in pieces of 256 MiB of rows.
@@ -79,12 +83,16 @@ def score_again(
         for request in np.unique(trace.arrays["request"]).tolist():
             given = prompts.get(request) if isinstance(prompts, Mapping) else prompts
             by = settings.get(request) if isinstance(settings, Mapping) else settings
-            for name, value in (("prompts", given), ("settings", by)):
+            less = penalties.get(request) if isinstance(penalties, Mapping) else penalties
+            for name, value in (("prompts", given), ("settings", by), ("penalties", less)):
                 if value is None:
                     raise CaptureError(name, f"none for request {request}", "one for each request of the recording")
-            assert given is not None and by is not None
+            assert given is not None and by is not None and less is not None
             if not isinstance(by, Filter):
                 raise CaptureError(f"settings, request {request}", short(by), "Filter(temperature, top_k, top_p)")
+            if not isinstance(less, Penalties):
+                wanted = "Penalties(repetition, presence, frequency)"
+                raise CaptureError(f"penalties, request {request}", short(less), wanted)
             prompt = ids(given, f"prompts, request {request}")
             if prompt.ndim != 1:
                 raise CaptureError(f"prompts, request {request}", f"shape {list(prompt.shape)}", "a list of tokens")
@@ -101,7 +109,11 @@ def score_again(
                 at = [len(prompt) - 1 + first + i for i in range(len(part))]
                 rows = model.rows(text[None, : at[-1] + 1], at)[0]
                 place = f"{model.name}, request {request}, after {at[0] + 1} tokens and more"
-                distributions = [_distribution(row, model.values, by, vocabulary, place) for row in rows]
+                if less != _NO_PENALTIES:
+                    rows = [_penalised(row, model.values, less, text[: n + 1], len(prompt), place)
+                            for row, n in zip(rows, at, strict=True)]  # fmt: skip
+                kind = model.values if less == _NO_PENALTIES else "logit"
+                distributions = [_distribution(row, kind, by, vocabulary, place) for row in rows]
                 _write(file, begin, trace, part, distributions)
     return trace.records
 
@@ -121,6 +133,23 @@ def _records_of(trace: Trace, request: int) -> NDArray[np.int64]:
     """Returns the indices of a request's records, in the order of its text."""
     blocks = np.flatnonzero(trace.arrays["request"] == request)
     return np.concatenate([np.arange(*trace.arrays["block_start"][b : b + 2]) for b in blocks.tolist()])
+
+
+def _penalised(
+    row: NDArray[Any], values: str | None, by: Penalties, text: NDArray[np.int64], prompt: int, place: str
+) -> NDArray[np.float64]:
+    """Returns the logits [V] of `row` after penalties. The first `prompt` tokens of `text` are the prompt."""
+    checked = log_distribution(row, values, place)  # checks the row
+    logits = checked if values == "probability" else np.asarray(row, np.float64).copy()
+    counts = np.bincount(text[prompt:], minlength=len(logits))
+    seen = np.bincount(text, minlength=len(logits)) > 0
+    if len(counts) > len(logits) or len(seen) > len(logits):
+        wanted = f"tokens below {len(logits)}, the length of the target's rows"
+        raise CaptureError(place, f"token {text.max()}", wanted)
+    changed = np.where(logits > 0, logits / by.repetition, logits * by.repetition)
+    logits[seen] = changed[seen]
+    penalised: NDArray[np.float64] = logits - by.presence * (counts > 0) - by.frequency * counts
+    return penalised
 
 
 def _distribution(row: NDArray[Any], values: str | None, by: Filter, vocabulary: int, place: str) -> Distribution:

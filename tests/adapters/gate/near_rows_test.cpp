@@ -75,6 +75,37 @@ TEST(NearRows, AreTheSmallestOfTheirKind) {
   EXPECT_EQ(first(Dtype::bfloat16), "p=(0 1)/1 q=(1 511)/512 K=1");
 }
 
+TEST(TiedRows, AreEqualInHalfPrecisionAlone) {
+  int rows = 0;
+  for (const Greedy greedy : {Greedy::first, Greedy::last, Greedy::any})
+    for (const int most_vocabulary : {0, 2})
+      for (int n = 0; n < 60; ++n) {
+        const Declaration declaration{.name = "greedy", .greedy = greedy, .most_vocabulary = most_vocabulary};
+        const auto edge = edge_rows(declaration, 1, n);
+        if (!edge || edge->rows.target.front() < 1 << 16) continue;
+        ++rows;
+        for (const bool logits : {false, true}) {
+          std::array<std::set<double>, 3> values;
+          for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16}) {
+            Weights row(edge->rows.target.begin(), edge->rows.target.end());
+            const double total = std::accumulate(row.begin(), row.end(), 0.0);
+            for (double& weight : row) weight = logits ? std::log(weight / total) : weight / total;
+            const Weights stored = stored_as(dtype).round(row);
+            values[dtype == Dtype::float32   ? 0
+                   : dtype == Dtype::float16 ? 1
+                                             : 2]
+                .insert(stored.begin(), stored.end());
+          }
+          EXPECT_EQ(values[0].size(), 2u);
+          EXPECT_EQ(values[1].size(), 1u);
+          EXPECT_EQ(values[2].size(), 1u);
+        }
+      }
+  EXPECT_EQ(rows, 36);
+  EXPECT_FALSE(edge_rows({.name = "half", .dtypes = {Dtype::float16}, .greedy = Greedy::first}, 1, 13)->rows.target ==
+               (std::vector{1 << 16, (1 << 16) + 1, 1 << 16}));
+}
+
 TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
   for (const auto& [models, most, predictions] : {std::array{20, 2, 64}, {60, 4, 256}})
     for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::float64})

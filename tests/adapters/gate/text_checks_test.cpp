@@ -5,6 +5,9 @@
 #include <set>
 
 #include <draftproof/adapters/gate/text_checks.hpp>
+#include <draftproof/adapters/gate/text_models.hpp>
+#include <draftproof/adapters/wire/result_reader.hpp>
+#include <draftproof/sim/numeric/short_float.hpp>
 #include <draftproof/sim/random/philox.hpp>
 #include <draftproof/tests/support/adapters_rejection.hpp>
 
@@ -211,6 +214,70 @@ TEST(TextChecks, WhatIsKnownIsSaidWhereATextTakesTooLong) {
   // A wrong engine is refuted by texts that are short enough to get an answer.
   SlowEngine wrong(4096, EngineBug::residual_is_target);
   EXPECT_EQ(check_text(wrong, {}).front().status, Status::failed);
+}
+
+/// Fails on the calls from number `first` on; with `seed` it draws the same numbers in every call.
+class FailingEngine final : public Served {
+ public:
+  explicit FailingEngine(int first, std::optional<std::int64_t> seed = {}) : first_{first}, seed_{seed} {}
+  const Declaration& declaration() const override { return engine_.declaration(); }
+  void verify(const ServedBatch&, ServedResult&) override {}
+  std::vector<std::int32_t> generate(const ServedModels& models) override {
+    if (++calls >= first_) throw RequestFailed("engine: refused: no memory");
+    ServedModels seeded = models;
+    seeded.seed = seed_.value_or(models.seed);
+    return engine_.generate(seeded);
+  }
+  int calls = 0;
+
+ private:
+  MarkovEngine engine_{EngineBug::none};
+  int first_;
+  std::optional<std::int64_t> seed_;
+};
+
+TEST(TextChecks, ACallThatFailsIsAFindingBesideTheTextsBeforeIt) {
+  FailingEngine engine(4);
+  const std::vector<Finding> findings = check_text(engine, {});
+  ASSERT_EQ(findings.size(), 2u);
+  EXPECT_EQ(findings[0].status, Status::undecided);
+  EXPECT_EQ(findings[0].work, 4096u);
+  expect_words(findings[0].evidence, "a call failed; before it e = 10^");
+  EXPECT_EQ(findings[1].property, "answers");
+  EXPECT_EQ(findings[1].status, Status::failed);
+  expect_parts(findings[1].evidence, {"^a text of 1024 tokens, V = 20, 3 drafts a step, seed ", "no memory"});
+  FailingEngine never(1);
+  expect_error<ProgramFails>([&] { check_text(never, {}); }, "engine fails on every input: engine: refused");
+  EXPECT_EQ(never.calls, 8);
+}
+
+TEST(TextChecks, EqualTextsShowThatTheSeedIsNotUsed) {
+  FailingEngine engine(1 << 20, 5);
+  const Finding finding = check_text(engine, {}).front();
+  EXPECT_EQ(finding.status, Status::failed);
+  expect_words(finding.evidence, "texts of equal prompts are equal in two calls with different seeds");
+}
+
+TEST(TextModels, NearTiesAreEqualInHalfPrecisionAlone) {
+  Declaration declaration{.name = "engine", .functions = {"generate"}, .greedy = Greedy::first, .requests = true};
+  const auto near = [&](const TextTable& table) {
+    int found = 0;
+    for (std::uint64_t state = 0; state < table.states(); ++state) {
+      std::vector<double> row(table.row(state).begin(), table.row(state).end());
+      std::sort(row.rbegin(), row.rend());
+      if (row[0] == row[1] || row[0] > row[1] * 1.001) continue;
+      EXPECT_GT(static_cast<float>(row[0]), static_cast<float>(row[1]));
+      found += static_cast<float>(Half(row[0])) == static_cast<float>(Half(row[1]));
+    }
+    return found;
+  };
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_GE(near(all_transitions(declaration, seed, 6).target), 3) << seed;
+    EXPECT_GE(near(two_successors(declaration, seed, 26).target), 3) << seed;
+    EXPECT_EQ(near(all_transitions(declaration, seed, 6).proposal), 0) << seed;
+  }
+  declaration.dtypes = {Dtype::float16};
+  EXPECT_EQ(near(all_transitions(declaration, 1, 6).target), 0);
 }
 
 TEST(TextChecks, TheEvidenceHasMeanOne) {
