@@ -306,8 +306,10 @@ EqualTexts equal_texts(const GeneratedTexts& of, std::span<const double> log_p) 
   using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
   EqualTexts found;
   Pairs calls, twins;
-  for (std::size_t r = 0; r < of.requests && of.texts.size() >= 2 * of.requests; ++r)
-    calls.emplace_back(r, of.requests + r);
+  // A program for one request has the same prompt in all calls. Others have it in the first two calls.
+  const std::size_t last = of.requests == 1 ? of.texts.size() : std::min(of.texts.size(), 2 * of.requests);
+  for (std::size_t b = of.requests; b < last; ++b)
+    if (const std::size_t a = b - of.requests; of.lengths[b] >= of.lengths[a]) calls.emplace_back(a, b);
   found.between_calls = evidence_of_equal(of, log_p, calls);
   if (of.requests != requests_at_once || !of.settings.empty()) return found;
   for (std::size_t first = 0; first < of.texts.size(); first += of.requests)

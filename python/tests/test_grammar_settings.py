@@ -19,7 +19,7 @@ WRONG = ("top-k before the mask", "bonus without the mask", "counts have rejecte
 
 def truncated(weights: Any, top_k: int) -> Any:
     kept = weights.copy()
-    kept[np.argsort(-weights, kind="stable")[top_k or None :]] = 0
+    kept[np.argsort(-weights, kind="stable")[top_k or len(kept) :]] = 0
     return kept
 
 

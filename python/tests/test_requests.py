@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import draftproof
@@ -323,9 +324,10 @@ def test_an_exception_in_a_long_check_is_a_finding_beside_the_evidence_so_far(fn
     verdict = draftproof.check(None, generate=fails_at(90, fn), **given)
     found = {finding.check: finding for finding in verdict.findings}
     assert verdict.status == "failed"
-    assert found["generated_text"].status == status and found["generated_text"].work > 5000
+    assert found["generated_text"].status == status
     assert ("answers" in found) == (status == "undecided")
     if status == "undecided":
+        assert found["generated_text"].work > 5000
         assert "a call failed; before it e = 10^" in found["generated_text"].evidence
         assert "8 requests for texts of (" in found["answers"].evidence
         assert "RuntimeError: the cache is full" in found["answers"].evidence

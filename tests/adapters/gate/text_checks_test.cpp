@@ -245,7 +245,7 @@ TEST(TextChecks, ACallThatFailsIsAFindingBesideTheTextsBeforeIt) {
   expect_words(findings[0].evidence, "a call failed; before it e = 10^");
   EXPECT_EQ(findings[1].property, "answers");
   EXPECT_EQ(findings[1].status, Status::failed);
-  expect_parts(findings[1].evidence, {"^a text of 1024 tokens, V = 20, 3 drafts a step, seed ", "no memory"});
+  expect_parts(findings[1].evidence, {"^a text of 1024 tokens, V = 14, 3 drafts a step, seed ", "no memory"});
   FailingEngine never(1);
   expect_error<ProgramFails>([&] { check_text(never, {}); }, "engine fails on every input: engine: refused");
   EXPECT_EQ(never.calls, 8);
