@@ -182,7 +182,8 @@ def test_min_p_is_relative_to_the_largest_probability(seed):
 
 def test_the_finding_names_the_row_before_the_settings_and_after_them():
     said = str(verdict(temperature_ignored, settings=("temperature",), tier="proof"))
-    before, after = re.search(r"p before the settings \(([^)]*)\), temperature [^,]*, p after them \(([^)]*)\)", said).groups()
+    row = r"\(([^)]*)\)"
+    before, after = re.search(f"p before the settings {row}, temperature [^,]*, p after them {row}", said).groups()
     assert before != after and len(before.split()) == len(after.split())
 
 

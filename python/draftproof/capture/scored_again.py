@@ -56,8 +56,8 @@ def score_again(
 
     Returns: the number of records.
 
-    Raises: CaptureError for a recording with blocks left out, a request without a prompt, settings or penalties, a text that is
-        longer than the target's context, or rows of more tokens than the recording's vocabulary.
+    Raises: CaptureError for a recording with blocks left out, a request without a prompt, settings or penalties, a text
+        that is longer than the target's context, or rows of more tokens than the recording's vocabulary.
 
     Cost: one pass of the target over each text, in pieces of 256 MiB of rows.
     Source: derived here, docs/captures.md.
