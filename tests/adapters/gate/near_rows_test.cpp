@@ -80,7 +80,8 @@ TEST(TiedRows, AreEqualInHalfPrecisionAlone) {
   for (const Greedy greedy : {Greedy::first, Greedy::last, Greedy::any})
     for (const int most_vocabulary : {0, 2})
       for (int n = 0; n < 60; ++n) {
-        const Declaration declaration{.name = "greedy", .greedy = greedy, .most_vocabulary = most_vocabulary};
+        Declaration declaration{.name = "greedy", .most_vocabulary = most_vocabulary};
+        declaration.greedy = greedy;
         const auto edge = edge_rows(declaration, 1, n);
         if (!edge || edge->rows.target.front() < 1 << 16) continue;
         ++rows;
