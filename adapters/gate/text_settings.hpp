@@ -1,6 +1,6 @@
 // Settings of the requests that a whole engine serves, and the target rows that result from them.
 //
-//   p(x)       row of the model
+//   p(x)       row of the model; under a grammar its row without the forbidden tokens, divided by its sum
 //   n(x)       occurrences of x in the text so far
 //   r          repetition penalty for tokens of the prompt and of the text so far, 1 for other tokens
 //   a, f       presence and frequency penalty

@@ -83,14 +83,16 @@ TEST(TiedRows, AreEqualInHalfPrecisionAlone) {
         Declaration declaration{.name = "greedy", .most_vocabulary = most_vocabulary};
         declaration.greedy = greedy;
         const auto edge = edge_rows(declaration, 1, n);
-        if (!edge || edge->rows.target.front() < 1 << 16) continue;
+        if (n % 20 != 13 && n % 20 != 16) continue;
+        ASSERT_TRUE(edge && edge->rows.target.front() >= 1 << 16);
         ++rows;
         for (const bool logits : {false, true}) {
           std::array<std::set<double>, 3> values;
           for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16}) {
             Weights row(edge->rows.target.begin(), edge->rows.target.end());
             const double total = std::accumulate(row.begin(), row.end(), 0.0);
-            for (double& weight : row) weight = logits ? std::log(weight / total) : weight / total;
+            // round() takes numbers of 0 to 1. The sign and the factor 1/2 do not change which logarithms are equal.
+            for (double& weight : row) weight = logits ? -std::log(weight / total) / 2 : weight / total;
             const Weights stored = stored_as(dtype).round(row);
             values[dtype == Dtype::float32   ? 0
                    : dtype == Dtype::float16 ? 1
