@@ -256,8 +256,8 @@ class Batches {
               ? small_model_of(external_instance(declaration_, seed, n), declaration_)
               : small_model_of(external_path_instance(declaration_, seed, n), declaration_);
       if (small_model.vocabulary != vocabulary) continue;
-      const Input& input =
-          small_model.inputs[word(round, static_cast<std::size_t>(n), 1) % small_model.inputs.size()];
+      Input input = small_model.inputs[word(round, static_cast<std::size_t>(n), 1) % small_model.inputs.size()];
+      if (takes_no_drafts() && n % rows_with_one_without == 0) remove_drafts(input);
       if (!declaration_.ragged && drafts.value_or(input.drafts.size()) != input.drafts.size()) continue;
       drafts = input.drafts.size();
       Call call{.input = rows.inputs.size(), .tape = {}};
@@ -265,10 +265,24 @@ class Batches {
         const auto slot = static_cast<std::size_t>(n * places + place);
         call.tape.push_back(static_cast<double>(word(round, slot, 2) >> 40) * 0x1p-24);
       }
-      rows.inputs.push_back(input);
+      rows.inputs.push_back(std::move(input));
       rows.calls.push_back(std::move(call));
     }
     return rows;
+  }
+
+  /// One of so many rows has no drafts if the program declares that it takes such rows among others.
+  static constexpr int rows_with_one_without = 4;
+  bool takes_no_drafts() const {
+    return declaration_.level == Level::chain && declaration_.ragged && declaration_.fewest_drafts == 0 &&
+           declaration_.state_size == 0;
+  }
+  /// Leaves the row of p after the context, from which a step without drafts draws its token.
+  static void remove_drafts(Input& input) {
+    input.p.resize(1);
+    input.q.clear();
+    input.drafts.clear();
+    if (!input.legal.empty()) input.legal.resize(1);
   }
 
   std::vector<Run> run(std::span<const Input> inputs, const std::vector<Call>& calls) {

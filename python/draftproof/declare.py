@@ -118,8 +118,8 @@ def adapter(
                 all, and its output ends with its token after the last kept draft, or with that draft
     select_trees  whether the policy also chooses from trees
     select_matching_alone  whether the policy is for sample-and-match only
-    fewest_drafts  the smallest number of drafts that fn is defined for. With 0 `distribution` takes a step without
-              drafts; `check` gives each row at least one
+    fewest_drafts  the smallest number of drafts that fn is defined for. With 0 the edge tier has rows without drafts
+              among others, for chains that are not batched or take `lengths`, and `distribution` takes such steps
     most_drafts  the largest number of drafts that fn is defined for; 0: no limit
     most_vocabulary  the largest V that fn is defined for; 0: no limit
     tolerance   largest total variation from the target that passes, 0 to 1, for an approximate rule

@@ -18,7 +18,8 @@ def verify(p: Any, q: Any, drafts: Any) -> list[int]:
     for i, x in enumerate(drafts):
         if np.random.random() * q[i, x] < p[i, x]:
             continue
-        rest = np.maximum(p[i] - q[i], 0).astype(float)
+        rest = np.maximum(p[i] - q[i], 0)
+        rest = (rest if rest.any() else p[i]).astype(float)
         return [*drafts[:i], int(np.random.choice(len(rest), p=rest / rest.sum()))]
     last = p[-1].astype(float)
     return [*drafts, int(np.random.choice(len(last), p=last / last.sum()))]
@@ -65,6 +66,18 @@ def test_a_step_without_drafts_is_declared() -> None:
         draftproof.distribution(verify, rows, none, [])
     found = draftproof.distribution(verify, rows, none, [], fewest_drafts=0)
     assert [found.of([token]) for token in (0, 1)] == [0.25, 0.75]
+
+
+def test_rows_without_drafts_are_checked_among_others() -> None:
+    def no_step(p: Any, q: Any, drafts: Any) -> Any:
+        assert len(drafts) > 0, "no drafts"
+        return verify(p, q, drafts)
+
+    options: dict[str, Any] = {"tier": "edge", "raises": False, "keep": False}
+    assert draftproof.check(no_step, **options).status == "passed"
+    assert draftproof.check(verify, fewest_drafts=0, **options).status == "passed"
+    (failure,) = draftproof.check(no_step, fewest_drafts=0, **options).failures
+    assert failure.check == "answers" and "no drafts" in failure.evidence
 
 
 def test_a_program_that_prints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,6 +116,26 @@ TEST(BatchChecks, RightProgramsHold) {
   EXPECT_TRUE(failing(watched(false), {.name = "batched", .ragged = false}).empty());
 }
 
+TEST(BatchChecks, RowsWithoutDraftsAreAmongOthersIfDeclared) {
+  std::set<std::size_t> lengths;
+  const auto body = [&](bool fails) {
+    return changed([&lengths, fails](const SeenBatch& batch, std::size_t row, OneRun& run) {
+      lengths.insert(batch.input(row).drafts.size());
+      if (fails && batch.input(row).drafts.empty() && batch.calls.size() > 1) run.status = RowStatus::failed;
+    });
+  };
+  for (const Declaration& usual :
+       {Declaration{.name = "batched"}, {.name = "batched", .fewest_drafts = 0, .ragged = false}})
+    EXPECT_TRUE(failing(body(true), usual).empty());
+  EXPECT_FALSE(lengths.contains(0));
+  const Declaration zero{.name = "batched", .fewest_drafts = 0};
+  EXPECT_TRUE(failing(body(false), zero).empty());
+  EXPECT_TRUE(lengths.contains(0) && lengths.contains(1));
+  const Texts failed = failing(body(true), zero);
+  EXPECT_TRUE(failed.contains("row_alone") && failed.contains("answers"));
+  EXPECT_NE(failed.at("row_alone").find("drafts ()"), std::string::npos) << failed.at("row_alone");
+}
+
 /// Returns rejection sampling on a mixture of p with the uniform row. With m the number of drafts that the row has less
 /// than the longest row of the batch, the weight ratio of the uniform row to p is m `share`, and m unused coins are
 /// drawn, first, before the last draw, or not at all.
