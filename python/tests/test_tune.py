@@ -351,6 +351,20 @@ def test_the_commands_of_the_page(tmp_path: Path, monkeypatch: Any, capsys: Any)
     assert read_costs(tmp_path / "derived.json").batches() == [1, 64, 512]
 
 
+def test_derived_figures_of_the_study_of_real_models(monkeypatch: Any, capsys: Any) -> None:
+    """Runs the command of the page on a part of its table."""
+    page = (DATA.parent / "docs" / "studies" / "real_models.md").read_text()
+    (command,) = (one for one in commands_of("studies/real_models.md", "tune") if "--hardware" in one)
+    monkeypatch.chdir(DATA.parent)
+    names = {"greedy_multipath_block": "`greedy_multipath_block` (GBV)", "ladder_block": "`ladder_block` (ours)"}
+    assert run_command([*command, "-K", "2,4", "--verifier", ",".join(names), "--json"]) == 0
+    table = page.partition("bandwidth=3.35e12")[2]
+    for one in json.loads(capsys.readouterr().out)["batches"][0]["settings"]:
+        line = next(line for line in table.splitlines() if line.startswith(f"| {names[one['verifier']]}"))
+        shown = line.split("|")[{2: 3, 4: 4}[one["paths"]]]
+        assert float(shown) == pytest.approx(one["tokens_per_second"], abs=0.05), line
+
+
 def test_the_plot(costs_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "tune.png"
     asked = [TREES, "--costs", str(costs_file), *FEW, "--plot", str(path)]

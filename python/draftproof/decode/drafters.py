@@ -267,7 +267,7 @@ class NGram(Drafter):
 
 
 class NGramModel(Model):
-    """The n-gram model of `NGram` as a model whose rows `capture` stores. A row depends only on the tokens before it."""
+    """The n-gram model of `NGram` as a model whose rows `capture` stores. Only the tokens before a row matter."""
 
     name, values = "ngram", "probability"
 
