@@ -15,9 +15,9 @@ WRITTEN = (1, 0, 1)  # tokens of the request before the step
 FREQUENCY, MIN_P = 0.5, 2.0**-4
 
 
-def step_of(root: Path, kernel: Any) -> Any:
-    """Returns the engine's function `eagle_sample`. When called, it imports names from modules that load device
-    libraries, so these modules are replaced by modules with only the imported names."""
+def step_of(root: Path, kernel: Any, block: bool = False) -> Any:
+    """Returns the engine's function `eagle_sample`, with block verification if `block`. When called, it imports names
+    from modules that load device libraries, so these modules are replaced by modules with only the imported names."""
     import torch
 
     sglang = root / "sglang" / "srt"
@@ -38,7 +38,7 @@ def step_of(root: Path, kernel: Any) -> Any:
         sys.modules[stand_in.__name__] = stand_in
     options = SimpleNamespace(
         speculative_use_rejection_sampling=True,
-        speculative_use_block_verification=False,
+        speculative_use_block_verification=block,
         speculative_accept_threshold_single=1.0,
         speculative_accept_threshold_acc=1.0,
     )
@@ -83,7 +83,7 @@ def step_input(tokens: Any, proposals: Any, lengths: list[int], temperatures: An
     )
 
 
-def eagle_sample(step: Any, setting: str) -> Any:
+def eagle_sample(step: Any, setting: str, named: str = "") -> Any:
     """Returns a subject of the second request of a batch, at temperature 0.7. Its logits become log p when the engine
     applies `setting`: `bias`, `min_p` or `frequency_penalty`. The first request has temperature 1.5 and rows with the
     tokens in reverse order. Tokens with p = 0, which min-p must remove, get half the least weight that min-p keeps."""
@@ -122,4 +122,4 @@ def eagle_sample(step: Any, setting: str) -> Any:
         tokens, lengths, _ = step(verified, batch, logits)
         return tokens[slots : slots + int(lengths[1])].tolist()
 
-    return adapter(verify, arrays="torch", races=False, name=f"sglang_eagle_sample_{setting}")
+    return adapter(verify, arrays="torch", races=False, name=f"sglang_eagle_sample_{named or setting}")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from draftproof.engines import OF_TWO, SHORT_SUM, WITH_ZERO, Engine, EngineAdapter, beside, on_one
+from draftproof.engines import OF_TWO, SHORT_SUM, TWO_DRAFTS, WITH_ZERO, Engine, EngineAdapter, beside, on_one
 
 
-def eagle(setting: str) -> Any:
+def eagle(setting: str, block: bool = False) -> Any:
     beside(__file__, "_triton_interpreter.py").hasten()
     root, shared = ENGINE.root(), beside(__file__, "_sglang_eagle.py")
-    return shared.eagle_sample(shared.step_of(root, beside(__file__, "_sglang_chain.py").kernel_of(root)), setting)
+    step = shared.step_of(root, beside(__file__, "_sglang_chain.py").kernel_of(root), block)
+    return shared.eagle_sample(step, setting, "block" if block else "")
 
 
 def chain(block: bool) -> Any:
@@ -35,13 +36,14 @@ ENGINE = Engine(
             shrinks=False,
             note="one kernel file; its package loads libraries of a device",
         ),
-        EngineAdapter("chain_block", lambda: chain(True), models=2, predictions=16),
+        EngineAdapter("chain_block", lambda: chain(True), models=2, predictions=16, instances=(TWO_DRAFTS,)),
         on_one(
             "eagle_sample",
             lambda: eagle("bias"),
             OF_TWO,
             "the step around the kernel: two temperatures and a bias",
         ),
+        on_one("eagle_sample_block", lambda: eagle("bias", True), TWO_DRAFTS, "the same with block verification"),
         on_one("eagle_sample_min_p", lambda: eagle("min_p"), WITH_ZERO),
         on_one(
             "eagle_sample_frequency_penalty",

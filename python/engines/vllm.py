@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from draftproof.declare import adapter
-from draftproof.engines import EQUAL, OF_TWO, Engine, EngineAdapter, beside, on_one
+from draftproof.engines import EQUAL, IMPOSSIBLE, OF_TWO, TWO_DRAFTS, Engine, EngineAdapter, beside, on_one
 
 # p = q bit for bit, with a draft of small probability. If u is near 1, log u is lost by rounding when it is added to
 # log q.
@@ -76,10 +76,10 @@ ENGINE = Engine(
         EngineAdapter(
             "rejection_sampler",
             first_runner,
-            models=2,
+            models=1,
             predictions=16,
             tiers=("proof",),
-            instances=(EQUAL,),
+            instances=(EQUAL, IMPOSSIBLE),
             shrinks=False,
             note="first model runner, the whole sampler at temperature 1",
         ),
@@ -92,7 +92,14 @@ ENGINE = Engine(
             instances=(LOG_RATIO,),
             shrinks=False,
         ),
-        EngineAdapter("second_runner_block", lambda: second_runner(True), models=1, predictions=16, tiers=("proof",)),
+        EngineAdapter(
+            "second_runner_block",
+            lambda: second_runner(True),
+            models=1,
+            predictions=16,
+            tiers=("proof",),
+            instances=(TWO_DRAFTS,),
+        ),
         EngineAdapter(
             "drafter", lambda: drafter(0.7), tiers=("sampled",), note="of the first runner, at temperature 0.7"
         ),

@@ -52,11 +52,13 @@ def test_packages_have_a_page_of_their_own(checkout: Path) -> None:
     (folder / "not_judged.json").write_text(json.dumps(left))
     wrong = _adapter(("exact_distribution", "failed", "p=(1 1)/2 q=(1 0)/1"), change="subtract")
     kept = checkout / "python" / "engines" / "results"
-    for version, adapter in (("1", wrong), ("2", _adapter())):
+    again = {"gates": 50, "passed": 49, "models": 2, "seed": 1, "failed": {"answers": 1}}
+    for version, adapter in (("1", wrong), ("2", _adapter(repeated=again))):
         result = {"schema": engine_results.SCHEMA, "engine": "some-package", "version": version, "replaces": "nothing"}
         engine_results.write({**result, "adapters": [adapter]}, kept)
     page = census.write_page(checkout).read_text()
     assert "1 packages, 2 functions and loops: 1 wrong, 0 edge faults, 0 lossy on purpose, 1 right." in page
+    assert "| package | adapter | gates |" in page and "| some-package 2 | `one` | 50 | 2 | 49 | `answers` 1 |" in page
     row = "| some-package | 1 | `one` | `exact_distribution` |  | `p=(1 1)/2 q=(1 0)/1` | subtract |"
     assert row in page and "| some-package | 2 | `one` | chain, `iid` | proof | 3 | 7 |  |  |" in page
     assert "| other | 3 | a \\| in its reason |" in page

@@ -72,6 +72,19 @@ def test_the_page_shows_the_newest_result(checkout: Path) -> None:
     assert "- small: 0.9.2, 0.10.0" in text
 
 
+def test_the_page_tells_processor_time_from_older_seconds(checkout: Path) -> None:
+    for version, given, shown in (("1", {"seconds": 3.5}, "~3.5"), ("2", {"processor_seconds": 2.5}, "2.5")):
+        result = _result(version, "passed")
+        result["adapters"][0] |= given
+        engine_results.write(result, checkout / "python" / "engines" / "results")
+        assert f"| 11 | {shown} |" in engine_pages.write_page(checkout).read_text()
+
+
+def test_stored_results_have_no_path_of_the_checkout(tmp_path: Path) -> None:
+    path = engine_results.write(_result("1", "failed", evidence=f"fails ({ROOT}/python/one.py, line 2)"), tmp_path)
+    assert "fails (python/one.py, line 2)" in path.read_text() and str(ROOT) not in path.read_text()
+
+
 def test_a_kept_instance_that_is_violated_is_told_beside_the_verdict(checkout: Path) -> None:
     result = _result("1", "passed")
     result["adapters"][0]["replays"] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,22 @@ def test_an_engine_without_a_package_is_fetched_at_its_commit(
     assert sorted(path.name for path in (checkout / "build" / "engines").iterdir()) == ["one", "small"]
 
 
+def test_another_version_leaves_nothing_of_the_old_one(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for version in ("1.0", "2.0"):
+        about = f"dist_one-{version}.dist-info"
+        with zipfile.ZipFile(checkout / f"dist_one-{version}-py3-none-any.whl", "w") as wheel:
+            wheel.writestr("dist_one.py", f"version = {version}")
+            wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: dist-one\nVersion: {version}\n")
+            wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            wheel.writestr(f"{about}/RECORD", "")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(checkout))
+    for version in ("1.0", "2.0", "2.0"):
+        engine = Engine(adapters=(), packages=(f"dist-one=={version}",), name="one")
+        install(engine)
+        assert engine.version() == version
+
+
 def test_functions_are_taken_from_a_file_whose_imports_fail(tmp_path: Path) -> None:
     path = tmp_path / "engine.py"
     path.write_text(
@@ -116,7 +133,7 @@ def test_the_command_keeps_results_and_says_what_changed(checkout: Path, capfd: 
     kept = list((checkout / "python" / "engines" / "results").glob("small-*.json"))
     assert len(kept) == 1 and not list(kept[0].parent.glob("*.new"))
     document = json.loads(kept[0].read_text())
-    assert document["schema"] == engine_results.SCHEMA and "seconds" not in document["adapters"][0]
+    assert document["schema"] == engine_results.SCHEMA and "processor_seconds" not in document["adapters"][0]
     document["adapters"][0]["status"] = "failed"
     kept[0].write_text(json.dumps(document))
     capfd.readouterr()

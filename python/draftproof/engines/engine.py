@@ -54,6 +54,8 @@ class EngineAdapter:
 # Two chains of one draft: OF_TWO has p > 0 everywhere, WITH_ZERO a token with p = 0 in its first row.
 OF_TWO = "L=1 K=1 [] p=(2 6)/8 q=(5 3)/8 [0] p=(1 2)/3 q=(1 0)/1 [1] p=(3 1)/4 q=(1 0)/1"
 WITH_ZERO = "L=1 K=1 [] p=(1 0)/1 q=(1 1)/2 [0] p=(3 1)/4 q=(1 0)/1 [1] p=(1 1)/2 q=(1 0)/1"
+# A chain of two drafts and two tokens, on which block verification differs from verification by token.
+TWO_DRAFTS = "L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 2)/3 [1] p=(3 1)/4 q=(1 2)/3"
 # p = q, and token 0 is impossible: the residual after a rejected draft is empty. The softmax of log p is one step of
 # float32 below q at token 1.
 EQUAL = "L=1 K=1 [] p=(0 1 2)/3 q=(0 1 2)/3"

@@ -22,6 +22,8 @@ class Mlx:
     array = staticmethod(torch.as_tensor)
     arange = staticmethod(torch.arange)
     argmax = staticmethod(torch.argmax)
+    exp = staticmethod(torch.exp)
+    where = staticmethod(torch.where)
     cumprod = staticmethod(lambda rows, axis=-1: torch.cumprod(rows, axis))
     log = staticmethod(torch.log)
     softmax = staticmethod(lambda rows, axis=-1: torch.softmax(rows, axis))

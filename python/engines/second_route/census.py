@@ -58,7 +58,10 @@ def function(name: str, adapter: str) -> Any:
         wide = subject.declaration.dtype == "float64"
         given = [(rows.log() if logits else rows).to(torch.float64 if wide else torch.float32) for rows in given]
         given.append(torch.tensor(drafts))
-        return [int(x) for x in subject.fn(*map(own, given), **({"rng": GENERATOR} if named else {}))]
+        if subject.declaration.level == "tree":  # of one path
+            given.append(torch.arange(-1, len(drafts) - 1))
+        out = [int(x) for x in subject.fn(*map(own, given), **({"rng": GENERATOR} if named else {}))]
+        return [x for x in out if x >= 0] or out  # -1 fills the row of a batch
 
     return call
 
@@ -218,6 +221,40 @@ def tightwad() -> None:
     count("tightwad", "verify_stochastic", OF_TWO, rule)
 
 
+def transformers_mblt() -> None:
+    """The package's source accepts a draft x if the random number is at most p(x), and replaces a rejected draft by a
+    draw from the ten likeliest tokens without the draft."""
+    rule: Rule = lambda p, q, after, x: (p[x], [v if y != x and v >= sorted(p)[-10] else F(0) for y, v in enumerate(p)])  # noqa: E731
+    of_twelve = "L=1 K=1 [] p=(12 11 10 9 8 7 6 5 4 3 2 1)/78 q=(1 0 0 0 0 0 0 0 0 0 0 0)/1"
+    count("transformers-mblt", "evaluate_posterior", of_twelve, rule)
+    edge("transformers-mblt", "evaluate_posterior", "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1", 1, 0.0)
+
+
+def vllm_ascend() -> None:
+    """Counts pairs of tokens of verification by block on rows that do not depend on the first token. The package's
+    source multiplies the numbers of the positions up to a draft, and draws a rejected draft's replacement from
+    (p - q)+, not from (prefix * p - q)+. By token, the number 0 accepts a draft with p = 0."""
+    possible = "L=2 K=1 [] p=(1 2)/3 q=(2 1)/3 [0] p=(1 1)/2 q=(1 2)/3 [1] p=(1 1)/2 q=(1 2)/3"
+    count("vllm-ascend", "block", possible, length=2, calls=20000)
+    edge("vllm-ascend", "token", "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1", 1, 0.0)
+
+
+def vllm_mlx() -> None:
+    """In a batch, the package's source keeps a request's accepted draft only if all requests accept theirs, and the
+    next step draws from p otherwise. Here the other request accepts half of its drafts."""
+    rule: Rule = lambda p, q, after, x: (ratio(p, q, x) / 2, p)  # noqa: E731
+    count("vllm-mlx", "batch", OF_TWO, rule)
+    count("vllm-mlx", "batch", "L=1 K=1 [] p=(1 1)/2 q=(1 0)/1", rule)
+
+
+def vllm_rbln() -> None:
+    """The package's source accepts a draft if the random number is at most p / q, so the number 0 accepts a draft with
+    p = 0. If the residual is empty, it emits the first of equal scores, which is token 0."""
+    for name in ("dense", "certain"):
+        edge("vllm-rbln", name, "L=1 K=1 [] p=(1 0)/1 q=(0 1)/1", 1, 0.0)
+    edge("vllm-rbln", "dense", "L=1 K=1 [] p=(0 2915 1)/2916 q=(0 5829 2)/5831", 2, 1 - 2.0**-24)
+
+
 def edge(name: str, adapter: str, instance: str, draft: int, coin: float, show: bool = True) -> str:
     """Returns the tokens of a decision on one draft, or the error, if every uniform number of torch is `coin`. `show`:
     prints them too."""
@@ -238,7 +275,7 @@ def edge(name: str, adapter: str, instance: str, draft: int, coin: float, show: 
 
 
 FUNCTIONS = (csaq_quant, dejavuu, mlx_dspark, mtplx, rotalabs_accel, sequential_speculative_decoding, srep_moe)
-FUNCTIONS += (speculative_decoding, tightwad)
+FUNCTIONS += (speculative_decoding, tightwad, transformers_mblt, vllm_ascend, vllm_mlx, vllm_rbln)
 
 if __name__ == "__main__":
     known = {fn.__name__: fn for fn in FUNCTIONS}
