@@ -52,6 +52,7 @@ def run(
         verdict = check(
             subject,
             tier=adapter.tiers,
+            profile=adapter.profile,
             models=adapter.models,
             predictions=adapter.predictions,
             seed=seed,
