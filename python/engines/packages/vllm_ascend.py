@@ -35,6 +35,6 @@ def rejection_sample(block: bool) -> Any:
 CHANGE = {"token": "compare with >, not >=", "block": "test one number a position; draw from (prefix * p - q)+"}
 ENGINE = Engine(
     packages=("vllm-ascend==0.23.0",),
-    replaces="vLLM's uniforms, its draw of the last token and pinned memory, by torch's; its settings, by stand-ins",
+    replaces="vLLM's uniforms, last draw and pinned memory, by torch's; settings, by stand-ins; Triton, by its torch",
     adapters=tuple(judged(one, lambda b=one == "block": rejection_sample(b), change=CHANGE[one]) for one in CHANGE),
 )
