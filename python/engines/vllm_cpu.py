@@ -119,7 +119,6 @@ ENGINE = Engine(
             "whole_settings",
             lambda: whole("vllm_cpu_whole_settings"),
             tiers=("sampled",),
-            profile="pr",  # 2^15 tokens do not show penalties that ignore the drafts of a step
             note="settings of each request, some of them greedy. The function that expands temperatures is replaced by "
             "a right one, and top-k is not called for steps without drafts, where it fails. With speculation the "
             "engine refuses min-p and biases",

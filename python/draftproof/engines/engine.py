@@ -33,7 +33,6 @@ class EngineAdapter:
     models       number of models of the proof tier, fewer for slow engines
     predictions  number of predictions for each input, fewer for slow engines
     tiers        the tiers that run
-    profile      profile of the sampled tier: the number of tokens of texts
     instances    models, in the form of counterexamples, whose replays are stored
     shrinks      whether the proof tier also runs on `instances`, and shrinks a failing one, which takes hundreds of
                  distributions
@@ -46,7 +45,6 @@ class EngineAdapter:
     models: int = 40
     predictions: int = 256
     tiers: tuple[str, ...] = ("proof", "edge")
-    profile: str = "quick"
     instances: tuple[str, ...] = ()
     shrinks: bool = True
     note: str = ""

@@ -52,7 +52,6 @@ def run(
         verdict = check(
             subject,
             tier=adapter.tiers,
-            profile=adapter.profile,
             models=adapter.models,
             predictions=adapter.predictions,
             seed=seed,
