@@ -252,9 +252,11 @@ void PlaceSearch::read_weights() {
   // both entries.
   const int bits = std::clamp(node_.draw.bits, 8, 53);
   node_.race_error = std::log(2.0) * 0x1p-26 + std::ldexp(16, -bits);
-  // The logarithm of a uniform has a bounded relative error for clocks >= 2^-8, and a bounded absolute error below.
+  // The logarithm of a uniform has a bounded relative error for clocks >= 2^-8, and a bounded absolute error below. The
+  // relative error of a weight changes the distribution by at most its product with the share of the weight.
+  const double total = compensated_sum(node_.weights);
   for (const Pair& pair : pairs_)
-    if (pair.clock < 0x1p-8) node_.race_error += std::ldexp(2, -bits - 8) / pair.clock;
+    if (pair.clock < 0x1p-8) node_.race_error += std::ldexp(2, -bits - 8) / pair.clock * (weight(pair.moved) / total);
 }
 
 }  // namespace draftproof::adapters

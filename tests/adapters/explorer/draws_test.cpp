@@ -172,6 +172,21 @@ TEST(ExploreDraws, RaceWhoseHeaviestEntryBehavesAsALightOne) {
   } while (std::next_permutation(weights.begin(), weights.end()));
 }
 
+TEST(ExploreDraws, RaceWithALightEntryHasASmallLimit) {
+  // Entry 1 never wins, so its outcome is that of entry 0 when all clocks are late. The only entry with another outcome
+  // is so light that entry 1 is paired with it at a clock of 2^-28.
+  for (const auto& weights : {std::vector<double>{1, 0, 0x1p-28}, std::vector<double>{0, 1, 0x1p-28}}) {
+    InProcess program([&](const Input&, TapeDraws& draws) {
+      const std::vector<double> clocks = draws.race(3, 24);
+      return std::vector<Token>{winner(weights, clocks, false) == 2 ? 1 : 0};
+    });
+    const ProgramDistribution distribution = distribution_of(program, drawing_input);
+    EXPECT_EQ(distribution.state, DistributionState::settled);
+    EXPECT_NEAR(distribution.of({1}), 0x1p-28, 0x1p-40);
+    EXPECT_LT(distribution.limit, 0x1p-16) << "V and 16 roundings of 24 bits";
+  }
+}
+
 TEST(ExploreDraws, RaceWhoseDrawsAnotherRowChangesIsUndecided) {
   // If a clock is exactly 1, as in calls that compare two entries, a third outcome appears near the tie; random clocks
   // hardly ever show it. So the ratio of clocks at which an entry stops winning is not the ratio of the weights.
