@@ -56,8 +56,8 @@ inline constexpr double large_limit = 1e-11;
 
 /// The bound for rows stored in float32 and not normalised again. Rounding changes an entry by at most a relative
 /// 2^-24, so the sums of p and q differ from 1 by at most that; each of K + 1 decisions assumes that both are 1.
-/// For eight drafts the bound is 9 * 2 * 2^-24 = 1.07e-6.
-inline constexpr double float32_limit = 1e-6;
+/// This is the bound for eight drafts, 1.07e-6.
+inline constexpr double float32_limit = 9 * 2 * 0x1p-24;
 
 /// The output distribution of a program. `complete` is false if the enumeration reached its limit.
 struct AuditedDistribution {
