@@ -88,8 +88,9 @@ def adapter(
     requests    `generate` serves several requests, with models that depend on the whole prefix:
                 generate(target, proposal, prompts, lengths, drafts) -> a text for each prompt, without the prompt.
                 target and proposal are `draftproof.models.StateModel`, prompts are lists of tokens, and lengths the
-                wanted numbers of tokens of their texts. With `grammar=True` a sixth argument is a StateModel whose
-                rows are of bool, True for tokens that are allowed; the first token of a text is chosen in its state 0.
+                wanted numbers of tokens of their texts, which must be independent: not all requests may draw with the
+                same seed. With `grammar=True` a sixth argument is a StateModel whose rows are of bool, True for tokens
+                that are allowed; the first token of a text is chosen in its state 0.
                 With `settings` the last argument is a list of dicts, the settings of each request by name. With
                 both, the mask comes first: the settings apply to the row whose forbidden tokens are removed
     end_tokens  tokens below 32 that end a text of `generate` or a step of fn: no token follows them. Steps are

@@ -101,16 +101,16 @@ def test_a_right_engine_scored_again_has_the_rows_that_it_recorded(tmp_path: Pat
 @pytest.mark.parametrize("values", ["logit", "probability"])
 def test_penalties_are_applied_before_the_settings(tmp_path: Path, values: str) -> None:
     own, again = tmp_path / "own.safetensors", tmp_path / "again.safetensors"
-    given = Penalties(repetition=1.5, presence=0.5, frequency=0.25)
+    repetition = 1.0 if values == "probability" else 1.5
+    given = Penalties(repetition=repetition, presence=0.5, frequency=0.25)
     logits = np.random.default_rng(7).normal(size=(V, V))
-    logits -= np.log(np.exp(logits).sum(-1, keepdims=True)) if values == "probability" else 0
 
     def penalised(text: Sequence[int]) -> NDArray[np.float64]:
         row = logits[text[-1]].copy()
         for x in range(V):
             n = list(text[len(PROMPT) :]).count(x)
             if x in text:
-                row[x] = row[x] / 1.5 if row[x] > 0 else row[x] * 1.5
+                row[x] = row[x] / repetition if row[x] > 0 else row[x] * repetition
             row[x] -= 0.5 * (n > 0) + 0.25 * n
         weights = np.exp(row / 0.7)
         return np.asarray(weights / weights.sum())
@@ -126,7 +126,8 @@ def test_penalties_are_applied_before_the_settings(tmp_path: Path, values: str) 
             text += emitted
 
     def rows(ids: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.exp(logits[ids]) if values == "probability" else logits[ids]
+        weights = np.exp(logits[ids])
+        return weights / weights.sum(-1, keepdims=True) if values == "probability" else logits[ids]
 
     settings: dict[str, Any] = {"settings": Filter(temperature=0.7), "values": values}
     score_again(own, again, rows, PROMPT, penalties=given, **settings)
@@ -151,6 +152,10 @@ def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
         ({"prompts": []}, "no token"),
         ({"settings": {1: Filter()}}, "settings"),
         ({"penalties": {1: Penalties()}}, "penalties: got none for request 0"),
+        (
+            {"penalties": Penalties(repetition=2), "values": "probability"},
+            "penalties, request 0: got repetition 2 and a target that returns probabilities",
+        ),
         ({"penalties": Filter()}, "expected Penalties"),
         ({"target": lambda ids: np.full(V + 1, 1 / (V + 1))}, "rows of 17 tokens"),
         ({"values": None}, "probabilities"),

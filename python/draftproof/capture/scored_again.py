@@ -50,14 +50,16 @@ def score_again(
     prompts: for each request the tokens before its first emitted one; one sequence for all requests.
     settings: temperature, top-k and top-p of the engine, for all requests or for each.
     penalties: penalties of the engine, for all requests or for each. They are applied before `settings`; of a function
-        that returns probabilities, to their logarithms.
+        that returns probabilities, to their logarithms. A repetition penalty depends on the sign of the engine's own
+        logits, so it takes a target that returns these, and neither probabilities nor their logarithms.
     values: the kind of rows that a function returns, `logit` or `probability`. None takes logits, and rows that look
         like probabilities raise CaptureError.
 
     Returns: the number of records.
 
     Raises: CaptureError for a recording with blocks left out, a request without a prompt, settings or penalties, a text
-        that is longer than the target's context, or rows of more tokens than the recording's vocabulary.
+        that is longer than the target's context, rows of more tokens than the recording's vocabulary, or a repetition
+        penalty on probabilities.
 
     Cost: one pass of the target over each text, in pieces of 256 MiB of rows.
     Source: derived here, docs/captures.md.
@@ -93,6 +95,9 @@ def score_again(
             if not isinstance(less, Penalties):
                 wanted = "Penalties(repetition, presence, frequency)"
                 raise CaptureError(f"penalties, request {request}", short(less), wanted)
+            if less.repetition != 1 and model.values == "probability":
+                got = f"repetition {less.repetition:g} and a target that returns probabilities"
+                raise CaptureError(f"penalties, request {request}", got, "a target that returns the engine's logits")
             prompt = ids(given, f"prompts, request {request}")
             if prompt.ndim != 1:
                 raise CaptureError(f"prompts, request {request}", f"shape {list(prompt.shape)}", "a list of tokens")
