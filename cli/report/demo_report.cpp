@@ -162,7 +162,7 @@ Section table_of(const DemoResult& result) {
         const SurveyRow* row = row_of(item, verifier, sampling, result.drafts);
         const auto closed = row ? row->gap_closed() : std::nullopt;
         line.number(name_of(item), {row ? fmt::format("{:.4f}", row->draft_emitted()) : "-"});
-        line.number("gap", {!closed ? "-" : *closed < 0 ? "< 0" : percent_closed(*closed, true)});
+        line.number("gap", {!closed ? "-" : *closed < 0 ? "< 0" : gap_closed_text(*row, 0.95)});
         if (row && time == "-") time = fmt::format("{:.0f}", row->nanoseconds_per_tuple());
         if (row && row->drafts != result.drafts) few = row->drafts;
       }

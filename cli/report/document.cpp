@@ -107,8 +107,8 @@ std::string grouped(std::uint64_t value) {
   return digits;
 }
 
-std::string percent_closed(double share, bool lossless) {
-  return fmt::format("{:.0f} %", 100 * (lossless ? std::min(share, 1.0) : share));
+std::string percent_closed(double share, bool within_noise) {
+  return fmt::format("{:.0f} %", 100 * (within_noise ? std::min(share, 1.0) : share));
 }
 
 std::string counted(std::uint64_t count, std::string_view noun) {

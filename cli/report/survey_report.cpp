@@ -101,8 +101,7 @@ ResultRow row_of(const SurveyRow& row, const Proof* proof, double confidence, bo
   line.fixed("optimum", "optimum", row.optimum, 4);
   if (!row.not_run.empty()) line.data("not_run", row.not_run);
   line.data("gap_closed", closed ? nlohmann::ordered_json(*closed) : nlohmann::ordered_json());
-  const bool lossless = row.verifier->kind() != Kind::lossy && row.verifier->kind() != Kind::mutant;
-  line.number("gap closed", {closed ? percent_closed(*closed, lossless) : "-"});
+  line.number("gap closed", {gap_closed_text(row, confidence)});
   line.data("accepted_by_draft",
             std::vector<std::uint64_t>(tally.by_draft.begin(), tally.by_draft.begin() + row.drafts));
   for (const AcceptanceAt& one : row.at) {
@@ -200,6 +199,13 @@ Section section_of(const SurveyedPaths& item, const DistributionRows<StepRow>& d
 }
 
 }  // namespace
+
+std::string gap_closed_text(const SurveyRow& row, double confidence) {
+  const auto closed = row.gap_closed();
+  if (!closed) return "-";
+  const Interval interval = clopper_pearson(row.tally.draft_emitted, row.tally.trials, 1 - confidence);
+  return percent_closed(*closed, interval.low <= *row.optimum);
+}
 
 Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const Proof> proofs,
                        const SurveyOptions& options, double confidence, bool timings) {

@@ -31,6 +31,10 @@ struct SurveyedSource {
 Document report_survey(std::span<const SurveyedSource> surveyed, std::span<const Proof> proofs,
                        const SurveyOptions& options, double confidence, bool timings);
 
+/// Returns the gap that the row closes in percent, "-" if it is unknown. More than 100 % is shown as "100 %" if the
+/// Clopper-Pearson interval of draft emitted reaches down to the optimum, because then it may be noise of the trials.
+std::string gap_closed_text(const SurveyRow& row, double confidence);
+
 struct SurveyedPaths {
   const PathSource* source;
   std::vector<StepRow> rows;

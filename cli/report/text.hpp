@@ -30,9 +30,9 @@ std::string listed(const List& list, Text text) {
   return all;
 }
 
-/// Returns the closed share of a gap in percent: "76 %". A share of a lossless scheme above 1 is noise of the trials, since
-/// the optimum is known exactly, and is shown as "100 %".
-std::string percent_closed(double share, bool lossless);
+/// Returns the closed share of a gap in percent: "76 %". A share above 1 is shown as "100 %" if `within_noise` is true:
+/// if the interval of the acceptance reaches down to the optimum, which is known exactly.
+std::string percent_closed(double share, bool within_noise);
 
 /// Returns the number and the noun: "500 instances", "1 instance".
 std::string counted(std::uint64_t count, std::string_view noun);

@@ -32,16 +32,17 @@ const AnyDrafter& iid() { return *registry().drafter("iid"); }
 
 class Surveyed : public testing::Test {
  protected:
-  Json data(std::optional<double> optimum, bool timings) {
+  Document report(std::optional<double> optimum, bool timings, std::uint64_t trials = 10) {
     SurveyRow row{.verifier = &single_draft(), .drafter = &iid(), .drafts = 1, .tuples = options_.tuples};
-    row.tally.trials = 10;
-    row.tally.draft_accepted = row.tally.draft_emitted = 7;
+    row.tally.trials = trials;
+    row.tally.draft_accepted = row.tally.draft_emitted = trials / 10 * 7;
     row.single = 0.5;
     row.optimum = optimum;
     row.cpu_seconds = 1;
     surveyed_ = {&source_, {.positions = 1, .complete = true, .rows = {row}}};
-    return report_survey({&surveyed_, 1}, proofs_, options_, 0.95, timings).data;
+    return report_survey({&surveyed_, 1}, proofs_, options_, 0.95, timings);
   }
+  Json data(std::optional<double> optimum, bool timings) { return report(optimum, timings).data; }
 
   Source source_ = (registry(), Source::open("bernoulli"));
   SurveyedSource surveyed_{};
@@ -78,6 +79,18 @@ TEST_F(Surveyed, UnknownValuesAreNullAndTimesOnRequest) {
   EXPECT_TRUE(row(0.5, false).at("gap_closed").is_null()) << "no gap";
   EXPECT_FALSE(row(0.9, false).contains("nanoseconds_per_tuple"));
   EXPECT_TRUE(row(0.9, true).contains("nanoseconds_per_tuple"));
+}
+
+TEST_F(Surveyed, ShowsAnExcessBeyondTheIntervalAsItWasMeasured) {
+  const auto closed = [this](double optimum, std::uint64_t trials) {
+    const Table table = report(optimum, false, trials).sections.at(1).table;
+    for (std::size_t c = 0; c < table.columns.size(); ++c)
+      if (table.columns[c].title == "gap closed") return table.rows.at(0).at(c).text;
+    return std::string("no column");
+  };
+  EXPECT_EQ(closed(0.9, 10), "50 %");
+  EXPECT_EQ(closed(0.69, 10), "100 %") << "the interval of 7 in 10 reaches down to 0.69";
+  EXPECT_EQ(closed(0.69, 100'000), "105 %") << "the interval of 70,000 in 100,000 ends at 0.697";
 }
 
 TEST(PathSurveyReport, HasItsKeysAndAVerdict) {

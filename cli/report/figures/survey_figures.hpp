@@ -96,16 +96,15 @@ struct Acceptance {
         else
           of_distribution(survey, distribution + " drafts: acceptance of lossless schemes", lossless,
                           "The thick line is the most that any lossless scheme accepts of these drafts. Thin lines "
-                          "are intervals; a "
-                          "point above the thick line is noise of the trials.",
+                          "are intervals; a point above the thick line may be noise of the trials if its interval "
+                          "reaches the line.",
                           figures);
         of_distribution(survey, distribution + " drafts: lossy or refuted schemes", others,
                         "A scheme that is not lossless may exceed it.", figures);
       }
       if (!alone.empty())
         bars(survey.source + ": draft samplings with one scheme", survey, alone,
-             "Each on the draft sampling that it is written for. A thick stroke is the optimum of that draft "
-             "sampling.",
+             "Each on the draft sampling that it is written for. A thick stroke is the optimum of that sampling.",
              figures);
     }
   }
@@ -120,7 +119,8 @@ struct Acceptance {
     const std::string title = survey.source + ", " + what;
     if (!rows.empty() && !several_drafts(rows))
       bars(title, survey, rows,
-           "Thin lines are intervals. A thick stroke is the optimum; a bar beyond it is noise of the trials.",
+           "Thin lines are intervals. A thick stroke is the optimum; a bar beyond it may be noise of the trials if "
+           "its interval reaches the stroke.",
            figures);
     else if (!survey.paths)  // for paths PathAcceptance plots block efficiency
       detail::add_against_drafts(figures, caption, {.title = title, .x_label = "", .y_label = unit(survey)}, rows, 0);
@@ -150,7 +150,7 @@ struct Acceptance {
 // The share of the gap between one draft and the optimum that each lossless scheme closes, at its largest number of
 // drafts.
 struct GapClosed {
-  /// Bars below this value are cut at this value, and bars that are above 1 by noise are cut at 1.
+  /// Bars below this value are cut at this value, and bars above 1 are cut at 1; the text gives the value.
   static constexpr double least = -0.5;
 
   static void add(const Json& data, std::vector<Figure>& figures) {
@@ -171,11 +171,10 @@ struct GapClosed {
         plot.bars.push_back(
             {.label = names.count(row->verifier) > 1 ? row->verifier + " " + row->distribution : row->verifier,
              .value = std::clamp(*row->closed, least, 1.0),
-             .text = fmt::format("{} K={}", percent_closed(*row->closed, true), row->drafts)});
+             .text = fmt::format("{} K={}", percent_closed(*row->closed, row->within_noise()), row->drafts)});
       figures.push_back(
-          {"Each scheme against the optimum of its own draft sampling. Values above 100 % are noise of the trials "
-           "and are "
-           "shown as 100 %.",
+          {"Each scheme against the optimum of its own draft sampling. Values above 100 % are shown as 100 % if the "
+           "interval of the acceptance reaches the optimum: they may be noise of the trials.",
            drawn(plot)});
     }
   }

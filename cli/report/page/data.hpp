@@ -144,6 +144,8 @@ struct SurveyedRate {
   std::string name() const { return verifier + ", K = " + std::to_string(drafts); }
   bool lossy() const { return begins(verdict, "lossy"); }
   bool refuted() const { return begins(verdict, "refuted"); }
+  /// Whether the interval reaches down to the optimum, so that a rate above the optimum may be noise of the trials.
+  bool within_noise() const { return optimum && low <= *optimum; }
 };
 
 struct SurveyOfSource {

@@ -54,7 +54,6 @@ Table survey_table(const std::vector<SurveyOfSource>& surveys) {
   for (const auto& key : order) {
     const auto& found = rates[key];
     const SurveyedRate& first = **std::find_if(found.begin(), found.end(), [](const auto* row) { return row; });
-    const bool lossless = !first.lossy() && !first.refuted();
     ResultRow line;
     line.cell("scheme", {key.second}).cell("exact?", verdict_cell_of(first.verdict, grade_of_survey(first.verdict)));
     for (std::size_t s = 0; s < surveys.size(); ++s) {
@@ -65,7 +64,7 @@ Table survey_table(const std::vector<SurveyOfSource>& surveys) {
                : "-"});
       line.number("optimum", {row && row->optimum ? fmt::format("{:.4f}", *row->optimum) : "-"});
       if (!surveys[s].paths)
-        line.number("gap closed", {row && row->closed ? percent_closed(*row->closed, lossless) : "-"});
+        line.number("gap closed", {row && row->closed ? percent_closed(*row->closed, row->within_noise()) : "-"});
     }
     line.number("K", {std::to_string(first.drafts)}).cell("draft sampling", {key.first});
     table.add(std::move(line));
