@@ -79,10 +79,12 @@ Section verdict(const AuditResult& result, const Trace& trace, const AuditOption
                                         counted(result.chain_records, "record"), trace.truncated() ? "at most " : "",
                                         result.chain_overlap / n));
   }
-  if (!result.shows && options.rule != AuditRule::greedy)
+  if (!result.shows && options.rule != AuditRule::greedy) {
     section.after.push_back(
         "  tokens are not judged: with so few records, or rows with one possible token, no deviation from p would "
-        "have been found;\n  use --rule greedy for an engine that emits a most likely token of each row");
+        "have been found;");
+    section.after.push_back("  use --rule greedy for an engine that emits a most likely token of each row");
+  }
   if (result.draft_sampling == "unknown")
     section.after.push_back(
         "  drafts are not judged: the recording does not say how they are drawn (--draft-sampling)");
