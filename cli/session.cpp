@@ -186,8 +186,10 @@ std::string Session::last_words() const {
 
 namespace {
 
-/// Cuts the texts and the names of members of `data` at `longest` bytes and makes each of them one line of UTF-8, because
-/// they may come from files and programs. Descriptions of sources contain names, so they are cut at `longest_name`.
+/// Makes every text and every name of a member in `data` one line of UTF-8, because they may come from files and
+/// programs. Texts and names inside a member `about`, which describes a source by what its file says, are cut at
+/// `longest_name` bytes; all others keep their length, because `longest` is no limit by default. If two names of an
+/// object become equal, `+` is appended to the later one, so that both members stay.
 void tidy(nlohmann::ordered_json& data, std::size_t longest = std::string::npos) {
   constexpr std::size_t longest_name = 1000;
   if (data.is_string()) {
@@ -198,7 +200,9 @@ void tidy(nlohmann::ordered_json& data, std::size_t longest = std::string::npos)
     nlohmann::ordered_json object = nlohmann::ordered_json::object();
     for (auto& [key, value] : data.items()) {
       tidy(value, key == "about" ? longest_name : longest);
-      object[one_line(key, longest)] = std::move(value);
+      std::string name = one_line(key, longest);
+      while (object.contains(name)) name += '+';
+      object[name] = std::move(value);
     }
     data = std::move(object);
   }

@@ -516,10 +516,11 @@ def bench_interrupt(case):
 
 def names_from_outside(case):
     """Names of files, of their arrays and in their metadata are printed in every format as one line without control
-    characters, and long names are cut. So are names of programs; a cut splits no character."""
+    characters, and long names are cut. So are names of programs; a cut splits no character. Names of members that
+    become equal keep their values."""
     evil = "\x1b[31mred\nname\x9b" + "z" * 100_000
     rows = struct.pack("<4d", .5, .5, .25, .75)
-    header = json.dumps({"__metadata__": {"values": "probability", "target": evil, evil: evil},
+    header = json.dumps({"__metadata__": {"values": "probability", "target": evil, evil: evil, "b\n": "1", "b\x1b": "2"},
                          **{name: {"dtype": "F64", "shape": [2, 2], "data_offsets": [at, at + 32]}
                             for name, at in (("target", 0), ("draft_" + evil, 32))}}).encode()
     name = os.fsdecode(b"file\x1b[31mred\n\xc2\x9b\xff.safetensors")
@@ -538,6 +539,10 @@ def names_from_outside(case):
             wrong = re.findall(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", case.out.replace("\r\n", "\n"))
             if case.code != 0 or wrong or longest > 3000 or "red\n" in case.out:
                 case.fail(f"{words[0]} as {style}: exit {case.code}, {wrong[:3]}, a line of {longest}: {case.err[:300]}")
+    case.call(case.values["PROGRAM"], [*asked[0], "--json"])
+    metadata = json.loads(case.out)["sources"][0]["about"]["metadata"]
+    if (metadata.get("b "), metadata.get("b +")) != ("1", "2"):
+        case.fail(f"two names that become equal: {sorted(metadata)}")
 
 
 def work_killed(case):
