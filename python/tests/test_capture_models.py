@@ -249,6 +249,26 @@ def test_sequences_with_an_equal_beginning_have_the_rows_of_single_ones(
     assert model.rows(np.stack(TEXTS), [3]).shape == (3, 1, V)
 
 
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("Mamba", {"state_size": 4}),
+        ("FalconH1", {"num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 8, "mamba_d_ssm": 32,
+                      "mamba_n_heads": 4, "mamba_d_head": 8, "mamba_d_state": 4, "intermediate_size": 24}),
+    ],
+)  # fmt: skip
+def test_models_with_recurrent_layers_read_every_sequence(name: str, changes: dict[str, Any]) -> None:
+    """Their states cannot be repeated for the sequences of a batch."""
+    given = {"vocab_size": V, "hidden_size": 16, "num_hidden_layers": 2, "bos_token_id": 0, "eos_token_id": 1}
+    config = getattr(transformers, f"{name}Config")(**given, pad_token_id=0, **changes)
+    torch.manual_seed(0)
+    model = open_model(getattr(transformers, f"{name}ForCausalLM")(config).eval(), Options())
+    ids = np.stack([[*TEXTS[0][:10], *TEXTS[i][:3]] for i in range(3)])
+    single = [model.rows(sequence[None], [9, 12])[0] for sequence in ids]
+    for _ in range(2):
+        np.testing.assert_allclose(model.rows(ids, [9, 12]), single, atol=1e-5)
+
+
 def test_continuations_by_the_cache_are_those_without(tmp_path: Path) -> None:
     target = llama(0)
     target.generation_config.eos_token_id = None

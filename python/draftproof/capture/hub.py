@@ -46,6 +46,7 @@ class TransformersModel(Model):
         longest = getattr(config, "max_position_embeddings", None)
         self.longest = int(longest) if longest else None
         self.ends = _ends(model)
+        self._repeats = True  # until a pass returns a cache that cannot be repeated
 
     def vocabulary(self) -> int:
         return self._vocabulary
@@ -67,15 +68,18 @@ class TransformersModel(Model):
 
     def _passed_once(self, given: Any, most: int) -> tuple[int, dict[str, Any]]:
         """Returns the number of tokens, at most `most`, with which all sequences [B, n] begin, and the arguments of a
-        pass over the others. The number is 0 for one sequence, and for models whose cache cannot be repeated."""
+        pass over the others. The number is 0 for one sequence, and for models whose cache cannot be repeated: models
+        without a key-value cache, and models with recurrent layers, whose states transformers does not repeat."""
         without = {"use_cache": False}
         differ = (given[:, :most] != given[:1, :most]).any(0).nonzero()
         shared = int(differ[0]) if len(differ) else most
-        if len(given) == 1 or shared == 0:
+        if len(given) == 1 or shared == 0 or not self._repeats:
             return 0, without
         keep_one = {"logits_to_keep": 1} if self._keeps else {}
-        past = self.model(input_ids=given[:1, :shared], use_cache=True, **keep_one)[self.cache_name]
-        if not hasattr(past, "batch_repeat_interleave"):
+        past = self.model(input_ids=given[:1, :shared], use_cache=True, **keep_one).get(self.cache_name)
+        layers = getattr(past, "layers", None) or [None]
+        self._repeats = all(hasattr(one, "batch_repeat_interleave") and not hasattr(one, "conv_states") for one in layers)
+        if not self._repeats:
             return 0, without
         past.batch_repeat_interleave(len(given))
         return shared, {"use_cache": True, self.cache_name: past}
