@@ -9,6 +9,7 @@ for one text. docs/decode.md describes it.
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -103,10 +104,13 @@ def costs(
     from .decode.models import Models
     from .decode.settings import Settings, listed, settings_of, shape_of
 
+    different: list[list[int]] = []  # A table has every number once, also if it is given twice.
     for place, numbers in (("tokens", tokens), ("batch", batches), ("context", contexts), ("rounds", (rounds,))):
         given = listed(place, numbers)
         if not given or not all(isinstance(number, Integral) and int(number) >= 1 for number in given):
             raise CaptureError(place, short(given), "whole numbers >= 1")
+        different.append(list(dict.fromkeys(map(int, given))))
+    tokens, batches, contexts, (rounds,) = different
     if not isinstance(settings, Settings | None):
         raise CaptureError("settings", short(settings), "Settings(..), or None")
     if not (say is None or callable(say)):
@@ -139,7 +143,7 @@ def source_of(models: Models, given: str | None) -> str:
 class Table:
     """The quantities of a table of costs: passes of the target, passes of the source of drafts, and verifiers.
 
-    drafts: `model`, or `ngram`, of which a pass over n tokens is n rows.
+    drafts: `model`, or `ngram`, of which a pass over n tokens is n rows for each text.
     tokens, draft_tokens: numbers of tokens of a pass of the target, and of the source of drafts.
     todo: the settings whose verifiers are timed.
     ids: tokens of the longest context, which fill the caches.
@@ -161,7 +165,7 @@ class Table:
         if drafts == "model":
             self._cells += _passes(models, "draft_pass", models.draft_context, draft_tokens, batches, contexts, ids)
         else:
-            self._cells += _rows(models, draft_tokens, contexts, ids)
+            self._cells += _rows(models, draft_tokens, batches, contexts, ids)
         self._cells += _verifiers(models, todo, ids[: contexts[0]])
 
     def round(self, order: np.random.Generator, measured: bool = True) -> None:
@@ -236,8 +240,11 @@ def _draw(rows: Any, draws: Any) -> None:
     draft_iid(rows.reshape(-1, rows.shape[-1]), 1, generator=draws, check=False)
 
 
-def _rows(models: Models, tokens: Sequence[int], contexts: Sequence[int], ids: list[int]) -> list[Cell]:
-    """Returns one cell for each context length and number of rows of the n-gram model after different first drafts."""
+def _rows(
+    models: Models, tokens: Sequence[int], batches: Sequence[int], contexts: Sequence[int], ids: list[int]
+) -> list[Cell]:
+    """Returns one cell for each batch size, context length and number of rows of the n-gram model after different first
+    drafts. The rows of the texts of a batch are computed one after another."""
     from .decode.drafters import ROOT, Draw, Proposal
 
     cells = []
@@ -245,10 +252,9 @@ def _rows(models: Models, tokens: Sequence[int], contexts: Sequence[int], ids: l
     for length in contexts:
         drafter = models.drafter("ngram")
         drafter.root(ids[:length])
-        for count in tokens:
-            nodes = range(count)
-            chosen = [ids[i % length] for i in nodes]
-            made = Proposal(chosen, [ROOT] * count, {}, [Draw(token, i, -1) for i, token in enumerate(chosen)])
+        for batch, count in itertools.product(batches, tokens):
+            chosen = [ids[i % length] for i in range(count)] * batch
+            made = Proposal(chosen, [ROOT] * len(chosen), {}, [Draw(token, i, -1) for i, token in enumerate(chosen)])
 
             def work(drafter: Drafter = drafter, made: Proposal = made) -> Callable[[], Any]:
                 # The rows of a call follow each other without a pass between them, so their counts are in the cache of
@@ -256,12 +262,12 @@ def _rows(models: Models, tokens: Sequence[int], contexts: Sequence[int], ids: l
                 _draw(drafter.after(made, [0]), draws)
                 return lambda: _draw(drafter.after(made, range(len(made.tokens))), draws)
 
-            cells.append(Cell("draft_pass", {"tokens": count, "batch": 1, "context": length}, work))
+            cells.append(Cell("draft_pass", {"tokens": count, "batch": batch, "context": length}, work))
     return cells
 
 
 MOST_GROWTH = 64
-"""Tokens by which the text of a timed verifier grows before it is replaced by the first text again."""
+"""Most tokens by which the text of a timed verifier grows before it is replaced by the first text again."""
 
 
 def _verifiers(models: Models, todo: Sequence[Setting], ids: list[int]) -> list[Cell]:
@@ -284,13 +290,16 @@ class _Steps:
     def __init__(self, models: Models, setting: Setting, draws: Any, ids: list[int]) -> None:
         self._models, self._setting, self._draws, self._ids = models, setting, draws, ids
         self._text: list[int] = []
+        read = [models.context(), *([models.draft_context()] if setting.drafts == "model" else [])]
+        limits = [one.longest - setting.shape.length for one in read if one.longest is not None]
+        self._longest = min([len(ids) + MOST_GROWTH, *limits])
 
     def next(self) -> Callable[[], Any]:
         """Proposes drafts and computes the target's rows. Returns the rest of the step: the verifier and the update of
         the caches."""
         from .decode.loop import decide
 
-        if not self._text or len(self._text) > len(self._ids) + MOST_GROWTH:
+        if not self._text or len(self._text) > self._longest:
             self._text = list(self._ids)
             self._target, self._drafter = self._models.context(), self._models.drafter(self._setting.drafts)
             if len(self._text) > 1:

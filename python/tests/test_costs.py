@@ -101,6 +101,32 @@ def test_without_a_draft_model_rows_of_the_n_gram_model_are_timed(monkeypatch: p
         costs(llama(), drafts="lookup")
 
 
+def test_a_batch_of_n_gram_drafts_has_the_rows_of_all_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    right = NGram.after
+    monkeypatch.setattr(NGram, "after", lambda self, made, nodes: seen.append(len(nodes)) or right(self, made, nodes))
+    asked: dict[str, Any] = {"shapes": ["1x1"], "verifiers": ["single_draft"], "rounds": 1}
+    result = costs(llama(), tokens=[3, 3], batches=[1, 4], contexts=[4], **asked)
+    keys = [[(entry["batch"], entry["tokens"]) for entry in result[name]] for name in ("target_pass", "draft_pass")]
+    assert keys == [[(1, 3), (4, 3)]] * 2  # A number that is given twice is timed once.
+    assert sorted(seen) == [1] * 4 + [3, 3, 12, 12]
+
+
+def test_a_combination_that_is_given_twice_is_one_setting() -> None:
+    found = settings_of(["ngram"], [shape_of("1x2"), shape_of("1x2")], ["single_draft", "ladder", "ladder"])
+    assert [one.verifier for one in found] == ["single_draft", "ladder"]
+
+
+@pytest.mark.parametrize("drafts", ["model", "ngram"])
+def test_a_timed_text_stays_within_the_models(drafts: str) -> None:
+    """Both models take 64 tokens. A step of 8 drafts after 40 tokens fits, also after the text has grown."""
+    models = [llama(max_position_embeddings=64) for _ in range(2)]
+    asked: dict[str, Any] = {"tokens": [1], "shapes": ["1x8"], "verifiers": ["single_draft"], "drafts": drafts}
+    assert costs(*models, Settings(), contexts=[40], rounds=30, **asked)["rounds"] == 30
+    with pytest.raises(CaptureError, match="a text of 65 tokens, expected at most 64"):
+        costs(*models, Settings(), contexts=[57], rounds=1, **asked)
+
+
 def test_a_timed_verifier_decides_in_a_running_text(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rest of a step is the verifier and both caches. The next step follows the emitted tokens, and a text that has
     grown by more than MOST_GROWTH tokens begins again."""

@@ -17,6 +17,7 @@ transformers = pytest.importorskip("transformers")
 
 from draftproof.capture import CaptureError, Filter, Trees, capture  # noqa: E402
 from draftproof.decode import Settings, command, decode, prediction  # noqa: E402
+from draftproof.decode.models import Models  # noqa: E402
 from draftproof.decode.settings import settings_of, shape_of  # noqa: E402
 from draftproof.tune.command import run_command as tune  # noqa: E402
 from draftproof.tune.costs import Seconds  # noqa: E402
@@ -30,10 +31,12 @@ TEXTS = [np.random.default_rng([4, i]).integers(0, V, size=12).tolist() for i in
 BY: dict[str, Any] = {"target_filter": Filter(0.7), "draft_filter": Filter(1.0, 8)}
 
 
-def llama() -> Any:
+def llama(vocabulary: int = V) -> Any:
     """Returns a random Llama. Large weights make its rows far from uniform."""
     given = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2}
-    config = transformers.LlamaConfig(vocab_size=V, initializer_range=0.4, max_position_embeddings=256, **given)
+    config = transformers.LlamaConfig(
+        vocab_size=vocabulary, initializer_range=0.4, max_position_embeddings=256, **given
+    )
     torch.manual_seed(0)
     return transformers.LlamaForCausalLM(config).eval()
 
@@ -88,6 +91,39 @@ def test_settings_without_a_prediction_are_refused(trees: Path) -> None:
     for drafts, shapes in ((["ngram", "lookup"], ["1x2"]), (["ngram"], ["2-1"]), (["lookup"], ["1x2"])):
         with pytest.raises(CaptureError, match=r"predict: got .*, expected one source of drafts, and shapes of paths"):
             decode(llama(), TEXTS, Settings(**BY), predict=trees, drafts=drafts, shapes=shapes, rounds=1, tokens=4)
+
+
+def test_captures_of_other_rows_are_refused_before_the_run(trees: Path, tmp_path: Path) -> None:
+    rows, model = tmp_path / "rows.npz", tmp_path / "model.npz"
+    given: dict[str, Any] = {"positions": 4, "context": 16, "skip": 2}
+    capture(llama(), llama(), TEXTS, rows, **given)
+    capture(llama(), None, TEXTS, model, draft_skip_layers=(1,), trees=Trees(2, 3), **given, **BY)
+
+    def refused(path: Any, words: str, target: Any = None) -> None:
+        said: list[str] = []
+        settings = {"drafts": ["ngram"], "shapes": ["1x2"], "rounds": 1, "tokens": 4}
+        with pytest.raises(CaptureError, match=words):
+            decode(target or llama(), TEXTS, Settings(**BY), predict=path, say=said.append, **settings)
+        assert not any(line.startswith("round") for line in said)
+
+    refused(rows, r"predict: got .*rows.npz, expected a file of captured trees")
+    refused(tmp_path / "none.npz", r"predict: got .*none.npz, expected a file of captured trees")
+    refused(".", r"predict: got '.', expected the path of a file")
+    refused(5, "predict: got 5, expected the path of a file")
+    refused(model, "predict: got trees drawn from LlamaForCausalLM without layers 1, expected trees drawn from ngram")
+    refused(trees, "predict: got trees with V = 32, expected V = 48", llama(48))
+
+
+def test_only_settings_of_the_run_are_ranked(trees: Path) -> None:
+    """The program computes all pairs of K and L; a setting that the run lacks does not count as faster than plain."""
+    models = Models(llama(), None, Settings(**BY))
+    todo = settings_of(["ngram"], [shape_of("1x3"), shape_of("2x2")], ["single_draft", "ladder"])
+    ranked = prediction.Prediction(models, todo, TEXTS, trees, 64)._survey.settings
+    assert {(one.verifier, one.paths, one.length) for one in ranked} == {
+        ("token_path", 1, 3),
+        ("ladder_tree", 1, 3),
+        ("ladder_tree", 2, 2),
+    }
 
 
 def test_the_comparison_by_hand() -> None:

@@ -78,7 +78,9 @@ class TransformersModel(Model):
         keep_one = {"logits_to_keep": 1} if self._keeps else {}
         past = self.model(input_ids=given[:1, :shared], use_cache=True, **keep_one).get(self.cache_name)
         layers = getattr(past, "layers", None) or [None]
-        self._repeats = all(hasattr(one, "batch_repeat_interleave") and not hasattr(one, "conv_states") for one in layers)
+        self._repeats = all(
+            hasattr(one, "batch_repeat_interleave") and not hasattr(one, "conv_states") for one in layers
+        )
         if not self._repeats:
             return 0, without
         past.batch_repeat_interleave(len(given))

@@ -33,6 +33,11 @@ class Context:
         self._ancestors: list[tuple[int, ...]] = []
         self._chain = True
 
+    @property
+    def longest(self) -> int | None:
+        """The most tokens of a text with the drafts after it; None if the model has no limit."""
+        return min((most for most in (self._model.longest, self._window) if most is not None), default=None)
+
     def feed(self, tokens: Sequence[int], parents: Sequence[int] | None = None) -> Tensor:
         """Adds nodes and returns the distribution [n, V] after each.
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ..capture.errors import CaptureError
+from ..capture.errors import CaptureError, path_of
 from ..capture.options import Filter
 from ..costs import Table, filling, source_of
+from ..survey import trees_of
 from ..tune.costs import TORCH_NAMES, Costs, costs_of
 from ..tune.ranking import Choice, Tuned, ranked
 from ..tune.settings import Survey, survey
@@ -27,39 +28,48 @@ class Prediction:
 
     capture: trees whose paths were drawn from the source of drafts of this run, under its temperatures and filters.
 
-    Raises: CaptureError for a capture with other filters, or settings with several sources of drafts. ProgramNotFound,
-        because the expected tokens are computed by the program.
+    Raises: CaptureError for a capture of another source of drafts, other filters or another vocabulary, and for
+        settings with several sources of drafts. ProgramNotFound, because the expected tokens are computed by the
+        program.
     """
 
     def __init__(
         self, models: Models, todo: Sequence[Setting], prompts: list[list[int]], capture: str | Path, samples: int
     ) -> None:
-        self._settings = [setting for setting in todo if program_name(setting) is not None]
+        keys = {setting: key for setting in todo if (key := key_of(setting)) is not None}
         sources = sorted({setting.drafts for setting in todo})
-        if len(sources) > 1 or not self._settings:
+        if len(sources) > 1 or not keys:
             found = f"{', '.join(sources)} with the shapes {', '.join(sorted({str(one.shape) for one in todo}))}"
             raise CaptureError("predict", found, "one source of drafts, and shapes of paths as in 4x8")
         source = source_of(models, sources[0])
-        _check_filters(capture, models.settings)
-        shapes = [setting.shape for setting in self._settings]
+        path = path_of("predict", capture)
+        if trees_of(path) is None:
+            raise CaptureError("predict", str(path), "a file of captured trees, as `capture --trees` writes it")
+        _check_metadata(path, models.settings, source)
         used = prompts[: models.settings.rounds]
         # The texts grow by `tokens` during a run; a pass is timed at the middle of this growth.
         self.context = sum(map(len, used)) // len(used) + models.settings.tokens // 2
-        paths, lengths = (sorted({getattr(one, name) for one in shapes}) for name in ("paths", "length"))
-        names = sorted({name for one in self._settings if (name := program_name(one))})
+        names, paths, lengths = (sorted(set(column)) for column in zip(*keys.values(), strict=True))
         options = ["--seed", str(models.settings.seed)]
-        self._survey: Survey = survey(str(capture), paths, lengths, samples=samples, options=options, verifiers=names)
+        known = survey(str(path), paths, lengths, samples=samples, options=options, verifiers=names)
+        if known.vocabulary != models.vocabulary:
+            wanted = f"V = {models.vocabulary:,}, as the models have"
+            raise CaptureError("predict", f"trees with V = {known.vocabulary:,}", wanted)
+        # The program computes all combinations of verifiers, K and L; those that the run does not have are left out.
+        chosen = [one for one in known.settings if (one.verifier, one.paths, one.length) in keys.values()]
+        if not chosen:
+            reasons = "; ".join(f"{name}, {why}" for name, why in known.left_out.items())
+            raise CaptureError("predict", reasons or "no setting", "a setting with a prediction")
+        self._survey: Survey = replace(known, settings=tuple(chosen))
         # Every number of tokens that occurs is timed: kernels of matrix products favour some numbers, so that a pass
         # over 3 tokens may take longer than one over 4.
-        chosen = {(one.paths, one.length) for one in shapes}
         target, draft = {1}, {1}
-        for one in self._survey.settings:
+        for one in chosen:
             for levels, _ in one.distinct or ((one.levels, 1.0),):
-                if (one.paths, one.length) in chosen:
-                    target.add(1 + sum(levels))
-                    draft.update(levels[:-1])
+                target.add(1 + sum(levels))
+                draft.update(levels[:-1])
         ids = filling(models, used, self.context)
-        self.table = Table(models, source, sorted(target), sorted(draft), [1], [self.context], self._settings, ids)
+        self.table = Table(models, source, sorted(target), sorted(draft), [1], [self.context], list(keys), ids)
 
     def tuned(self) -> tuple[Costs, Tuned]:
         """Returns the table and the ranking."""
@@ -67,21 +77,28 @@ class Prediction:
         return costs, ranked(self._survey, costs, batch=1, context=self.context, default=("", 1, None))
 
 
-def program_name(setting: Setting) -> str | None:
-    """Returns the program's name of a verifier on paths; None for other trees, whose drafts are no captured paths."""
+def key_of(setting: Setting) -> tuple[str, int, int] | None:
+    """Returns the program's name of a verifier on paths, K and L; None for other trees, whose drafts are no captured
+    paths."""
     if not setting.shape.replaced or setting.drafts == "lookup":
         return None
     name = {torch: own for own, torch in TORCH_NAMES.items()}.get(setting.verifier, setting.verifier)
-    return f"{name}_tree" if setting.verifier in _PER_NODE else name
+    return f"{name}_tree" if setting.verifier in _PER_NODE else name, setting.shape.paths, setting.shape.length
 
 
-def _check_filters(capture: str | Path, settings: Settings) -> None:
-    path = Path(capture).with_suffix(".json")
+def _check_metadata(capture: Path, settings: Settings, source: str) -> None:
+    """Raises: CaptureError for trees of another source of drafts, `model` or `ngram`, or of other filters."""
+    path = capture.with_suffix(".json")
     try:
-        options = json.loads(json.loads(path.read_bytes())["options"])
+        metadata = json.loads(path.read_bytes())
+        options, models = json.loads(metadata["options"]), json.loads(metadata["models"])
+        # Paths are drawn from the first draft.
+        kind = models[min(name for name in models if name != "target")]["kind"]
         found = [Filter(**options[name]) for name in ("target_filter", "draft_filter")]
     except (OSError, ValueError, KeyError, TypeError):
         return  # The file is not written by `capture`, and does not state its filters.
+    if (kind == "ngram") != (source == "ngram"):
+        raise CaptureError("predict", f"trees drawn from {metadata.get('draft')}", f"trees drawn from {source} drafts")
     wanted = [settings.target_filter, settings.draft_filter]
     if found != wanted:
         names = [
@@ -105,16 +122,14 @@ def compared(
         found[choice.setting.verifier, choice.setting.paths, choice.setting.length] = choice
     pairs: list[tuple[Choice, dict[str, Any]]] = []
     for setting, entry in zip(todo, measured, strict=True):
-        name = program_name(setting)
-        choice_or_none = None if name is None else found.get((name, setting.shape.paths, setting.shape.length))
+        key = key_of(setting)
+        choice_or_none = None if key is None else found.get(key)
         entry["predicted"] = None
         if choice_or_none is not None:
             pairs.append((choice_or_none, entry))
             record = choice_or_none.record()
             kept = ("tokens_per_second", "low", "high", "tokens_per_step", "seconds_per_step")
             entry["predicted"] = {key: record[key] for key in kept}
-    if not pairs:
-        raise CaptureError("predict", "; ".join(tuned.refused) or "no setting", "a setting with a prediction")
     chosen = max(pairs, key=lambda pair: pair[0].rate)[1]
     fastest = max((entry for _, entry in pairs), key=lambda entry: entry["tokens_per_second"])
     errors = [choice.rate / entry["tokens_per_second"] - 1 for choice, entry in pairs]
@@ -140,6 +155,7 @@ def _apart(first: tuple[Choice, dict[str, Any]], second: tuple[Choice, dict[str,
     """Whether the 95 % intervals of two settings are apart, both the predicted and the measured ones."""
     (a, one), (b, other) = first, second
     rates = [entry["tokens_per_second"] for entry in (one, other)]
-    errors = [entry["tokens_per_second_standard_error"] or np.inf for entry in (one, other)]
+    given = [entry["tokens_per_second_standard_error"] for entry in (one, other)]
+    errors = [math.inf if error is None else error for error in given]  # None after a single round
     measured = abs(rates[0] - rates[1]) > 1.96 * (errors[0] + errors[1])
     return bool(measured and (a.low > b.high or b.low > a.high))

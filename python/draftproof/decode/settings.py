@@ -189,7 +189,7 @@ class Setting:
 
 def settings_of(drafts: Sequence[str], shapes: list[Shape], verifiers: Sequence[str] | None) -> list[Setting]:
     """Returns all combinations of drafts, shape and verifier in which the verifier accepts the shape. If `verifiers` is
-    None, each shape is combined with all verifiers for it.
+    None, each shape is combined with all verifiers for it. A combination that is given twice is returned once.
 
     Raises: CaptureError for an unknown name, or a verifier that fits no shape.
     """
@@ -211,4 +211,4 @@ def settings_of(drafts: Sequence[str], shapes: list[Shape], verifiers: Sequence[
             combined += [Setting(name, shape, verifier) for verifier in chosen]
     if not combined:
         raise CaptureError("shape", ", ".join(map(str, shapes)), "1xL for prompt look-up")
-    return combined
+    return list(dict.fromkeys(combined))
