@@ -155,7 +155,7 @@ def _verdict(prediction: dict[str, Any]) -> list[str]:
         f"{swapped} of {pairs} pairs whose intervals are apart are in another order",
     ]
     if not prediction["beats_plain"]:
-        lines.append("tune: no setting is faster than plain decoding")
+        lines.append("tune: no setting is faster than plain decoding beyond the intervals")
     return lines
 
 
@@ -212,7 +212,12 @@ def _parser() -> Parser:
     add("--tokens", type=int, default=default.tokens, metavar="N", help="number of tokens decoded for each text")
     add("--rounds", type=int, default=default.rounds, metavar="R", help="number of texts that every setting decodes")
     add("--prompt", type=int, default=default.prompt, metavar="N", help="use the last N tokens of a longer prompt")
-    add("--predict", type=Path, metavar="TREES", help="show beside it what tune predicts on these captured trees")
+    add(
+        "--predict",
+        type=Path,
+        metavar="TREES",
+        help="also show what tune predicts on captured trees; needs one --drafts",
+    )
     add("--audit", action="store_true", help="audit the texts, with target rows computed without a cache")
     add("--traces", type=Path, metavar="FOLDER", help="audit, and keep the recordings in this folder")
     return parser
