@@ -118,8 +118,10 @@ class ClassBets {
   std::array<double, concentrations> log_e_{};
 };
 
-/// Returns the tokens that a state stands for, as in "after (0 1)", or "in state 5".
+/// Returns the tokens that a state stands for, as in "after (0 1)", or "in state 5", "in state 6, grammar state 2".
 std::string state_text(std::uint64_t state, const TextTable& target) {
+  if (const std::uint64_t of = target.grammar_states; of > 0)
+    return fmt::format("in state {}, grammar state {}", state / of, state % of);
   if (!target.next.empty()) return fmt::format("in state {}", state);
   const auto size = static_cast<std::uint64_t>(target.vocabulary);
   std::string text;
@@ -155,16 +157,25 @@ std::string rows_text(std::span<const double> before, std::span<const double> af
   return fmt::format("; p before the settings {}, p after them {}", row_text(before), row_text(after));
 }
 
-/// Whether `token` is the likeliest of a row; of equally likely tokens only the declared one (first, last, any) is
-/// accepted.
-bool is_greedy(std::span<const double> row, std::int32_t token, Greedy greedy) {
-  const double most = *std::max_element(row.begin(), row.end());
-  const auto likeliest = [&](std::size_t x) { return !(row[x] < most); };
+/// Returns the token that a greedy program must emit in place of `token`: the likeliest of a row, and of equally likely
+/// tokens the declared one (first, last, or any, for which it is `token` itself).
+std::size_t greedy_token(std::span<const double> row, std::int32_t token, Greedy greedy) {
+  const auto first = std::max_element(row.begin(), row.end());
   const auto at = static_cast<std::size_t>(token);
-  if (!likeliest(at)) return false;
-  for (std::size_t x = 0; x < row.size(); ++x)
-    if (likeliest(x) && ((greedy == Greedy::first && x < at) || (greedy == Greedy::last && x > at))) return false;
-  return true;
+  if (greedy == Greedy::any && !(row[at] < *first)) return at;
+  if (greedy == Greedy::last)
+    return static_cast<std::size_t>(std::find(row.rbegin(), row.rend(), *first).base() - row.begin()) - 1;
+  return static_cast<std::size_t>(first - row.begin());
+}
+
+/// Returns "is not the likeliest: p = 0.23682, and token 0 has p = 0.23683", with the digits that tell the two apart.
+std::string greedy_text(std::span<const double> row, std::int32_t token, Greedy greedy) {
+  const std::size_t wanted = greedy_token(row, token, greedy);
+  const double p = row[static_cast<std::size_t>(token)], most = row[wanted];
+  if (p == most)
+    return fmt::format("is not the {} of the likeliest: token {} has the same p = {}",
+                       greedy == Greedy::first ? "first" : "last", wanted, p);
+  return fmt::format("is not the likeliest: p = {}, and token {} has p = {}", p, wanted, most);
 }
 
 }  // namespace
@@ -214,9 +225,10 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
       const std::span<const double> row = under ? std::span<const double>(changed) : target.row(state);
       const double p = row[static_cast<std::size_t>(token)];
       const bool possible = p > 0;
-      if (!possible || (!draws && !is_greedy(row, token, of.greedy)))
+      if (!possible || (!draws && greedy_token(row, token, of.greedy) != static_cast<std::size_t>(token)))
         return impossible(fmt::format("token {} of the text{} is {} {}, which {}{}", i, what, token,
-                                      state_text(state, target), possible ? "is not the likeliest" : "has p = 0",
+                                      state_text(state, target),
+                                      possible ? greedy_text(row, token, of.greedy) : "has p = 0",
                                       under ? rows_text(target.row(state), row) : ""));
       if (draws) log_p.back() += std::log(p);
       std::uint64_t further = 1;

@@ -43,10 +43,9 @@
 // each text from p regardless of earlier texts, so each factor has mean 1 given all earlier tokens, including the
 // tokens of earlier texts: the product over the texts is one martingale. The second call for requests on the first pair
 // repeats the requests of the first call with another seed, and two requests of each call have equal prompts. If such
-// texts are equal, one over their probability is a further e-value, which states the reason: the engine's random numbers
-// do not depend on the seed, or are equal in all requests. If a program declares end tokens, they have
-// total probability 1/32 in every row, or 1/128 if penalties are declared, because faults of penalties show in longer
-// texts.
+// texts are equal, one over their probability is a further e-value, which states the reason: the engine's random
+// numbers do not depend on the seed, or are equal in all requests. If a program declares end tokens, they have total
+// probability 1/32 in every row, or 1/128 if penalties are declared, because faults of penalties show in longer texts.
 #pragma once
 
 #include <algorithm>
@@ -77,6 +76,7 @@ struct TextTable {
   std::vector<double> rows{};
   std::vector<std::int32_t> ends{};  ///< end tokens
   std::vector<std::int32_t> next{};  ///< [S, V]: the state after a token; empty: see `memory`
+  std::uint64_t grammar_states = 0;  ///< above 0, G: state s G + g is the model state s with the grammar state g
 
   bool is_end(std::int32_t token) const { return std::find(ends.begin(), ends.end(), token) != ends.end(); }
   std::uint64_t states() const { return rows.size() / static_cast<std::size_t>(vocabulary); }

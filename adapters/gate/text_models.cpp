@@ -19,14 +19,14 @@ double weight_at(std::uint64_t seed, std::uint32_t which, std::size_t cell) {
   return static_cast<double>(1 + philox_pair(seed, which, static_cast<std::uint32_t>(cell), purpose).first % 9);
 }
 
-/// Gives the first and the last possible token of a row the largest weight, and increases one of them by 2^-15 of it:
-/// the last one, or the first one.
+/// Gives the first and the last possible token of a row equal weights, 1/16 above the largest one, and increases one of
+/// them by 2^-15 of it: the last one, or the first one. The other weights are so far below that a top-k of 2 is clear.
 void put_near_tie(std::vector<double>& row, bool last) {
   const auto possible = [](double weight) { return weight > 0; };
   const auto a = std::find_if(row.begin(), row.end(), possible);
   const auto b = std::find_if(row.rbegin(), row.rend(), possible);
   if (a == row.end() || a == std::prev(b.base())) return;
-  *a = *b = *std::max_element(row.begin(), row.end());
+  *a = *b = *std::max_element(row.begin(), row.end()) * (1 + 1.0 / 16);
   *(last ? std::prev(b.base()) : a) *= 1 + 0x1p-15;
 }
 
@@ -34,7 +34,9 @@ void put_near_tie(std::vector<double>& row, bool last) {
 /// penalties are declared, because faults of penalties show in longer texts. In a proposal their probability is four
 /// times as large in every second state, and half as large in the others, so that both happen: an end token is drafted
 /// and rejected, and an end token replaces a rejected draft. `states` is the number of states of a model whose state is
-/// a function of the whole prefix; 0 if the state is the last tokens. The target of a greedy program has near ties.
+/// a function of the whole prefix; 0 if the state is the last tokens. The target of a greedy program has near ties, but
+/// not in sparse tables if truncations are declared: those rows have two tokens that are no end tokens, so a truncation
+/// could only separate the two, and rounding would decide which one it keeps.
 template <class Weight>
 TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal, int states, const Weight& weight) {
   TextTable table{.vocabulary = vocabulary, .memory = declaration.memory, .ends = declaration.end_tokens};
@@ -52,7 +54,7 @@ TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal
       declaration.requests &&
       (declaration.takes(Setting::top_k) || declaration.takes(Setting::top_p) || declaration.takes(Setting::min_p));
   const Dtype dtype = declaration.dtypes.front();
-  const bool near_ties = declaration.greedy != Greedy::no && !proposal && !truncates &&
+  const bool near_ties = declaration.greedy != Greedy::no && !proposal && (!truncates || states == dense_states) &&
                          (dtype == Dtype::float32 || dtype == Dtype::float64);
   const double usual = penalties ? 1.0 / 128 : 1.0 / 32;
   for (std::size_t t = 0; t < count; ++t) {
@@ -90,7 +92,12 @@ void put_under_grammar(TablePair& pair) {
       if (!end) ++number;
     }
   TextTable& judged = pair.judged;
-  judged = {.vocabulary = target.vocabulary, .memory = target.memory, .rows = {}, .ends = target.ends, .next = {}};
+  judged = {.vocabulary = target.vocabulary,
+            .memory = target.memory,
+            .rows = {},
+            .ends = target.ends,
+            .next = {},
+            .grammar_states = grammar_states};
   const auto size = static_cast<std::size_t>(target.vocabulary);
   for (std::uint64_t s = 0; s < target.states(); ++s)
     for (std::size_t g = 0; g < grammar_states; ++g) {

@@ -4,7 +4,9 @@
 // Greedy programs with rows in float32 or float64 get near ties: in every second state of the target the two tokens
 // that are most likely differ by a factor of 1 + 2^-15, which is below the spacing of float16 (2^-10) and bfloat16
 // (2^-7) and far above that of float32 (2^-23). The larger one has the higher number in every second of these states.
-// An argmax in half precision then emits another token than an argmax in the type of the rows.
+// An argmax in half precision then emits another token than an argmax in the type of the rows. If a program declares
+// top-k, top-p or min-p, only the tables with all transitions have near ties: a limit that separates the two tokens is
+// not used there (text_settings.hpp), whereas a row of the sparse tables has only two tokens to separate.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -126,6 +127,41 @@ def test_a_right_engine_passes(seed: int) -> None:
 def test_wrong_engines_fail(fault: str) -> None:
     verdict = draftproof.check(None, generate=engine(fault), requests=True, **FEW)
     assert verdict.status == "failed", str(verdict)
+
+
+def greedy_engine(compared: str) -> Callable[..., list[list[int]]]:
+    """Returns an engine without drafts, whose requests of temperature 0 take the largest entry of rows in a type."""
+
+    def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, settings: Any) -> list[list[int]]:
+        texts = []
+        for prompt, length, given in zip(prompts, lengths, settings, strict=True):
+            text: list[int] = []
+            while len(text) < length:
+                row = target.rows[target.state(prompt + text)]
+                if given["temperature"] == 0:
+                    text.append(int(row.astype(compared).argmax()))
+                    continue
+                weights = row ** (1 / given["temperature"])
+                kept = weights * (weights >= given.get("min_p", 0.0) * weights.max())
+                kept[np.argsort(-row)[given["top_k"] or len(row) :]] = 0
+                text.append(drawn(kept.tolist(), random.random()))
+            texts.append(text)
+        return texts
+
+    return generate
+
+
+@pytest.mark.parametrize("settings", [("temperature", "top_k"), ("temperature", "top_k", "min_p")])
+@pytest.mark.parametrize(("compared", "status"), [("float32", "passed"), ("float16", "failed")])
+def test_an_engine_with_an_argmax_in_half_precision_fails(settings: Any, compared: str, status: str) -> None:
+    given = {**FEW, "settings": settings}
+    verdict = draftproof.check(None, generate=greedy_engine(compared), requests=True, **given)
+    assert verdict.status == status, str(verdict)
+    if status == "failed":
+        found = re.search(r"is not the likeliest: p = (\S+), and token \d+ has p = ([^ ;]+)", str(verdict))
+        assert found, str(verdict)
+        emitted, largest = map(float, found.groups())
+        assert largest > emitted > largest * (1 - 2**-14)
 
 
 def near_tied(compared: str, last: bool = False, **more: Any) -> Any:

@@ -276,8 +276,63 @@ TEST(TextModels, NearTiesAreEqualInHalfPrecisionAlone) {
     EXPECT_GE(near(two_successors(declaration, seed, 26).target), 3) << seed;
     EXPECT_EQ(near(all_transitions(declaration, seed, 6).proposal), 0) << seed;
   }
+  // A truncation may not separate the two, so the rows of the sparse tables, which have no others, have no near ties.
+  declaration.settings = {Setting::temperature, Setting::top_k, Setting::top_p, Setting::min_p};
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const TextTable dense = all_transitions(declaration, seed, 6).target;
+    EXPECT_GE(near(dense), 3) << seed;
+    EXPECT_EQ(near(two_successors(declaration, seed, 26).target), 0) << seed;
+    std::size_t truncations = 0;
+    for (const TextSettings& given : draw_settings(declaration, dense, requests_at_once, seed)) {
+      if (given.at_zero()) continue;
+      Filter filter = given.filter;
+      filter.temperature = 1;
+      truncations += !filter.changes_nothing();
+      for (std::uint64_t state = 0; state < dense.states(); ++state) {
+        std::vector<double> row(dense.row(state).begin(), dense.row(state).end());
+        const std::vector<double> kept = filtered_distribution(row, filter);
+        for (std::size_t x = 0; x < row.size(); ++x)
+          if (row[x] > *std::max_element(row.begin(), row.end()) * 0.999) {
+            EXPECT_GT(kept[x], 0) << seed << to_text(given);
+          }
+      }
+    }
+    EXPECT_GT(truncations, 0u) << seed;
+  }
   declaration.dtypes = {Dtype::float16};
   EXPECT_EQ(near(all_transitions(declaration, 1, 6).target), 0);
+}
+
+TEST(TextChecks, AGreedyFaultIsToldWithBothProbabilities) {
+  const auto worst = [](const TextTable& table, Greedy greedy, Token token) {
+    return evidence_of_texts({.texts = {{token}}, .greedy = greedy}, table).worst;
+  };
+  const auto expect_right = [](const TextTable& table, Greedy greedy, Token token) {
+    EXPECT_TRUE(std::isfinite(evidence_of_texts({.texts = {{token}}, .greedy = greedy}, table).log_e));
+  };
+  const TextTable near{.vocabulary = 2, .rows = {0.5, 0.5 * (1 + 0x1p-15)}, .next = {0, 0}};
+  EXPECT_EQ(worst(near, Greedy::any, 0),
+            "token 0 of the text is 0 in state 0, which is not the likeliest: p = 0.5, and token 1 has p = "
+            "0.5000152587890625");
+  expect_right(near, Greedy::last, 1);
+  const TextTable tied{.vocabulary = 2, .rows = {0.5, 0.5}, .next = {0, 0}};
+  EXPECT_EQ(worst(tied, Greedy::first, 1),
+            "token 0 of the text is 1 in state 0, which is not the first of the likeliest: token 0 has the same p = "
+            "0.5");
+  EXPECT_EQ(worst(tied, Greedy::last, 0),
+            "token 0 of the text is 0 in state 0, which is not the last of the likeliest: token 1 has the same p = "
+            "0.5");
+  for (const Token token : {0, 1}) expect_right(tied, Greedy::any, token);
+}
+
+TEST(TextChecks, AStateUnderAGrammarIsNamedByBothOfItsParts) {
+  const Declaration declaration{.name = "engine", .functions = {"generate"}, .requests = true, .grammar = true};
+  TablePair pair = all_transitions(declaration, 1, 6);
+  put_under_grammar(pair);
+  // Model state 6 with grammar state 2, which allows tokens 0, 2 and 4.
+  const GeneratedTexts of{.texts = {{1}}, .starts = {{.state = 6 * grammar_states + 2, .prompt = {0}}}};
+  EXPECT_EQ(evidence_of_texts(of, pair.judged).worst,
+            "token 0 of the text after a prompt of 1 tokens is 1 in state 6, grammar state 2, which has p = 0");
 }
 
 TEST(TextChecks, TheEvidenceHasMeanOne) {
