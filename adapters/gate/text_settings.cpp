@@ -39,12 +39,26 @@ bool clear_cut(std::span<const double> row, const Filter& filter) {
   return true;
 }
 
+/// Whether a token that is no end token is possible in every state. Under a grammar a state may allow end tokens only.
+bool can_go_on(const TextTable& table) {
+  for (std::uint64_t state = 0; state < table.states(); ++state) {
+    const auto other = [&](std::int32_t x) {
+      return table.row(state)[static_cast<std::size_t>(x)] > 0 && !table.is_end(x);
+    };
+    std::int32_t x = 0;
+    while (x < table.vocabulary && !other(x)) ++x;
+    if (x == table.vocabulary) return false;
+  }
+  return true;
+}
+
 /// Tries some limits of `setting` and returns the first for which clear_cut holds in all rows of the table, and which
 /// truncates at least one of them; if there is none, returns the default of the setting.
 Filter truncation(Setting setting, const TextTable& table, double temperature) {
   const auto limits = setting == Setting::top_k   ? std::vector{2.0, 3.0, 1.0, 4.0}
                       : setting == Setting::top_p ? std::vector{0.75, 0.7, 0.8, 0.65, 0.85, 0.6, 0.9, 0.55}
                                                   : std::vector{0.3, 0.4, 0.25, 0.45, 0.2, 0.55, 0.15, 0.6, 0.1};
+  const bool without = can_go_on(table);  // otherwise no request has min_tokens
   for (const double limit : limits) {
     Filter filter{.temperature = temperature};
     if (setting == Setting::top_k) filter.top_k = static_cast<std::size_t>(limit);
@@ -55,7 +69,7 @@ Filter truncation(Setting setting, const TextTable& table, double temperature) {
       const std::vector<double> row(table.row(state).begin(), table.row(state).end());
       std::vector<double> without_ends = row;  // `row` without end tokens, as min_tokens requires
       for (const std::int32_t end : table.ends) without_ends[static_cast<std::size_t>(end)] = 0;
-      clear = clear_cut(row, filter) && clear_cut(without_ends, filter);
+      clear = clear_cut(row, filter) && (!without || clear_cut(without_ends, filter));
       const std::vector<double> cut = filtered_distribution(row, filter);
       for (std::size_t x = 0; x < row.size(); ++x) changes = changes || (row[x] > 0 && !(cut[x] > 0));
     }
@@ -153,7 +167,7 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
       if (truncates && !settings.at_zero()) settings.filter = truncation(setting, table, settings.filter.temperature);
     }
     if (const std::size_t end = turn / 2 % (ends.size() + 1); end < ends.size()) {
-      if (ends[end] == Setting::min_tokens && !table.ends.empty())
+      if (ends[end] == Setting::min_tokens && !table.ends.empty() && can_go_on(table))
         settings.min_tokens = 12 + static_cast<int>(random.first % 8);
       if (ends[end] == Setting::stop) settings.stop = possible_pair(table, random.second);
     }

@@ -15,7 +15,8 @@
 // request, gives a wrong row. A request has at most one of penalties, bias and truncations, since engines differ in the
 // order in which they apply these. A limit of a truncation is used only if it keeps the same tokens when the entries or
 // the limit change by up to 1e-3, so that rounding in the engine does not decide. The repetition penalty is 1.7,
-// because w then has no ties that p does not have, unless a ratio of entries is a 10th power.
+// because w then has no ties that p does not have, unless a ratio of entries is a 10th power. No request has
+// min_tokens if a state of the model, under its grammar, allows end tokens only: its row would have no mass.
 #pragma once
 
 #include <algorithm>

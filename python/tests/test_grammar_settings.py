@@ -87,6 +87,32 @@ def test_wrong_engines_are_found(fault: str) -> None:
     assert "p before the settings (" in str(verdict)
 
 
+def test_a_state_that_allows_the_end_token_alone_comes_without_min_tokens() -> None:
+    """Tokens 0 and 1: in grammar state 1 only the end token 1 is legal, so a least length would leave no mass."""
+    asked: set[int] = set()
+
+    def generate(
+        target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, grammar: Any, settings: Any
+    ) -> list[list[int]]:
+        texts = []
+        for prompt, length, given in zip(prompts, lengths, settings, strict=True):
+            asked.add(given["min_tokens"])
+            text: list[int] = []
+            while len(text) < length and text[-1:] != [1]:
+                p = target.rows[target.state(prompt + text)] * grammar.rows[grammar.state(text)]
+                p[1] *= len(text) >= given["min_tokens"]
+                kept = truncated(p, given["top_k"]) ** (1 / given["temperature"])
+                text += random.choices([0, 1], kept / kept.sum())
+            texts.append(text)
+        return texts
+
+    few = {**FEW, "settings": ("temperature", "top_k", "min_tokens"), "most_vocabulary": 2, "end_tokens": [1]}
+    for seed in (1, 2, 3):
+        verdict = draftproof.check(None, generate=generate, seed=seed, **few)
+        assert verdict.status == "passed", str(verdict)
+    assert asked == {0}
+
+
 def test_a_verifier_takes_one_of_the_two() -> None:
     with pytest.raises(ValueError, match="expected one of the two, or generate alone"):
         draftproof.check(lambda p, q, drafts, legal, top_k: [0], grammar=True, settings="top_k")

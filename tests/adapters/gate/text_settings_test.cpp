@@ -99,6 +99,23 @@ TEST(TextSettings, TemperatureZeroIsGreedyAndOthersDraw) {
   EXPECT_EQ(which({.filter = {.temperature = 0.5}}), (std::vector<bool>{true, true, true}));
 }
 
+TEST(TextSettings, NoLeastLengthWhereAStateAllowsEndTokensOnly) {
+  const Declaration declaration{.name = "engine",
+                                .functions = {"generate"},
+                                .end_tokens = {1},
+                                .requests = true,
+                                .settings = {Setting::temperature, Setting::top_p, Setting::min_tokens}};
+  const TextTable both{.vocabulary = 2, .rows = {0.75, 0.25, 0.5, 0.5}, .ends = {1}, .next = {0, 1, 1, 0}};
+  TextTable end_only = both;
+  end_only.rows = {0.75, 0.25, 0, 1};
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    int with = 0;
+    for (const TextSettings& given : draw_settings(declaration, both, 8, seed)) with += given.min_tokens > 0;
+    EXPECT_GT(with, 0) << seed;
+    for (const TextSettings& given : draw_settings(declaration, end_only, 8, seed)) EXPECT_EQ(given.min_tokens, 0);
+  }
+}
+
 TEST(TextSettings, WhatFollowsAStopSequenceIsImpossible) {
   const TextTable target{.vocabulary = 2, .rows = {0.5, 0.5}, .ends = {}, .next = {0, 0}};
   const auto worst = [&](const Tokens32& text, int length) {
