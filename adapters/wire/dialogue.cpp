@@ -258,12 +258,13 @@ Message Dialogue::ask(Message& request, ReplyLimit most) {
     process_.reset();
     if (lost.how == How::late)
       throw ProgramSilent(fmt::format("did not answer within {:g} s; {}", seconds(options_.batch_limit), more_time));
-    const std::string text = fmt::format("{}: {}: {}", address_.name(), request.fields["type"].dump(), lost.what());
+    // The text is the evidence of a finding, and the address may contain the name of a temporary folder, which differs
+    // from run to run.
+    const std::string text = fmt::format("{}: {}", request.fields["type"].dump(), lost.what());
     if (lost.how == How::ended) throw RequestFailed(text);
-    throw AdapterError(text);
+    throw AdapterError(fmt::format("{}: {}", address_.name(), text));
   } catch (const BatchRefused& refused) {
-    throw RequestFailed(
-        fmt::format("{}: {}: refused: {}", address_.name(), request.fields["type"].dump(), refused.what()));
+    throw RequestFailed(fmt::format("{}: refused: {}", request.fields["type"].dump(), refused.what()));
   }
 }
 
