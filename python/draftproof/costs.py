@@ -92,7 +92,7 @@ def costs(
 
     Returns: the document that `draftproof tune --costs` reads; times are in seconds.
 
-    Raises: CaptureError for numbers below 1, and for models or texts that cannot be used.
+    Raises: CaptureError for numbers below 1, two shapes of one size, and models or texts that cannot be used.
     Cost: rounds + 1 passes of each model for each combination of tokens, batch and context, and as many decisions of
         each verifier. The caches of all batch sizes and contexts are in memory.
     Source: docs/decode.md.
@@ -118,8 +118,15 @@ def costs(
     trees = [shape_of(shape) for shape in listed("shapes", shapes)]
     models = Models(target, draft, settings or Settings(), tokenizer)
     name = source_of(models, drafts)
+    timed = settings_of([name], trees, verifiers)
+    sizes: dict[tuple[str, int, int], Setting] = {}  # `tune` looks a verifier up by the size of its drafts
+    for setting in timed:
+        known = sizes.setdefault((setting.verifier, setting.shape.branching[0], setting.shape.drafts), setting)
+        if known is not setting:
+            got = f"{known.shape} and {setting.shape} for {setting.verifier}"
+            raise CaptureError("shapes", got, "shapes of different numbers of paths or of drafts")
     ids = filling(models, None if texts is None else models.prompts(texts), max(contexts))
-    table = Table(models, name, tokens, tokens, batches, contexts, settings_of([name], trees, verifiers), ids)
+    table = Table(models, name, tokens, tokens, batches, contexts, timed, ids)
     order = np.random.default_rng(models.settings.seed)
     for index in range(rounds + 1):
         if say is not None:
