@@ -520,7 +520,8 @@ def names_from_outside(case):
     become equal keep their values."""
     evil = "\x1b[31mred\nname\x9b" + "z" * 100_000
     rows = struct.pack("<4d", .5, .5, .25, .75)
-    header = json.dumps({"__metadata__": {"values": "probability", "target": evil, evil: evil, "b\n": "1", "b\x1b": "2"},
+    metadata = {"values": "probability", "target": evil, evil: evil, "b\n": "1", "b\x1b": "2"}
+    header = json.dumps({"__metadata__": metadata,
                          **{name: {"dtype": "F64", "shape": [2, 2], "data_offsets": [at, at + 32]}
                             for name, at in (("target", 0), ("draft_" + evil, 32))}}).encode()
     name = os.fsdecode(b"file\x1b[31mred\n\xc2\x9b\xff.safetensors")
