@@ -152,12 +152,14 @@ std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype) {
 }
 
 std::optional<EdgeRows> edge_rows(const Declaration& declaration, std::uint64_t seed, int n) {
-  const int at = n % period;
-  const bool odd = n / period % 2 == 1;
   const Dtype dtype = declaration.dtypes.front();
+  const int at = n % period, turn = n / period;
+  // Every second turn has the short rows, unless the program draws nothing.
+  const bool always = declaration.always_greedy();
+  if (!always && turn % 2 == 1) return edge_rows(seed, n, dtype);
+  const bool odd = turn / (always ? 1 : 2) % 2 == 1;
   const bool fine = dtype == Dtype::float32 || dtype == Dtype::float64;
-  if (declaration.greedy != Greedy::no && fine &&
-      (at == short_at || (at == short_over_sum_at && declaration.always_greedy()))) {
+  if (declaration.greedy != Greedy::no && fine && (at == short_at || (at == short_over_sum_at && always))) {
     constexpr int many = 1 << 16;
     EdgeRows rows{.rows = {{many, many + 1, many}, {1, 1, 1}}, .below_root = (at == short_at) == odd};
     // Of two tokens an argmax that takes equal ones for the first, or for the last, emits the wrong one.

@@ -14,11 +14,12 @@
 // .. of a seed; the first of them has two tokens. In every second near instance a path first accepts a draft of equal
 // rows.
 //
-// Programs that are greedy or take settings get two more kinds of rows in place of short rows:
+// Programs that are greedy or take settings get two more kinds of rows in place of short rows. Unless a program is
+// always greedy, and so has no use for short rows, this is so in every second turn of 20 instances only:
 //
-//   tied    (N N+1 N)          (1 1 1)           N = 2^16: in float32 and float64 the second token is the likeliest, and
-//                                                in float16 and bfloat16 all three are equal, as probabilities and as
-//                                                logarithms. An argmax in half precision emits another token
+//   tied    (N N+1 N)          (1 1 1)           N = 2^16: in float32 and float64 the second token is the likeliest,
+//                                                and in float16 and bfloat16 all three are equal, as probabilities and
+//                                                as logarithms. An argmax in half precision emits another token
 //   kept    (1 2 0) or         (1 1 1) or        a truncation keeps two or three tokens of a row without zeros, and the
 //           (2 0 1 1)          (1 1 1 1)         least of them is below min-p itself, though not below min-p times the
 //                                                largest

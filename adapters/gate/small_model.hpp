@@ -54,7 +54,7 @@ SmallModel small_model_of(const PathInstance& instance, const Declaration& decla
 
 /// Whether all requests of the generated model of an instance have temperature 0. This holds for one instance in three,
 /// chosen by a hash of its text; for two in three if the first row has equally likely tokens; and for every instance
-/// whose two likeliest tokens are nearly equally likely.
+/// in which a token is nearly as likely as the likeliest, by a factor of 1 - 2^-15 to 1 - 2^-17.
 bool requests_at_zero(const Instance& instance, const Declaration& declaration);
 bool requests_at_zero(const PathInstance& instance, const Declaration& declaration);
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/adapters/gate/small_model.hpp>
 #include <draftproof/captures/stored_format.hpp>
 #include <draftproof/properties/instances/instance.hpp>
 #include <draftproof/tests/support/adapters_rejection.hpp>
@@ -107,6 +108,49 @@ TEST(TiedRows, AreEqualInHalfPrecisionAlone) {
   EXPECT_EQ(rows, 36);
   EXPECT_FALSE(edge_rows({.name = "half", .dtypes = {Dtype::float16}, .greedy = Greedy::first}, 1, 13)->rows.target ==
                (std::vector{1 << 16, (1 << 16) + 1, 1 << 16}));
+}
+
+TEST(TiedRows, ShortRowsRemainWhereAProgramAlsoDraws) {
+  Declaration declaration{.name = "server", .settings = {Setting::temperature, Setting::top_k}};
+  declaration.greedy = Greedy::first;
+  int tied = 0, kept = 0;
+  for (int n = 0; n < 120; ++n) {
+    const auto edge = edge_rows(declaration, 1, n), plain = edge_rows(1, n, Dtype::float32);
+    const bool same = plain.has_value() == edge.has_value() && (!plain || plain->rows.target == edge->rows.target);
+    if (n % 20 != 13 && n % 20 != 16) {
+      EXPECT_TRUE(same) << n;
+      continue;
+    }
+    EXPECT_EQ(same, n / 20 % 2 == 1) << n;
+    tied += edge->rows.target.front() >= 1 << 16;
+    kept += !same && edge->rows.target.front() < 1 << 16;
+  }
+  EXPECT_EQ(tied, 3);
+  EXPECT_EQ(kept, 3);
+}
+
+TEST(TiedRows, RequestsDrawOnSomeRowsNextToEqualOnes) {
+  Declaration declaration{.name = "server", .settings = {Setting::temperature}};
+  declaration.greedy = Greedy::first;
+  const auto at_zero = [&](const EdgeRows& edge) {
+    return requests_at_zero(Instance{.target = edge.rows.target, .proposals = {edge.rows.proposal}}, declaration);
+  };
+  int nearly = 0, drawn = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed)
+    for (int n = 0; n < 120; ++n) {
+      const auto edge = edge_rows(declaration, seed, n);
+      if (!edge) continue;
+      std::vector<int> target = edge->rows.target;
+      if (target.front() == 1 << 16) {
+        EXPECT_TRUE(at_zero(*edge)) << n;
+      }
+      std::sort(target.rbegin(), target.rend());
+      if (!has_near_rows(n) || target[1] == target[0] || target[1] < target[0] * (1 - 0x1p-12)) continue;
+      ++nearly;
+      drawn += !at_zero(*edge);
+    }
+  EXPECT_GT(drawn, nearly / 3) << nearly;
+  EXPECT_GT(nearly, 0);
 }
 
 TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {
