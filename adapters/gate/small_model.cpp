@@ -194,8 +194,8 @@ bool at_zero(const std::string& text, const Row& row, const Declaration& declara
   for (const char letter : text) sum = 31 * sum + static_cast<unsigned char>(letter);
   const double most = std::ranges::max(row);
   const auto equal = std::ranges::count(row, most);
-  // Entries of tied rows differ by a factor of 1 - 2^-16 (edge_rows.hpp). Those of rows next to p = q may nearly tie by
-  // other factors, and such rows are meant for requests that draw, too.
+  // Entries of tied rows differ by a factor of 1 - 2^-16 (edge_rows.hpp). Rows next to p = q may have near ties by other
+  // factors, and such rows are also for requests that draw.
   const auto tied = [most](double share) { return share > most * (1 - 0x1p-15) && share < most * (1 - 0x1p-17); };
   if (std::ranges::any_of(row, tied)) return true;
   return (philox_pair(key, sum, 0, 0).first % 3 == 0) != (equal > 1);

@@ -35,8 +35,8 @@ void put_near_tie(std::vector<double>& row, bool last) {
 /// times as large in every second state, and half as large in the others, so that both happen: an end token is drafted
 /// and rejected, and an end token replaces a rejected draft. `states` is the number of states of a model whose state is
 /// a function of the whole prefix; 0 if the state is the last tokens. The target of a greedy program has near ties, but
-/// not in sparse tables if truncations are declared: those rows have two tokens that are no end tokens, so a truncation
-/// could only separate the two, and rounding would decide which one it keeps.
+/// not in sparse tables if truncations are declared: their rows have only these two tokens besides the end tokens, so a
+/// truncation could separate only these two, and rounding would decide which one it keeps.
 template <class Weight>
 TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal, int states, const Weight& weight) {
   TextTable table{.vocabulary = vocabulary, .memory = declaration.memory, .ends = declaration.end_tokens};

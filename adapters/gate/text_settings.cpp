@@ -39,7 +39,7 @@ bool clear_cut(std::span<const double> row, const Filter& filter) {
   return true;
 }
 
-/// Whether a token that is no end token is possible in every state. Under a grammar a state may allow end tokens only.
+/// Whether every state has a possible token besides the end tokens. Under a grammar a state may allow end tokens only.
 bool can_go_on(const TextTable& table) {
   for (std::uint64_t state = 0; state < table.states(); ++state) {
     const auto other = [&](std::int32_t x) {
