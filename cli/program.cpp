@@ -167,7 +167,7 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
   try {
     return {work(), ""};
   } catch (const InputError& error) {
-    return {exit_bad_input, one_line(error.what(), std::string::npos)};
+    return {exit_bad_input, one_line(without_control_characters(error.what()), std::string::npos)};
   } catch (const UsageError& error) {
     return {exit_bad_input, error.what()};
   } catch (const adapters::ProgramSilent& silent) {
