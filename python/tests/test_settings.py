@@ -171,7 +171,7 @@ def test_batches_with_a_different_top_k_in_each_row_are_asked():
     seen = []
     verdict(top_k_only(lambda top_k: seen.append(set(top_k.tolist())) or top_k), batched=True, settings="top_k",
             models=None, tier="edge")  # fmt: skip
-    assert any({0, 1, 2, 3} <= one for one in seen)
+    assert any(len(one) >= 3 and 0 in one for one in seen)  # 0: a row without top-k among others with different ones
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
