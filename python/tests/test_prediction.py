@@ -112,6 +112,9 @@ def test_captures_of_other_rows_are_refused_before_the_run(trees: Path, tmp_path
     refused(5, "predict: got 5, expected the path of a file")
     refused(model, "predict: got trees drawn from LlamaForCausalLM without layers 1, expected trees drawn from ngram")
     refused(trees, "predict: got trees with V = 32, expected V = 48", llama(48))
+    other = Settings(draft_skip_layers=(0,), **BY)
+    with pytest.raises(CaptureError, match=r"got trees of a draft with quantise_draft None and without layers \(1,\)"):
+        decode(llama(), TEXTS, other, predict=model, drafts=["model"], shapes=["1x2"], rounds=1, tokens=4)
 
 
 def test_only_settings_of_the_run_are_ranked(trees: Path) -> None:

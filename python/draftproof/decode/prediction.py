@@ -87,7 +87,8 @@ def key_of(setting: Setting) -> tuple[str, int, int] | None:
 
 
 def _check_metadata(capture: Path, settings: Settings, source: str) -> None:
-    """Raises: CaptureError for trees of another source of drafts, `model` or `ngram`, or of other filters."""
+    """Raises: CaptureError for trees of another source of drafts, `model` or `ngram`, of other changes of the target to
+    a draft, or of other filters."""
     path = capture.with_suffix(".json")
     try:
         metadata = json.loads(path.read_bytes())
@@ -95,10 +96,15 @@ def _check_metadata(capture: Path, settings: Settings, source: str) -> None:
         # Paths are drawn from the first draft.
         kind = models[min(name for name in models if name != "target")]["kind"]
         found = [Filter(**options[name]) for name in ("target_filter", "draft_filter")]
+        changes = options["quantise_draft"], tuple(options["draft_skip_layers"])
     except (OSError, ValueError, KeyError, TypeError):
         return  # The file is not written by `capture`, and does not state its filters.
     if (kind == "ngram") != (source == "ngram"):
         raise CaptureError("predict", f"trees drawn from {metadata.get('draft')}", f"trees drawn from {source} drafts")
+    asked = settings.quantise_draft, tuple(settings.draft_skip_layers)
+    if source == "model" and [str(one) for one in changes] != [str(one) for one in asked]:
+        texts = [f"a draft with quantise_draft {bits} and without layers {layers}" for bits, layers in (changes, asked)]
+        raise CaptureError("predict", f"trees of {texts[0]}", texts[1])
     wanted = [settings.target_filter, settings.draft_filter]
     if found != wanted:
         names = [
