@@ -141,13 +141,11 @@ def test_the_comparison_by_hand() -> None:
     choices = sorted((choice(*key, rate) for key, rate in rates.items()), key=lambda one: -one.rate)
     plain = Choice(None, 1, Seconds(0.1), 10.0, 9.5, 10.5)
 
-    class Fixed:
-        context = 7
-
-        @staticmethod
-        def tuned() -> tuple[Any, Tuned]:
-            return SimpleNamespace(document={}), Tuned(1, 7, plain, tuple(choices), None)
-
+    fixed: Any = SimpleNamespace(
+        context=7,
+        keys={one: prediction.key_of(one, ["token_path", "traversal", "ladder_tree"]) for one in todo},
+        tuned=lambda: (SimpleNamespace(document={}), Tuned(1, 7, plain, tuple(choices), None)),
+    )
     measured = {"single_draft 1x2": 22.0, "ladder 1x2": 20.0, "traversal 1x2": 25.0}
     measured |= {"ladder 2x2": 36.0, "traversal 2x2": 32.0}
     entries = [
@@ -160,7 +158,7 @@ def test_the_comparison_by_hand() -> None:
         }
         for one in todo
     ]
-    found = prediction.compared(Fixed(), todo, entries, 12.5)  # type: ignore[arg-type]
+    found = prediction.compared(fixed, todo, entries, 12.5)
     assert found["chosen"] == ["ngram", "2x2", "traversal"] and found["fastest"] == ["ngram", "2x2", "ladder"]
     assert found["loss_of_chosen"] == pytest.approx(1 - 32 / 36)
     assert found["largest_error"] == pytest.approx(26 / 20 - 1)
@@ -169,5 +167,5 @@ def test_the_comparison_by_hand() -> None:
     # two that differ are single_draft and the ladder on one path, and the two verifiers of two paths.
     assert (found["pairs_apart"], found["pairs_in_another_order"]) == (9, 2)
     entries[0]["tokens_per_second_standard_error"] = 1.0  # 22 +- 1.96 and 20 +- 0.196: the measured intervals overlap
-    again = prediction.compared(Fixed(), todo, entries, 12.5)  # type: ignore[arg-type]
+    again = prediction.compared(fixed, todo, entries, 12.5)
     assert (again["pairs_apart"], again["pairs_in_another_order"]) == (8, 1)

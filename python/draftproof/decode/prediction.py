@@ -15,12 +15,9 @@ from ..costs import Table, filling, source_of
 from ..survey import trees_of
 from ..tune.costs import TORCH_NAMES, Costs, costs_of
 from ..tune.ranking import Choice, Tuned, ranked
-from ..tune.settings import Survey, survey
+from ..tune.settings import Survey, lossless_of, survey
 from .models import Models
 from .settings import Setting, Settings
-
-_PER_NODE = ("recursive_rejection", "ladder")
-"""Verifiers of one position that decide at each node, which the program has under NAME_tree."""
 
 
 class Prediction:
@@ -36,7 +33,8 @@ class Prediction:
     def __init__(
         self, models: Models, todo: Sequence[Setting], prompts: list[list[int]], capture: str | Path, samples: int
     ) -> None:
-        keys = {setting: key for setting in todo if (key := key_of(setting)) is not None}
+        known_names = lossless_of("path_verifiers")
+        keys = self.keys = {one: key for one in todo if (key := key_of(one, known_names)) is not None}
         sources = sorted({setting.drafts for setting in todo})
         if len(sources) > 1 or not keys:
             found = f"{', '.join(sources)} with the shapes {', '.join(sorted({str(one.shape) for one in todo}))}"
@@ -77,13 +75,14 @@ class Prediction:
         return costs, ranked(self._survey, costs, batch=1, context=self.context, default=("", 1, None))
 
 
-def key_of(setting: Setting) -> tuple[str, int, int] | None:
-    """Returns the program's name of a verifier on paths, K and L; None for other trees, whose drafts are no captured
-    paths."""
+def key_of(setting: Setting, known: Sequence[str]) -> tuple[str, int, int] | None:
+    """Returns the name of a verifier on paths among the `known` ones of the program, K and L; None for other trees,
+    whose drafts are no captured paths. The program has a verifier of one position, which decides at each node, under
+    NAME_tree."""
     if not setting.shape.replaced or setting.drafts == "lookup":
         return None
     name = {torch: own for own, torch in TORCH_NAMES.items()}.get(setting.verifier, setting.verifier)
-    return f"{name}_tree" if setting.verifier in _PER_NODE else name, setting.shape.paths, setting.shape.length
+    return name if name in known else f"{name}_tree", setting.shape.paths, setting.shape.length
 
 
 def _check_metadata(capture: Path, settings: Settings, source: str) -> None:
@@ -128,7 +127,7 @@ def compared(
         found[choice.setting.verifier, choice.setting.paths, choice.setting.length] = choice
     pairs: list[tuple[Choice, dict[str, Any]]] = []
     for setting, entry in zip(todo, measured, strict=True):
-        key = key_of(setting)
+        key = prediction.keys.get(setting)
         choice_or_none = None if key is None else found.get(key)
         entry["predicted"] = None
         if choice_or_none is not None:

@@ -82,7 +82,8 @@ def survey(
 _UP_TO_A_TOLERANCE = {"global_resolution": "lossless up to a total variation of 1e-4 only"}
 
 
-def _lossless(kind: str) -> list[str]:
+def lossless_of(kind: str) -> list[str]:
+    """Returns the names of the program's lossless verifiers, of `verifiers` or of `path_verifiers`."""
     return [one["name"] for one in program.member(program.run(["list"]), kind) if one["name"] not in _UP_TO_A_TOLERANCE]
 
 
@@ -98,7 +99,7 @@ def _of_trees(
     options: Sequence[str],
     verifiers: Sequence[str],
 ) -> Survey:
-    lossless = _lossless("path_verifiers")
+    lossless = lossless_of("path_verifiers")
     asked = _asked(capture, paths, options, verifiers or lossless)
     nodes = nodes_of(capture)
     document = program.run(["survey-paths", *asked, "-L", ",".join(map(str, lengths)), "--steps", str(samples)])
@@ -148,7 +149,7 @@ def _of_positions(
     options: Sequence[str],
     verifiers: Sequence[str],
 ) -> Survey:
-    lossless = _lossless("verifiers")
+    lossless = lossless_of("verifiers")
     asked = _asked(capture, paths, options, verifiers or lossless)
     document = program.run(["survey", *asked, "--tuples", str(samples)])
     settings: dict[tuple[str, str, int, int], Setting] = {}
