@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Changes one token of product code at a time and reports which changes the tests notice.
 
-  one_token.py --build build/default [--count 100] [--seed 1] [--write FILE]   draws changes and tests each
-  one_token.py --build build/default --changes FILE                            tests the changes of an earlier report
+  one_token.py FOLDER [--each 10] [--seed 1] [PACKAGE..]     draws changes of each package (all that are named below)
+  one_token.py FOLDER --changes FILE                         tests the changes of an earlier report
 
-A change replaces one operator, number or keyword in a line of C++ outside comments, strings and includes. Changes
-that do not compile are drawn again. A report has the text of each changed line. With --changes a change is made at
-its old line if that still has the text, else at the only line that has it, in whichever file; it is `gone` if no line
-or several have the text.
-Each change is built and tested with `ctest`, which stops at the first failed test. The source file is restored after
-every change, also after Ctrl-C. Cost: for each change one incremental build and at most one run of all tests.
-Exit codes: 0, or 2 if the unchanged tree does not build.
+A change replaces one operator, number or keyword in a line of C++ that is a whole statement or condition. All changes
+are compiled into one build of the last commit, in FOLDER, which is made: each line decides by the environment variable
+ONE_TOKEN, its change's number, whether it is as written or changed. So there is one build, and for each change one run
+of the tests of its package, then, if these pass, of all other tests, up to the first failure. Changes that do not
+compile are left out. A change of an earlier report is `gone` if its file has no line, or several lines, of its text.
+A report, REPORT.json in FOLDER, is written after every change; it has the text of each changed line.
+Exit codes: 0; 2 for bad arguments, or if the tree does not build or its tests fail without a change.
 """
 import argparse
 import json
+import os
 import random
 import re
 import subprocess
@@ -28,98 +29,181 @@ REPLACED = {"<": ["<=", ">"], ">": [">=", "<"], "<=": ["<", ">="], ">=": [">", "
             "+": ["-"], "-": ["+"], "*": ["+"], "/": ["*"], "+=": ["-="], "-=": ["+="], "++": ["--"], "&&": ["||"],
             "||": ["&&"], "true": ["false"], "false": ["true"], "0": ["1"], "1": ["2", "0"], "2": ["3", "1"],
             "min": ["max"], "max": ["min"], "begin": ["end"], "front": ["back"], "back": ["front"]}
-TOKEN = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|\d[\w.]*|<=>|->\*?|<<=?|>>=?|::|"
+TOKEN = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|\d[\w.]*(?:(?<=[ep])[-+]\d\w*)?|<=>|->\*?|<<=?|>>=?|::|"
                    r"[-+*/%&|^=!<>]=|\+\+|--|&&|\|\||\S")
+BINARY = "<>+-*/"  # have spaces around them; without, they are template brackets, signs or pointers
+CONDITION = re.compile(r"(\s*(?:\} )?(?:else )?(?:if|while) \()(.+?)(\) (?:[^()]*;|\{))$")
+LOOP = re.compile(r"(\s*for \([^;]+; )([^;]+)(; .*)$")
+VALUE = re.compile(r"(\s*(?:const )?[\w:<>&*, ]+ [\w.]+ = )([^{].*)(;)$")
+STATEMENT = re.compile(r"(\s*)((?:return |\+\+|--|[\w.:>\[\]-]+(?: [-+*/|&]?= |\(|\+\+|--)).*;)$")
+SWITCH = """#pragma once
+#include <cstdlib>
+namespace one_token {
+inline const int chosen = std::getenv("ONE_TOKEN") ? std::atoi(std::getenv("ONE_TOKEN")) : 0;
+}
+"""
 
 
-def tokens(line):
-    """Returns [(column, token)] of the tokens of a line that can be changed."""
-    if re.match(r"\s*(#|//|template\b|using\b|namespace\b|static_assert\b)", line):
-        return []
-    return [(found.start(), found[0]) for found in TOKEN.finditer(line) if found[0] in REPLACED]
+def balanced(text):
+    """Whether the parentheses and braces of `text` are paired."""
+    return all(text.count(a) == text.count(b) for a, b in ("()", "{}", "[]"))
 
 
-def drawn(rng):
-    """Yields random changes without end: {file, line, number, column, token, by}."""
-    names = subprocess.run(["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    lines = [(name, number, line) for name in names.split() if name.endswith((".cpp", ".hpp"))
-             for number, line in enumerate((ROOT / name).read_text().splitlines()) if tokens(line)]
-    while True:
-        name, number, line = rng.choice(lines)
-        column, token = rng.choice(tokens(line))
-        yield {"file": name, "line": line, "number": number, "column": column, "token": token,
-               "by": rng.choice(REPLACED[token])}
+def switched(line, number, column, token, by):
+    """Returns the line that has the change if ONE_TOKEN is `number`; None if the change is in no statement, value or
+    condition that begins and ends in the line."""
+    for form in CONDITION, LOOP, VALUE, STATEMENT:
+        found = form.match(line)
+        if not found or not balanced(found[2]) or not found.start(2) <= column < found.end(2):
+            continue
+        at = column - found.start(2)
+        old, new = found[2], found[2][:at] + by + found[2][at + len(token):]
+        chosen = f"one_token::chosen == {number}"
+        if form is STATEMENT:
+            return f"{found[1]}{{ if ({chosen}) {{ {new} }} else {{ {old} }} }}"
+        whole = "bool" if form is not VALUE else ""
+        return f"{found[1]}({chosen} ? {whole}({new}) : {whole}({old})){found[3]}"
+    return None
+
+
+def sites(package):
+    """Returns [(file, line number, column, token)] of all tokens of a package that can be changed."""
+    names = subprocess.run(["git", "ls-files", package], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    found = []
+    for name in names.split():
+        if not name.endswith((".cpp", ".hpp")) or (ROOT / name).is_symlink():
+            continue
+        for number, line in enumerate((ROOT / name).read_text().splitlines()):
+            if not re.match(r"\s*(#|//|template\b|using\b|namespace\b|static_assert\b|constexpr\b|static constexpr\b)", line):
+                found += [(name, number, at.start(), at[0]) for at in TOKEN.finditer(line) if at[0] in REPLACED
+                          and (at[0] not in BINARY or line[at.start() - 1] == line[at.end():at.end() + 1] == " ")
+                          and switched(line, 1, at.start(), at[0], at[0])]
+    return found
+
+
+def drawn(package, count, rng):
+    """Returns `count` random changes of a package, one a line: [{package, file, number, line, column, token, by}]."""
+    changes, places = [], sites(package)
+    while places and len(changes) < count:
+        name, number, column, token = places.pop(rng.randrange(len(places)))
+        if any((change["file"], change["number"]) == (name, number) for change in changes):
+            continue
+        line = (ROOT / name).read_text().splitlines()[number]
+        changes.append({"package": package, "file": name, "number": number, "line": line, "column": column,
+                        "token": token, "by": rng.choice(REPLACED[token])})
+    return changes
 
 
 def located(change):
-    """Returns (path, line number) of a change: its stored location if the line there is unchanged, else the location
-    of the only equal line; None if there is no such line, or more than one."""
+    """Whether the change's line is in its file; sets the line's number there."""
     path = ROOT / change["file"]
-    if path.exists():
-        lines = path.read_text().splitlines()
-        if change["number"] < len(lines) and lines[change["number"]] == change["line"]:
-            return path, change["number"]
-    names = subprocess.run(["git", "grep", "-lF", "-e", change["line"], "--", *PACKAGES], cwd=ROOT, capture_output=True,
-                           text=True).stdout.split()
-    equal = [(ROOT / name, number) for name in names
-             for number, line in enumerate((ROOT / name).read_text().splitlines()) if line == change["line"]]
-    return equal[0] if len(equal) == 1 else None
+    lines = path.read_text().splitlines() if path.exists() else []
+    equal = [number for number, line in enumerate(lines) if line == change["line"]]
+    if change["number"] not in equal:
+        if len(equal) != 1:
+            return False
+        change["number"] = equal[0]
+    return True
 
 
-def run(command, log):
-    return subprocess.run(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT).returncode == 0
+def write(changes, tree):
+    """Writes the files of the changes into the tree, each line with its switch."""
+    for name in {change["file"] for change in changes}:
+        lines = (ROOT / name).read_text().splitlines()
+        for change in changes:
+            if change["file"] == name and "outcome" not in change:
+                lines[change["number"]] = switched(change["line"], change["id"], change["column"], change["token"],
+                                                   change["by"])
+        text = "\n".join(lines) + "\n"
+        if (tree / name).read_text() != text:
+            (tree / name).write_text(text)
 
 
-def outcome(change, build, log):
-    """Makes a change, builds, tests and undoes it. Returns `killed`, `survived`, `not compiled` or `gone`."""
-    found = located(change)
-    if found is None:
-        return "gone"
-    path, number = found
-    original = path.read_text()
-    lines = original.splitlines(keepends=True)
-    column = change["column"]
-    lines[number] = lines[number][:column] + change["by"] + lines[number][column + len(change["token"]):]
-    try:
-        path.write_text("".join(lines))
-        if not run(["cmake", "--build", build], log):
-            return "not compiled"
-        passed = run(["ctest", "--test-dir", build, "-j2", "--stop-on-failure", "--timeout", "600"], log)
-        return "survived" if passed else "killed"
-    finally:
-        path.write_text(original)
+def build(changes, tree, log):
+    """Builds the tree with all changes. Changes at whose lines the compiler reports something are marked `not
+    compiled`. Returns whether the rest builds."""
+    flags = f"-include {tree.parent / 'one_token.hpp'}"
+    setup = ["cmake", "--preset", "default", "-DDRAFTPROOF_CUDA=OFF", f"-DCMAKE_CXX_FLAGS={flags}"]
+    if subprocess.run(setup, cwd=tree, stdout=log, stderr=log).returncode:
+        return False
+    while True:
+        write(changes, tree)
+        made = subprocess.run(["cmake", "--build", "build/default", "--", "-k0"], cwd=tree, capture_output=True, text=True)
+        log.write(made.stdout)
+        log.flush()
+        if made.returncode == 0:
+            return True
+        told = set(re.findall(r"([\w./-]+):(\d+):\d+: ", made.stdout))
+        told = {(os.path.relpath(os.path.realpath(tree / "build/default" / name), tree), int(line)) for name, line in told}
+        wrong = [change for change in changes
+                 if "outcome" not in change and (change["file"], change["number"] + 1) in told]
+        if not wrong:
+            return False
+        for change in wrong:
+            change["outcome"] = "not compiled"
+
+
+def passes(change, tree, chosen, log):
+    """Whether the tests that ctest chooses by `chosen` pass with the change (None: without one)."""
+    command = ["ctest", "--test-dir", "build/default", "-j2", "--stop-on-failure", "--timeout", "300", *chosen]
+    number = str(change["id"] if change else 0)
+    return subprocess.run(command, cwd=tree, stdout=log, stderr=log,
+                          env={**os.environ, "ONE_TOKEN": number, "OMP_WAIT_POLICY": "passive"}).returncode == 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, help="a build folder whose tests pass")
-    parser.add_argument("--count", type=int, default=100, help="changes that compile")
+    parser.add_argument("folder", type=Path, help="a folder that does not exist or is empty")
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help=" ".join(PACKAGES))
+    parser.add_argument("--each", type=int, default=10, help="changes of a package")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--changes", type=Path, help="an earlier report, whose changes are made again")
-    parser.add_argument("--write", type=Path, help="the report, written after every change")
+    parser.add_argument("--quick", action="store_true", help="only the tests of the change's package")
     given = parser.parse_args()
-    if given.count < 1:
-        parser.error(f"--count: got {given.count}, expected at least 1")
-    changes = json.loads(given.changes.read_text()) if given.changes else drawn(random.Random(given.seed))
-    report = []
-    with open(Path(given.build) / "one_token.log", "w") as log:
-        if not run(["cmake", "--build", given.build], log):
-            print("the unchanged tree does not build: see", log.name, file=sys.stderr)
+    if given.each < 1 or set(given.packages) - set(PACKAGES):
+        parser.error(f"got {given.each} of {given.packages}, expected at least 1 of {' '.join(PACKAGES)}")
+    if given.folder.exists() and any(given.folder.iterdir()):
+        parser.error(f"{given.folder}: got a folder with files, expected an empty one")
+    rng = random.Random(given.seed)
+    if given.changes:
+        changes = [{name: value for name, value in change.items() if name != "outcome"}
+                   for change in json.loads(given.changes.read_text())]
+    else:  # half as many again, for those that do not compile
+        changes = [change for package in given.packages or PACKAGES
+                   for change in drawn(package, given.each + (given.each + 1) // 2, rng)]
+    for number, change in enumerate(changes, 1):
+        change["id"] = number
+        if not located(change):
+            change["outcome"] = "gone"
+    tree = given.folder.resolve() / "tree"
+    tree.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["git", "clone", "-q", ROOT, tree], check=True)
+    (tree.parent / "one_token.hpp").write_text(SWITCH)
+    taken = Counter()
+    with open(tree.parent / "log.txt", "w") as log:
+        if not build(changes, tree, log):
+            print("the tree does not build: see", log.name, file=sys.stderr)
             return 2
+        for package in dict.fromkeys(change["package"] for change in changes):
+            if not passes(None, tree, ["-R", rf"^{package}\."], log):
+                print(f"tests of {package} fail without a change: see", log.name, file=sys.stderr)
+                return 2
         for change in changes:
-            start = time.monotonic()
-            result = outcome(change, given.build, log)
-            if result == "not compiled" and not given.changes:
+            own = rf"^{change['package']}\."
+            if "outcome" in change or not given.changes and taken[change["package"]] == given.each:
                 continue
-            report.append({**change, "outcome": result})
-            print(f"{len(report)} {result} in {time.monotonic() - start:.0f} s: {change['file']}:"
+            taken[change["package"]] += 1
+            start = time.monotonic()
+            if not passes(change, tree, ["-R", own], log):
+                change["outcome"] = "killed"
+            elif not given.quick and not passes(change, tree, ["-E", own], log):
+                change["outcome"] = "killed by another package"
+            else:
+                change["outcome"] = "survived"
+            print(f"{change['id']} {change['outcome']} in {time.monotonic() - start:.0f} s: {change['file']}:"
                   f"{change['number'] + 1}: {change['token']} -> {change['by']}: {change['line'].strip()}", flush=True)
-            if given.write:
-                given.write.write_text(json.dumps(report, indent=1) + "\n")
-            if not given.changes and len(report) == given.count:
-                break
-        run(["cmake", "--build", given.build], log)
-    print(dict(Counter(change["outcome"] for change in report)))
+            (tree.parent / "REPORT.json").write_text(json.dumps(changes, indent=1) + "\n")
+    print(dict(Counter(change.get("outcome", "not taken") for change in changes)))
     return 0
 
 
