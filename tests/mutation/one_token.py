@@ -32,37 +32,54 @@ REPLACED = {"<": ["<=", ">"], ">": [">=", "<"], "<=": ["<", ">="], ">=": [">", "
 TOKEN = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|\d[\w.]*(?:(?<=[ep])[-+]\d\w*)?|<=>|->\*?|<<=?|>>=?|::|"
                    r"[-+*/%&|^=!<>]=|\+\+|--|&&|\|\||\S")
 BINARY = "<>+-*/"  # have spaces around them; without, they are template brackets, signs or pointers
-CONDITION = re.compile(r"(\s*(?:\} )?(?:else )?(?:if|while) \()(.+?)(\) (?:[^()]*;|\{))$")
-LOOP = re.compile(r"(\s*for \([^;]+; )([^;]+)(; .*)$")
-VALUE = re.compile(r"(\s*(?:const )?[\w:<>&*, ]+ [\w.]+ = )([^{].*)(;)$")
-STATEMENT = re.compile(r"(\s*)((?:return |\+\+|--|[\w.:>\[\]-]+(?: [-+*/|&]?= |\(|\+\+|--)).*;)$")
+CONDITION = re.compile(r"\s*(?:\} )?(?:else )?(?:if|while) \((?!const\b|auto\b)")
+FORMS = (re.compile(r"(\s*for \([^;]+; )([^;]+)(; .*)$"),
+         re.compile(r"(\s*(?:const )?[\w:<>&*, ]+ [\w.]+ = )((?!\{|\[[&=\]]|\[this).*)(;)$"),
+         re.compile(r"(\s*)((?:return |\+\+|--|[\w.:>\[\]-]+(?: [-+*/|&]?= |\(|\+\+|--)).*;)()$"))
 SWITCH = """#pragma once
 #include <cstdlib>
+#pragma GCC diagnostic ignored "-Wparentheses"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wunused"
 namespace one_token {
 inline const int chosen = std::getenv("ONE_TOKEN") ? std::atoi(std::getenv("ONE_TOKEN")) : 0;
 }
 """
 
 
-def balanced(text):
-    """Whether the parentheses and braces of `text` are paired."""
-    return all(text.count(a) == text.count(b) for a, b in ("()", "{}", "[]"))
+def parts(line):
+    """Yields (name, before, text, after) of the parts of a line that can be switched: a condition of `if` or `while`, of
+    `for`, the value of a variable, a statement."""
+    found = CONDITION.match(line)
+    if found:
+        depth = 1
+        for at in range(found.end(), len(line)):
+            depth += (line[at] == "(") - (line[at] == ")")
+            if depth == 0:
+                yield "condition", line[:found.end()], line[found.end():at], line[at:]
+                break
+        return
+    for name, form in zip(("condition", "value", "statement"), FORMS):
+        found = form.match(line)
+        if found and all(found[2].count(a) == found[2].count(b) for a, b in ("()", "{}", "[]")):
+            if name != "value" or not re.search(r", \w+ = ", found[2]):  # several variables
+                yield name, *found.groups()
+            return
 
 
 def switched(line, number, column, token, by):
-    """Returns the line that has the change if ONE_TOKEN is `number`; None if the change is in no statement, value or
-    condition that begins and ends in the line."""
-    for form in CONDITION, LOOP, VALUE, STATEMENT:
-        found = form.match(line)
-        if not found or not balanced(found[2]) or not found.start(2) <= column < found.end(2):
+    """Returns the line that has the change if ONE_TOKEN is `number`; None if the change is in no part of `parts`."""
+    for name, before, old, after in parts(line):
+        at = column - len(before)
+        if not 0 <= at < len(old):
             continue
-        at = column - found.start(2)
-        old, new = found[2], found[2][:at] + by + found[2][at + len(token):]
+        new = old[:at] + by + old[at + len(token):]
         chosen = f"one_token::chosen == {number}"
-        if form is STATEMENT:
-            return f"{found[1]}{{ if ({chosen}) {{ {new} }} else {{ {old} }} }}"
-        whole = "bool" if form is not VALUE else ""
-        return f"{found[1]}({chosen} ? {whole}({new}) : {whole}({old})){found[3]}"
+        if name == "statement":
+            return f"{before}{{ if ({chosen}) {{ {new} }} else {{ {old} }} }}"
+        whole = "bool" if name == "condition" else ""
+        return f"{before}({chosen} ? {whole}({new}) : {whole}({old})){after}"
     return None
 
 
@@ -114,7 +131,7 @@ def write(changes, tree):
             if change["file"] == name and "outcome" not in change:
                 lines[change["number"]] = switched(change["line"], change["id"], change["column"], change["token"],
                                                    change["by"])
-        text = "\n".join(lines) + "\n"
+        text = f'#include "{tree.parent / "one_token.hpp"}"\n#line 1\n' + "\n".join(lines) + "\n"
         if (tree / name).read_text() != text:
             (tree / name).write_text(text)
 
@@ -122,8 +139,7 @@ def write(changes, tree):
 def build(changes, tree, log):
     """Builds the tree with all changes. Changes at whose lines the compiler reports something are marked `not
     compiled`. Returns whether the rest builds."""
-    flags = f"-include {tree.parent / 'one_token.hpp'}"
-    setup = ["cmake", "--preset", "default", "-DDRAFTPROOF_CUDA=OFF", f"-DCMAKE_CXX_FLAGS={flags}"]
+    setup = ["cmake", "--preset", "default", "-DDRAFTPROOF_CUDA=OFF"]
     if subprocess.run(setup, cwd=tree, stdout=log, stderr=log).returncode:
         return False
     while True:
