@@ -29,9 +29,10 @@ REPLACED = {"<": ["<=", ">"], ">": [">=", "<"], "<=": ["<", ">="], ">=": [">", "
             "+": ["-"], "-": ["+"], "*": ["+"], "/": ["*"], "+=": ["-="], "-=": ["+="], "++": ["--"], "&&": ["||"],
             "||": ["&&"], "true": ["false"], "false": ["true"], "0": ["1"], "1": ["2", "0"], "2": ["3", "1"],
             "min": ["max"], "max": ["min"], "begin": ["end"], "front": ["back"], "back": ["front"]}
-TOKEN = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|\d[\w.]*(?:(?<=[ep])[-+]\d\w*)?|<=>|->\*?|<<=?|>>=?|::|"
-                   r"[-+*/%&|^=!<>]=|\+\+|--|&&|\|\||\S")
+TOKEN = re.compile(r"//.*|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|\d[\w.]*(?:(?<=[ep])[-+]\d\w*)?|<=>|"
+                   r"->\*?|<<=?|>>=?|::|[-+*/%&|^=!<>]=|\+\+|--|&&|\|\||\S")
 BINARY = "<>+-*/"  # have spaces around them; without, they are template brackets, signs or pointers
+NO_CODE = re.compile(r"\s*(#|//|template\b|using\b|namespace\b|static_assert\b|constexpr\b|static constexpr\b)")
 CONDITION = re.compile(r"\s*(?:\} )?(?:else )?(?:if|while) \((?!const\b|auto\b)")
 FORMS = (re.compile(r"(\s*for \([^;]+; )([^;]+)(; .*)$"),
          re.compile(r"(\s*(?:const )?[\w:<>&*, ]+ [\w.]+ = )((?!\{|\[[&=\]]|\[this).*)(;)$"),
@@ -49,7 +50,7 @@ inline const int chosen = std::getenv("ONE_TOKEN") ? std::atoi(std::getenv("ONE_
 
 
 def parts(line):
-    """Yields (name, before, text, after) of the parts of a line that can be switched: a condition of `if` or `while`, of
+    """Yields (name, before, text, after) of the parts of a line that can be switched: a condition of `if`, `while` or
     `for`, the value of a variable, a statement."""
     found = CONDITION.match(line)
     if found:
@@ -60,7 +61,7 @@ def parts(line):
                 yield "condition", line[:found.end()], line[found.end():at], line[at:]
                 break
         return
-    for name, form in zip(("condition", "value", "statement"), FORMS):
+    for name, form in zip(("condition", "value", "statement"), FORMS, strict=True):
         found = form.match(line)
         if found and all(found[2].count(a) == found[2].count(b) for a, b in ("()", "{}", "[]")):
             if name != "value" or not re.search(r", \w+ = ", found[2]):  # several variables
@@ -91,7 +92,7 @@ def sites(package):
         if not name.endswith((".cpp", ".hpp")) or (ROOT / name).is_symlink():
             continue
         for number, line in enumerate((ROOT / name).read_text().splitlines()):
-            if not re.match(r"\s*(#|//|template\b|using\b|namespace\b|static_assert\b|constexpr\b|static constexpr\b)", line):
+            if not NO_CODE.match(line):
                 found += [(name, number, at.start(), at[0]) for at in TOKEN.finditer(line) if at[0] in REPLACED
                           and (at[0] not in BINARY or line[at.start() - 1] == line[at.end():at.end() + 1] == " ")
                           and switched(line, 1, at.start(), at[0], at[0])]
@@ -144,13 +145,15 @@ def build(changes, tree, log):
         return False
     while True:
         write(changes, tree)
-        made = subprocess.run(["cmake", "--build", "build/default", "--", "-k0"], cwd=tree, capture_output=True, text=True)
+        command = ["cmake", "--build", "build/default", "--", "-k0"]
+        made = subprocess.run(command, cwd=tree, capture_output=True, text=True)
         log.write(made.stdout)
         log.flush()
         if made.returncode == 0:
             return True
         told = set(re.findall(r"([\w./-]+):(\d+):\d+: ", made.stdout))
-        told = {(os.path.relpath(os.path.realpath(tree / "build/default" / name), tree), int(line)) for name, line in told}
+        told = {(os.path.relpath(os.path.realpath(tree / "build/default" / name), tree), int(line))
+                for name, line in told}
         wrong = [change for change in changes
                  if "outcome" not in change and (change["file"], change["number"] + 1) in told]
         if not wrong:
@@ -206,7 +209,7 @@ def main():
                 return 2
         for change in changes:
             own = rf"^{change['package']}\."
-            if "outcome" in change or not given.changes and taken[change["package"]] == given.each:
+            if "outcome" in change or (not given.changes and taken[change["package"]] == given.each):
                 continue
             taken[change["package"]] += 1
             start = time.monotonic()
