@@ -62,15 +62,63 @@ def in_a_thread(p: Any, q: Any, drafts: Any) -> list[int]:
     return chain(p, q, drafts, uniform, lambda w: inverted(w, uniform()))
 
 
+class Distribution:
+    """Holds the generator behind numpy.random, as a distribution of scipy.stats does."""
+
+    def __init__(self) -> None:
+        self.random_state: Any = np.random.mtrand._rand
+
+    @property
+    def held(self) -> Any:
+        return self.random_state
+
+
+# An object of a library, whose attributes are not searched for generators.
+Distribution.__module__ = "scipy.stats"
+uniform_distribution = Distribution()
+
+
+def by_a_held_generator(p: Any, q: Any, drafts: Any) -> list[int]:
+    def uniform() -> float:
+        return float(uniform_distribution.held.uniform())
+
+    return chain(p, q, drafts, uniform, lambda w: inverted(w, uniform()))
+
+
 @pytest.mark.parametrize(
     ("fn", "source"),
-    [(by_operating_system, "os.urandom"), (by_bits, "random_raw"), (in_a_thread, "another thread")],
+    [
+        (by_operating_system, "os.urandom"),
+        (by_bits, "random_raw"),
+        (in_a_thread, "another thread"),
+        (by_a_held_generator, "behind numpy.random"),
+    ],
 )
 def test_sources_that_no_tape_replaces_are_named_and_not_refuted(fn: Any, source: str) -> None:
     for tier in ("proof", "edge"):
         with pytest.raises(draftproof.UnknownRandomness, match=source):
             draftproof.check(fn, tier=tier, **FEW)
     assert draftproof.check(fn, tier="sampled", keep=False).status == "passed"
+
+
+def test_the_generator_behind_numpys_functions_is_replaced_where_a_call_reads_it() -> None:
+    def verify(p: Any, q: Any, drafts: Any) -> list[int]:
+        return right(p, q, drafts, np.random.mtrand._rand)  # as scipy.stats.rv_discrete(..).rvs() in the call does
+
+    before = np.random.mtrand._rand
+    assert draftproof.check(verify, tier=("proof", "edge"), **FEW).status == "passed"
+    assert np.random.mtrand._rand is before
+
+
+def test_the_states_of_generators_are_as_before_a_check() -> None:
+    random.seed(5)
+    np.random.seed(5)
+    wanted = random.random(), np.random.random()
+    random.seed(5)
+    np.random.seed(5)
+    with pytest.raises(draftproof.UnknownRandomness, match=r"os\.urandom"):
+        draftproof.check(by_operating_system, tier="proof", **FEW)
+    assert (random.random(), np.random.random()) == wanted
 
 
 def test_numbers_that_are_kept_between_calls_are_told_as_such() -> None:

@@ -17,7 +17,9 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import pickle
 import pkgutil
+import random
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -25,7 +27,7 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from draftproof.intercept import _scalars, torch_operators
+from draftproof.intercept import _scalars, numpy_generators, torch_operators
 from draftproof.intercept._reach import objects_of
 from draftproof.intercept._scalars import Patches, drawing_from, here
 from draftproof.intercept.python_random import Plain
@@ -138,8 +140,9 @@ _one_at_a_time = threading.Lock()
 def draws_beside(call: Callable[[], Any], seed: int) -> tuple[Any, list[str]]:
     """Returns the result of `call`, a call with a tape, and the names of the random sources without a tape that it
     used: os.urandom, os.getrandom, `random_raw` of bit generators made in the call, random and numpy.random in other
-    threads. The numbers of these sources come from a generator with seed `seed`. A source may be used although the
-    result does not depend on it.
+    threads, and the generators behind random and numpy.random in objects that a library made earlier, such as the
+    distributions of scipy.stats. The numbers of these sources come from a generator with seed `seed`. A source may be
+    used although the result does not depend on it.
     """
     found, numbers = _scalars.Unreplaced(seed), Plain(seed)
 
@@ -156,12 +159,41 @@ def draws_beside(call: Callable[[], Any], seed: int) -> tuple[Any, list[str]]:
         (np.random, of.__name__, type(of.__name__, (of,), {"random_raw": random_raw})) for of in kinds
     ]
     changes += [(os, name, bits) for name in ("urandom", "getrandom") if hasattr(os, name)]
-    with _one_at_a_time, replaced(), Patches(changes).on():
+    with _one_at_a_time, replaced(), Patches(changes).on(), _shared_seeded(seed, found.names):
         _scalars.unreplaced = found
         try:
-            return call(), sorted(found.names)
+            result = call()
         finally:
             _scalars.unreplaced = None
+    return result, sorted(found.names)
+
+
+@contextmanager
+def _shared_seeded(seed: int, names: set[str]) -> Iterator[None]:
+    """Seeds the generators behind random and numpy.random until the context ends, and adds to `names` those that drew.
+    Stand-ins of a call with a tape do not draw from them."""
+    behind: Any = random._inst
+    numpy: Any = numpy_generators.original
+
+    def states() -> dict[str, bytes]:
+        return {
+            "random": pickle.dumps(behind.getstate()),
+            "numpy.random": pickle.dumps(numpy.get_state(legacy=False)),
+        }
+
+    first, second = behind.getstate(), numpy.get_state(legacy=False)
+    bits = getattr(np.random, second["bit_generator"])  # another than MT19937 after numpy.random.set_bit_generator
+    behind.seed(seed)
+    numpy.set_state(np.random.RandomState(bits(seed)).get_state(legacy=False))
+    begun = states()
+    try:
+        yield
+        for name, state in states().items():
+            if state != begun[name]:
+                names.add(f"the generator behind {name} in an object of a library")
+    finally:
+        behind.setstate(first)
+        numpy.set_state(second)
 
 
 def unreachable(fn: Callable[..., Any]) -> list[str]:

@@ -28,6 +28,7 @@ NAME = "numpy"
 Plain, PlainLegacy = np.random.Generator, np.random.RandomState
 _DRAW_NOTHING = frozenset({"bit_generator", "get_state", "set_state", "seed"})
 _original_default_rng = np.random.default_rng
+original: Any = np.random.mtrand._rand  # the generator behind the functions of the module
 
 
 def _public(of: type) -> list[str]:
@@ -179,7 +180,7 @@ Legacy = _stand_in(PlainLegacy, "numpy.random", _public(PlainLegacy), **_legacy_
 _module = LikeBase("Module", (Legacy,), {
     "given": False,
     "key": lambda self: NAME,
-    "plain": lambda self: own(NAME, _seeded_legacy) or np.random.mtrand._rand,
+    "plain": lambda self: own(NAME, _seeded_legacy) or original,
 })  # fmt: skip
 
 
@@ -217,6 +218,8 @@ def _patches() -> Patches:
     names = {n: n for n in _public(PlainLegacy)} | same
     changes = [(np.random, name, getattr(module, of)) for name, of in names.items() if hasattr(np.random, name)]
     replaced = {"default_rng": default_rng, "Generator": StandIn, "RandomState": Legacy}
+    # scipy and other libraries read this attribute in each call, to draw from the module's generator.
+    changes.append((np.random.mtrand, "_rand", module))
     return Patches(changes + [(np.random, name, stand_in) for name, stand_in in replaced.items()])
 
 
