@@ -118,6 +118,7 @@ class PlaceSearch {
   // race_search.cpp
   void step_cells(std::vector<Ask>& asks);
   std::vector<int> set_classes(std::span<const std::uint64_t> cells);
+  bool only_one_may_win(std::vector<int>& of);
   void share_by(std::span<const double> weights, const std::vector<int>& of);
   void step_race(const std::vector<int>& of, std::vector<Ask>& asks);
   void ask_ends(int fixed, int moved, double clock, std::vector<Ask>& asks);
@@ -126,6 +127,8 @@ class PlaceSearch {
   const Pair& heaviest_pair() const;
   bool change_reference(const std::vector<int>& of, std::vector<Ask>& asks);
   void ask_reference(const std::vector<int>& of, std::vector<Ask>& asks);
+  bool others_are_weightless();
+  bool may_win(int x) const { return weightless_.empty() || !weightless_[static_cast<std::size_t>(x)]; }
   void take_pair(Pair& pair, std::uint64_t value, RunStore::Chain after);
   bool bisect_pairs(std::vector<Ask>& asks);
   void read_weights();
@@ -143,6 +146,7 @@ class PlaceSearch {
   int reference_ = 0;           // entry that is paired with all others
   int other_ = -1;  // entry of another class, which is paired with the entries of the reference's own class
   std::vector<Pair> pairs_;
+  std::vector<bool> weightless_;  // entries that lose every race; empty until some are found
 };
 
 }  // namespace draftproof::adapters

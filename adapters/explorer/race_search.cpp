@@ -36,8 +36,8 @@ void PlaceSearch::step_cells(std::vector<Ask>& asks) {
     want(k, points, asks);
     if (!asks.empty()) return;
   }
-  const std::vector<int> of = set_classes(cells);
-  if (node_.branches.size() == 1) {
+  std::vector<int> of = set_classes(cells);
+  if (node_.branches.size() == 1 || only_one_may_win(of)) {
     node_.branches.front().share = 1;
     node_.branch_of = of;
   } else if (pick) {
@@ -70,6 +70,20 @@ std::vector<int> PlaceSearch::set_classes(std::span<const std::uint64_t> cells) 
   return of;
 }
 
+/// Whether all entries that may have weight are in one branch. If they are, removes the other branches.
+bool PlaceSearch::only_one_may_win(std::vector<int>& of) {
+  int only = -1;
+  for (std::size_t x = 0; x < weightless_.size(); ++x) {
+    if (weightless_[x]) continue;
+    if (only >= 0 && of[x] != only) return false;
+    only = of[x];
+  }
+  if (only < 0) return false;
+  for (int& branch : of) branch = branch == only ? 0 : -1;
+  node_.branches = {node_.branches[static_cast<std::size_t>(only)]};
+  return true;
+}
+
 /// Gives branches the shares of their cells, and removes branches without weight.
 void PlaceSearch::share_by(std::span<const double> weights, const std::vector<int>& of) {
   const double total = compensated_sum(weights);
@@ -100,11 +114,11 @@ void PlaceSearch::ask_ends(int fixed, int moved, double clock, std::vector<Ask>&
   asks.push_back({.scan = number, .pair = true, .value = top});
 }
 
-/// Requests races between the reference and each entry of another class.
+/// Requests races between the reference and each entry of another class that may have weight.
 void PlaceSearch::ask_others(const std::vector<int>& of, std::vector<Ask>& asks) {
   pairs_.clear();
   for (int x = 0; x < node_.draw.size; ++x)
-    if (of[static_cast<std::size_t>(x)] != of[static_cast<std::size_t>(reference_)])
+    if (of[static_cast<std::size_t>(x)] != of[static_cast<std::size_t>(reference_)] && may_win(x))
       ask_ends(reference_, x, reference_clock_, asks);
 }
 
@@ -162,6 +176,19 @@ bool PlaceSearch::change_reference(const std::vector<int>& of, std::vector<Ask>&
   return true;
 }
 
+/// If the reference wins against every entry of another class at any ratio of their clocks, only its class has weight.
+/// This is so if p has one token, and the outcome of a race in which no entry wins is that of another token: the entries
+/// of that token differ from the reference, and win no race either. Marks these entries, and returns whether there are
+/// new ones.
+bool PlaceSearch::others_are_weightless() {
+  const auto loses = [](const Pair& pair) { return pair.low_loses && pair.high_loses && !pair.third; };
+  if (pairs_.empty() || !std::all_of(pairs_.begin(), pairs_.end(), loses)) return false;
+  weightless_.resize(static_cast<std::size_t>(node_.draw.size), false);
+  for (const Pair& pair : pairs_) weightless_[static_cast<std::size_t>(pair.moved)] = true;
+  race_ = Race::late;  // if a later witness separates the entries of the reference, they are compared from there on
+  return true;
+}
+
 void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) {
   if (race_ == Race::classes) {
     race_ = Race::late;
@@ -176,6 +203,7 @@ void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) 
   if (race_ == Race::reference) {
     const auto found = std::find_if(pairs_.begin(), pairs_.end(), [](const Pair& pair) { return pair.races(); });
     if (found == pairs_.end()) {
+      if (others_are_weightless()) return step_cells(asks);
       ++reference_;
       return ask_reference(of, asks);
     }
@@ -188,7 +216,7 @@ void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) 
     other_ = heaviest.moved;
     race_ = Race::rest;
     for (int x = 0; x < node_.draw.size; ++x)
-      if (x != reference_ && of[static_cast<std::size_t>(x)] == of[static_cast<std::size_t>(reference_)])
+      if (x != reference_ && of[static_cast<std::size_t>(x)] == of[static_cast<std::size_t>(reference_)] && may_win(x))
         ask_ends(other_, x, std::min(1.0, clock_of(heaviest)), asks);
     if (!asks.empty()) return;
   }

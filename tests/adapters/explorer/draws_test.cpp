@@ -187,6 +187,26 @@ TEST(ExploreDraws, RaceWithALightEntryHasASmallLimit) {
   }
 }
 
+TEST(ExploreDraws, RaceThatOneEntryWinsWhateverTheClocks) {
+  // Scores are log w - log(-log u) of uniforms on a grid of 2^-24. If an entry of weight 0 has the early clock, all
+  // scores are -inf, and the argmax is entry 0: another outcome than that of the only entry with weight.
+  for (const bool split : {false, true}) {  // `split`: entries 1 and 2 have different outcomes if a later coin is low
+    const Weights weights = split ? Weights{0, .25, .75, 0} : Weights{0, .1, 0};
+    InProcess program([&](const Input&, TapeDraws& draws) {
+      std::vector<double> clocks = draws.race(static_cast<int>(weights.size()), 16);
+      for (double& clock : clocks)
+        clock = -std::log(std::min(std::floor(std::exp(-clock) * 0x1p24) / 0x1p24, 1 - 0x1p-24));
+      const Token won = winner(weights, clocks, true);
+      return std::vector<Token>{split && won > 0 ? (draws.coin() < 0x1p-10 ? won : 3) : won};
+    });
+    const ProgramDistribution distribution = distribution_of(program, drawing_input);
+    EXPECT_EQ(distribution.state, DistributionState::settled);
+    EXPECT_EQ(distribution.of({0}), 0);
+    EXPECT_NEAR(distribution.of({1}), split ? .25 * 0x1p-10 : 1, 1e-6);
+    EXPECT_NEAR(distribution.of({2}), split ? .75 * 0x1p-10 : 0, 1e-6);
+  }
+}
+
 TEST(ExploreDraws, RaceWhoseDrawsAnotherRowChangesIsUndecided) {
   // If a clock is exactly 1, as in calls that compare two entries, a third outcome appears near the tie; random clocks
   // hardly ever show it. So the ratio of clocks at which an entry stops winning is not the ratio of the weights.
