@@ -339,8 +339,10 @@ def filling(models: Models, prompts: list[list[int]] | None, length: int) -> lis
 
 def _measure(given: argparse.Namespace) -> int:
     from .capture.command import DONE
-    from .decode.command import listed, settings_given, show
+    from .decode.command import check_output, listed, settings_given, show
     from .program import say as say_of
+
+    check_output(given)
 
     def say(line: str) -> None:
         if not given.quiet:

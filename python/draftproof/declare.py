@@ -11,7 +11,7 @@ from draftproof import intercept
 from draftproof.arrays import LARGEST_TOKEN, SETTINGS, TEXT_SETTINGS, kind_of
 from draftproof.intercept.torch_operators import may_compile, needs_every_operator
 from draftproof.models import EVERY_PREFIX, MOST_NODES, of_models
-from draftproof.program import printable, short
+from draftproof.program import on_a_line, short
 from draftproof.selection import CUTS, Policy
 from draftproof.subject import Declaration, Subject, parameters_of
 
@@ -205,8 +205,8 @@ def adapter(
     names = parameters_of(fn)
     arrays = arrays or kind_of(fn)
     declaration = Declaration(
-        name=_on_a_line(name) if name else name_of(fn),
-        engine_version=_on_a_line(version),
+        name=on_a_line(name) if name else name_of(fn),
+        engine_version=on_a_line(version),
         level=level,
         draft_sampling=drafts,
         randomness=(("scripted",) if scripted else ()) + (("opaque",) if batched else ("seeded",)),
@@ -252,11 +252,7 @@ def name_of(fn: Callable[..., Any]) -> str:
     while hasattr(fn, "func"):  # functools.partial
         fn = fn.func
     name = str(getattr(fn, "__name__", type(fn).__name__)).replace("<lambda>", "function")
-    return _on_a_line(name)
-
-
-def _on_a_line(text: str) -> str:
-    return printable(text, 100).replace("\n", "?")
+    return on_a_line(name)
 
 
 def subject_of(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -35,18 +36,42 @@ def replaceable(path: Path) -> Path:
     return path.resolve() if path.is_symlink() else path
 
 
+def writable(path: Path, inputs: Iterable[object] = ()) -> Path:
+    """Returns `replaceable(path)`, for a check of an output before the work.
+
+    inputs: what the work reads; entries that are not paths of files are ignored.
+
+    Raises: as `replaceable`; FileNotFoundError if the folder of `path` does not exist; FileExistsError if `path` is one
+    of `inputs`, by any name or link.
+    """
+    found = replaceable(path)
+    if not found.parent.is_dir():
+        raise FileNotFoundError(f"{path}: got no folder {found.parent}, expected one")
+    for one in inputs:
+        try:
+            same = isinstance(one, str | os.PathLike) and os.path.samefile(one, found)
+        except (OSError, ValueError):  # no such file; a null character
+            continue
+        if same:
+            raise FileExistsError(f"{path}: got a file that is read here, expected another name")
+    return found
+
+
 @contextmanager
 def written(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """Opens a new file that replaces `path` after it is complete and synced to disk.
+    """Opens a new file that replaces `path` after it is complete and synced to disk. Removes the new file if that
+    fails, or if the context ends with an exception.
 
-    Raises: as `replaceable`; FileNotFoundError if the folder of `path` does not exist.
+    Raises: as `writable`.
     """
-    path = replaceable(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path}: got no folder {path.parent}, expected one")
-    fresh = replaceable(path.with_name(path.name + ".new"))
-    with fresh.open(mode, encoding=None if "b" in mode else "utf-8") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(fresh, path)
+    path = writable(path)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
+    with fresh.open(mode.replace("w", "x"), encoding=None if "b" in mode else "utf-8") as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(fresh, path)
+        except BaseException:
+            fresh.unlink(missing_ok=True)
+            raise

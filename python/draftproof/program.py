@@ -31,6 +31,11 @@ def printable(text: str, most: int = 10_000) -> str:
     return kept + (".." if len(text) > most else "")
 
 
+def on_a_line(text: str, most: int = 100) -> str:
+    """Returns at most `most` characters of a name from outside, with `?` for control characters and line feeds."""
+    return printable(text, most).replace("\n", "?")
+
+
 def short(value: object) -> str:
     """Returns at most 60 letters of `repr(value)`, or the type of a value whose `repr` raises."""
     try:

@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 from draftproof.files import written
-from draftproof.program import BAD_INPUT, Parser, ProgramError, ProgramNotFound, printable, say, version
+from draftproof.program import BAD_INPUT, Parser, ProgramError, ProgramNotFound, on_a_line, say, version
 
 MARK = "# Copied from draftproof"
 HEADER = """{mark} {version} (Apache-2.0), which has more checks. Do not edit it. A newer package updates it:
@@ -35,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
     except OSError as error:
         say("draftproof vendor", error)
         return BAD_INPUT
-    name = printable(str(path)).replace("\n", "?")
+    name = on_a_line(str(path), 10_000)
     print(f"{name}: {len(text.splitlines())} lines of draftproof {_version()}")
     return 0
 
@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
 def vendored(path: Path) -> str:
     """Returns the text of the file to vendor at `path`."""
     body = Path(__file__).with_name("vendored.py").read_text(encoding="utf-8")
-    name = printable(path.as_posix()).replace("\n", "?")  # a line feed would end the comment
+    name = on_a_line(path.as_posix(), 10_000)  # a line feed would end the comment
     return HEADER.format(mark=MARK, version=_version(), name=name) + body
 
 

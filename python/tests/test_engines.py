@@ -131,7 +131,7 @@ def test_the_gate_runs_on_adapters_and_skips_those_that_are_missing(checkout: Pa
 def test_the_command_keeps_results_and_says_what_changed(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert command.main(["small"]) == command.PASSED
     kept = list((checkout / "python" / "engines" / "results").glob("small-*.json"))
-    assert len(kept) == 1 and not list(kept[0].parent.glob("*.new"))
+    assert len(kept) == 1 and not list(kept[0].parent.glob("*.part"))
     document = json.loads(kept[0].read_text())
     assert document["schema"] == engine_results.SCHEMA and "processor_seconds" not in document["adapters"][0]
     document["adapters"][0]["status"] = "failed"

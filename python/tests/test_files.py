@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import socket
@@ -13,8 +14,11 @@ from capture_small_models import TEXTS, draft, named, target
 from test_capture_resume import GIVEN
 from test_recorder import V, token_loop
 
+from draftproof import costs
 from draftproof.capture import CaptureError, Recorder, capture, recover
+from draftproof.decode import command as decode
 from draftproof.engines import results as engine_results
+from draftproof.files import written
 
 KINDS: dict[str, Callable[[Path], object]] = {
     "a FIFO": os.mkfifo,
@@ -66,3 +70,51 @@ def test_a_file_that_is_no_part_of_this_capture_is_refused(tmp_path: Path) -> No
     with pytest.raises(CaptureError, match=r"run\.safetensors\.part"):
         capture(named(target), draft, TEXTS, tmp_path / "run.safetensors", **GIVEN)
     assert (tmp_path / "run.safetensors.part").read_text() == "someone else's"
+
+
+def test_no_file_beside_the_output_is_touched_and_nothing_is_left_of_a_failure(tmp_path: Path) -> None:
+    output, beside = tmp_path / "out.json", tmp_path / "out.json.new"
+    output.write_text("old")
+    beside.write_text("of the user")
+    with pytest.raises(KeyError), written(output) as file:
+        file.write(b"half")
+        raise KeyError
+    assert output.read_text() == "old"
+    with written(output, "w") as file:
+        file.write("whole")
+    assert output.read_text() == "whole" and beside.read_text() == "of the user"
+    assert sorted(tmp_path.iterdir()) == [output, beside]
+    assert output.stat().st_mode == beside.stat().st_mode
+
+
+def test_two_writers_of_one_output_do_not_mix(tmp_path: Path) -> None:
+    output = tmp_path / "out.json"
+    with written(output, "w") as first, written(output, "w") as second:
+        first.write("1" * 100)
+        second.write("2" * 10)
+    assert output.read_text() == "1" * 100
+
+
+@pytest.mark.parametrize("command", [decode.run_command, costs.main])
+def test_an_output_of_decode_and_costs_is_checked_before_the_work(
+    command: Callable[[list[str]], int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts, link = tmp_path / "texts.txt", tmp_path / "link.json"
+    texts.write_text("a text")
+    link.symlink_to(texts)
+    for output, said in (
+        (texts, "got a file that is read here"),
+        (link, "got a file that is read here"),
+        (tmp_path, "got a directory"),
+        (tmp_path / "gone" / "out.json", "got no folder"),
+    ):
+        assert command(["--target", "no/model", "--texts", str(texts), "-o", str(output)]) == 2
+        assert f"{output}: {said}" in capsys.readouterr().err
+    assert texts.read_text() == "a text"
+
+
+def test_a_result_that_cannot_be_written_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = argparse.Namespace(json=False, output=tmp_path / "gone" / "out.json")
+    with pytest.raises(FileNotFoundError):
+        decode.show(given, {"tokens": 3}, str)
+    assert '"tokens": 3' in capsys.readouterr().out

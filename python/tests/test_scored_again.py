@@ -164,6 +164,11 @@ def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
         with pytest.raises(CaptureError, match=words):
             score_again(own, again, given.pop("target"), given.pop("prompts"), **given)
         assert not again.exists()
+    before = own.read_bytes()
+    with pytest.raises(FileExistsError, match="got a file that is read here"):
+        score_again(own, own, target, PROMPT, values="probability")
+    assert own.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [own]
     part = tmp_path / "part.safetensors"
     record(part, 4, 1, every=2)
     with pytest.raises(CaptureError, match="one block in 2"):

@@ -260,6 +260,29 @@ def test_a_derived_table_is_written_and_read(tmp_path: Path, capsys: Any) -> Non
     assert "plain decoding" in capsys.readouterr().out
 
 
+def test_a_table_is_not_written_over_the_capture(tmp_path: Path, capsys: Any) -> None:
+    capture, link = tmp_path / "trees.npz", tmp_path / "link.json"
+    capture.write_bytes(Path(TREES).read_bytes())
+    link.symlink_to(capture)
+    hardware = "bandwidth=1e12,flops=1e14,target_bytes=1e11,draft_bytes=1e9"
+    for output in (capture, link):
+        assert run_command([str(capture), "--hardware", hardware, *FEW, "--write-costs", str(output)]) == 2
+        assert f"{output}: got a file that is read here, expected another name" in capsys.readouterr().err
+    assert capture.read_bytes() == Path(TREES).read_bytes()
+
+
+def test_names_in_a_table_are_printed_on_one_line(tmp_path: Path, capsys: Any) -> None:
+    path, name = tmp_path / "costs.json", "x\x1b[31m\ny" + "z" * 100_000
+    path.write_text(json.dumps(table(target=name, draft=name, device=name)))
+    assert run_command([TREES, "--costs", str(path), *FEW]) == 0
+    first, second = capsys.readouterr().out.splitlines()[:2]
+    assert "target x?[31m?yzzz" in first and len(first) < 1_000 and second.startswith("batch 1")
+    path.write_text(json.dumps(table(verifiers={name: []})))
+    assert run_command([TREES, "--costs", str(path), *FEW]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "verifiers.x?[31m?yzzz" in line and len(line) < 1_000
+
+
 BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"schema": "x"}, "schema: got 'x', expected 'draftproof/costs'"),
     ({"version": 2}, "version: got 2, expected 1"),

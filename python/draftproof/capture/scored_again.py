@@ -14,7 +14,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..files import written
+from ..files import writable, written
 from ..program import short
 from .distributions import Distribution, filtered, log_distribution, padded, stored
 from .errors import CaptureError, path_of
@@ -59,7 +59,7 @@ def score_again(
 
     Raises: CaptureError for a recording with blocks left out, a request without a prompt, settings or penalties, a text
         that is longer than the target's context, rows of more tokens than the recording's vocabulary, or a repetition
-        penalty on probabilities.
+        penalty on probabilities. FileExistsError if the output is the recording, or no regular file.
 
     Cost: one pass of the target over each text, in pieces of 256 MiB of rows.
     Source: derived here, docs/captures.md.
@@ -76,7 +76,7 @@ def score_again(
     before, placed = head(specs, metadata)
     begin = {array.name: array for array in placed}
     replaced = ("p_top", "p_rest") if trace.truncated else ("p_rows",)
-    with written(path) as file:
+    with written(writable(path, [recording])) as file:
         file.write(before)
         for array in placed:
             if array.name not in replaced:

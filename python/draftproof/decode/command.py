@@ -13,7 +13,7 @@ from typing import Any
 from ..capture.command import BAD_INPUT, DONE, INTERNAL_ERROR, STOPPED, quantisation, silence_libraries, stoppable
 from ..capture.errors import CaptureError
 from ..capture.options import Filter, Options, skip_list
-from ..files import written
+from ..files import writable, written
 from ..program import FAILED, Parser, ProgramError, ProgramNotFound
 from ..program import say as say_of
 from .settings import CLOCKS, DRAFTS, VERIFIERS, Settings
@@ -50,6 +50,7 @@ def _guarded(prog: str, work: Callable[[argparse.Namespace], int], given: argpar
 
 
 def _decode(given: argparse.Namespace) -> int:
+    check_output(given, given.predict)
     from . import decode
 
     def say(line: str) -> None:
@@ -90,14 +91,26 @@ def settings_given(given: argparse.Namespace, **more: Any) -> Settings:
     )
 
 
+def check_output(given: argparse.Namespace, *inputs: Path | None) -> None:
+    """Checks, before the work, that the file of `-o` can be written. Raises: OSError, also if it is a file that the
+    command reads: the models, the texts or one of `inputs`."""
+    if given.output is not None:
+        writable(given.output, (given.target, given.draft, given.tokenizer, given.texts, *inputs))
+
+
 def show(given: argparse.Namespace, result: dict[str, Any], text: Callable[[dict[str, Any]], str]) -> None:
-    """Prints the result, or writes it to the file of `-o`."""
+    """Prints the result, or writes it to the file of `-o`. Raises: OSError if the file cannot be written; the result is
+    then printed."""
     line = json.dumps(result, indent=1) if given.json or given.output else text(result)
     if given.output is None:
         print(line)
         return
-    with written(given.output) as file:
-        file.write((line + "\n").encode())
+    try:
+        with written(given.output) as file:
+            file.write((line + "\n").encode())
+    except OSError:
+        print(line)
+        raise
 
 
 def listed(given: list[str] | None) -> list[str] | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from draftproof.files import written
+from draftproof.files import writable, written
 from draftproof.program import BAD_INPUT, PASSED, Parser, ProgramError, ProgramNotFound, say, short
 from draftproof.results import for_plots
 from draftproof.tune.costs import HARDWARE, CostError, Costs, OutOfTable, derived_costs, parse_hardware, read_costs
@@ -83,6 +83,8 @@ def _run(given: argparse.Namespace) -> int:
         raise CostError(f"--samples, --best: got {given.samples} and {given.best}, expected at least 1")
     if given.vocabulary is not None and given.vocabulary < 1:
         raise CostError(f"--vocabulary: got {given.vocabulary}, expected at least 1")
+    for output in filter(None, (given.write_costs, given.plot)):
+        writable(output, (given.capture, given.costs))
     pyplot = _pyplot(given.plot) if given.plot else None
     costs = _costs(given)
     if given.write_costs:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from draftproof.program import is_finite, short
+from draftproof.program import is_finite, on_a_line, short
 
 SCHEMA, VERSION = "draftproof/costs", 1
 PASSES = ("target_pass", "draft_pass")
@@ -146,12 +146,13 @@ def costs_of(document: Any) -> Costs:
     if not isinstance(verifiers, dict):
         raise CostError(f"verifiers: got {_shown(verifiers)}, expected an object")
     return Costs(
-        target=str(document.get("target", "")),
-        draft=str(document.get("draft", "")),
-        device=str(document.get("device", "")),
+        target=on_a_line(str(document.get("target", ""))),
+        draft=on_a_line(str(document.get("draft", ""))),
+        device=on_a_line(str(document.get("device", "")), 300),
         passes=passes,
         verifiers={
-            str(name): _entries(verifiers, name, ("paths", "vocabulary"), f"verifiers.{name}") for name in verifiers
+            str(name): _entries(verifiers, name, ("paths", "vocabulary"), f"verifiers.{on_a_line(name)}")
+            for name in verifiers
         },
         document=document,
         merged=prefixes == "merged",
@@ -219,14 +220,14 @@ def parse_hardware(text: str) -> dict[str, float]:
     for part in text.split(","):
         key, _, number = part.strip().partition("=")
         if key not in HARDWARE and key not in _OPTIONAL:
-            raise CostError(f"hardware: got {key!r}, expected one of {', '.join([*HARDWARE, *_OPTIONAL])}")
+            raise CostError(f"hardware: got {short(key)}, expected one of {', '.join([*HARDWARE, *_OPTIONAL])}")
         try:
             values[key] = float(number)
         except ValueError:
             values[key] = math.nan
         zero_is_fine = key in _OPTIONAL and key != "bytes_per_parameter"
         if not (math.isfinite(values[key]) and (values[key] > 0 or (zero_is_fine and values[key] == 0))):
-            raise CostError(f"hardware: {key}: got {number!r}, expected a number above 0")
+            raise CostError(f"hardware: {key}: got {short(number)}, expected a number above 0")
     if missing := [key for key in HARDWARE if key not in values]:
         raise CostError(f"hardware: got no {missing[0]}, expected {HARDWARE[missing[0]]}")
     return values
