@@ -9,7 +9,7 @@ from typing import Any
 
 from draftproof import store
 from draftproof.arrays import kind_of
-from draftproof.deadline import Ended, deadline_of
+from draftproof.deadline import Deadline, Ended, deadline_of
 from draftproof.declare import name_of, subject_of
 from draftproof.intercept.torch_operators import compiled_by
 from draftproof.models import EVERY_PREFIX
@@ -17,6 +17,7 @@ from draftproof.program import ProgramError, member, text_of_argument
 from draftproof.rehearsal import check_equal_calls, failed, rehearse
 from draftproof.results import FAILED, Interrupted, Refuted, Verdict, verdict_of
 from draftproof.serve import ask, tell
+from draftproof.shared_numbers import check_independent_rows
 from draftproof.subject import Declaration, Subject
 
 _LONGEST = 1 << 16  # letters of an instance; Linux takes arguments of at most 2^17 bytes
@@ -132,6 +133,9 @@ def check(
         begun = [gate["tier"] for gate in document["gates"]]
         unasked = [one for one in tiers or ("proof", "edge", "sampled") if one not in begun]
         document["gates"] += [{"tier": one, "status": "undecided", "note": deadline.over} for one in unasked]
+    elif not any(finding["status"] == FAILED for finding in findings):
+        with contextlib.suppress(Ended), deadline.watching(lambda: None):
+            _judge_rows(subject, deadline, document["gates"])
     notes += _notes(subject)
     verdict = verdict_of(
         document,
@@ -150,6 +154,16 @@ def check(
     if raises and verdict.status not in ("passed", "skipped"):
         raise Refuted(verdict)
     return verdict
+
+
+def _judge_rows(subject: Subject, deadline: Deadline, gates: list[dict[str, Any]]) -> None:
+    """Adds the check of shared_numbers.py to the edge tier, or to the sampled tier if there is no edge tier."""
+    gate = next((gate for tier in ("edge", "sampled") for gate in gates if gate["tier"] == tier), None)
+    if gate is None or (finding := check_independent_rows(subject, deadline)) is None:
+        return
+    gate.setdefault("findings", []).append(finding)
+    if finding["status"] == FAILED:
+        gate["status"] = FAILED
 
 
 def _check_instance(text: object) -> None:

@@ -160,6 +160,14 @@ def _requests(subject: Subject) -> list[tuple[Fields, Arrays, Callable[..., Any]
     return requests
 
 
+def batch_of_equal_rows(subject: Subject, count: int) -> tuple[Fields, Arrays]:
+    """Returns a request, without a tape, of `count` equal rows with V = 3. The first draft is accepted with probability
+    1/2, and the target of each position has a token with probability 1/2."""
+    rows = [([0.5, 0.25, 0.25], [0.25, 0.5, 0.25])] * count
+    fields = {"type": "verify", "id": 0, "vocabulary": 3, "randomness": "opaque"}
+    return fields, _as_declared(subject, _verify_arrays(subject, rows, 1))
+
+
 def _verify_arrays(subject: Subject, rows: list[tuple[list[float], list[float]]], first: int) -> Arrays:
     """Returns the arrays of a request, as probabilities. Row i of the batch has the pair rows[i] = (p, q) at every
     position. Drafts are the tokens first, first + 1, .. modulo V. In a tree the drafts are a path, or the children of

@@ -1,0 +1,58 @@
+"""Finds batched functions whose rows share random numbers, such as `torch.rand(1, L)` for a batch of B rows.
+
+Each row alone then has the right distribution, so that no other check shows it, but texts of one batch are accepted and
+rejected together. The function is called with many equal rows, whose first draft is accepted with probability 1/2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from draftproof.deadline import Deadline
+from draftproof.rehearsal import batch_of_equal_rows
+from draftproof.results import FAILED, PASSED
+from draftproof.subject import Subject
+
+CHECK = "independent_rows"
+ROWS, CALLS = 64, 16
+FEWEST = 8  # number of rows of a call that are compared at least
+
+# Correctness: a lossless function emits the first draft with probability 1/2 in each row. In 16 calls of 64 independent
+# rows all first tokens of each call are equal with probability 2^-1008. Of the second tokens, those after an accepted
+# draft, at least 8 in each call are compared, and the likeliest one has probability 1/2, so that all of them are equal
+# in each call with probability 2^-112 at most. If all calls have the same token, the function may be deterministic, and
+# nothing is concluded.
+
+
+def check_independent_rows(subject: Subject, deadline: Deadline) -> dict[str, Any] | None:
+    """Returns a finding in the form of the program's document, None for a function that the check does not apply to.
+
+    Raises: Ended, UnknownRandomness.
+    """
+    declared = subject.declaration
+    usual = declared.greedy == "no" and declared.tolerance == 0 and declared.most_rows >= ROWS
+    if not subject.batched or "verify" not in declared.functions or not usual or 0 < declared.most_vocabulary < 3:
+        return None
+    fields, arrays = batch_of_equal_rows(subject, ROWS)
+    before = subject.calls, subject.draw_log.copy(), subject.error, subject.alone, subject.rows, subject.answered
+    seen: list[tuple[set[int], set[int]]] = []
+    try:
+        for _ in range(CALLS):
+            _, reply = deadline.call(subject.answer, fields, arrays)
+            tokens, counts = reply["tokens"], reply["counts"]
+            if (reply["status"] != 0).any():
+                return None  # other checks report it
+            second = tokens[counts > 1, 1] if tokens.shape[1] > 1 else tokens[:0, 0]
+            seen.append((set(tokens[:, 0].tolist()), set(second.tolist()) if len(second) >= FEWEST else set()))
+    finally:
+        subject.calls, subject.draw_log, subject.error, subject.alone, subject.rows, subject.answered = before
+    finding = {"check": CHECK, "status": PASSED, "work": CALLS * ROWS}
+    for place, sets in zip(("first", "second"), zip(*seen, strict=True), strict=True):
+        compared = [found for found in sets if found]
+        if len(compared) > 1 and all(len(found) == 1 for found in compared) and len(set.union(*compared)) > 1:
+            return finding | {
+                "status": FAILED,
+                "evidence": f"{ROWS} rows with equal inputs have equal {place} tokens in each of {len(compared)} calls,"
+                " which differ between the calls: the rows of a batch share random numbers",
+            }
+    return finding

@@ -1,0 +1,71 @@
+"""Batched functions whose rows share random numbers fail, although each row has the right distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import draftproof
+
+FEW: dict[str, Any] = {"models": 3, "predictions": 32, "keep": False, "raises": False, "batched": True}
+
+
+def batched(shared: str) -> Callable[..., Any]:
+    """Returns a verifier of a batch: `shared` is coins, picks, or empty for a right one."""
+
+    def verify(p: Any, q: Any, drafts: Any, rng: Any) -> Any:
+        rows, length = drafts.shape
+        coins = rng.random((1 if shared == "coins" else rows, length))
+        picks = rng.random((1 if shared == "picks" else rows, 1))
+        row, step = np.arange(rows)[:, None], np.arange(length)
+        accepted = (coins * q[row, step, drafts] < p[row, step, drafts]).cumprod(1).sum(1)
+        weights = np.maximum(p - np.concatenate([q, np.zeros_like(p[:, :1])], 1), 0)[np.arange(rows), accepted]
+        weights = np.where(weights.any(1, keepdims=True), weights, p[np.arange(rows), accepted]).astype(float)
+        sums = weights.cumsum(1)
+        token = (sums <= picks * sums[:, -1:]).sum(1)
+        tokens = np.concatenate([drafts, np.full((rows, 1), -1)], 1)
+        tokens[np.arange(rows), accepted] = token
+        return np.where(np.arange(length + 1) <= accepted[:, None], tokens, -1)
+
+    return verify
+
+
+@pytest.mark.parametrize(
+    ("shared", "place", "scripted"), [("coins", "first", True), ("picks", "second", True), ("coins", "first", False)]
+)
+def test_rows_that_share_numbers_are_refuted(shared: str, place: str, scripted: bool) -> None:
+    tiers = ("proof", "edge") if scripted else ("sampled",)
+    verdict = draftproof.check(batched(shared), tier=tiers, scripted=scripted, **FEW)
+    (finding,) = verdict.failures
+    assert (finding.check, finding.tier) == ("independent_rows", tiers[-1])
+    assert f"64 rows with equal inputs have equal {place} tokens in each of 16 calls" in finding.evidence
+    assert verdict.status == "failed"
+
+
+def test_rows_with_numbers_of_their_own_pass() -> None:
+    verdict = draftproof.check(batched(""), tier=("proof", "edge"), **FEW)
+    assert verdict.status == "passed"
+    (finding,) = [one for one in verdict.findings if one.check == "independent_rows"]
+    assert finding.status == "passed"
+
+
+def test_a_function_without_random_numbers_is_not_judged_by_its_equal_rows() -> None:
+    def greedy(p: Any, q: Any, drafts: Any) -> Any:
+        accepted = (p[:, :-1].argmax(2) == drafts).cumprod(1).sum(1)
+        tokens = np.where(np.arange(drafts.shape[1] + 1) <= accepted[:, None], p.argmax(2), -1)
+        return tokens
+
+    verdict = draftproof.check(greedy, tier=("proof", "edge"), greedy="first", **FEW)
+    assert verdict.status == "passed"
+    assert "independent_rows" not in [one.check for one in verdict.findings]
+
+
+def test_a_constant_seed_is_noted_and_not_refuted_by_equal_rows() -> None:
+    def verify(p: Any, q: Any, drafts: Any) -> Any:
+        return batched("")(p, q, drafts, np.random.default_rng(3))
+
+    failures = draftproof.check(verify, tier=("proof", "edge"), **FEW).failures
+    assert "independent_rows" not in [finding.check for finding in failures]
