@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -121,6 +122,15 @@ def _form_of(value: Any) -> Any:
     return tuple(value.shape), value.stride(), value.data_ptr(), value.requires_grad
 
 
+def torch_for(place: str) -> Any:
+    """Returns torch. Raises: ImportError with `place` and what to install, if it is missing or cannot be imported."""
+    try:
+        return import_module("torch")
+    except ImportError as error:
+        wanted = "draftproof[torch] installed, as by `pip install draftproof[torch]`"
+        raise ImportError(f"{place}: got no torch ({error}), expected {wanted}", name="torch") from error
+
+
 class Arguments:
     """Converts numpy arrays to the arguments of a function. `kept` caches them, so that calls with equal arrays share
     one object."""
@@ -132,8 +142,7 @@ class Arguments:
         self._bytes = 0
         self._make: Callable[[str, NDArray[Any]], Argument]
         if kind == "torch":
-            import torch
-
+            torch = torch_for("arrays='torch'")
             wide = getattr(torch, dtype)
 
             def make(name: str, array: NDArray[Any]) -> Argument:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from draftproof import intercept
+from draftproof.arrays import torch_for
 from draftproof.intercept import numpy_generators, torch_operators
 from draftproof.intercept._scalars import here, imports_here, seed_for
 from draftproof.tape import DrawEntry, Ints, Tape
@@ -143,8 +144,7 @@ def generators_for(names: frozenset[str], seed: int | None, device: str, scripte
         # If the running call has a tape, this generator draws from the tape.
         made["rng"] = numpy_generators.default_rng(None if seed is None else seed_for(seed, "rng"))
     if "generator" in names:
-        import torch
-
+        torch = torch_for("generator")
         from draftproof.intercept import _torch_numbers
 
         made["generator"] = torch.Generator(device)

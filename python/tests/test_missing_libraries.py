@@ -102,3 +102,11 @@ def test_functions_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "torch")
     with pytest.raises(ImportError, match=r"draftproof.torch.ladder: got no torch \(.*expected draftproof\[torch\]"):
         _ = draftproof.torch.ladder
+
+
+def test_check_of_a_function_that_takes_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "torch")
+    with pytest.raises(ImportError, match=r"^arrays='torch': got no torch \(.*expected draftproof\[torch\]"):
+        draftproof.check(lambda p, q, drafts: [0], arrays="torch")
+    with pytest.raises(draftproof.FunctionFailed, match=r"generator: got no torch \(.*expected draftproof\[torch\]"):
+        draftproof.check(lambda p, q, drafts, generator: [0])

@@ -30,7 +30,7 @@ _first_seed = 0  # seed of the CPU's generator; torch gives it to generators of 
 
 
 def present() -> bool:
-    return "torch" in sys.modules
+    return sys.modules.get("torch") is not None
 
 
 @contextmanager

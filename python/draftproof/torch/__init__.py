@@ -18,6 +18,8 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
+from ..arrays import torch_for
+
 _module_of = {
     file.name: f"{__name__}.{folder}.{file.name}"
     for folder in ("verifiers", "drafters")
@@ -29,13 +31,7 @@ __all__ = sorted(_module_of)
 def __getattr__(name: str) -> Any:
     if name not in _module_of:
         raise AttributeError(f"draftproof.torch.{name}: got no such function, expected one of {', '.join(__all__)}")
-    try:
-        import_module("torch")
-    except ImportError as error:
-        wanted = "draftproof[torch] installed, as by `pip install draftproof[torch]`"
-        raise ImportError(
-            f"draftproof.torch.{name}: got no torch ({error}), expected {wanted}", name="torch"
-        ) from error
+    torch_for(f"draftproof.torch.{name}")
     function = getattr(import_module(_module_of[name]), name)
     globals()[name] = function
     return function
