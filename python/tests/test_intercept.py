@@ -57,6 +57,9 @@ OF_NUMPY: list[tuple[str, Callable[[], Any], list[float], Any, list[tuple[int, i
     ("legacy random", lambda: np.random.random(), [0.5], 0.5, [(COIN, 0, 53)]),
     ("legacy ranf", lambda: np.random.ranf(), [0.5], 0.5, [(COIN, 0, 53)]),
     ("legacy choice", lambda: np.random.choice(3, p=P), [-2.0], 1, [(PICK, 3, 0)]),
+    ("binomial", lambda: rng().binomial(1, 0.25), [0.8], 1, [(PICK, 2, 0)]),
+    ("binomials", lambda: np.random.binomial(2, [0.25, 1.0]), [0.8, 0.7, 0, 0], [1, 2], [(PICK, 2, 0)] * 4),
+    ("binomial 0", lambda: rng().binomial(0, 0.5, 2), [], [0, 0], []),
     ("legacy randint", lambda: np.random.randint(1, 5), [0.5], 3, [(INTEGER, 4, 0)]),
     ("legacy state", lambda: np.random.RandomState(3).uniform(), [0.5], 0.5, [(COIN, 0, 53)]),
     ("own bits", lambda: np.random.Generator(np.random.PCG64(3)).random(), [0.5], 0.5, [(COIN, 0, 53)]),
@@ -69,6 +72,14 @@ def test_a_method_is_a_function_of_the_tape(fn: Any, values: Any, wanted: Any, l
     result, tape = run(fn, [*values, 0.5])
     assert np.asarray(result).tolist() == wanted
     assert kinds(tape) == log
+
+
+def test_a_probability_of_a_binomial_is_checked() -> None:
+    for p in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="got p below 0, above 1 or NaN"):
+            run(lambda p=p: rng().binomial(1, p), [0.5])
+    with pytest.raises(UnknownRandomness, match="got n = 65, expected one number up to 64"):
+        run(lambda: rng().binomial(65, 0.5), [0.5])
 
 
 def test_shuffle_permutes_arrays_and_lists() -> None:

@@ -199,6 +199,23 @@ def multinomial(call: Call, n: Any, pvals: Any, size: Any = None) -> Any:
     return counts.reshape(lines.shape)
 
 
+@draws("binomial")
+def binomial(call: Call, n: Any, p: Any, size: Any = None) -> Any:
+    """Returns numbers of successes, each the sum of n picks of failure or success."""
+    chances = np.asarray(p, np.float64)
+    if np.ndim(n) or not 0 <= int(n) <= MOST_COUNTS:
+        refuse(call.tape, call.operator, f"got n = {n}, expected one number up to {MOST_COUNTS}")
+    if not ((chances >= 0) & (chances <= 1)).all():  # False for NaN
+        raise ValueError(f"{call.operator}: got p below 0, above 1 or NaN")
+    shape = _shape(size, chances)
+    success = np.broadcast_to(chances, shape).ravel()
+    call.note("pick", shape, "int64")
+    table = np.stack([1 - success, success], axis=1)
+    cells = elements.picks(call.tape, call.operator, table, int(n), True, call.stream)
+    counts = np.array(cells, np.int64).reshape(len(success), int(n)).sum(axis=1)
+    return counts.reshape(shape) if shape else int(counts[0])
+
+
 @draws("permutation")
 def permutation(call: Call, x: Any, axis: int = 0) -> Any:
     n = int(x) if np.ndim(x) == 0 else np.shape(x)[axis]
