@@ -177,9 +177,8 @@ bool PlaceSearch::change_reference(const std::vector<int>& of, std::vector<Ask>&
 }
 
 /// If the reference wins against every entry of another class at any ratio of their clocks, only its class has weight.
-/// This is so if p has one token, and the outcome of a race in which no entry wins is that of another token: the entries
-/// of that token differ from the reference, and win no race either. Marks these entries, and returns whether there are
-/// new ones.
+/// This is so if one token has all the weight, and a race that no entry wins has the outcome of another token. Entries
+/// without weight then differ from the reference, but win no race. Marks these entries. Returns whether it marked any.
 bool PlaceSearch::others_are_weightless() {
   const auto loses = [](const Pair& pair) { return pair.low_loses && pair.high_loses && !pair.third; };
   if (pairs_.empty() || !std::all_of(pairs_.begin(), pairs_.end(), loses)) return false;
@@ -216,7 +215,8 @@ void PlaceSearch::step_race(const std::vector<int>& of, std::vector<Ask>& asks) 
     other_ = heaviest.moved;
     race_ = Race::rest;
     for (int x = 0; x < node_.draw.size; ++x)
-      if (x != reference_ && of[static_cast<std::size_t>(x)] == of[static_cast<std::size_t>(reference_)] && may_win(x))
+      if (x != reference_ && of[static_cast<std::size_t>(x)] == of[static_cast<std::size_t>(reference_)] &&
+          may_win(x))
         ask_ends(other_, x, std::min(1.0, clock_of(heaviest)), asks);
     if (!asks.empty()) return;
   }
