@@ -31,13 +31,13 @@ TEXTS = [np.random.default_rng([4, i]).integers(0, V, size=12).tolist() for i in
 BY: dict[str, Any] = {"target_filter": Filter(0.7), "draft_filter": Filter(1.0, 8)}
 
 
-def llama(vocabulary: int = V) -> Any:
+def llama(vocabulary: int = V, seed: int = 0, layers: int = 2) -> Any:
     """Returns a random Llama. Large weights make its rows far from uniform."""
-    given = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2}
+    given = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": layers, "num_attention_heads": 2}
     config = transformers.LlamaConfig(
         vocab_size=vocabulary, initializer_range=0.4, max_position_embeddings=256, **given
     )
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     return transformers.LlamaForCausalLM(config).eval()
 
 
@@ -61,7 +61,8 @@ def test_the_prediction_is_that_of_tune_on_the_table_of_the_run(trees: Path, tmp
     asked = [str(trees), "--costs", str(tmp_path / "costs.json"), "-K", "1,2", "-L", "2,3", "--seed", "0", "--json"]
     assert tune(asked) == 0
     (batch,) = json.loads(capsys.readouterr().out)["batches"]
-    rates = {(one["verifier"], one["paths"], one["length"]): one["tokens_per_second"] for one in batch["settings"]}
+    whole = [one for one in batch["settings"] if one["policy"] is None]
+    rates = {(one["verifier"], one["paths"], one["length"]): one["tokens_per_second"] for one in whole}
     names = {"single_draft": "token_path", "block_verification": "block", "ladder": "ladder_tree"}
     for entry in result["settings"]:
         if entry["shape"] == "2-1":
@@ -72,6 +73,37 @@ def test_the_prediction_is_that_of_tune_on_the_table_of_the_run(trees: Path, tmp
         assert entry["predicted"]["tokens_per_second"] == pytest.approx(rates[name, shape.paths, shape.length])
     assert found["plain_tokens_per_second"] == pytest.approx(batch["plain"]["tokens_per_second"])
     assert sum(entry["predicted"] is not None for entry in result["settings"]) == 2 + 5
+
+
+def test_drafts_of_a_second_model(trees: Path, tmp_path: Path, capsys: Any) -> None:
+    """The drafts are those of another model, with its own layers: a copy of the target as its draft accepts all, another
+    model does not; both have the prediction of trees that were drawn from them."""
+    given: dict[str, Any] = {"drafts": ["model"], "shapes": ["1x3", "2x3"], "tokens": 24, "rounds": 2}
+    options: dict[str, Any] = {"positions": 8, "context": 32, "skip": 2, "continue_tokens": 16, "trees": Trees(2, 3)}
+    paths = {}
+    for name, draft in (("equal", llama()), ("other", llama(seed=1, layers=1))):
+        paths[name] = tmp_path / f"{name}.npz"
+        capture(llama(), draft, TEXTS, paths[name], **options)
+        result = decode(llama(), TEXTS, draft=draft, predict=paths[name], **given)
+        (ladder,) = (one for one in result["settings"] if one["verifier"] == "ladder")
+        measured, predicted = ladder["accepted_per_call"], ladder["predicted"]["tokens_per_step"] - 1
+        if name == "equal":
+            assert measured == predicted == 3
+        else:
+            # Two random models; the captured contexts are not those of the run, so the two figures differ.
+            assert 0 < measured < 2.5 and 0 < predicted < 2.5
+        passes = result["prediction"]["costs"]["draft_pass"]
+        assert [one["tokens"] for one in passes] == [1, 2]  # the second path of a tree may have other tokens
+    llama().save_pretrained(tmp_path / "target")
+    llama(seed=1, layers=1).save_pretrained(tmp_path / "draft")
+    (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, TEXTS)))
+    asked = ["--target", str(tmp_path / "target"), "--draft", str(tmp_path / "draft"), "--tokens", "6", "--rounds", "1"]
+    asked += ["--texts", str(tmp_path / "texts.jsonl"), "--drafts", "model", "--shape", "2x3", "-q", "--predict"]
+    assert command.run_command([*asked, str(paths["other"])]) == 0
+    text = capsys.readouterr().out
+    assert f"draft model: {tmp_path / 'draft'}" in text and "tune chooses model 2x3 " in text
+    assert command.run_command([*asked, str(paths["equal"])]) == 2
+    assert "predict: got trees of the draft LlamaForCausalLM, weights" in capsys.readouterr().err
 
 
 def test_the_command_shows_both(trees: Path, tmp_path: Path, capsys: Any) -> None:
@@ -111,7 +143,13 @@ def test_captures_of_other_rows_are_refused_before_the_run(trees: Path, tmp_path
     refused(".", r"predict: got '.', expected the path of a file")
     refused(5, "predict: got 5, expected the path of a file")
     refused(model, "predict: got trees drawn from LlamaForCausalLM without layers 1, expected trees drawn from ngram")
-    refused(trees, "predict: got trees with V = 32, expected V = 48", llama(48))
+    refused(trees, "predict: got trees of the target LlamaForCausalLM, weights .*, expected trees of", llama(seed=1))
+    unnamed = tmp_path / "unnamed.npz"
+    unnamed.write_bytes(trees.read_bytes())
+    about = json.loads(trees.with_suffix(".json").read_text())
+    del about["models"]  # as in a file that another program wrote
+    unnamed.with_suffix(".json").write_text(json.dumps(about))
+    refused(unnamed, "predict: got trees with V = 32, expected V = 48", llama(48))
     other = Settings(draft_skip_layers=(0,), **BY)
     with pytest.raises(CaptureError, match=r"got trees of a draft with quantise_draft None and without layers \(1,\)"):
         decode(llama(), TEXTS, other, predict=model, drafts=["model"], shapes=["1x2"], rounds=1, tokens=4)

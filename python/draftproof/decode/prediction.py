@@ -43,7 +43,7 @@ class Prediction:
         path = path_of("predict", capture)
         if trees_of(path) is None:
             raise CaptureError("predict", str(path), "a file of captured trees, as `capture --trees` writes it")
-        _check_metadata(path, models.settings, source)
+        _check_metadata(path, models, source)
         used = prompts[: models.settings.rounds]
         # The texts grow by `tokens` during a run; a pass is timed at the middle of this growth.
         self.context = sum(map(len, used)) // len(used) + models.settings.tokens // 2
@@ -85,18 +85,20 @@ def key_of(setting: Setting, known: Sequence[str]) -> tuple[str, int, int] | Non
     return name if name in known else f"{name}_tree", setting.shape.paths, setting.shape.length
 
 
-def _check_metadata(capture: Path, settings: Settings, source: str) -> None:
-    """Raises: CaptureError for trees of another source of drafts, `model` or `ngram`, of other changes of the target to
-    a draft, or of other filters."""
-    path = capture.with_suffix(".json")
+def _check_metadata(capture: Path, opened: Models, source: str) -> None:
+    """Raises: CaptureError for trees of another source of drafts, `model` or `ngram`, of other models, of other changes
+    of the target to a draft, or of other filters."""
+    settings, path = opened.settings, capture.with_suffix(".json")
     try:
         metadata = json.loads(path.read_bytes())
         options, models = json.loads(metadata["options"]), json.loads(metadata["models"])
+        known = {side: (about.get("device"), about.get("weights")) for side, about in models.items()}
         # Paths are drawn from the first draft.
-        kind = models[min(name for name in models if name != "target")]["kind"]
+        drawn_from = min(name for name in models if name != "target")
+        kind = models[drawn_from]["kind"]
         found = [Filter(**options[name]) for name in ("target_filter", "draft_filter")]
         changes = options["quantise_draft"], tuple(options["draft_skip_layers"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return  # The file is not written by `capture`, and does not state its filters.
     if (kind == "ngram") != (source == "ngram"):
         raise CaptureError("predict", f"trees drawn from {metadata.get('draft')}", f"trees drawn from {source} drafts")
@@ -104,6 +106,14 @@ def _check_metadata(capture: Path, settings: Settings, source: str) -> None:
     if source == "model" and [str(one) for one in changes] != [str(one) for one in asked]:
         texts = [f"a draft with quantise_draft {bits} and without layers {layers}" for bits, layers in (changes, asked)]
         raise CaptureError("predict", f"trees of {texts[0]}", texts[1])
+    for side, own in (("target", opened.target), (drawn_from, opened.draft)):
+        if own is None or (side != "target" and source != "model"):
+            continue
+        (device, weights), now = known.get(side, (None, None)), own.describe()
+        # On another device the same weights may have another type, and then another hash.
+        if device == now["device"] and weights != now["weights"]:
+            other = f"trees of the {side} {metadata.get(side)}, weights {weights}"
+            raise CaptureError("predict", other, f"trees of {own.name}, weights {now['weights']}")
     wanted = [settings.target_filter, settings.draft_filter]
     if found != wanted:
         names = [
