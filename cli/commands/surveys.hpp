@@ -148,6 +148,7 @@ struct SurveyPolicies {
   SourceChoice rows;
   PolicySurveyOptions options;
   std::string head = "overlap";
+  std::vector<std::string> verifiers{"token_path"};
   int instances = 60;
 
   void declare(CLI::App& app) {
@@ -182,6 +183,11 @@ struct SurveyPolicies {
         ->check(many())
         ->capture_default_str();
     app.add_option("--policy", options.policies, "only these policies")->type_name(no_file)->delimiter(',');
+    app.add_option("--verifier", verifiers, "verifiers of the kept drafts; one row for each")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"token_path", "block", "sample_and_match"}))
+        ->capture_default_str();
+    app.add_flag("--sizes", options.sizes, "add the draft passes and verified drafts of batches to the JSON result");
     app.add_flag("--mutants", options.mutants, "include the mutants (policies with a known bug)");
     app.add_option("--instances", instances, "small batches on which each property is checked; 0: no checks")
         ->check(between(0, 1'000'000))
@@ -191,6 +197,11 @@ struct SurveyPolicies {
   int run(const Session& session) {
     session.set(options);
     options.head = head == "overlap" ? ConfidenceHead::overlap : ConfidenceHead::largest;
+    options.rules.clear();
+    for (const VerifyRule rule : all_verify_rules)
+      if (std::any_of(verifiers.begin(), verifiers.end(),
+                      [rule](const std::string& given) { return verifier_of(rule, true).starts_with(given); }))
+        options.rules.push_back(rule);
     SourceOptions opened = rows.options;
     opened.seed = session.seed;
     std::vector<std::unique_ptr<PathSource>> sources;

@@ -173,6 +173,11 @@ Section table_of(const DemoResult& result) {
   section.after = {
       "  ns: processor time to draw, decide and count one tuple on the first source. -: no gap, or no known "
       "optimum."};
+  for (const SurveyedSource& item : result.surveyed)
+    if (item.source->describe().value("truncated", false))
+      section.after.push_back(
+          fmt::format("  {} has the likeliest tokens of each row; the others count as one token (docs/captures.md).",
+                      name_of(item)));
   if (left_out > 0)
     section.after.push_back(fmt::format("  {} that run only on small vocabularies {} in the complete tables.",
                                         counted(left_out, "scheme"), left_out == 1 ? "is" : "are"));

@@ -22,7 +22,24 @@ Cell verdict_of(const PolicyRow& row, const std::vector<Finding>& findings) {
   return findings.empty() ? Cell{"not checked", Tone::faint} : Cell{"passed", Tone::good};
 }
 
-ResultRow row_of(const PolicySurvey& survey, const PolicyRow& row, const std::vector<Finding>& findings) {
+/// Returns the name of the row's verifier.
+std::string name_of(VerifyRule rule) {
+  return rule == VerifyRule::matching ? "sample_and_match" : std::string(verifier_of(rule, true));
+}
+
+/// Returns the numbers of batches by the size of their step.
+nlohmann::ordered_json sizes_of(const PolicyTally& tally) {
+  auto sizes = nlohmann::ordered_json::array();
+  for (const auto& [size, batches] : tally.sizes)
+    sizes.push_back({{"draft_passes", size.passes},
+                     {"longest", size.longest},
+                     {"verified", size.verified},
+                     {"batches", batches}});
+  return sizes;
+}
+
+ResultRow row_of(const PolicySurvey& survey, const PolicyRow& row, const std::vector<Finding>& findings,
+                 bool several_verifiers, bool with_sizes) {
   const PolicyTally& tally = row.tally;
   const double verified = survey.per_request(tally.verified), accepted = survey.per_request(tally.accepted);
   const std::optional<double> efficiency = verified > 0 ? std::optional(accepted / verified) : std::nullopt;
@@ -30,7 +47,8 @@ ResultRow row_of(const PolicySurvey& survey, const PolicyRow& row, const std::ve
   ResultRow line;
   line.data("policy", name).cell("policy", {name, row.policy->kind() == Kind::mutant ? Tone::bad : Tone::plain});
   line.text("verdict", "exact?", verdict_of(row, findings));
-  line.data("verifier", row.matching ? "sample_and_match" : "token_path");
+  line.data("verifier", name_of(row.rule));
+  if (several_verifiers) line.cell("verifier", {name_of(row.rule)});
   line.fixed("verified", "verified", verified, 4).data("accepted", accepted);
   line.data("standard_error", survey.standard_error(tally));
   line.number("accepted", {fmt::format("{:.4f} ±{:.4f}", accepted, survey.standard_error(tally))});
@@ -39,6 +57,7 @@ ResultRow row_of(const PolicySurvey& survey, const PolicyRow& row, const std::ve
   line.fixed("best", "best", row.best, 4);
   const bool compared = row.best && *row.best > 0;
   line.number("of best", {compared ? fmt::format("{:.1f} %", 100 * accepted / *row.best) : "-"});
+  if (with_sizes) line.data("reads_past", reads_past(row)).data("sizes", sizes_of(tally));
   return line;
 }
 
@@ -70,7 +89,8 @@ Document report_policy_survey(std::span<const SurveyedPolicies> surveyed, const 
                                complete ? "" : " (stopped early)")}};
     for (std::size_t i = 0; i < item.survey.rows.size(); ++i)
       section.table.add(entry["rows"], row_of(item.survey, item.survey.rows[i],
-                                              item.findings.empty() ? std::vector<Finding>{} : item.findings[i]));
+                                              item.findings.empty() ? std::vector<Finding>{} : item.findings[i],
+                                              options.rules != std::vector{VerifyRule::token}, options.sizes));
     data["sources"].push_back(std::move(entry));
     document.sections.push_back(std::move(section));
   }

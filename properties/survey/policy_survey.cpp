@@ -37,6 +37,7 @@ struct Tallies {
       policies[i].accepted += other.policies[i].accepted;
       policies[i].emitted += other.policies[i].emitted;
       policies[i].accepted_squared += other.policies[i].accepted_squared;
+      for (const auto& [size, count] : other.policies[i].sizes) policies[i].sizes[size] += count;
     }
     batches += other.batches;
     requests += other.requests;
@@ -53,6 +54,13 @@ struct Drafted {
   std::vector<std::vector<double>> rows{};  ///< q before each draft
   std::vector<double> confidence{1};        ///< the confidence after 0, 1, .. drafts
   int passes = 0, matches = 0;              ///< number of drafts that pass token verification, and sample-and-match
+  std::vector<int> block{};                 ///< drafts that block verification accepts of the first 0, 1, .. drafts
+
+  /// Returns how many of the first `kept` drafts the rule accepts if it gets only these.
+  int accepted(VerifyRule rule, int kept) const {
+    if (rule == VerifyRule::block) return block.empty() ? 0 : block[static_cast<std::size_t>(kept)];
+    return std::min(rule == VerifyRule::token ? passes : matches, kept);
+  }
 };
 
 class BatchWorker {
@@ -65,6 +73,9 @@ class BatchWorker {
         shape_{.drafts = 1, .length = options.length, .branching = {}, .stem = 0},
         drafter_{*path_registry().drafter("iid_paths")},
         verifier_{path_registry().verifier("token_path")->simulate_on(*contexts_, shape_)},
+        block_{std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.rule == VerifyRule::block; })
+                   ? path_registry().verifier("block")->simulate_on(*contexts_, shape_)
+                   : nullptr},
         legal_(static_cast<std::size_t>(source.vocabulary()), 1) {}
 
   void batch(std::uint64_t n, Tallies& tally) {
@@ -95,6 +106,7 @@ class BatchWorker {
  private:
   static constexpr std::uint64_t policy_stream = 0x73656c656374ull;  ///< not used for drafts or verification
   static constexpr std::uint64_t coin_stream = 0x636f696e73ull;
+  static constexpr std::uint64_t block_stream = 0x626c6f636bull;
 
   /// Drafts and verifies the previous step, and drafts the surveyed step.
   void two_steps(std::uint64_t request, Drafted& past, Drafted& now, int& accepted) {
@@ -113,6 +125,19 @@ class BatchWorker {
       tree = &drawn(context, 2 * request + 1);
     }
     read(*tree, 2 * request + 1, now);
+    if (block_) verify_blocks(*tree, 2 * request + 1, now);
+  }
+
+  /// Verifies the first 0, 1, .. drafts of a chain as a block, with the same random numbers for each number of drafts.
+  void verify_blocks(const DraftTree& tree, std::uint64_t address, Drafted& drafted) {
+    drafted.block = {0};
+    DraftTree kept(tree.context(DraftTree::root));
+    for (int u = DraftTree::root, last = DraftTree::root; !tree.leaf(u);) {
+      u = *tree.children(u).begin();
+      last = kept.draw(last, tree.token(u), tree.context(u));
+      Philox random(options_.seed ^ block_stream, address, Philox::Role::verify);
+      drafted.block.push_back(kept.depth(block_->decide(kept, {}, random).node));
+    }
   }
 
   /// Returns the difference between the numbers of a trial and of a trial with another stored path, which starts in the
@@ -182,18 +207,26 @@ class BatchWorker {
   }
 
   void count(const PolicyRow& row, const KeptDrafts& kept, PolicyTally& tally) const {
-    const SelectionCut cut = rule_of(row).cut;
+    const SelectionRule& policy = rule_of(row);
+    const SelectionCut cut = policy.cut;
+    const bool reads_drafts = cut != SelectionCut::before_verification || policy.matching_alone;
     std::uint64_t accepted = 0;
+    StepSize size{.passes = 0, .longest = 0, .verified = 0};
     for (std::size_t r = 0; r < drafted_.size(); ++r) {
       const Drafted& drafted = drafted_[r];
       const auto most = static_cast<int>(std::count(kept[r].begin() + 1, kept[r].end(), true));
-      const int passes = row.matching ? drafted.matches : drafted.passes;
+      const auto all = static_cast<int>(drafted.tokens.size());
+      const int verified = cut == SelectionCut::before_verification ? most : all;
+      const int passes = drafted.accepted(row.rule, verified);
       const int emitted = cut == SelectionCut::after ? std::min(passes + 1, most) : std::min(passes, most) + 1;
-      tally.verified +=
-          cut == SelectionCut::before_verification ? static_cast<std::uint64_t>(most) : drafted.tokens.size();
+      tally.verified += static_cast<std::uint64_t>(verified);
       tally.emitted += static_cast<std::uint64_t>(emitted);
       accepted += static_cast<std::uint64_t>(std::min(passes, most));
+      size.passes = std::max(size.passes, reads_drafts ? all : std::min(most + policy.reads_row, all));
+      size.longest = std::max(size.longest, verified);
+      size.verified += verified;
     }
+    ++tally.sizes[size];
     tally.accepted += accepted;
     tally.accepted_squared += accepted * accepted;
   }
@@ -205,6 +238,7 @@ class BatchWorker {
   TreeShape shape_;
   const AnyTreeDrafter& drafter_;
   PathDeciderPtr<RatioTable, Philox> verifier_;
+  PathDeciderPtr<RatioTable, Philox> block_;  ///< null unless a row is verified as a block
   DraftTree tree_;
   std::vector<Drafted> drafted_;
   std::vector<std::uint8_t> legal_;  ///< 1 for every token: captures have no grammar
@@ -266,14 +300,16 @@ void add_bounds(const PathSource& source, const PolicySurveyOptions& options, co
   for (const auto& [context, count] : counts.starts) starts.emplace_back(context, survey.per_request(count));
   const SelectionBound<double> bound(*contexts, std::move(starts), options.length);
   for (PolicyRow& row : survey.rows)
-    if (!row.matching && rule_of(row).cut == SelectionCut::before_verification)
+    if (row.rule == VerifyRule::token && rule_of(row).cut == SelectionCut::before_verification)
       row.best = bound.at(survey.per_request(row.tally.verified)).bound;
 }
 
 }  // namespace
 
+bool reads_past(const PolicyRow& row) { return rule_of(row).reads_past; }
+
 bool fails(const PolicyRow& row, const Finding& finding) {
-  return finding.status == Status::failed && !(row.matching && finding.property == "non_anticipation");
+  return finding.status == Status::failed && !(rule_of(row).matching_alone && finding.property == "non_anticipation");
 }
 
 double PolicySurvey::standard_error(const PolicyTally& tally) const {
@@ -291,8 +327,11 @@ std::vector<PolicyRow> plan_policies(const PolicySurveyOptions& options) {
     const auto& names = options.policies;
     const bool named = std::find(names.begin(), names.end(), policy->info().name) != names.end() ||
                        std::find(names.begin(), names.end(), policy->qualified_name()) != names.end();
-    if (named || (names.empty() && (options.mutants || policy->kind() == Kind::verifier)))
-      rows.push_back({.policy = policy, .matching = policy->subject().matching_alone});
+    if (!named && !(names.empty() && (options.mutants || policy->kind() == Kind::verifier))) continue;
+    if (policy->subject().matching_alone)
+      rows.push_back({.policy = policy, .rule = VerifyRule::matching});
+    else
+      for (const VerifyRule rule : options.rules) rows.push_back({.policy = policy, .rule = rule});
   }
   for (const std::string& name : options.policies)
     if (std::none_of(rows.begin(), rows.end(), [&](const PolicyRow& row) {

@@ -2,7 +2,7 @@
 // with the most that any non-anticipating policy gets accepted at the same mean number of verified drafts
 // (selection_bound.hpp).
 //
-// A batch has several requests that share a budget. Each request drafts one chain from q, and token verification, or
+// A batch has several requests that share a budget. Each request drafts one chain from q, and each chosen verifier, or
 // sample-and-match for a policy that is exact only with it, decides about the drafts that the policy keeps. All
 // policies get the same batches and the same random numbers, so the difference between two policies varies less than
 // either result.
@@ -13,14 +13,17 @@
 #pragma once
 
 #include <atomic>
+#include <compare>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <draftproof/captures/path_source.hpp>
 #include <draftproof/properties/components/component.hpp>
+#include <draftproof/properties/components/verify_rule.hpp>
 
 namespace draftproof {
 
@@ -38,6 +41,8 @@ struct PolicySurveyOptions {
   std::vector<double> cost{1};      ///< SelectionView::cost
   ConfidenceHead head = ConfidenceHead::overlap;
   std::vector<std::string> policies{};  ///< empty: all
+  std::vector<VerifyRule> rules{VerifyRule::token};
+  bool sizes = false;  ///< whether the report has the sizes of steps
   bool mutants = false;
   std::uint64_t seed = 1;
   int threads = 0;  ///< 0: all processors
@@ -48,23 +53,37 @@ struct PolicySurveyOptions {
   int most_verified() const { return budget > 0 ? budget : (requests * length + 1) / 2; }
 };
 
+/// The numbers that decide how long a step of a batch takes.
+struct StepSize {
+  /// Draft passes until the policy has decided about every request: all L if it reads the drafts that it drops;
+  /// otherwise one for each kept draft of the longest request, and one for the row at which the policy stops, if it
+  /// reads that row.
+  int passes;
+  int longest;   ///< most verified drafts of a request
+  int verified;  ///< verified drafts of all requests
+  auto operator<=>(const StepSize&) const = default;
+};
+
 /// Counts of one policy over all batches.
 struct PolicyTally {
   std::uint64_t verified = 0, accepted = 0, emitted = 0;
-  std::uint64_t accepted_squared = 0;  ///< sum over batches of the squared number of accepted drafts
+  std::uint64_t accepted_squared = 0;         ///< sum over batches of the squared number of accepted drafts
+  std::map<StepSize, std::uint64_t> sizes{};  ///< numbers of batches
 };
 
 /// The result for one policy.
 struct PolicyRow {
   const AnyComponent* policy = nullptr;
-  bool matching = false;  ///< whether sample-and-match verifies, not token verification
+  VerifyRule rule = VerifyRule::token;
   PolicyTally tally{};
   /// The largest mean number of accepted drafts of a request that a non-anticipating policy has at this policy's mean
-  /// number of verified drafts. Absent if there are too many prefixes, and for policies that cut the output after
-  /// verification or need sample-and-match.
+  /// number of verified drafts. Absent if there are too many prefixes, for policies that cut the output after
+  /// verification, and for other verifiers than token verification.
   std::optional<double> best{};
 };
 
+/// Whether the row's policy reads results of the previous step.
+bool reads_past(const PolicyRow& row);
 /// Whether the finding on the row's policy is a failure. A policy for sample-and-match alone may use the drafts'
 /// tokens, so a failure of its property "non_anticipation" does not count.
 bool fails(const PolicyRow& row, const Finding& finding);

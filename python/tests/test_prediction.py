@@ -76,8 +76,8 @@ def test_the_prediction_is_that_of_tune_on_the_table_of_the_run(trees: Path, tmp
 
 
 def test_drafts_of_a_second_model(trees: Path, tmp_path: Path, capsys: Any) -> None:
-    """The drafts are those of another model, with its own layers: a copy of the target as its draft accepts all, another
-    model does not; both have the prediction of trees that were drawn from them."""
+    """A draft that is equal to the target is always accepted, another model is not. Each has the prediction of trees
+    that were drawn from it."""
     given: dict[str, Any] = {"drafts": ["model"], "shapes": ["1x3", "2x3"], "tokens": 24, "rounds": 2}
     options: dict[str, Any] = {"positions": 8, "context": 32, "skip": 2, "continue_tokens": 16, "trees": Trees(2, 3)}
     paths = {}

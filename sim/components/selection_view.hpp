@@ -44,6 +44,9 @@ struct SelectionPolicy {
   static constexpr bool trees = true;  ///< whether it supports trees; otherwise only chains
   static constexpr bool matching_alone =
       false;  ///< whether it is exact for sample-and-match only, whose tokens do not depend on the drafts
+  static constexpr bool reads_past = false;  ///< whether it reads results of the previous step
+  static constexpr bool reads_row =
+      true;  ///< whether its decision about a draft reads the row that the draft is drawn from, or its confidence
 };
 
 template <class Scalar>

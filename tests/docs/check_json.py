@@ -32,7 +32,7 @@ COMMANDS = [
       "--instances", "0"], 0),
     (["survey-policies", "data/stories512_trees.npz", "--batches", "100", "--instances", "5", "--timings"], 0),
     (["survey-policies", "zipf:vocabulary=40,positions=9", "-L", "8", "--batches", "10", "--instances", "0",
-      "--policy", "row_maximum"], 0),
+      "--policy", "row_maximum", "--verifier", "token_path,block", "--sizes"], 0),
     (["check", "k_seq", "--profile", "quick", "--tier", "proof,edge"], 0),
     (["check", "kseq_rho_one", "--tier", "proof"], 1), (["check", "--list"], 0),
     (["check", "--adapter", ADAPTER + "wrong_verifier.py residual_of_p", "--profile", "quick"], 1),

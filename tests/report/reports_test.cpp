@@ -242,6 +242,30 @@ TEST(DemoReport, CountsWrongDraftersOfBothLevelsApartFromComponents) {
   EXPECT_EQ(data["caught_by"], (Json{{"some_distribution", 1}}));
 }
 
+TEST_F(Surveyed, TheDemoNamesATruncatedSource) {
+  const KillMatrix bugs;
+  const auto notes = [&](const std::string& capture) {
+    report(0.9, false);
+    const Source source = Source::open(std::string(DRAFTPROOF_SOURCE_DIR) + "/data/" + capture);
+    surveyed_.source = &source;
+    const Document document = report_demo({.surveyed = {&surveyed_, 1},
+                                           .proofs = {},
+                                           .path_proofs = {},
+                                           .bugs = &bugs,
+                                           .drafts = 1,
+                                           .tables = "",
+                                           .page = ""});
+    EXPECT_EQ(document.sections.at(1).table.columns.at(1).title, capture.substr(0, capture.find('_')));
+    std::string all;
+    for (const std::string& line : document.sections.at(1).after) all += line + "\n";
+    return all;
+  };
+  EXPECT_NE(
+      notes("smollm2_positions.npz").find("  smollm2 has the likeliest tokens of each row; the others count as one"),
+      std::string::npos);
+  EXPECT_EQ(notes("stories512_positions.npz").find("likeliest"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace draftproof
 

@@ -51,6 +51,7 @@ struct SelectionRule {
   bool trees, matching_alone;
   Keep keep;
   KeepSimulated keep_simulated{};  ///< the same policy in simulations; empty for policies of called programs
+  bool reads_past = false, reads_row = true;
 
   const ComponentInfo& info() const { return *described; }
   /// Whether the policy supports the drafts of the case.

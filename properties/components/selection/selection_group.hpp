@@ -37,7 +37,7 @@ SelectionRule selection_rule() {
       return kept;
     }
   };
-  return {&P::info, P::cut, P::trees, P::matching_alone, keep, keep};
+  return {&P::info, P::cut, P::trees, P::matching_alone, keep, keep, P::reads_past, P::reads_row};
 }
 
 struct SelectionGroup {

@@ -17,7 +17,7 @@ from ..tune.costs import TORCH_NAMES, Costs, costs_of
 from ..tune.ranking import Choice, Tuned, ranked
 from ..tune.settings import Survey, lossless_of, survey
 from .models import Models
-from .settings import Setting, Settings
+from .settings import Setting
 
 
 class Prediction:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from .costs import CostError, Costs, OutOfTable, Seconds, derived_costs, read_costs
+from .policies import with_policies
 from .ranking import Choice, Tuned, ranked
 from .settings import Setting, Survey, survey
 
@@ -26,6 +27,7 @@ __all__ = [
     "ranked",
     "read_costs",
     "survey",
+    "with_policies",
 ]
 
 

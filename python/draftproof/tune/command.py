@@ -14,6 +14,7 @@ from draftproof.files import writable, written
 from draftproof.program import BAD_INPUT, PASSED, Parser, ProgramError, ProgramNotFound, say, short
 from draftproof.results import for_plots
 from draftproof.tune.costs import HARDWARE, CostError, Costs, OutOfTable, derived_costs, parse_hardware, read_costs
+from draftproof.tune.policies import with_policies
 from draftproof.tune.ranking import Tuned, ranked
 from draftproof.tune.settings import Survey, survey
 
@@ -50,6 +51,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--default", metavar="VERIFIER[:K[:L]]",
                         help="setting of the engine now [a chain of single drafts at its fastest length]")  # fmt: skip
     parser.add_argument("--verifier", metavar="NAME,..", help="only these verifiers")
+    parser.add_argument("--policy", metavar="NAME,..",
+                        help="only these selection policies, or none: docs/selection.md [all]")  # fmt: skip
     parser.add_argument(
         "--samples", type=int, default=8192, help="steps, or draft tuples, to simulate for each setting (8192)"
     )
@@ -102,21 +105,45 @@ def _run(given: argparse.Namespace) -> int:
         given.lengths,
         samples=given.samples,
         options=_options(given),
-        verifiers=given.verifier.split(",") if given.verifier else (),
+        verifiers=_names(given.verifier),
     )
     if given.vocabulary is not None:
         found = replace(found, vocabulary=given.vocabulary)
     default = _default(given.default, found)
-    tuned = [
-        ranked(found, costs, batch=batch, context=context, default=default, confidence=given.confidence)
-        for batch, context in places
-    ]
+    tuned = []
+    for batch, context in places:
+        surveyed = _with_policies(given, found, costs, batch, context)
+        found = replace(found, left_out={**found.left_out, **surveyed.left_out})
+        tuned.append(
+            ranked(surveyed, costs, batch=batch, context=context, default=default, confidence=given.confidence)
+        )
     if given.plot:
         _plot(pyplot, tuned, given.plot)
     print(
         json.dumps(_document(found, costs, tuned), indent=1) if given.json else _text(found, costs, tuned, given.best)
     )
     return PASSED
+
+
+def _names(text: str | None) -> list[str]:
+    return text.split(",") if text else []
+
+
+def _with_policies(given: argparse.Namespace, found: Survey, costs: Costs, batch: int, context: int) -> Survey:
+    """Returns the survey with the settings of selection policies, which choose drafts of one path."""
+    if given.policy == "none" or (given.paths and 1 not in given.paths):
+        return found
+    return with_policies(
+        found,
+        costs,
+        batch=batch,
+        context=context,
+        lengths=given.lengths,
+        samples=given.samples,
+        options=_options(given),
+        verifiers=_names(given.verifier),
+        policies=_names(given.policy),
+    )
 
 
 def _costs(given: argparse.Namespace) -> Costs:
@@ -169,12 +196,14 @@ def _default(text: str | None, found: Survey) -> tuple[str, int, int | None]:
     return name, values[0] if values else 1, values[1] if len(values) > 1 else None
 
 
-def _notes(found: Survey, costs: Costs) -> list[str]:
+def _notes(found: Survey, costs: Costs, tuned: Sequence[Tuned]) -> list[str]:
     notes = ["intervals cover the simulated steps and the timings, not the choice of texts in the capture"]
     if found.approximate:
         notes.append("the capture has single positions: tokens of L > 1 are products of their rates, an approximation")
     if found.truncated:
         notes.append("the capture is truncated: its rest counts as one token, so that tokens per step are too high")
+    if any(one.setting and one.setting.policy for ranking in tuned for one in ranking.choices):
+        notes.append("policies read the largest entry of a row of q as its confidence; their own time counts as 0")
     if not costs.verifiers:
         notes.append("the table has no times of verifiers: they count as 0")
     return notes
@@ -184,7 +213,7 @@ def _text(found: Survey, costs: Costs, tuned: Sequence[Tuned], best: int) -> str
     lines = [f"{found.source}: target {costs.target or '?'}, draft {costs.draft or '?'}, {costs.device or '?'}"]
     lines += [one.text(best) for one in tuned]
     lines += [f"left out: {name}: {reason}" for name, reason in found.left_out.items()]
-    return "\n".join([*lines, *(f"note: {note}" for note in _notes(found, costs))])
+    return "\n".join([*lines, *(f"note: {note}" for note in _notes(found, costs, tuned))])
 
 
 def _document(found: Survey, costs: Costs, tuned: Sequence[Tuned]) -> dict[str, Any]:
@@ -194,7 +223,7 @@ def _document(found: Survey, costs: Costs, tuned: Sequence[Tuned]) -> dict[str, 
         "vocabulary": found.vocabulary,
         "costs": {"target": costs.target, "draft": costs.draft, "device": costs.device},
         "approximate": found.approximate,
-        "notes": _notes(found, costs),
+        "notes": _notes(found, costs, tuned),
         "left_out": found.left_out,
         "batches": [
             {

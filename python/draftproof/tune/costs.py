@@ -54,7 +54,8 @@ class Entry:
 @dataclass(frozen=True)
 class Costs:
     """`passes`: entries by name of the pass. `verifiers`: entries by verifier; if empty, the time of every verifier is
-    taken as 0. `merged`: whether a pass reads drafts with equal prefixes once."""
+    taken as 0. `merged`: whether a pass reads drafts with equal prefixes once. `packed`: whether texts of a batch that
+    have different numbers of drafts take the time of their mean number, instead of the largest."""
 
     target: str
     draft: str
@@ -63,6 +64,7 @@ class Costs:
     verifiers: Mapping[str, Sequence[Entry]]
     document: Mapping[str, Any]
     merged: bool = False
+    packed: bool = False
 
     def batches(self) -> list[int]:
         """Returns the batch sizes for which both passes were timed."""
@@ -74,14 +76,17 @@ class Costs:
         target, draft = ({entry.key[1] for entry in self.passes[name] if entry.key[0] == batch} for name in PASSES)
         return sorted(target & draft)
 
-    def of_pass(self, name: str, tokens: int, batch: int, context: int) -> Seconds:
-        """Returns the seconds of a pass over `tokens` new tokens of each of `batch` texts. Raises: OutOfTable."""
+    def of_pass(self, name: str, tokens: float, batch: int, context: int) -> Seconds:
+        """Returns the seconds of a pass over `tokens` new tokens of each of `batch` texts, on average. Raises:
+        OutOfTable."""
         entries = [entry for entry in self.passes[name] if entry.key == (batch, context)]
         return _interpolated(entries, tokens, f"{name} of batch {batch} and context {context}")
 
-    def of_verifier(self, name: str, drafts: int, paths: int, vocabulary: int, batch: int) -> Seconds:
+    def of_verifier(
+        self, name: str, drafts: float, paths: int, vocabulary: int, batch: int, *, at_most: bool = False
+    ) -> Seconds:
         """Returns the seconds of a verifier that is called for `batch` texts, one after another, with `drafts` drafts
-        each.
+        each, on average. With `at_most` fewer drafts than were timed take the seconds of the fewest timed.
 
         A table has a verifier of trees under its name, under that name without `_tree`, or under the name in
         `draftproof.torch`.
@@ -95,11 +100,13 @@ class Costs:
         if not found:
             raise OutOfTable("the verifier was not timed")
         entries = [entry for entry in found if entry.key == (paths, vocabulary)]
+        if at_most and entries:
+            drafts = max(drafts, min(entry.tokens for entry in entries))
         one = _interpolated(entries, drafts, f"{name} of {paths} paths and vocabulary {vocabulary}")
         return Seconds(batch * one.value, batch * one.error)
 
 
-def _interpolated(entries: Sequence[Entry], tokens: int, what: str) -> Seconds:
+def _interpolated(entries: Sequence[Entry], tokens: float, what: str) -> Seconds:
     """Interpolates linearly between the token counts next to `tokens`. Raises: OutOfTable outside of their range."""
     ordered = sorted(entries, key=lambda entry: entry.tokens)
     if not ordered:
@@ -142,6 +149,9 @@ def costs_of(document: Any) -> Costs:
     prefixes = document.get("equal_prefixes", "separate")
     if prefixes not in ("separate", "merged"):
         raise CostError(f"equal_prefixes: got {_shown(prefixes)}, expected 'separate' or 'merged'")
+    lengths = document.get("different_lengths", "padded")
+    if lengths not in ("padded", "packed"):
+        raise CostError(f"different_lengths: got {_shown(lengths)}, expected 'padded' or 'packed'")
     verifiers = document.get("verifiers", {})
     if not isinstance(verifiers, dict):
         raise CostError(f"verifiers: got {_shown(verifiers)}, expected an object")
@@ -156,6 +166,7 @@ def costs_of(document: Any) -> Costs:
         },
         document=document,
         merged=prefixes == "merged",
+        packed=lengths == "packed",
     )
 
 

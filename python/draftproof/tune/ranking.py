@@ -34,6 +34,9 @@ class Choice:
             "paths": one.paths if one else 0,
             "length": one.length if one else 0,
             "drafts": one.drafts if one else 0,
+            "policy": (one.policy or None) if one else None,
+            "budget": one.budget if one else None,
+            "verified_drafts": one.verified if one else 0,
             "batch": self.batch,
             "tokens_per_step": one.tokens if one else 1.0,
             "tokens_per_step_standard_error": one.error if one else 0.0,
@@ -88,8 +91,8 @@ class Tuned(Table):
         best: dict[tuple[str, int], Choice] = {}
         for one in self.choices:
             assert one.setting is not None
-            best.setdefault((one.setting.verifier, one.setting.drafts), one)
-        shown = list(dict.fromkeys(one.setting.verifier for one in self.choices if one.setting))[:8]
+            best.setdefault((_name(one.setting), one.setting.drafts), one)
+        shown = list(dict.fromkeys(_name(one.setting) for one in self.choices if one.setting))[:8]
         for verifier in shown:
             points = sorted((drafts, one) for (name, drafts), one in best.items() if name == verifier)
             rates = [one.rate for _, one in points]
@@ -108,6 +111,7 @@ class Tuned(Table):
             "",
             "verifier",
             "draft sampling",
+            "policy",
             "K",
             "L",
             "tokens/step",
@@ -122,7 +126,9 @@ class Tuned(Table):
         if self.default is not None:
             lines.append(self._line("default", self.default))
         lines.append(self._line("", self.plain))
-        widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+        if not any(one.setting and one.setting.policy for one in self.choices):
+            lines = [(*line[:3], *line[4:]) for line in lines]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
         text = [f"batch {self.batch}, context {self.context}"]
         text += [
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
@@ -141,7 +147,7 @@ class Tuned(Table):
         groups: dict[tuple[Any, ...], list[Choice]] = {}
         for one in self.choices:
             assert one.setting is not None
-            key = one.setting.paths, one.setting.length, one.setting.tokens, one.seconds
+            key = one.setting.paths, one.setting.length, bool(one.setting.policy), one.setting.tokens, one.seconds
             groups.setdefault(key, []).append(one)
         return groups
 
@@ -151,6 +157,7 @@ class Tuned(Table):
             mark,
             record["verifier"] + (f" (and {equal} equal)" if equal else ""),
             record["draft_sampling"] or "",
+            _policy(one.setting) or "-",
             f"{record['paths']}",
             f"{record['length']}",
             f"{record['tokens_per_step']:.3f}",
@@ -164,6 +171,16 @@ class Tuned(Table):
         return self.text()
 
 
+def _policy(setting: Setting | None) -> str:
+    if setting is None or setting.budget is None:
+        return setting.policy if setting else ""
+    return f"{setting.policy} (of {setting.budget})"
+
+
+def _name(setting: Setting) -> str:
+    return f"{setting.verifier}, {_policy(setting)}" if setting.policy else setting.verifier
+
+
 def seconds_of(setting: Setting, costs: Costs, vocabulary: int, batch: int, context: int) -> Seconds:
     """Returns the mean seconds of a step: a draft pass for each depth, one target pass over all drafts and the token
     before them, and the verifier. Raises: OutOfTable.
@@ -172,6 +189,8 @@ def seconds_of(setting: Setting, costs: Costs, vocabulary: int, batch: int, cont
     merged, the mean is over the numbers of different prefixes of the captured trees. The texts of a larger batch have
     different numbers, so every text is counted with the largest.
     """
+    if setting.sizes:
+        return _seconds_of_sizes(setting, costs, vocabulary, batch, context)
     merged = setting.distinct if costs.merged and batch == 1 else ()
     draft, target = defaultdict[int, float](float), defaultdict[int, float](float)
     for levels, share in merged or ((setting.levels, 1.0),):
@@ -187,6 +206,31 @@ def seconds_of(setting: Setting, costs: Costs, vocabulary: int, batch: int, cont
     return Seconds(
         sum(times * one.value for times, one in parts), math.hypot(*(times * one.error for times, one in parts))
     )
+
+
+def _seconds_of_sizes(setting: Setting, costs: Costs, vocabulary: int, batch: int, context: int) -> Seconds:
+    """Returns the mean over the sizes of a step. The standard error is that of the timings and of the sizes, which were
+    simulated."""
+    draft = costs.of_pass("draft_pass", 1, batch, context)
+    parts, times = defaultdict[tuple[str, float], float](float), []
+
+    def seconds(part: str, number: float) -> Seconds:
+        if part == "target_pass":
+            return costs.of_pass(part, number, batch, context)
+        return costs.of_verifier(setting.verifier, number, setting.paths, vocabulary, batch, at_most=True)
+
+    for one in setting.sizes:
+        mean = one.verified / batch
+        own = ("target_pass", 1 + (mean if costs.packed else one.longest)), ("verifier", mean)
+        times.append(one.passes * draft.value + sum(seconds(*part).value for part in own))
+        for part in own:
+            parts[part] += one.share
+    shares = [one.share for one in setting.sizes]
+    value = sum(share * time for share, time in zip(shares, times, strict=True))
+    spread = sum(share * (time - value) ** 2 for share, time in zip(shares, times, strict=True))
+    errors = [share * seconds(*part).error for part, share in parts.items()]
+    errors.append(sum(one.share * one.passes for one in setting.sizes) * draft.error)
+    return Seconds(value, math.hypot(*errors, math.sqrt(spread / setting.steps)))
 
 
 def ranked(
@@ -230,6 +274,8 @@ def _default(choices: Sequence[Choice], wanted: tuple[str, int, int | None]) -> 
     verifier, paths, length = wanted
     for one in choices:
         setting = one.setting
-        if setting and (setting.verifier, setting.paths) == (verifier, paths) and length in (None, setting.length):
+        if setting is None or setting.policy or (setting.verifier, setting.paths) != (verifier, paths):
+            continue
+        if length in (None, setting.length):
             return one
     return None

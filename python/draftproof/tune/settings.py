@@ -16,6 +16,22 @@ from draftproof.survey import nodes_of, trees_of
 
 
 @dataclass(frozen=True)
+class StepSize:
+    """The size of a step of a batch in which a selection policy verifies a part of the drafts.
+
+    passes    draft passes until the policy has decided
+    longest   most verified drafts of a text
+    verified  verified drafts of all texts
+    share     share of the steps that have this size
+    """
+
+    passes: int
+    longest: int
+    verified: int
+    share: float
+
+
+@dataclass(frozen=True)
 class Setting:
     """A verifier with its drafts: K paths of L tokens.
 
@@ -23,6 +39,9 @@ class Setting:
     distinct   numbers of different prefixes at each depth, with the share of the captured trees that have them; empty
                if they are not known
     tokens     expected tokens that a step emits, with the token that the target adds; `error` is its standard error
+    policy     the selection policy that chooses the drafts to verify; "" if all are verified
+    budget     most drafts of a batch that the policy may verify; None if it may verify all
+    sizes      sizes of the steps of a batch of `requests` texts, from `steps` steps; empty without a policy
     """
 
     verifier: str
@@ -33,10 +52,20 @@ class Setting:
     tokens: float
     error: float
     distinct: tuple[tuple[tuple[int, ...], float], ...] = ()
+    policy: str = ""
+    budget: int | None = None
+    sizes: tuple[StepSize, ...] = ()
+    steps: int = 0
+    requests: int = 1
 
     @property
     def drafts(self) -> int:
         return sum(self.levels)
+
+    @property
+    def verified(self) -> float:
+        """Mean number of drafts of a text that a step verifies."""
+        return sum(one.share * one.verified for one in self.sizes) / self.requests if self.sizes else self.drafts
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,8 @@ struct LaggedBudget : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "lagged_budget",
                                       .summary = "requests share the budget by their confidences one step ago",
                                       .source = "derived here, after asynchronous schedulers of engines"};
+  static constexpr bool reads_past = true;
+  static constexpr bool reads_row = false;
 
   template <class S, class R>
   KeptDrafts keep(const SelectionView<S>& view, R&) const {

@@ -18,6 +18,8 @@ struct PastAcceptance : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "past_acceptance",
                                       .summary = "keeps one draft more than the previous step accepted",
                                       .source = "adaptive draft lengths of engines"};
+  static constexpr bool reads_past = true;
+  static constexpr bool reads_row = false;
 
   template <class S>
   bool keeps(const DraftedRequest<S>& request, int u) const {
@@ -86,6 +88,7 @@ struct StopAfterLowProbability : SelectionPolicy {
   static constexpr ComponentInfo info{.name = "stop_after_low_probability",
                                       .summary = "drafts end after a token with q(x) below one half, which is kept",
                                       .source = "derived here"};
+  static constexpr bool reads_row = false;
 
   template <class S>
   bool keeps(const DraftedRequest<S>& request, int u) const {
@@ -122,6 +125,7 @@ struct IllegalDraftsKept : SelectionPolicy {
       .name = "illegal_drafts_kept",
       .summary = "drafts that the grammar forbids are verified, and p(x) = 0 rejects them",
       .source = "derived here"};
+  static constexpr bool reads_row = false;
 
   template <class S>
   bool keeps(const DraftedRequest<S>&, int) const {

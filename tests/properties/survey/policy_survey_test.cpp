@@ -1,7 +1,10 @@
 // Compares the best selection policies with all policies of small models, and tests the survey of policies against
 // them.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +13,8 @@
 
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/optimum/exact/rational.hpp>
+#include <draftproof/properties/components/component_registry.hpp>
+#include <draftproof/properties/components/selection/selection_group.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/survey/path_survey.hpp>
 #include <draftproof/properties/survey/policy_survey.hpp>
@@ -232,9 +237,156 @@ TEST(PolicySurvey, PoliciesThatCutTheOutputVerifyAllDrafts) {
   EXPECT_FALSE(cap.best);
   EXPECT_EQ(cap.tally.emitted, cap.tally.accepted + survey.requests);
   const PolicyRow& matching = row_named(survey, "low_tail_before_matching");
-  EXPECT_TRUE(matching.matching);
+  EXPECT_EQ(matching.rule, VerifyRule::matching);
   EXPECT_FALSE(matching.best);
   EXPECT_GT(matching.tally.accepted, 0u);
+}
+
+/// The policy that keeps all drafts has the acceptance of survey_paths for each verifier.
+TEST(PolicySurvey, EachVerifierIsThatOfPaths) {
+  registry();
+  const auto source = PathSource::open(captures + "stories512_trees.npz", {});
+  const PolicySurvey survey =
+      survey_policies(*source, {.requests = 2,
+                                .length = 4,
+                                .batches = 1 << 13,
+                                .policies = {"illegal_drafts_kept", "low_tail_before_matching"},
+                                .rules = {VerifyRule::token, VerifyRule::block, VerifyRule::matching}});
+  ASSERT_EQ(survey.rows.size(), 4u) << "one row for each verifier, and one for the policy of sample-and-match";
+  const auto rows = survey_paths(
+      *source,
+      {.drafts = {1}, .length = 4, .steps = 1 << 14, .verifiers = {"token_path", "block", "sample_and_match_tree"}});
+  int compared = 0;
+  for (const PolicyRow& row : survey.rows)
+    for (const StepRow& other : rows) {
+      if (row.policy->info().name != "illegal_drafts_kept") continue;
+      if (other.verifier->info().name != verifier_of(row.rule, true)) continue;
+      ++compared;
+      const double error = survey.standard_error(row.tally) + other.tally.standard_error();
+      EXPECT_NEAR(survey.per_request(row.tally.accepted), other.tally.mean_accepted(), 6 * error)
+          << other.verifier->info().name;
+      EXPECT_EQ(row.best.has_value(), row.rule == VerifyRule::token);
+    }
+  EXPECT_EQ(compared, 3);
+  EXPECT_GT(survey.rows[1].tally.accepted, survey.rows[0].tally.accepted) << "block accepts more than single tests";
+}
+
+/// The budget keeps one of three drafts, and a block of one draft is a single test.
+TEST(PolicySurvey, ABlockOfOneDraftIsASingleTest) {
+  const PolicySurvey survey =
+      surveyed("bernoulli:target=0.7,draft=0.5", {.requests = 1,
+                                                  .length = 3,
+                                                  .budget = 1,
+                                                  .batches = 1 << 14,
+                                                  .policies = {"survival_ranking"},
+                                                  .rules = {VerifyRule::token, VerifyRule::block}});
+  for (const PolicyRow& row : survey.rows) {
+    EXPECT_EQ(row.tally.verified, survey.batches);
+    EXPECT_NEAR(survey.per_request(row.tally.accepted), 0.8, 6 * 0.4 / 128);
+  }
+}
+
+TEST(PolicySurvey, SizesOfSteps) {
+  using Sizes = std::map<StepSize, std::uint64_t>;
+  const auto sizes = [](const std::string& source, std::string_view policy, int requests, int budget) {
+    const PolicySurvey survey = surveyed(
+        source,
+        {.requests = requests, .length = 2, .budget = budget, .batches = 4096, .policies = {std::string(policy)}});
+    return survey.rows.at(0).tally.sizes;
+  };
+  // The overlap is 4/10, so no draft is kept; one pass computes the row that decides this.
+  EXPECT_EQ(sizes("bernoulli:target=0.9,draft=0.3", "confidence_before_draft", 2, 4), (Sizes{{{1, 0, 0}, 4096}}));
+  // The overlap is 4/5 and the budget one draft: the pass after the first draft gives the confidence of the second.
+  EXPECT_EQ(sizes("bernoulli:target=0.7,draft=0.5", "survival_ranking", 1, 1), (Sizes{{{2, 1, 1}, 4096}}));
+  EXPECT_EQ(sizes("bernoulli:target=0.7,draft=0.5", "survival_ranking", 2, 3), (Sizes{{{2, 2, 3}, 4096}}));
+  // The output is cut after all drafts are verified.
+  EXPECT_EQ(sizes("bernoulli:target=0.9,draft=0.3", "confident_cap", 2, 4), (Sizes{{{2, 2, 4}, 4096}}));
+  // Token 1 has q = 1/5. If it is the first draft, the policy stops without the row after it.
+  const Sizes stopped = sizes("bernoulli:target=0.7,draft=0.2", "stop_after_low_probability", 1, 2);
+  ASSERT_EQ(stopped.size(), 2u);
+  EXPECT_NEAR(static_cast<double>(stopped.at({1, 1, 1})) / 4096, 0.2, 6 * 0.4 / 64);
+  EXPECT_EQ(stopped.at({1, 1, 1}) + stopped.at({2, 2, 2}), 4096u);
+  // Two requests: the longest decides about the passes.
+  const Sizes both = sizes("bernoulli:target=0.7,draft=0.2", "stop_after_low_probability", 2, 4);
+  EXPECT_NEAR(static_cast<double>(both.at({2, 2, 3})) / 4096, 0.32, 6 * 0.47 / 64);
+  // This policy reads the last token before it decides about the first draft.
+  for (const auto& [size, batches] : sizes("bernoulli:target=0.7,draft=0.2", "low_tail_before_matching", 1, 2))
+    EXPECT_EQ(size.passes, 2) << batches;
+}
+
+/// Whether a policy keeps other drafts if `change` changes its view, in one of 200 random batches. Only the decisions
+/// about drafts after node `after` are compared, by whether draft after + 1 is kept.
+bool depends(const SelectionRule& policy, int after, const std::function<void(SelectionView<double>&)>& change) {
+  constexpr int length = 3;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Philox random(seed, 0, Philox::Role::draft);
+    const auto number = [&random] { return static_cast<double>(scale(random.next(Purpose::pick), 101)) / 100; };
+    std::vector<std::array<double, 3>> rows(2 * length);
+    const std::array<std::uint8_t, 3> legal{1, 1, 1};
+    SelectionView<double> view{.requests = {}, .budget = 2, .cost = {1, 1.3, 1.7, 2.1, 2.5, 3.0, 3.6}};
+    for (std::size_t r = 0; r < 2; ++r) {
+      DraftedRequest<double> request{.parent = {0},
+                                     .depth = {0},
+                                     .token = {no_token},
+                                     .row = {},
+                                     .legal = {},
+                                     .confidence = {number()},
+                                     .accepted = static_cast<int>(4 * number()) % 4};
+      for (int u = 1; u <= length; ++u) {
+        auto& row = rows[r * length + static_cast<std::size_t>(u) - 1];
+        row[0] = number();
+        row[1] = (1 - row[0]) * number();
+        row[2] = 1 - row[0] - row[1];
+        request.row.emplace_back(row);
+        request.legal.emplace_back(legal);
+        request.parent.push_back(u - 1);
+        request.depth.push_back(u);
+        request.token.push_back(number() < 0.5 ? 0 : 1);
+        request.confidence.push_back(number());
+        request.past_confidence.push_back(number());
+      }
+      request.row.emplace_back();
+      request.legal.emplace_back();
+      view.requests.push_back(std::move(request));
+    }
+    const auto kept = [&] {
+      const KeptDrafts found = policy.keep_simulated(view, random);
+      return std::pair(found[0][static_cast<std::size_t>(after) + 1], found[1][static_cast<std::size_t>(after) + 1]);
+    };
+    const auto before = kept();
+    change(view);
+    if (kept() != before) return true;
+  }
+  return false;
+}
+
+/// The choices of a policy depend on the past, and on the row before a draft, if and only if the policy declares it.
+TEST(PolicySurvey, PoliciesReadWhatTheyDeclare) {
+  registry();
+  const std::array<double, 3> sharp{0.95, 0.03, 0.02}, flat{0.35, 0.33, 0.32};
+  const auto past = [](SelectionView<double>& view) {
+    view.requests[0].accepted = 3 - view.requests[0].accepted;
+    std::swap(view.requests[0].past_confidence, view.requests[1].past_confidence);
+  };
+  int checked = 0;
+  for (const PolicyRow& row : plan_policies({})) {
+    const SelectionRule& policy = dynamic_cast<const ComponentOf<SelectionGroup>&>(*row.policy).subject();
+    ++checked;
+    bool reads_past = false, reads_row = false;
+    for (const int after : {0, 1}) {
+      reads_past |= depends(policy, after, past);
+      for (const auto& row_after : {sharp, flat})
+        reads_row |= depends(policy, after, [&](SelectionView<double>& view) {
+          const auto u = static_cast<std::size_t>(after);
+          view.requests[0].row[u] = row_after;
+          view.requests[0].confidence[u] = row_after[0] > 0.9 ? 1 : 0;
+        });
+    }
+    EXPECT_EQ(policy.reads_past, reads_past) << policy.info().name;
+    if (policy.cut != SelectionCut::before_verification || policy.matching_alone) continue;  // reads all drafts
+    EXPECT_EQ(policy.reads_row, reads_row) << policy.info().name;
+  }
+  EXPECT_EQ(checked, 11);
 }
 
 TEST(PolicySurvey, IsTheSameForAnyThreads) {
