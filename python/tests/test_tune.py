@@ -481,6 +481,7 @@ def test_other_bad_input(costs_file: Path, tmp_path: Path, capsys: Any) -> None:
     hardware = "bandwidth=1e12,flops=1e14,target_bytes=1e11"
     for arguments, said in (
         ([TREES, "--costs", str(text)], "got text that is not JSON"),
+        ([TREES, "--costs", "/dev/zero"], "/dev/zero: got more than 16777216 bytes"),
         ([TREES, "--costs", str(tmp_path / "none.json")], "No such file"),
         ([TREES], "one of the arguments --costs --hardware is required"),
         (known, "capture: got nothing"),

@@ -13,6 +13,7 @@ from draftproof.program import is_finite, on_a_line, short
 
 SCHEMA, VERSION = "draftproof/costs", 1
 PASSES = ("target_pass", "draft_pass")
+_LARGEST = 1 << 24  # bytes of a file
 MOST_COUNT = 2**40  # largest batch, context or number of tokens of a table
 _NUMBERS = {"tokens": int, "batch": int, "context": int, "paths": int, "vocabulary": int}
 
@@ -126,8 +127,11 @@ def _interpolated(entries: Sequence[Entry], tokens: float, what: str) -> Seconds
 
 
 def read_costs(path: Path) -> Costs:
-    """Reads a table in JSON. Raises: CostError; OSError."""
-    text = path.read_bytes()
+    """Reads a table in JSON. Raises: CostError, also for more than 16 MiB, such as those of /dev/zero; OSError."""
+    with path.open("rb") as file:
+        text = file.read(_LARGEST + 1)
+    if len(text) > _LARGEST:
+        raise CostError(f"{path}: got more than {_LARGEST} bytes, expected a table of costs")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
