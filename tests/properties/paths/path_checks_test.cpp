@@ -155,11 +155,11 @@ const Shown all_shown[]{
     {"declared_distribution",
      [] { return proof_with_drafter<ClaimsDistinct>(); }},  // declares distinct siblings, but repeats tokens
     // ClaimsFixed declares a fixed tree, but draws. Instances for fixed trees have many nodes, so it has up to a
-    // million trees.
+    // million trees; the others below have up to a hundred thousand.
     {"declared_distribution", [] { return proof_with_drafter<ClaimsFixed>({.leaves = 500}); }},
-    {"declared_distribution", [] { return proof_with_drafter<SuffixForEach>(); }},
-    {"declared_distribution", [] { return proof_with_drafter<OneFirstToken>(); }},
-    {"declared_distribution", [] { return proof_with_drafter<OmitsFixed>(); }},
+    {"declared_distribution", [] { return proof_with_drafter<SuffixForEach>({.leaves = 500}); }},
+    {"declared_distribution", [] { return proof_with_drafter<OneFirstToken>({.leaves = 500}); }},
+    {"declared_distribution", [] { return proof_with_drafter<OmitsFixed>({.leaves = 500}); }},
     {"determinism", proof_of<mutants::paths::NoiseDrawnOncePerPrompt>},
     {"disjoint_supports", proof_of<AcceptAlways>},
     {"drafter_invariance", proof_of<ClaimsInvariance>},
