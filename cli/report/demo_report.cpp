@@ -9,6 +9,7 @@
 
 #include <draftproof/cli/report/proof_report.hpp>
 #include <draftproof/cli/report/text.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 
 namespace draftproof {
 
@@ -125,6 +126,7 @@ Section table_of(const DemoResult& result) {
     return name.substr(0, name.find_first_of("_:"));
   };
   std::size_t left_out = 0;
+  double widest = 0;  // largest distance of an acceptance from an end of its interval
   for (const AnyDrafter* sampling : distributions_of(result)) {
     ResultRow best;
     best.cell("scheme", {fmt::format("optimum of {} drafts", sampling->info().name), Tone::faint});
@@ -165,12 +167,17 @@ Section table_of(const DemoResult& result) {
         line.number("gap", {!closed ? "-" : *closed < 0 ? "< 0" : gap_closed_text(*row, 0.95)});
         if (row && time == "-") time = fmt::format("{:.0f}", row->nanoseconds_per_tuple());
         if (row && row->drafts != result.drafts) few = row->drafts;
+        if (row && row->tally.trials > 0) {
+          const Interval interval = clopper_pearson(row->tally.draft_emitted, row->tally.trials, 1 - 0.95);
+          widest = std::max({widest, interval.high - row->draft_emitted(), row->draft_emitted() - interval.low});
+        }
       }
       line.cells.front().text = few > 0 ? fmt::format("{} (K = {})", name, few) : name;
       section.table.add(std::move(line.number("ns", {time, Tone::faint})));
     }
   }
   section.after = {
+      fmt::format("  Acceptances are simulated, with 95 % intervals of at most ±{:.4f}; optima are computed.", widest),
       "  ns: processor time to draw, decide and count one tuple on the first source. -: no gap, or no known "
       "optimum."};
   for (const SurveyedSource& item : result.surveyed)

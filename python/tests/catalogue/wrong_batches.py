@@ -34,12 +34,7 @@ def coins_of_first_row(p, q, drafts):
     return batch(p, q, drafts, coins=torch.rand(drafts.shape)[0])
 
 
-@wrong(
-    "One coin for each position is drawn for the whole batch.",
-    "row_alone",
-    batched=True,
-    gap="a draw that has no entry for each row makes the adapter call rows one at a time, where nothing is shared",
-)
+@wrong("One coin for each position is drawn for the whole batch.", "independent_rows", batched=True)
 def coins_without_batch(p, q, drafts):
     return batch(p, q, drafts, coins=torch.rand(drafts.shape[1]))
 
