@@ -177,7 +177,8 @@ Section table_of(const DemoResult& result) {
     }
   }
   section.after = {
-      fmt::format("  Acceptances are simulated, with 95 % intervals of at most ±{:.4f}; optima are computed.", widest),
+      fmt::format("  Acceptances are simulated, with 95 % intervals of at most ±{:.4f}; optima are computed.",
+                  widest),
       "  ns: processor time to draw, decide and count one tuple on the first source. -: no gap, or no known "
       "optimum."};
   for (const SurveyedSource& item : result.surveyed)
