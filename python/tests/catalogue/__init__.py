@@ -28,7 +28,7 @@ from catalogue.written import covering
 
 Function = Callable[..., Any]
 OF_TORCH = "wrong_chains", "wrong_drafts", "wrong_batches", "wrong_calls", "right"
-EDGE = {"row_alone", "slots_permuted", "neighbours", "repetition", "number_grid"}
+EDGE = {"row_alone", "independent_rows", "slots_permuted", "neighbours", "repetition", "number_grid"}
 FEW: dict[str, Any] = {"tier": ("proof", "edge"), "models": 6, "predictions": 32}
 _found: dict[str, Entry] = {}
 
