@@ -126,7 +126,7 @@ Section table_of(const DemoResult& result) {
     return name.substr(0, name.find_first_of("_:"));
   };
   std::size_t left_out = 0;
-  double widest = 0;  // largest distance of an acceptance from an end of its interval
+  std::map<std::uint64_t, double> widest;  // by number of tuples: largest distance of an interval's end from the rate
   for (const AnyDrafter* sampling : distributions_of(result)) {
     ResultRow best;
     best.cell("scheme", {fmt::format("optimum of {} drafts", sampling->info().name), Tone::faint});
@@ -169,16 +169,21 @@ Section table_of(const DemoResult& result) {
         if (row && row->drafts != result.drafts) few = row->drafts;
         if (row && row->tally.trials > 0) {
           const Interval interval = clopper_pearson(row->tally.draft_emitted, row->tally.trials, 1 - 0.95);
-          widest = std::max({widest, interval.high - row->draft_emitted(), row->draft_emitted() - interval.low});
+          double& width = widest[row->tally.trials];
+          width = std::max({width, interval.high - row->draft_emitted(), row->draft_emitted() - interval.low});
         }
       }
       line.cells.front().text = few > 0 ? fmt::format("{} (K = {})", name, few) : name;
       section.table.add(std::move(line.number("ns", {time, Tone::faint})));
     }
   }
+  std::string intervals;
+  for (auto at = widest.rbegin(); at != widest.rend(); ++at)
+    if (at == widest.rbegin() || std::next(at) == widest.rend())
+      intervals +=
+          fmt::format("{}±{:.4f} at {}", intervals.empty() ? "" : " to ", at->second, counted(at->first, "tuple"));
   section.after = {
-      fmt::format("  Acceptances are simulated, with 95 % intervals of at most ±{:.4f}; optima are computed.",
-                  widest),
+      fmt::format("  Acceptances are simulated; 95 % intervals of at most {}. Optima are computed.", intervals),
       "  ns: processor time to draw, decide and count one tuple on the first source. -: no gap, or no known "
       "optimum."};
   for (const SurveyedSource& item : result.surveyed)
