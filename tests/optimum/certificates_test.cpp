@@ -253,6 +253,18 @@ TEST(PrefixCertificate, LooksAtEveryPrefix) {
   }
 }
 
+/// With p = q the cut without tokens has the value 1 exactly.
+TEST(PrefixCertificate, BoundsMayEqualTheValueOfACut) {
+  const std::vector<double> p{0.5, 0.5};
+  PrefixCertificate certificate = iid_prefix_certificate(RatioTable(p, p), 2);
+  certificate.cut = 0;
+  certificate.lower = certificate.upper = 1;
+  EXPECT_EQ(reject_iid(p, p, 2, certificate), "");
+  certificate.lower = certificate.upper = std::nextafter(1.0, 0.0);
+  EXPECT_EQ(reject_iid(p, p, 2, certificate),
+            "the cut of the first 0 tokens is not shown to be below the upper bound");
+}
+
 TEST(PrefixCertificate, OfARealVocabulary) {
   registry();
   const RowPair pair = parse_family("gaussian_logits:sigma=2.5,noise=1,vocabulary=131072").pair(7, 0);
