@@ -181,11 +181,13 @@ Section table_of(const DemoResult& result) {
   for (auto at = widest.rbegin(); at != widest.rend(); ++at)
     if (at == widest.rbegin() || std::next(at) == widest.rend())
       intervals +=
-          fmt::format("{}±{:.4f} at {}", intervals.empty() ? "" : " to ", at->second, counted(at->first, "tuple"));
-  section.after = {
-      fmt::format("  Acceptances are simulated; 95 % intervals of at most {}. Optima are computed.", intervals),
+          fmt::format("{}±{:.4f} at {}", intervals.empty() ? "" : ", or ", at->second, counted(at->first, "tuple"));
+  if (!intervals.empty())
+    section.after.push_back(
+        fmt::format("  Acceptances are simulated: the widest 95 % interval is {}. Optima are computed.", intervals));
+  section.after.push_back(
       "  ns: processor time to draw, decide and count one tuple on the first source. -: no gap, or no known "
-      "optimum."};
+      "optimum.");
   for (const SurveyedSource& item : result.surveyed)
     if (item.source->describe().value("truncated", false))
       section.after.push_back(

@@ -57,6 +57,16 @@ def writable(path: Path, inputs: Iterable[object] = ()) -> Path:
     return found
 
 
+def with_metadata(capture: Path | None) -> list[Path]:
+    """Returns the names of a capture and of the files that may hold its metadata: RUN.json for RUN.npz, and for
+    RUN_positions.npz and the like."""
+    if capture is None:
+        return []
+    ends = ("", "_positions", "_topk", "_trees", "_trees_full")
+    stems = dict.fromkeys(capture.stem.removesuffix(end) for end in ends)
+    return [capture, *(capture.parent / f"{stem}.json" for stem in stems)]
+
+
 @contextmanager
 def written(path: Path, mode: str = "wb") -> Iterator[IO[Any]]:
     """Opens a new file that replaces `path` after it is complete and synced to disk. Removes the new file if that

@@ -136,6 +136,8 @@ def check(
     elif not any(finding["status"] == FAILED for finding in findings):
         with contextlib.suppress(Ended), deadline.watching(lambda: None):
             _judge_rows(subject, deadline, document["gates"])
+        if deadline.over and (gate := _tier_of_rows(document["gates"])) and gate["status"] == "passed":
+            gate |= {"status": "undecided", "note": deadline.over}
     notes += _notes(subject)
     verdict = verdict_of(
         document,
@@ -156,9 +158,14 @@ def check(
     return verdict
 
 
+def _tier_of_rows(gates: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Returns the edge tier, or the sampled tier if there is no edge tier."""
+    return next((gate for tier in ("edge", "sampled") for gate in gates if gate["tier"] == tier), None)
+
+
 def _judge_rows(subject: Subject, deadline: Deadline, gates: list[dict[str, Any]]) -> None:
-    """Adds the check of shared_numbers.py to the edge tier, or to the sampled tier if there is no edge tier."""
-    gate = next((gate for tier in ("edge", "sampled") for gate in gates if gate["tier"] == tier), None)
+    """Adds the check of shared_numbers.py to the tier of `_tier_of_rows`."""
+    gate = _tier_of_rows(gates)
     if gate is None or (finding := check_independent_rows(subject, deadline)) is None:
         return
     gate.setdefault("findings", []).append(finding)

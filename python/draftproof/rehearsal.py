@@ -165,7 +165,10 @@ def batch_of_equal_rows(subject: Subject, count: int) -> tuple[Fields, Arrays]:
     1/2, and the target of each position has a token with probability 1/2."""
     rows = [([0.5, 0.25, 0.25], [0.25, 0.5, 0.25])] * count
     fields = {"type": "verify", "id": 0, "vocabulary": 3, "randomness": "opaque"}
-    return fields, _as_declared(subject, _verify_arrays(subject, rows, 1))
+    arrays = _verify_arrays(subject, rows, 1)
+    if subject.declaration.level not in ("tree", "position"):
+        arrays["drafts"][:] = 1  # in a chain each draft is accepted with probability 1/2; token 2 has p = q
+    return fields, _as_declared(subject, arrays)
 
 
 def _verify_arrays(subject: Subject, rows: list[tuple[list[float], list[float]]], first: int) -> Arrays:

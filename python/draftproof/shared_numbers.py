@@ -15,13 +15,13 @@ from draftproof.subject import Subject
 
 CHECK = "independent_rows"
 ROWS, CALLS = 64, 16
-FEWEST = 8  # number of rows of a call that are compared at least
+FEWEST = 8  # tokens after the last draft are compared if at least so many rows of a call have one
 
 # Correctness: a lossless function emits the first draft with probability 1/2 in each row. In 16 calls of 64 independent
-# rows all first tokens of each call are equal with probability 2^-1008. Of the second tokens, those after an accepted
-# draft, at least 8 in each call are compared, and the likeliest one has probability 1/2, so that all of them are equal
-# in each call with probability 2^-112 at most. If all calls have the same token, the function may be deterministic, and
-# nothing is concluded.
+# rows all first tokens of each call are equal with probability 2^-1008. Of the tokens after the last draft (of a tree:
+# the second tokens), at least 8 are compared in each of at least 8 calls. The likeliest one has probability 1/2, so
+# that all of a call are equal with probability 2^-7 at most, and in 8 calls with 2^-56. If all calls have the same
+# token, the function may be deterministic, and nothing is concluded.
 
 
 def check_independent_rows(subject: Subject, deadline: Deadline) -> dict[str, Any] | None:
@@ -35,6 +35,7 @@ def check_independent_rows(subject: Subject, deadline: Deadline) -> dict[str, An
         return None
     fields, arrays = batch_of_equal_rows(subject, ROWS)
     before = subject.calls, subject.draw_log.copy(), subject.error, subject.alone, subject.rows, subject.answered
+    last = 1 if declared.level in ("tree", "position") else arrays["drafts"].shape[1]
     seen: list[tuple[set[int], set[int]]] = []
     try:
         for _ in range(CALLS):
@@ -42,14 +43,14 @@ def check_independent_rows(subject: Subject, deadline: Deadline) -> dict[str, An
             tokens, counts = reply["tokens"], reply["counts"]
             if (reply["status"] != 0).any():
                 return None  # other checks report it
-            second = tokens[counts > 1, 1] if tokens.shape[1] > 1 else tokens[:0, 0]
-            seen.append((set(tokens[:, 0].tolist()), set(second.tolist()) if len(second) >= FEWEST else set()))
+            final = tokens[counts > last, last] if tokens.shape[1] > last else tokens[:0, 0]
+            seen.append((set(tokens[:, 0].tolist()), set(final.tolist()) if len(final) >= FEWEST else set()))
     finally:
         subject.calls, subject.draw_log, subject.error, subject.alone, subject.rows, subject.answered = before
     finding = {"check": CHECK, "status": PASSED, "work": CALLS * ROWS}
-    for place, sets in zip(("first", "second"), zip(*seen, strict=True), strict=True):
+    for place, sets in zip(("first", "last"), zip(*seen, strict=True), strict=True):
         compared = [found for found in sets if found]
-        if len(compared) > 1 and all(len(found) == 1 for found in compared) and len(set.union(*compared)) > 1:
+        if len(compared) >= CALLS // 2 and all(len(found) == 1 for found in compared) and len(set.union(*compared)) > 1:
             return finding | {
                 "status": FAILED,
                 "evidence": f"{ROWS} rows with equal inputs have equal {place} tokens in each of {len(compared)} calls,"

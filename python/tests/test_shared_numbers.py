@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 
 import draftproof
+from draftproof import gate
+from draftproof.deadline import Deadline, Ended
+from draftproof.subject import Subject
 
 FEW: dict[str, Any] = {"models": 3, "predictions": 32, "keep": False, "raises": False, "batched": True}
 
@@ -33,9 +36,11 @@ def batched(shared: str) -> Callable[..., Any]:
     return verify
 
 
-@pytest.mark.parametrize(("shared", "place"), [("coins", "first"), ("picks", "second")])
-def test_rows_that_share_numbers_are_refuted(shared: str, place: str) -> None:
-    verdict = draftproof.check(batched(shared), tier="edge", **FEW)
+@pytest.mark.parametrize(
+    ("shared", "place", "fewest"), [("coins", "first", 1), ("picks", "last", 1), ("picks", "last", 2)]
+)
+def test_rows_that_share_numbers_are_refuted(shared: str, place: str, fewest: int) -> None:
+    verdict = draftproof.check(batched(shared), tier="edge", fewest_drafts=fewest, **FEW)
     (finding,) = verdict.failures
     assert (finding.check, finding.tier) == ("independent_rows", "edge")
     assert f"64 rows with equal inputs have equal {place} tokens in each of 16 calls" in finding.evidence
@@ -46,6 +51,16 @@ def test_unscripted_rows_that_share_numbers_are_refuted() -> None:
     # The trials of a batch have equal results, so the sampled tier may have seen other distributions before.
     verdict = draftproof.check(batched("coins"), tier="sampled", scripted=False, **FEW)
     assert verdict.status == "failed"
+
+
+def test_a_check_that_ends_before_the_rows_are_compared_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(subject: Subject, deadline: Deadline) -> None:
+        deadline.over = "time limit"
+        raise Ended(deadline.over)
+
+    monkeypatch.setattr(gate, "check_independent_rows", ended)
+    verdict = draftproof.check(batched(""), tier="edge", **FEW)
+    assert verdict.status == "undecided" and "time limit" in str(verdict)
 
 
 def test_rows_with_numbers_of_their_own_pass() -> None:

@@ -414,14 +414,17 @@ def test_a_derived_table_is_written_and_read(tmp_path: Path, capsys: Any) -> Non
 
 
 def test_a_table_is_not_written_over_the_capture(tmp_path: Path, capsys: Any) -> None:
-    capture, link = tmp_path / "trees.npz", tmp_path / "link.json"
+    capture, link = tmp_path / "run_trees.npz", tmp_path / "link.json"
     capture.write_bytes(Path(TREES).read_bytes())
     link.symlink_to(capture)
+    metadata = tmp_path / "run_trees.json", tmp_path / "run.json"
+    for path in metadata:
+        path.write_text("{}")
     hardware = "bandwidth=1e12,flops=1e14,target_bytes=1e11,draft_bytes=1e9"
-    for output in (capture, link):
+    for output in (capture, link, *metadata):
         assert run_command([str(capture), "--hardware", hardware, *FEW, "--write-costs", str(output)]) == 2
         assert f"{output}: got a file that is read here, expected another name" in capsys.readouterr().err
-    assert capture.read_bytes() == Path(TREES).read_bytes()
+    assert capture.read_bytes() == Path(TREES).read_bytes() and metadata[0].read_text() == "{}"
 
 
 def test_names_in_a_table_are_printed_on_one_line(tmp_path: Path, capsys: Any) -> None:

@@ -14,6 +14,7 @@ The changes of a package whose tests fail without a change are not judged. A tes
 Exit codes: 0; 2 for bad arguments, or if the tree does not build.
 """
 import argparse
+import functools
 import json
 import os
 import random
@@ -85,14 +86,22 @@ def switched(line, number, column, token, by):
     return None
 
 
+@functools.cache
+def committed(name):
+    """Returns the lines of a file in the last commit; none if it has no such file."""
+    shown = subprocess.run(["git", "show", f"HEAD:{name}"], cwd=ROOT, capture_output=True, text=True)
+    return shown.stdout.splitlines()
+
+
 def sites(package):
     """Returns [(file, line number, column, token)] of all tokens of a package that can be changed."""
-    names = subprocess.run(["git", "ls-files", package], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    command = ["git", "ls-tree", "-r", "--name-only", "HEAD", f"{package}/"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     found = []
-    for name in names.split():
-        if not name.endswith((".cpp", ".hpp")) or (ROOT / name).is_symlink():
+    for name in names:
+        if not name.endswith((".cpp", ".hpp")):
             continue
-        for number, line in enumerate((ROOT / name).read_text().splitlines()):
+        for number, line in enumerate(committed(name)):
             if not NO_CODE.match(line):
                 found += [(name, number, at.start(), at[0]) for at in TOKEN.finditer(line) if at[0] in REPLACED
                           and (at[0] not in BINARY or line[at.start() - 1] == line[at.end():at.end() + 1] == " ")
@@ -107,7 +116,7 @@ def drawn(package, count, rng):
         name, number, column, token = places.pop(rng.randrange(len(places)))
         if any((change["file"], change["number"]) == (name, number) for change in changes):
             continue
-        line = (ROOT / name).read_text().splitlines()[number]
+        line = committed(name)[number]
         changes.append({"package": package, "file": name, "number": number, "line": line, "column": column,
                         "token": token, "by": rng.choice(REPLACED[token])})
     return changes
@@ -115,9 +124,7 @@ def drawn(package, count, rng):
 
 def located(change):
     """Whether the change's line is in its file; sets the line's number there."""
-    path = ROOT / change["file"]
-    lines = path.read_text().splitlines() if path.exists() else []
-    equal = [number for number, line in enumerate(lines) if line == change["line"]]
+    equal = [number for number, line in enumerate(committed(change["file"])) if line == change["line"]]
     if change["number"] not in equal:
         if len(equal) != 1:
             return False
@@ -127,8 +134,8 @@ def located(change):
 
 def write(changes, tree):
     """Writes the files of the changes into the tree, each line with its switch."""
-    for name in {change["file"] for change in changes}:
-        lines = (ROOT / name).read_text().splitlines()
+    for name in {change["file"] for change in changes if change.get("outcome") != "gone"}:
+        lines = list(committed(name))
         for change in changes:
             if change["file"] == name and "outcome" not in change:
                 lines[change["number"]] = switched(change["line"], change["id"], change["column"], change["token"],
@@ -193,7 +200,8 @@ def main():
                    for change in drawn(package, given.each + (given.each + 1) // 2, rng)]
     for number, change in enumerate(changes, 1):
         change["id"] = number
-        if not located(change):
+        change.setdefault("package", change["file"].split("/")[0])  # reports of 0.2 lack it
+        if not located(change) or not switched(change["line"], number, change["column"], change["token"], change["by"]):
             change["outcome"] = "gone"
     tree = given.folder.resolve() / "tree"
     tree.parent.mkdir(parents=True, exist_ok=True)
@@ -225,6 +233,7 @@ def main():
             print(f"{change['id']} {change['outcome']} in {time.monotonic() - start:.0f} s: {change['file']}:"
                   f"{change['number'] + 1}: {change['token']} -> {change['by']}: {change['line'].strip()}", flush=True)
             (tree.parent / "REPORT.json").write_text(json.dumps(changes, indent=1) + "\n")
+    (tree.parent / "REPORT.json").write_text(json.dumps(changes, indent=1) + "\n")
     print(dict(Counter(change.get("outcome", "not taken") for change in changes)))
     return 0
 

@@ -264,7 +264,7 @@ TEST_F(Surveyed, TheDemoNamesATruncatedSource) {
       notes("smollm2_positions.npz").find("  smollm2 has the likeliest tokens of each row; the others count as one"),
       std::string::npos);
   EXPECT_EQ(notes("stories512_positions.npz").find("likeliest"), std::string::npos);
-  EXPECT_NE(notes("stories512_positions.npz").find("intervals of at most ±0.3525 at 10 tuples. "), std::string::npos);
+  EXPECT_NE(notes("stories512_positions.npz").find("95 % interval is ±0.3525 at 10 tuples. "), std::string::npos);
 }
 
 }  // namespace

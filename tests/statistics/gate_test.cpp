@@ -145,8 +145,8 @@ TEST(GateNull, ExactVerifiersAreLeftInPeace) {
   // If e has mean at most 1, each of the three expectations below fails with probability at most 1e-9; the first by
   // Hoeffding's inequality for values in [0, 10] with mean at most 1.
   EXPECT_LE(capped, 1 + 10 * std::sqrt(std::log(1e9) / (2.0 * runs)));
-  EXPECT_LE(lower_confidence_bound(above_10, runs), 0.1);
-  EXPECT_LE(lower_confidence_bound(above_100, runs), 0.01);
+  EXPECT_LE(lower_confidence_bound(above_10, static_cast<std::uint64_t>(runs)), 0.1);
+  EXPECT_LE(lower_confidence_bound(above_100, static_cast<std::uint64_t>(runs)), 0.01);
   // The test would be vacuous for an e-value that is always 1.
   EXPECT_GT(*std::max_element(e.begin(), e.end()), 1);
   EXPECT_GT(capped, 0.3);

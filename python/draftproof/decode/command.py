@@ -13,7 +13,7 @@ from typing import Any
 from ..capture.command import BAD_INPUT, DONE, INTERNAL_ERROR, STOPPED, quantisation, silence_libraries, stoppable
 from ..capture.errors import CaptureError
 from ..capture.options import Filter, Options, skip_list
-from ..files import writable, written
+from ..files import with_metadata, writable, written
 from ..program import FAILED, Parser, ProgramError, ProgramNotFound
 from ..program import say as say_of
 from .settings import CLOCKS, DRAFTS, VERIFIERS, Settings
@@ -50,7 +50,7 @@ def _guarded(prog: str, work: Callable[[argparse.Namespace], int], given: argpar
 
 
 def _decode(given: argparse.Namespace) -> int:
-    check_output(given, given.predict)
+    check_output(given, *with_metadata(given.predict))
     from . import decode
 
     def say(line: str) -> None:

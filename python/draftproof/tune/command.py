@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from draftproof.files import writable, written
+from draftproof.files import with_metadata, writable, written
 from draftproof.program import BAD_INPUT, PASSED, Parser, ProgramError, ProgramNotFound, say, short
 from draftproof.results import for_plots
 from draftproof.tune.costs import HARDWARE, CostError, Costs, OutOfTable, derived_costs, parse_hardware, read_costs
@@ -87,7 +87,7 @@ def _run(given: argparse.Namespace) -> int:
     if given.vocabulary is not None and given.vocabulary < 1:
         raise CostError(f"--vocabulary: got {given.vocabulary}, expected at least 1")
     for output in filter(None, (given.write_costs, given.plot)):
-        writable(output, (given.capture, given.costs))
+        writable(output, (*with_metadata(given.capture and Path(given.capture)), given.costs))
     pyplot = _pyplot(given.plot) if given.plot else None
     costs = _costs(given)
     if given.write_costs:
@@ -117,6 +117,9 @@ def _run(given: argparse.Namespace) -> int:
         tuned.append(
             ranked(surveyed, costs, batch=batch, context=context, default=default, confidence=given.confidence)
         )
+    chosen = {choice.setting.policy for one in tuned for choice in one.choices if choice.setting}
+    # A policy may be left out at one batch size and ranked at another.
+    found = replace(found, left_out={name: reason for name, reason in found.left_out.items() if name not in chosen})
     if given.plot:
         _plot(pyplot, tuned, given.plot)
     print(
@@ -131,8 +134,11 @@ def _names(text: str | None) -> list[str]:
 
 def _with_policies(given: argparse.Namespace, found: Survey, costs: Costs, batch: int, context: int) -> Survey:
     """Returns the survey with the settings of selection policies, which choose drafts of one path."""
-    if given.policy == "none" or (given.paths and 1 not in given.paths):
+    if given.policy == "none":
         return found
+    if given.paths and 1 not in given.paths:
+        reason = {"selection policies": "they choose drafts of one path, -K 1"} if given.policy else {}
+        return replace(found, left_out={**found.left_out, **reason})
     return with_policies(
         found,
         costs,
