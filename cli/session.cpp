@@ -31,22 +31,23 @@ namespace {
 std::atomic<bool> stop_flag{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
-/// Who writes to standard output: the first to set this. The handler of a second signal may run on another thread while
-/// the main thread begins to write the result.
-enum class Writes { nobody, result, handler };
+/// The code that may write to standard output. The first that claims it keeps it, because the handler of a second signal
+/// may run on another thread while the main thread begins to write the result.
+enum class OutputOwner { none, result, signal_handler };
 
-/// State of the signal handler: the number of signals, who writes, and the text that is printed if there is no result.
+/// State of the signal handler: the number of signals, the owner of standard output, and the text that is printed if
+/// there is no result.
 std::atomic<int> signals{0};
-std::atomic<Writes> writes{Writes::nobody};
-static_assert(std::atomic<Writes>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+std::atomic<OutputOwner> output_owner{OutputOwner::none};
+static_assert(std::atomic<OutputOwner>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 bool said_incomplete = false;
 std::array<char, 128> stopped_text{};
 std::atomic<std::size_t> stopped_length{0};
 
-/// Whether `who` writes to standard output: nobody did before, or `who` does already.
-bool may_write(Writes who) {
-  Writes before = Writes::nobody;
-  return writes.compare_exchange_strong(before, who) || before == who;
+/// Makes `claimant` the owner of standard output if there is no owner yet. Returns whether `claimant` is the owner now.
+bool claim_output(OutputOwner claimant) {
+  OutputOwner before = OutputOwner::none;
+  return output_owner.compare_exchange_strong(before, claimant) || before == claimant;
 }
 
 extern "C" void on_signal(int number) {
@@ -55,7 +56,7 @@ extern "C" void on_signal(int number) {
   if (before > 1) {  // at a third signal the default action ends the process
     std::signal(number, SIG_DFL);
     raise(number);
-  } else if (before == 1 && may_write(Writes::handler)) {
+  } else if (before == 1 && claim_output(OutputOwner::signal_handler)) {
     constexpr char text[] = "draftproof: stopped before there was a result\n";
     if (write(STDOUT_FILENO, stopped_text.data(), stopped_length) < 0 ||
         write(STDERR_FILENO, text, sizeof text - 1) < 0)
@@ -221,8 +222,8 @@ void tidy(nlohmann::ordered_json& data, std::size_t longest = std::string::npos)
 }  // namespace
 
 void Session::write(const Document& result) const {
-  if (rank_of_job().first > 0) return;         // only rank 0 prints
-  while (!may_write(Writes::result)) pause();  // until the handler on another thread ends the process
+  if (rank_of_job().first > 0) return;                 // only rank 0 prints
+  while (!claim_output(OutputOwner::result)) pause();  // the handler, on another thread, ends the process
   Document document = result;
   const bool complete = !stop_requested();
   if (!stored) tidy(document.data);

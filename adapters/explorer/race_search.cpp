@@ -177,14 +177,15 @@ bool PlaceSearch::change_reference(const std::vector<int>& of, std::vector<Ask>&
 }
 
 /// If the reference wins against every entry of another class at any ratio of their clocks, only its class has weight.
-/// This is so if one token has all the weight, and a race that no entry wins has the outcome of another token. Entries
-/// without weight then differ from the reference, but win no race. Marks these entries. Returns whether it marked any.
+/// Example: token 1 has all the weight, and argmax returns token 0 if every score is -inf. An entry without weight, with
+/// an early clock alone, then has the outcome 0 and not 1, although it never beats the reference. Marks such entries.
+/// Returns whether any was marked.
 bool PlaceSearch::others_are_weightless() {
   const auto loses = [](const Pair& pair) { return pair.low_loses && pair.high_loses && !pair.third; };
   if (pairs_.empty() || !std::all_of(pairs_.begin(), pairs_.end(), loses)) return false;
   weightless_.resize(static_cast<std::size_t>(node_.draw.size), false);
   for (const Pair& pair : pairs_) weightless_[static_cast<std::size_t>(pair.moved)] = true;
-  race_ = Race::late;  // if a later witness separates the entries of the reference, they are compared from there on
+  race_ = Race::late;  // a later witness may split the reference's class, whose entries then race again
   return true;
 }
 

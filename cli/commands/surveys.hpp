@@ -151,6 +151,11 @@ struct SurveyPolicies {
   std::vector<std::string> verifiers{"token_path"};
   int instances = 60;
 
+  static std::vector<std::string> verifier_names() {
+    std::vector<std::string> names;
+    for (const VerifyRule rule : all_verify_rules) names.emplace_back(survey_name(rule));
+    return names;
+  }
   void declare(CLI::App& app) {
     app.add_option(
            "source", specs,
@@ -185,7 +190,7 @@ struct SurveyPolicies {
     app.add_option("--policy", options.policies, "only these policies")->type_name(no_file)->delimiter(',');
     app.add_option("--verifier", verifiers, "verifiers of the kept drafts; one row for each")
         ->delimiter(',')
-        ->check(CLI::IsMember({"token_path", "block", "sample_and_match"}))
+        ->check(CLI::IsMember(verifier_names()))
         ->capture_default_str();
     app.add_flag("--sizes", options.sizes, "add the draft passes and verified drafts of batches to the JSON result");
     app.add_flag("--mutants", options.mutants, "include the mutants (policies with a known bug)");
@@ -199,9 +204,7 @@ struct SurveyPolicies {
     options.head = head == "overlap" ? ConfidenceHead::overlap : ConfidenceHead::largest;
     options.rules.clear();
     for (const VerifyRule rule : all_verify_rules)
-      if (std::any_of(verifiers.begin(), verifiers.end(),
-                      [rule](const std::string& given) { return verifier_of(rule, true).starts_with(given); }))
-        options.rules.push_back(rule);
+      if (std::ranges::find(verifiers, survey_name(rule)) != verifiers.end()) options.rules.push_back(rule);
     SourceOptions opened = rows.options;
     opened.seed = session.seed;
     std::vector<std::unique_ptr<PathSource>> sources;

@@ -22,11 +22,6 @@ Cell verdict_of(const PolicyRow& row, const std::vector<Finding>& findings) {
   return findings.empty() ? Cell{"not checked", Tone::faint} : Cell{"passed", Tone::good};
 }
 
-/// Returns the name of the row's verifier.
-std::string name_of(VerifyRule rule) {
-  return rule == VerifyRule::matching ? "sample_and_match" : std::string(verifier_of(rule, true));
-}
-
 /// Returns the numbers of batches by the size of their step.
 nlohmann::ordered_json sizes_of(const PolicyTally& tally) {
   auto sizes = nlohmann::ordered_json::array();
@@ -47,8 +42,8 @@ ResultRow row_of(const PolicySurvey& survey, const PolicyRow& row, const std::ve
   ResultRow line;
   line.data("policy", name).cell("policy", {name, row.policy->kind() == Kind::mutant ? Tone::bad : Tone::plain});
   line.text("verdict", "exact?", verdict_of(row, findings));
-  line.data("verifier", name_of(row.rule));
-  if (several_verifiers) line.cell("verifier", {name_of(row.rule)});
+  line.data("verifier", survey_name(row.rule));
+  if (several_verifiers) line.cell("verifier", {std::string(survey_name(row.rule))});
   line.fixed("verified", "verified", verified, 4).data("accepted", accepted);
   line.data("standard_error", survey.standard_error(tally));
   line.number("accepted", {fmt::format("{:.4f} ±{:.4f}", accepted, survey.standard_error(tally))});

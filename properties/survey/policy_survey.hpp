@@ -82,6 +82,10 @@ struct PolicyRow {
   std::optional<double> best{};
 };
 
+/// Returns the name of the rule's verifier of chains on the command line and in results.
+constexpr std::string_view survey_name(VerifyRule rule) {
+  return rule == VerifyRule::matching ? "sample_and_match" : verifier_of(rule, true);
+}
 /// Whether the row's policy reads results of the previous step.
 bool reads_past(const PolicyRow& row);
 /// Whether the finding on the row's policy is a failure. A policy for sample-and-match alone may use the drafts'

@@ -59,7 +59,7 @@ def writable(path: Path, inputs: Iterable[object] = ()) -> Path:
 
 def with_metadata(capture: Path | None) -> list[Path]:
     """Returns the names of a capture and of the files that may hold its metadata: RUN.json for RUN.npz, and for
-    RUN_positions.npz and the like."""
+    RUN_positions.npz and the other names that captures/capture.cpp reads."""
     if capture is None:
         return []
     ends = ("", "_positions", "_topk", "_trees", "_trees_full")

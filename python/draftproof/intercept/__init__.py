@@ -171,7 +171,7 @@ def draws_beside(call: Callable[[], Any], seed: int) -> tuple[Any, list[str]]:
 @contextmanager
 def _shared_seeded(seed: int, names: set[str]) -> Iterator[None]:
     """Seeds the generators behind random and numpy.random until the context ends, and adds to `names` those that drew.
-    Stand-ins of a call with a tape do not draw from them."""
+    Replaced functions take their numbers from the tape, so that a changed state shows another draw."""
     behind: Any = random._inst
     numpy: Any = numpy_generators.original
 
