@@ -170,6 +170,7 @@ class CapturedTrees final : public PathSource {
             {"paths", capture_->paths()},
             {"length", capture_->length()},
             {"nodes", capture_->rows().positions()},
+            {"vocabulary", vocabulary()},
             {"metadata", capture_->rows().metadata()}};
   }
   std::uint64_t stored_paths() const override { return capture_->conditionals() * capture_->paths(); }

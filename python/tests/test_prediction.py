@@ -196,7 +196,7 @@ def test_the_comparison_by_hand() -> None:
         }
         for one in todo
     ]
-    found = prediction.compared(fixed, todo, entries, 12.5)
+    found = prediction.compared(fixed, todo, entries, 12.5, 1000)
     assert found["chosen"] == ["ngram", "2x2", "traversal"] and found["fastest"] == ["ngram", "2x2", "ladder"]
     assert found["loss_of_chosen"] == pytest.approx(1 - 32 / 36)
     assert found["largest_error"] == pytest.approx(26 / 20 - 1)
@@ -205,5 +205,13 @@ def test_the_comparison_by_hand() -> None:
     # two that differ are single_draft and the ladder on one path, and the two verifiers of two paths.
     assert (found["pairs_apart"], found["pairs_in_another_order"]) == (9, 2)
     entries[0]["tokens_per_second_standard_error"] = 1.0  # 22 +- 1.96 and 20 +- 0.196: the measured intervals overlap
-    again = prediction.compared(fixed, todo, entries, 12.5)
+    again = prediction.compared(fixed, todo, entries, 12.5, 1000)
     assert (again["pairs_apart"], again["pairs_in_another_order"]) == (8, 1)
+    # The measured intervals of 22 and 25 are apart with factor 1.96 * 1.1 < 3, not with that of 5 rounds, 2.776 * 1.1.
+    assert prediction.compared(fixed, todo, entries, 12.5, 5)["pairs_apart"] == 7
+    assert prediction.compared(fixed, todo, entries, 12.5, 4)["pairs_apart"] == 0
+
+
+@pytest.mark.parametrize(("degrees", "quantile"), [(4, 2.7764), (5, 2.5706), (11, 2.2010), (23, 2.0687)])
+def test_quantiles_of_student(degrees: int, quantile: float) -> None:
+    assert quantile - 0.001 - 5e-5 <= prediction._student(degrees) <= quantile + 5e-5

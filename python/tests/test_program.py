@@ -187,5 +187,5 @@ def test_a_host_that_hangs_up_over_an_answer_is_heard(tmp_path: Path, monkeypatc
     (tmp_path / "host.py").write_text(CONNECTS)
     saying(monkeypatch, tmp_path, f'exec {sys.executable} {tmp_path / "host.py"} "$@"')
     monkeypatch.setattr(serve, "_converse", over_an_answer)
-    nothing: Any = SimpleNamespace()
+    nothing: Any = SimpleNamespace(calls=0)
     assert serve.ask(nothing, [])["verdict"] == "undecided"

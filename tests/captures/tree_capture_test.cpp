@@ -101,6 +101,7 @@ TEST(CapturedTrees, AreSourcesOfSteps) {
   const auto source = open_captured_trees(file, {});
   EXPECT_EQ(source->most_paths(), 2);
   EXPECT_EQ(source->longest(), 2);
+  EXPECT_EQ(source->describe().at("vocabulary"), 3);
   const auto conditionals = source->open();
   // Trial 3 uses the second context, with its two paths in reverse order.
   const DraftTree* tree = conditionals->tree(3, {.drafts = 2, .length = 2});

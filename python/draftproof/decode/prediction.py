@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 from ..capture.errors import CaptureError, path_of
@@ -123,12 +124,13 @@ def _check_metadata(capture: Path, opened: Models, source: str) -> None:
 
 
 def compared(
-    prediction: Prediction, todo: Sequence[Setting], measured: Sequence[dict[str, Any]], plain: float
+    prediction: Prediction, todo: Sequence[Setting], measured: Sequence[dict[str, Any]], plain: float, rounds: int
 ) -> dict[str, Any]:
     """Adds `predicted` to the entries of the settings, and returns the comparison.
 
     measured: the entries of the settings in the order of `todo`.
     plain: tokens per second of plain decoding.
+    rounds: number of rounds in which all were measured.
     """
     costs, tuned = prediction.tuned()
     found: dict[tuple[str, int, int], Choice] = {}
@@ -148,7 +150,7 @@ def compared(
     chosen = max(pairs, key=lambda pair: pair[0].rate)[1]
     fastest = max((entry for _, entry in pairs), key=lambda entry: entry["tokens_per_second"])
     errors = [choice.rate / entry["tokens_per_second"] - 1 for choice, entry in pairs]
-    ordered = [(a, b) for i, a in enumerate(pairs) for b in pairs[:i] if _apart(a, b)]
+    ordered = [(a, b) for i, a in enumerate(pairs) for b in pairs[:i] if _apart(a, b, rounds)]
     return {
         "context": prediction.context,
         "plain_tokens_per_second": tuned.plain.rate,
@@ -166,11 +168,27 @@ def compared(
     }
 
 
-def _apart(first: tuple[Choice, dict[str, Any]], second: tuple[Choice, dict[str, Any]]) -> bool:
+def _apart(first: tuple[Choice, dict[str, Any]], second: tuple[Choice, dict[str, Any]], rounds: int) -> bool:
     """Whether the 95 % intervals of two settings are apart, both the predicted and the measured ones."""
     (a, one), (b, other) = first, second
     rates = [entry["tokens_per_second"] for entry in (one, other)]
     given = [entry["tokens_per_second_standard_error"] for entry in (one, other)]
     errors = [math.inf if error is None else error for error in given]  # None after a single round
-    measured = abs(rates[0] - rates[1]) > 1.96 * (errors[0] + errors[1])
+    measured = abs(rates[0] - rates[1]) > _student(rounds - 1) * (errors[0] + errors[1])
     return bool(measured and (a.low > b.high or b.low > a.high))
+
+
+def _student(degrees: int) -> float:
+    """Returns the 0.975 quantile of Student's t distribution, at most 0.001 too small; infinite below 4 degrees of
+    freedom. By the asymptotic expansion about the normal quantile, Abramowitz and Stegun 26.7.5."""
+    if degrees < 4:
+        return math.inf
+    z = NormalDist().inv_cdf(0.975)
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return sum(term / degrees**i for i, term in enumerate(terms))
