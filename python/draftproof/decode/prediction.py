@@ -183,7 +183,7 @@ def _student(degrees: int) -> float:
     freedom. By the asymptotic expansion about the normal quantile, Abramowitz and Stegun 26.7.5."""
     if degrees < 4:
         return math.inf
-    z = NormalDist().inv_cdf(0.975)
+    z: float = NormalDist().inv_cdf(0.975)
     terms = (
         z,
         (z**3 + z) / 4,
@@ -191,4 +191,4 @@ def _student(degrees: int) -> float:
         (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
-    return sum(term / degrees**i for i, term in enumerate(terms))
+    return math.fsum(term / degrees**i for i, term in enumerate(terms))
