@@ -8,7 +8,8 @@ endif()
 file(GLOB_RECURSE fuzzed_sources CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/captures/*.cpp ${PROJECT_SOURCE_DIR}/optimum/exact/*.cpp
      ${PROJECT_SOURCE_DIR}/properties/statistics/*.cpp ${PROJECT_SOURCE_DIR}/properties/instances/*.cpp
-     ${PROJECT_SOURCE_DIR}/properties/components/*_case.cpp ${PROJECT_SOURCE_DIR}/properties/components/*_expression.cpp
+     ${PROJECT_SOURCE_DIR}/properties/components/*_case.cpp ${PROJECT_SOURCE_DIR}/properties/components/*_group.cpp
+     ${PROJECT_SOURCE_DIR}/properties/components/*_expression.cpp
      ${PROJECT_SOURCE_DIR}/adapters/wire/*.cpp
      ${PROJECT_SOURCE_DIR}/adapters/declaration.cpp ${PROJECT_SOURCE_DIR}/cli/report/*.cpp)
 set(figure_sources "")
