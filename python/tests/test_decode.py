@@ -123,6 +123,11 @@ def test_the_text_passes_the_audit(verifier: str) -> None:
     assert 0 < found["accepted_per_call"] < 3 and found["ratio"] > 0 and found["standard_error"] > 0
 
 
+def test_an_audit_of_few_tokens_is_undecided_and_shows_nothing() -> None:
+    found = audited("single_draft", tokens=6)["audit"]
+    assert found["verdict"] == "undecided" and found["shows"] is None
+
+
 @pytest.mark.parametrize("verifier", ["single_draft", "recursive_rejection"])
 def test_a_cache_that_keeps_rejected_drafts_fails_the_audit(verifier: str, monkeypatch: pytest.MonkeyPatch) -> None:
     right = Context.commit

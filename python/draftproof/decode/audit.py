@@ -59,8 +59,8 @@ class Trails:
         """Closes a recording, scores its texts again and audits them.
 
         Returns: the verdict, the number of tokens, log10 of the e-value against losslessness and of its threshold, the
-        smallest total variation that the audit would have detected, and the violations, as the program's `audit`
-        prints them.
+        smallest total variation that the audit would have detected, None if the text is too short, and the violations,
+        as the program's `audit` prints them.
         """
         self._open[number].close()
         again = self._path(number).with_suffix(".again.safetensors")
@@ -72,7 +72,7 @@ class Trails:
             again.unlink()
             self._path(number).unlink()
         told = ("log10_e", "log10_threshold", "shows", "violations")
-        return {"verdict": document["status"], "tokens": records, **{name: document[name] for name in told}}
+        return {"verdict": document["status"], "tokens": records, **{name: document.get(name) for name in told}}
 
     def close(self) -> None:
         """Removes the temporary folder, and the unfinished files of recordings that were not judged."""

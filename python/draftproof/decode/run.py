@@ -104,9 +104,7 @@ def decode(
             "settings": [_summary(setting, done[i], plain) for i, setting in enumerate(todo)],
         }
         if prediction is not None:
-            result["prediction"] = compared(
-                prediction, todo, result["settings"], _rate(plain), len(plain)
-            )
+            result["prediction"] = compared(prediction, todo, result["settings"], _rate(plain), len(plain))
         if trails is not None:
             for number, entry in enumerate(result["settings"]):
                 tell(f"audit of {todo[number]}")
