@@ -21,6 +21,7 @@ from draftproof.tune import (
     OutOfTable,
     Setting,
     Survey,
+    command,
     derived_costs,
     ranked,
     read_costs,
@@ -84,7 +85,7 @@ def test_seconds_of_a_step_by_hand() -> None:
     draft_of_two = math.hypot(2 / 3 * 0.00004, 1 / 3 * 0.0001)
     target = math.hypot(0.5 * 0.00048, 0.5 * 0.00052)
     assert found.error == pytest.approx(math.hypot(0.00004, 2 * draft_of_two, target))
-    with pytest.raises(OutOfTable, match="the verifier was not timed"):
+    with pytest.raises(OutOfTable, match="the verifier is not one of those timed, recursive_rejection"):
         seconds_of(setting("block", 1, 3, 3.0), costs, 512, 1, 128)
     with pytest.raises(OutOfTable, match="recursive_rejection_tree of 1 paths and vocabulary 512: not timed"):
         seconds_of(setting("recursive_rejection_tree", 1, 3, 3.0), costs, 512, 1, 128)
@@ -154,6 +155,62 @@ def test_the_ranking_by_hand() -> None:
     twice = (setting("block", 1, 4, 3.3), setting("traversal", 1, 4, 3.3))
     again = ranked(Survey("x", 512, twice, False, {}), costs_of(table()), batch=1, context=128, default=("", 1, None))
     assert "block (and 1 equal)" in again.text() and "traversal" not in again.text()
+
+
+def test_a_time_that_is_not_known_at_all_has_a_wide_interval() -> None:
+    unknown = passes((1, 0.040), (5, 0.048))
+    unknown[1]["standard_error"] = 1e6
+    costs = costs_of(table(target_pass=unknown))
+    settings = (setting("block", 1, 4, 3.3),)
+    for confidence in (0.95, math.nextafter(1, 0)):
+        found = ranked(
+            Survey("x", 512, settings, False, {}),
+            costs,
+            batch=1,
+            context=128,
+            default=("", 1, None),
+            confidence=confidence,
+        )
+        assert 0 < found.best.low < 1e-30 and 1e30 < found.best.high < math.inf
+
+
+def test_a_default_without_a_time_is_said(costs_file: Path, capsys: Any) -> None:
+    asked = [TREES, "--costs", str(costs_file), "--samples", "64", "--verifier", "recursive_rejection_tree"]
+    asked += ["-K", "2,4", "-L", "2,4"]
+    assert run_command([*asked, "--default", "recursive_rejection_tree:4:4"]) == 0
+    assert "note: the default recursive_rejection_tree:4:4 has no time at batch 1" in capsys.readouterr().out
+    assert run_command([*asked, "--default", "recursive_rejection_tree:4"]) == 0
+    assert "default  recursive_rejection_tree  iid_paths       4  2" in (out := capsys.readouterr().out)
+    assert "note: the default" not in out
+
+
+def test_batch_sizes_need_both_passes_at_one_context(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "costs.json"
+    apart = {name: passes((1, 0.1), (9, 0.2), batch=2, context=i) for i, name in enumerate(PASSES)}
+    path.write_text(json.dumps(table(**{name: [*table()[name], *apart[name]] for name in PASSES})))
+    asked = [TREES, "--costs", str(path), *FEW, "--policy", "none"]
+    assert run_command([*asked, "--batch", "1,1"]) == 0
+    out = capsys.readouterr().out
+    assert out.count("batch 1, context 128") == 1
+    assert run_command(asked) == 0
+    assert capsys.readouterr().out == out
+    assert run_command([*asked, "--batch", "2"]) == 2
+    assert "--batch: got 2, expected one of 1, of which both passes were timed" in capsys.readouterr().err
+    path.write_text(json.dumps(table(**apart)))
+    assert run_command(asked) == 2
+    assert "costs: got no batch size and context of which both passes were timed" in capsys.readouterr().err
+    hardware = "bandwidth=1e12,flops=1e14,target_bytes=1e11,draft_bytes=1e9"
+    assert run_command([TREES, "--hardware", hardware, "--batch", "1,1", *FEW, "--policy", "none"]) == 0
+    assert "not the timings, whose standard errors are 0" in capsys.readouterr().out
+
+
+def test_an_interrupted_run_says_that_it_stopped(costs_file: Path, monkeypatch: Any, capsys: Any) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "survey", interrupted)
+    assert run_command([TREES, "--costs", str(costs_file)]) == 3
+    assert capsys.readouterr().err == "draftproof tune: stopped\n"
 
 
 def test_where_plain_decoding_is_faster_it_is_said() -> None:
@@ -459,6 +516,12 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
         {"draft_pass": [{**passes((1, 1.0))[0], "standard_error": -1}]},
         r"draft_pass\[0\].standard_error: got -1, expected a number of at least 0",
     ),
+    ({"draft_pass": passes((1, 1e308))}, r"draft_pass\[0\].seconds: got 1e\+308, expected 1e-12 to 1e\+09 seconds"),
+    ({"draft_pass": passes((1, 5e-324))}, r"draft_pass\[0\].seconds: got 5e-324, expected 1e-12 to 1e\+09 seconds"),
+    (
+        {"draft_pass": [{**passes((1, 1.0))[0], "standard_error": 1e308}]},
+        r"draft_pass\[0\].standard_error: got 1e\+308, expected at most 1e\+09 seconds",
+    ),
 ]
 
 
@@ -497,8 +560,14 @@ def test_other_bad_input(costs_file: Path, tmp_path: Path, capsys: Any) -> None:
         ([TREES, *known, "--verifier", "blok"], "blok"),
         ([TREES, *known, *FEW, "--policy", "row_maximun"], "--policy: got 'row_maximun', expected none or some of "),
         ([TREES, *known, "--confidence", "1"], "--confidence: got 1.0"),
+        ([TREES, *known, "--samples", "1"], "--samples: got 1, expected at least 16"),
+        ([TREES, *known, "--best", "0"], "--best: got 0, expected at least 1"),
         ([TREES, *known, *FEW, "--default", "blok"], "--default: got 'blok'"),
         ([TREES, *known, *FEW, "--default", "block:x"], "--default: got 'block:x'"),
+        (
+            [TREES, *known, *FEW, "--default", "block:1:7"],
+            "got 'block:1:7', expected block with one of 1:2, 1:4",
+        ),
         ([TREES, "--hardware", hardware], "hardware: got no draft_bytes"),
         ([TREES, "--hardware", hardware + ",draft_bytes=-1"], "hardware: draft_bytes: got '-1', expected a number"),
         ([TREES, "--hardware", hardware + ",draft_bytes=nan"], "hardware: draft_bytes: got 'nan'"),

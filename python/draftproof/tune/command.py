@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from draftproof.files import with_metadata, writable, written
-from draftproof.program import BAD_INPUT, PASSED, Parser, ProgramError, ProgramNotFound, say, short
+from draftproof.program import BAD_INPUT, PASSED, UNDECIDED, Parser, ProgramError, ProgramNotFound, say, short
 from draftproof.results import for_plots
 from draftproof.tune.costs import HARDWARE, CostError, Costs, OutOfTable, derived_costs, parse_hardware, read_costs
-from draftproof.tune.policies import with_policies
+from draftproof.tune.policies import FEWEST_BATCHES, with_policies
 from draftproof.tune.ranking import Tuned, ranked
 from draftproof.tune.settings import Survey, survey
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Runs a command line. Exit codes: 0 done, 2 usage or bad input."""
+    """Runs a command line. Exit codes: 0 done, 2 usage or bad input, 3 stopped."""
     try:
         given = _parser().parse_args(arguments)
         return _run(given)
@@ -32,6 +32,9 @@ def run_command(arguments: Sequence[str]) -> int:
     except (CostError, OutOfTable, OSError, ProgramNotFound) as error:
         say("draftproof tune", error)
         return BAD_INPUT
+    except KeyboardInterrupt:
+        say("draftproof tune", "stopped")
+        return UNDECIDED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,14 +79,17 @@ def _counts(text: str) -> list[int]:
         values = []
     if not values or min(values) < 1:
         raise argparse.ArgumentTypeError(f"got {text!r}, expected integers of at least 1 with commas between them")
-    return values
+    return list(dict.fromkeys(values))
 
 
 def _run(given: argparse.Namespace) -> int:
     if not 0 < given.confidence < 1:
         raise CostError(f"--confidence: got {given.confidence}, expected a level between 0 and 1")
-    if given.samples < 1 or given.best < 1:
-        raise CostError(f"--samples, --best: got {given.samples} and {given.best}, expected at least 1")
+    if given.samples < FEWEST_BATCHES:
+        wanted = f"at least {FEWEST_BATCHES}, from which standard errors are estimated"
+        raise CostError(f"--samples: got {given.samples}, expected {wanted}")
+    if given.best < 1:
+        raise CostError(f"--best: got {given.best}, expected at least 1")
     if given.vocabulary is not None and given.vocabulary < 1:
         raise CostError(f"--vocabulary: got {given.vocabulary}, expected at least 1")
     for output in filter(None, (given.write_costs, given.plot)):
@@ -123,7 +129,9 @@ def _run(given: argparse.Namespace) -> int:
     if given.plot:
         _plot(pyplot, tuned, given.plot)
     print(
-        json.dumps(_document(found, costs, tuned), indent=1) if given.json else _text(found, costs, tuned, given.best)
+        json.dumps(_document(found, costs, tuned, given.default), indent=1)
+        if given.json
+        else _text(found, costs, tuned, given.default, given.best)
     )
     return PASSED
 
@@ -165,12 +173,13 @@ def _places(given: argparse.Namespace, costs: Costs) -> list[tuple[int, int]]:
     """Returns batch sizes with the context length of each. Raises: OutOfTable if the table has no such timings."""
     known = costs.batches()
     if not known:
-        raise OutOfTable("costs: got no batch size of which both passes were timed, expected at least one")
+        raise OutOfTable("costs: got no batch size and context of which both passes were timed, expected at least one")
     places = []
     for batch in given.batch or known:
         contexts = costs.contexts(batch)
         if not contexts:
-            raise OutOfTable(f"--batch: got {batch}, expected one of {', '.join(map(str, known))}, which were timed")
+            wanted = f"one of {', '.join(map(str, known))}, of which both passes were timed"
+            raise OutOfTable(f"--batch: got {batch}, expected {wanted}")
         if given.context is not None and given.context not in contexts:
             raise OutOfTable(
                 f"--context: got {given.context}, expected one of {', '.join(map(str, contexts))}, which were timed at "
@@ -199,11 +208,24 @@ def _default(text: str | None, found: Survey) -> tuple[str, int, int | None]:
         values = [0]
     if name not in names or len(values) > 2 or min(values, default=1) < 1:
         raise CostError(f"--default: got {text!r}, expected VERIFIER[:K[:L]] with one of {', '.join(sorted(names))}")
-    return name, values[0] if values else 1, values[1] if len(values) > 1 else None
+    paths, length = values[0] if values else 1, values[1] if len(values) > 1 else None
+    of_verifier = sorted({(one.paths, one.length) for one in found.settings if one.verifier == name})
+    if not any(one[0] == paths and length in (None, one[1]) for one in of_verifier):
+        wanted = f"{name} with one of {', '.join(f'{k}:{n}' for k, n in of_verifier)}"
+        raise CostError(f"--default: got {text!r}, expected {wanted}")
+    return name, paths, length
 
 
-def _notes(found: Survey, costs: Costs, tuned: Sequence[Tuned]) -> list[str]:
-    notes = ["intervals cover the simulated steps and the timings, not the choice of texts in the capture"]
+def _notes(found: Survey, costs: Costs, tuned: Sequence[Tuned], default: str | None) -> list[str]:
+    notes = [
+        "intervals cover the simulated steps and the timings, not the choice of texts in the capture"
+        if costs.has_errors()
+        else "intervals cover the simulated steps, not the choice of texts in the capture and not the timings, whose "
+        "standard errors are 0"
+    ]
+    if default is not None:
+        batches = [str(one.batch) for one in tuned if one.default is None]
+        notes += [f"the default {default} has no time at batch {', '.join(batches)}"] if batches else []
     if found.approximate:
         notes.append("the capture has single positions: tokens of L > 1 are products of their rates, an approximation")
     if found.truncated:
@@ -215,21 +237,21 @@ def _notes(found: Survey, costs: Costs, tuned: Sequence[Tuned]) -> list[str]:
     return notes
 
 
-def _text(found: Survey, costs: Costs, tuned: Sequence[Tuned], best: int) -> str:
+def _text(found: Survey, costs: Costs, tuned: Sequence[Tuned], default: str | None, best: int) -> str:
     lines = [f"{found.source}: target {costs.target or '?'}, draft {costs.draft or '?'}, {costs.device or '?'}"]
     lines += [one.text(best) for one in tuned]
     lines += [f"left out: {name}: {reason}" for name, reason in found.left_out.items()]
-    return "\n".join([*lines, *(f"note: {note}" for note in _notes(found, costs, tuned))])
+    return "\n".join([*lines, *(f"note: {note}" for note in _notes(found, costs, tuned, default))])
 
 
-def _document(found: Survey, costs: Costs, tuned: Sequence[Tuned]) -> dict[str, Any]:
+def _document(found: Survey, costs: Costs, tuned: Sequence[Tuned], default: str | None) -> dict[str, Any]:
     return {
         "schema": "draftproof.tune/1",
         "source": found.source,
         "vocabulary": found.vocabulary,
         "costs": {"target": costs.target, "draft": costs.draft, "device": costs.device},
         "approximate": found.approximate,
-        "notes": _notes(found, costs, tuned),
+        "notes": _notes(found, costs, tuned, default),
         "left_out": found.left_out,
         "batches": [
             {

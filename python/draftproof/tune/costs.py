@@ -15,6 +15,7 @@ SCHEMA, VERSION = "draftproof/costs", 1
 PASSES = ("target_pass", "draft_pass")
 _LARGEST = 1 << 24  # bytes of a file
 MOST_COUNT = 2**40  # largest batch, context or number of tokens of a table
+LEAST_SECONDS, MOST_SECONDS = 1e-12, 1e9  # of a pass or a verifier
 _NUMBERS = {"tokens": int, "batch": int, "context": int, "paths": int, "vocabulary": int}
 
 
@@ -68,14 +69,19 @@ class Costs:
     packed: bool = False
 
     def batches(self) -> list[int]:
-        """Returns the batch sizes for which both passes were timed."""
-        target, draft = ({entry.key[0] for entry in self.passes[name]} for name in PASSES)
-        return sorted(target & draft)
+        """Returns the batch sizes for which both passes were timed at a common context length."""
+        target, draft = ({entry.key for entry in self.passes[name]} for name in PASSES)
+        return sorted({batch for batch, _ in target & draft})
 
     def contexts(self, batch: int) -> list[int]:
         """Returns the context lengths for which both passes were timed at this batch size."""
         target, draft = ({entry.key[1] for entry in self.passes[name] if entry.key[0] == batch} for name in PASSES)
         return sorted(target & draft)
+
+    def has_errors(self) -> bool:
+        """Returns whether any time has a standard error above 0."""
+        entries = (entry for table in (self.passes, self.verifiers) for each in table.values() for entry in each)
+        return any(entry.seconds.error > 0 for entry in entries)
 
     def of_pass(self, name: str, tokens: float, batch: int, context: int) -> Seconds:
         """Returns the seconds of a pass over `tokens` new tokens of each of `batch` texts, on average. Raises:
@@ -99,7 +105,7 @@ class Costs:
         names = (name, plain, TORCH_NAMES.get(plain, plain))
         found = next((self.verifiers[one] for one in names if one in self.verifiers), None)
         if not found:
-            raise OutOfTable("the verifier was not timed")
+            raise OutOfTable(f"the verifier is not one of those timed, {', '.join(map(on_a_line, self.verifiers))}")
         entries = [entry for entry in found if entry.key == (paths, vocabulary)]
         if at_most and entries:
             drafts = max(drafts, min(entry.tokens for entry in entries))
@@ -211,6 +217,9 @@ def _number(
     if not fine or value < 0 or (least is not None and value <= least):
         expected = "a number above 0" if least is not None else "a number of at least 0"
         raise CostError(f"{here}.{key}: got {_shown(value)}, expected {expected}")
+    if value > MOST_SECONDS or (least is not None and value < LEAST_SECONDS):
+        limits = f"at most {MOST_SECONDS:g}" if least is None else f"{LEAST_SECONDS:g} to {MOST_SECONDS:g}"
+        raise CostError(f"{here}.{key}: got {_shown(value)}, expected {limits} seconds")
     return float(value)
 
 
@@ -242,7 +251,8 @@ def parse_hardware(text: str) -> dict[str, float]:
             values[key] = math.nan
         zero_is_fine = key in _OPTIONAL and key != "bytes_per_parameter"
         if not (math.isfinite(values[key]) and (values[key] > 0 or (zero_is_fine and values[key] == 0))):
-            raise CostError(f"hardware: {key}: got {short(number)}, expected a number above 0")
+            wanted = "a number of at least 0" if zero_is_fine else "a number above 0"
+            raise CostError(f"hardware: {key}: got {short(number)}, expected {wanted}")
     if missing := [key for key in HARDWARE if key not in values]:
         raise CostError(f"hardware: got no {missing[0]}, expected {HARDWARE[missing[0]]}")
     return values

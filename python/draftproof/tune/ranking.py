@@ -233,6 +233,11 @@ def _seconds_of_sizes(setting: Setting, costs: Costs, vocabulary: int, batch: in
     return Seconds(value, math.hypot(*errors, math.sqrt(spread / setting.steps)))
 
 
+_MOST_SPREAD = 100.0
+"""Largest distance of the ends of an interval from the logarithm of the rate. No two times of a table differ by so
+large a factor, and the exponential of larger numbers may not be a double."""
+
+
 def ranked(
     survey: Survey,
     costs: Costs,
@@ -247,14 +252,15 @@ def ranked(
     default  verifier, K and L of the default; if L is None, its fastest L
     Raises: OutOfTable if plain decoding or every setting has no time.
     """
-    width = NormalDist().inv_cdf((1 + confidence) / 2)
+    width = -NormalDist().inv_cdf((1 - confidence) / 2)  # (1 + confidence) / 2 may be rounded to 1
 
     def choice(setting: Setting | None, seconds: Seconds) -> Choice:
         tokens, error = (setting.tokens, setting.error) if setting else (1.0, 0.0)
         rate = batch * tokens / seconds.value
         # The interval is computed for the logarithm of the rate, so that both ends are above 0. The variance of this
         # logarithm is the sum of the relative variances of tokens and seconds.
-        factor = math.exp(width * math.hypot(error / tokens, seconds.error / seconds.value))
+        spread = width * math.hypot(error / tokens, seconds.error / seconds.value)
+        factor = math.exp(min(spread, _MOST_SPREAD))
         return Choice(setting, batch, seconds, rate, rate / factor, rate * factor)
 
     plain = choice(None, costs.of_pass("target_pass", 1, batch, context))
