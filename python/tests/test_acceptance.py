@@ -174,6 +174,21 @@ def test_large_rows_are_simulated_with_intervals() -> None:
     assert 0.02 < found.sensitivity < 0.15
 
 
+def test_a_run_that_shows_no_loss_does_not_claim_one() -> None:
+    found = accepted_lengths(accepts_nothing, QUARTERS, exact=False, steps=16)
+    assert found.mean == 0 and found.sensitivity == math.inf
+    assert "; a loss could not have been found in 99 of 100 runs" in str(found) and " 0 %" not in str(found)
+    # The upper end of the interval of two steps is twice the mean or more, so that even a mean of 0 would pass.
+    assert "a loss could not have been found" in str(accepted_lengths(right, QUARTERS, exact=False, steps=2))
+
+
+def test_steps_without_drafts_have_lengths(capsys: Any) -> None:
+    one = Lengths.of_counts([5])
+    assert (one.longest, one.mean, one.marginal, one.conditional, one.draft_rate) == (0, 0, (), (), 0)
+    assert run_command(["convert", "--counts", "5"]) == 0
+    assert "accepted drafts of a step     0\n" in capsys.readouterr().out
+
+
 def test_captured_trees_have_the_programs_lengths() -> None:
     found = draftproof.acceptance(right, DATA / "stories512_trees.npz", length=4, tuples=4000, at_least=2.4)
     assert found.low < 2.628 < found.high  # token_path has the mean 2.628 at 65,536 steps
@@ -216,6 +231,18 @@ def test_a_loss_is_flagged_and_right_runs_are_not() -> None:
 
     assert (means(lengths) >= plan.least).all()
     assert (means(lengths.shortened(0.05)) < plan.least).mean() >= 0.97
+
+
+@pytest.mark.parametrize("marginal", [[1.0, 1.0], [0.999], [0.5]])
+def test_no_fewer_steps_are_enough(marginal: list[float]) -> None:
+    """For two drafts that are always accepted, a loss keeps both with probability r^2, r + r^2 = 1.98, and passes if
+    that happens in every step. The normal approximation, with which the search begins, is far too large there."""
+    lengths = Lengths.of_marginal(marginal)
+    plan = steps_for(lengths)
+    assert plan.miss <= 0.01 < bound(lengths, plan.steps - 1 - plan.steps // 1000).miss
+    if marginal == [1.0, 1.0]:
+        kept = (math.sqrt(1 + 4 * 1.98) - 1) / 2
+        assert plan.steps == math.ceil(math.log(0.01) / math.log(kept**2)) == 344
 
 
 def test_shortened_lengths_have_the_loss() -> None:
@@ -271,6 +298,11 @@ def test_conversions() -> None:
         (["prompts", "--marginal", "0.5", "--between", "-1"], "prompts: got a deviation of -1"),
         (["judge", "--marginal", "0.5", "--steps", "0", "--got", "1"], "steps: got 0"),
         (["judge", "--marginal", "0.5", "--steps", "10", "--got", "nan"], "--got: got nan"),
+        (
+            ["judge", "--marginal", "0.5", "--steps", "10", "--got", "1.5"],
+            "accepted drafts, without the bonus, of 0 to 1",
+        ),
+        (["convert", "--marginal", "0.5", "--drafts", "3"], "--drafts: got 3, expected it with --with-bonus or"),
         (["nothing"], "invalid choice: 'nothing'"),
     ],
 )

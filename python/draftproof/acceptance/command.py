@@ -116,6 +116,8 @@ def _say(given: argparse.Namespace, document: dict[str, Any], text: str) -> None
 
 
 def _convert(given: argparse.Namespace) -> int:
+    if given.drafts is not None and given.with_bonus is None and given.without_bonus is None:
+        raise ValueError(f"--drafts: got {short(given.drafts)}, expected it with --with-bonus or --without-bonus alone")
     if given.requests is not None:
         found = pooled(given.requests)
         _say(given, vars(found) | {"requests": len(given.requests)}, "\n".join([
@@ -198,7 +200,11 @@ def _told(found: Bound) -> list[str]:
 def _judge(given: argparse.Namespace) -> int:
     if not (math.isfinite(given.got) and given.got >= 0):
         raise ValueError(f"--got: got {given.got}, expected a mean number of accepted drafts")
-    found = bound(_lengths(given), given.steps, loss=given.loss, false_alarm=given.false_alarm, between=_between(given))
+    lengths = _lengths(given)
+    if given.got > lengths.longest:
+        wanted = f"a mean number of accepted drafts, without the bonus, of 0 to {lengths.longest}"
+        raise ValueError(f"--got: got {given.got:g}, expected {wanted}")
+    found = bound(lengths, given.steps, loss=given.loss, false_alarm=given.false_alarm, between=_between(given))
     passed = given.got >= found.least
     verdict = "passed" if passed else "failed"
     _say(given, vars(found) | {"got": given.got, "status": verdict}, "\n".join([

@@ -145,7 +145,7 @@ class Lengths(Table):
     @property
     def conditional(self) -> tuple[Number | None, ...]:
         """P(draft i is accepted, given that all before it are); None where draft i is never reached."""
-        before = (1, *self.marginal[:-1])
+        before = (1, *self.marginal)[: self.longest]
         return tuple(rate / base if base > 0 else None for rate, base in zip(self.marginal, before, strict=True))
 
     @property

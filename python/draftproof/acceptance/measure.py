@@ -82,9 +82,12 @@ class AcceptedLengths(Table):
 
     @property
     def sensitivity(self) -> float:
-        """The smallest share of the mean whose loss would have been detected with probability 0.99."""
-        if not self.steps or not float(self.mean) > 0:
+        """The smallest share of the mean whose loss would have been detected with probability 0.99: 0 if all are exact,
+        infinite if nothing was accepted."""
+        if not self.steps:
             return 0.0
+        if not float(self.mean) > 0:
+            return math.inf
         spread = 2.326 * math.sqrt(float(self.variance) / self.steps)
         return (self.high - float(self.mean) + spread) / float(self.mean)
 
@@ -99,7 +102,8 @@ class AcceptedLengths(Table):
     def __str__(self) -> str:
         if self.exact == "no":
             how = f"{self.steps:,} simulated steps, mean {self.low:.5g} to {self.high:.5g}"
-            how += f"; a loss of {100 * self.sensitivity:.2g} % would have been found in 99 of 100 runs"
+            loss = f"of {100 * self.sensitivity:.2g} % would" if self.sensitivity < 1 else "could not"
+            how += f"; a loss {loss} have been found in 99 of 100 runs"
         else:
             how = f"exact in {self.exact}" + (f", rounding {self.rounding:.1g}" if self.rounding else "")
         return f"{self.name}: {len(self.by_rows)} rows, {how}\n{self.lengths}"

@@ -120,7 +120,9 @@ def steps_for(
     while found(high).miss > miss:
         low, high = high, max(high + 1, math.ceil(high * 1.05))
     if low == 0:
-        low = math.floor(first * 0.8)
+        low = math.floor(high * 0.8)
+        while low > 0 and found(low).miss <= miss:
+            low, high = math.floor(low * 0.8), low
     while high - low > max(1, high // 1000):
         middle = (low + high) // 2
         low, high = (low, middle) if found(middle).miss <= miss else (middle, high)

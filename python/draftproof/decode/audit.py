@@ -59,7 +59,7 @@ class Trails:
         """Closes a recording, scores its texts again and audits them.
 
         Returns: the verdict, the number of tokens, log10 of the e-value against losslessness and of its threshold, the
-        smallest total variation that the audit would have detected, None if the text is too short, and the violations,
+        smallest total variation that the audit would have detected, None if there is none, and the violations,
         as the program's `audit` prints them.
         """
         self._open[number].close()
