@@ -150,9 +150,35 @@ def test_captures_of_other_rows_are_refused_before_the_run(trees: Path, tmp_path
     del about["models"]  # as in a file that another program wrote
     unnamed.with_suffix(".json").write_text(json.dumps(about))
     refused(unnamed, "predict: got trees with V = 32, expected V = 48", llama(48))
+    # The program reads the metadata of run_trees.npz in run.json, too.
+    (tmp_path / "run_trees.npz").write_bytes(model.read_bytes())
+    refused(tmp_path / "run_trees.npz", "predict: got .*run_trees.npz without metadata, expected the JSON file")
+    (tmp_path / "run.json").write_bytes(model.with_suffix(".json").read_bytes())
+    refused(tmp_path / "run_trees.npz", "predict: got trees drawn from LlamaForCausalLM without layers 1, expected")
     other = Settings(draft_skip_layers=(0,), **BY)
     with pytest.raises(CaptureError, match=r"got trees of a draft with quantise_draft None and without layers \(1,\)"):
         decode(llama(), TEXTS, other, predict=model, drafts=["model"], shapes=["1x2"], rounds=1, tokens=4)
+
+
+@pytest.mark.parametrize(("shape", "least"), [("1x4", "1 of 4"), ("3x2", "3 of 2")])
+def test_shapes_beyond_the_trees_are_refused(trees: Path, shape: str, least: str) -> None:
+    given: dict[str, Any] = {"drafts": ["ngram"], "shapes": ["1x2", shape], "rounds": 1, "tokens": 4}
+    words = f"predict: got trees of 2 paths of 3 tokens, expected at least {least}"
+    with pytest.raises(CaptureError, match=words):
+        decode(llama(), TEXTS, Settings(**BY), predict=trees, **given)
+
+
+def test_a_run_of_few_rounds_says_that_no_pair_is_apart(trees: Path, tmp_path: Path, capsys: Any) -> None:
+    llama().save_pretrained(tmp_path / "model")
+    (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, TEXTS)))
+    given = ["--target", str(tmp_path / "model"), "--texts", str(tmp_path / "texts.jsonl"), "--tokens", "4", "-q"]
+    given += ["--target-temperature", "0.7", "--proposal-top-k", "8", "--verifier", "single_draft"]
+    given += ["--drafts", "ngram", "--shape", "1x2", "--predict", str(trees), "--rounds"]
+    few = "no pair of settings counts as apart: fewer than 5 rounds"
+    assert command.run_command([*given, "4"]) == 0
+    assert few in capsys.readouterr().out
+    assert command.run_command([*given, "5"]) == 0
+    assert "0 of 0 pairs" in (out := capsys.readouterr().out) and few not in out
 
 
 def test_only_settings_of_the_run_are_ranked(trees: Path) -> None:

@@ -184,6 +184,19 @@ def test_a_default_without_a_time_is_said(costs_file: Path, capsys: Any) -> None
     assert "note: the default" not in out
 
 
+def test_trees_without_metadata_have_the_vocabulary_of_their_rows(tmp_path: Path, capsys: Any) -> None:
+    whole, cut, path = tmp_path / "whole_trees.npz", tmp_path / "cut_trees.npz", tmp_path / "costs.json"
+    whole.write_bytes(Path(TREES).read_bytes())
+    cut.write_bytes((DATA / "smollm2_trees.npz").read_bytes())
+    asked = ["--costs", str(path), "-K", "1", "-L", "4", "--samples", "64", "--verifier", "block", "--policy", "none"]
+    path.write_text(json.dumps(table(verifiers={"block": timed([(4, 1, 0.001)])})))
+    assert run_command([str(whole), *asked, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["vocabulary"] == 512
+    assert run_command([str(cut), *asked]) == 2
+    assert "cut_trees.npz: got no metadata with the vocabulary, expected --vocabulary" in capsys.readouterr().err
+    assert run_command([str(cut), *asked, "--vocabulary", "512"]) == 0
+
+
 def test_batch_sizes_need_both_passes_at_one_context(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "costs.json"
     apart = {name: passes((1, 0.1), (9, 0.2), batch=2, context=i) for i, name in enumerate(PASSES)}

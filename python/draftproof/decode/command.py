@@ -142,7 +142,7 @@ def _text(result: dict[str, Any]) -> str:
     widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
     if prediction is not None:
-        lines += ["", *_verdict(prediction)]
+        lines += ["", *_verdict(prediction, result["rounds"])]
     about = f"{result['target']}, V = {result['vocabulary']}, {machine(result)}"
     draft = f"\ndraft model: {result['draft']}" if result["draft"] else ""
     return "\n".join(
@@ -158,14 +158,18 @@ def _predicted(entry: dict[str, Any]) -> tuple[str, str, str]:
     return f"{found['tokens_per_second']:.2f}", f"{found['low']:.2f} to {found['high']:.2f}", f"{100 * error:+.1f} %"
 
 
-def _verdict(prediction: dict[str, Any]) -> list[str]:
+def _verdict(prediction: dict[str, Any], rounds: int) -> list[str]:
+    from .prediction import FEWEST_ROUNDS
+
     plain, error = prediction["plain_tokens_per_second"], prediction["plain_error"]
     swapped, pairs = prediction["pairs_in_another_order"], prediction["pairs_apart"]
     lines = [
         f"plain decoding, predicted: {plain:.2f} tokens/s, error {100 * error:+.1f} %",
         f"tune chooses {' '.join(prediction['chosen'])}: measured {100 * prediction['loss_of_chosen']:.1f} % below the "
         f"fastest, {' '.join(prediction['fastest'])}",
-        f"{swapped} of {pairs} pairs whose intervals are apart are in another order",
+        f"{swapped} of {pairs} pairs whose intervals are apart are in another order"
+        if rounds >= FEWEST_ROUNDS
+        else f"no pair of settings counts as apart: fewer than {FEWEST_ROUNDS} rounds",
     ]
     if not prediction["beats_plain"]:
         lines.append("tune: no setting is faster than plain decoding beyond the intervals")

@@ -13,12 +13,16 @@ from typing import Any
 from ..capture.errors import CaptureError, path_of
 from ..capture.options import Filter
 from ..costs import Table, filling, source_of
+from ..files import with_metadata
 from ..survey import trees_of
 from ..tune.costs import TORCH_NAMES, Costs, costs_of
 from ..tune.ranking import Choice, Tuned, ranked
 from ..tune.settings import Survey, lossless_of, survey
 from .models import Models
 from .settings import Setting
+
+FEWEST_ROUNDS = 5
+"""Rounds from which measured intervals are computed."""
 
 
 class Prediction:
@@ -42,13 +46,16 @@ class Prediction:
             raise CaptureError("predict", found, "one source of drafts, and shapes of paths as in 4x8")
         source = source_of(models, sources[0])
         path = path_of("predict", capture)
-        if trees_of(path) is None:
+        if (size := trees_of(path)) is None:
             raise CaptureError("predict", str(path), "a file of captured trees, as `capture --trees` writes it")
         _check_metadata(path, models, source)
         used = prompts[: models.settings.rounds]
         # The texts grow by `tokens` during a run; a pass is timed at the middle of this growth.
         self.context = sum(map(len, used)) // len(used) + models.settings.tokens // 2
         names, paths, lengths = (sorted(set(column)) for column in zip(*keys.values(), strict=True))
+        if size[0] < paths[-1] or size[1] < lengths[-1]:
+            wanted = f"at least {paths[-1]} of {lengths[-1]}, as the shapes of the run have"
+            raise CaptureError("predict", f"trees of {size[0]} paths of {size[1]} tokens", wanted)
         options = ["--seed", str(models.settings.seed)]
         known = survey(str(path), paths, lengths, samples=samples, options=options, verifiers=names)
         if known.vocabulary != models.vocabulary:
@@ -87,9 +94,12 @@ def key_of(setting: Setting, known: Sequence[str]) -> tuple[str, int, int] | Non
 
 
 def _check_metadata(capture: Path, opened: Models, source: str) -> None:
-    """Raises: CaptureError for trees of another source of drafts, `model` or `ngram`, of other models, of other changes
-    of the target to a draft, or of other filters."""
-    settings, path = opened.settings, capture.with_suffix(".json")
+    """Raises: CaptureError for trees without metadata, or of another source of drafts, `model` or `ngram`, of other
+    models, of other changes of the target to a draft, or of other filters."""
+    settings = opened.settings
+    path = next(filter(Path.exists, with_metadata(capture)[1:]), None)
+    if path is None:
+        raise CaptureError("predict", f"{capture} without metadata", "the JSON file that `capture` writes beside it")
     try:
         metadata = json.loads(path.read_bytes())
         options, models = json.loads(metadata["options"]), json.loads(metadata["models"])
@@ -179,9 +189,9 @@ def _apart(first: tuple[Choice, dict[str, Any]], second: tuple[Choice, dict[str,
 
 
 def _student(degrees: int) -> float:
-    """Returns the 0.975 quantile of Student's t distribution, at most 0.001 too small; infinite below 4 degrees of
-    freedom. By the asymptotic expansion about the normal quantile, Abramowitz and Stegun 26.7.5."""
-    if degrees < 4:
+    """Returns the 0.975 quantile of Student's t distribution, at most 0.001 too small; infinite for fewer than
+    FEWEST_ROUNDS rounds. By the asymptotic expansion about the normal quantile, Abramowitz and Stegun 26.7.5."""
+    if degrees < FEWEST_ROUNDS - 1:
         return math.inf
     z: float = NormalDist().inv_cdf(0.975)
     terms = (

@@ -115,6 +115,8 @@ def _run(given: argparse.Namespace) -> int:
     )
     if given.vocabulary is not None:
         found = replace(found, vocabulary=given.vocabulary)
+    if not found.vocabulary and costs.verifiers:
+        raise CostError(f"{given.capture}: got no metadata with the vocabulary, expected --vocabulary")
     default = _default(given.default, found)
     tuned = []
     for batch, context in places:

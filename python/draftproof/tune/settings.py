@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from draftproof import program
-from draftproof.survey import nodes_of, trees_of
+from draftproof.survey import nodes_of, trees_of, vocabulary_of
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,7 @@ class Survey:
     approximate  whether tokens for lengths above 1 are computed from the rates of single positions, as if positions
                  were independent
     left_out     names of the verifiers that were left out, each with the reason
+    vocabulary   number of tokens; 0 if a truncated capture has no metadata, which state it
     truncated    whether the capture stores the likeliest tokens only
     """
 
@@ -152,7 +153,9 @@ def _of_trees(
                     row["standard_error"],
                     _distinct(nodes, k, length),
                 )
-    return Survey(capture, _vocabulary(document), tuple(settings.values()), False, left_out)
+    # Without metadata the program does not report the vocabulary of trees.
+    vocabulary = _vocabulary(document) or vocabulary_of(capture)
+    return Survey(capture, vocabulary, tuple(settings.values()), False, left_out)
 
 
 def _distinct(nodes: NDArray[np.int64] | None, k: int, length: int) -> tuple[tuple[tuple[int, ...], float], ...]:
