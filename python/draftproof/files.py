@@ -42,18 +42,22 @@ def writable(path: Path, inputs: Iterable[object] = ()) -> Path:
     inputs: what the work reads; entries that are not paths of files are ignored.
 
     Raises: as `replaceable`; FileNotFoundError if the folder of `path` does not exist; FileExistsError if `path` is one
-    of `inputs`, by any name or link.
+    of `inputs`, or in a folder among them, by any name or link.
     """
     found = replaceable(path)
     if not found.parent.is_dir():
         raise FileNotFoundError(f"{path}: got no folder {found.parent}, expected one")
     for one in inputs:
+        if not isinstance(one, str | os.PathLike):
+            continue
         try:
-            same = isinstance(one, str | os.PathLike) and os.path.samefile(one, found)
-        except (OSError, ValueError):  # no such file; a null character
+            same = os.path.samefile(one, found)
+        except (OSError, ValueError):  # no such file, so that nothing is replaced; a null character
             continue
         if same:
             raise FileExistsError(f"{path}: got a file that is read here, expected another name")
+        if Path(one).resolve() in found.resolve().parents:
+            raise FileExistsError(f"{path}: got a file of the folder {one}, which is read here, expected another name")
     return found
 
 

@@ -113,6 +113,23 @@ def test_an_output_of_decode_and_costs_is_checked_before_the_work(
     assert texts.read_text() == "a text"
 
 
+@pytest.mark.parametrize("command", [decode.run_command, costs.main])
+def test_the_files_of_a_model_are_not_replaced(
+    command: Callable[[list[str]], int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts, model, link = tmp_path / "texts.txt", tmp_path / "model", tmp_path / "linked"
+    texts.write_text("a text")
+    model.mkdir()
+    link.symlink_to(model)
+    (model / "config.json").write_text("{}")
+    for output in (model / "config.json", link / "config.json"):
+        assert command(["--target", str(model), "--texts", str(texts), "-o", str(output)]) == 2
+        assert f"{output}: got a file of the folder {model}, which is read here" in capsys.readouterr().err
+    assert (model / "config.json").read_text() == "{}"
+    assert command(["--target", str(model), "--texts", str(texts), "-o", str(model / "new.json")]) == 2
+    assert "new.json" not in capsys.readouterr().err  # only the model is refused
+
+
 def test_a_result_that_cannot_be_written_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = argparse.Namespace(json=False, output=tmp_path / "gone" / "out.json")
     with pytest.raises(FileNotFoundError):
