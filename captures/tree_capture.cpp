@@ -164,14 +164,15 @@ class CapturedTrees final : public PathSource {
                        vocabulary());
   }
   nlohmann::json describe() const override {
-    return {{"kind", "captured_trees"},
-            {"file", file_},
-            {"conditionals", capture_->conditionals()},
-            {"paths", capture_->paths()},
-            {"length", capture_->length()},
-            {"nodes", capture_->rows().positions()},
-            {"vocabulary", vocabulary()},
-            {"metadata", capture_->rows().metadata()}};
+    nlohmann::json about{{"kind", "captured_trees"},
+                         {"file", file_},
+                         {"conditionals", capture_->conditionals()},
+                         {"paths", capture_->paths()},
+                         {"length", capture_->length()},
+                         {"nodes", capture_->rows().positions()},
+                         {"metadata", capture_->rows().metadata()}};
+    if (!capture_->rows().truncated()) about["vocabulary"] = vocabulary();
+    return about;
   }
   std::uint64_t stored_paths() const override { return capture_->conditionals() * capture_->paths(); }
   int most_paths() const override { return static_cast<int>(capture_->paths()); }

@@ -177,16 +177,6 @@ def nodes_of(capture: str | os.PathLike[str]) -> NDArray[np.int64] | None:
         return None  # as in trees_of
 
 
-def vocabulary_of(capture: str | os.PathLike[str]) -> int:
-    """Returns the number of tokens of whole rows of captured trees; 0 for other sources, and for rows that have the
-    likeliest tokens only."""
-    try:
-        with np.load(Path(capture)) as file:
-            return 0 if "ids" in file or "path_nodes" not in file else int(file["target"].shape[1])
-    except Exception:
-        return 0  # as in trees_of
-
-
 def trees_of(capture: str | os.PathLike[str]) -> tuple[int, int] | None:
     """Returns the number of paths of a context and the number of tokens of a path in captured trees (docs/captures.md);
     None for a family or another kind of file."""

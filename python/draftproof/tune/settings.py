@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from draftproof import program
-from draftproof.survey import nodes_of, trees_of, vocabulary_of
+from draftproof.survey import nodes_of, trees_of
 
 
 @dataclass(frozen=True)
@@ -153,9 +153,7 @@ def _of_trees(
                     row["standard_error"],
                     _distinct(nodes, k, length),
                 )
-    # Without metadata the program does not report the vocabulary of trees.
-    vocabulary = _vocabulary(document) or vocabulary_of(capture)
-    return Survey(capture, vocabulary, tuple(settings.values()), False, left_out)
+    return Survey(capture, _vocabulary(document), tuple(settings.values()), False, left_out)
 
 
 def _distinct(nodes: NDArray[np.int64] | None, k: int, length: int) -> tuple[tuple[tuple[int, ...], float], ...]:
