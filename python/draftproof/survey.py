@@ -137,14 +137,15 @@ def acceptance(
             "at_least: got a function of level position, which does not return the number of accepted drafts; "
             "expected level chain or tree, or rows with count="
         )
-    name = subject.declaration.name + "@python"  # no registered verifier has such a name
+    shown = subject.declaration.name
+    name = shown + "@python"  # no registered verifier has such a name
     subject = replace(subject, declaration=replace(subject.declaration, name=name))
     source = text_of_argument("capture", capture)
     common = [source, "--seed", numbers["seed"], "--instances", "0", "-K", *map(str, counts)]
     if trees_of(capture):
         arguments = ["survey-paths", *common, "-L", numbers["length"], "--steps", numbers["tuples"], "--verifier", name]
         sources = member(ask(subject, arguments, progress=progress), "sources")
-        found = of_counts(name, [row["accepted"] for row in sources[0]["rows"]], false_alarm)
+        found = of_counts(shown, [row["accepted"] for row in sources[0]["rows"]], false_alarm)
         require(found, at_least)
         return found
     arguments = ["survey", *common, "--tuples", numbers["tuples"], "--verifier", ",".join([name, *beside])]
@@ -163,7 +164,7 @@ def acceptance(
     ]
     for row in rows:
         if row.verifier == name and says_count:
-            require(of_counts(name, [[row.tuples - (n := round(row.rate * row.tuples)), n]], false_alarm), at_least)
+            require(of_counts(shown, [[row.tuples - (n := round(row.rate * row.tuples)), n]], false_alarm), at_least)
     return Acceptance(os.fspath(capture), tuple(rows))
 
 

@@ -192,7 +192,7 @@ def test_steps_without_drafts_have_lengths(capsys: Any) -> None:
 def test_captured_trees_have_the_programs_lengths() -> None:
     found = draftproof.acceptance(right, DATA / "stories512_trees.npz", length=4, tuples=4000, at_least=2.4)
     assert found.low < 2.628 < found.high  # token_path has the mean 2.628 at 65,536 steps
-    with pytest.raises(draftproof.TooFewAccepted):
+    with pytest.raises(draftproof.TooFewAccepted, match=r"^right: got 2\.\d+ \(at most 2\.\d+\) accepted drafts"):
         draftproof.acceptance(right, DATA / "stories512_trees.npz", length=4, tuples=4000, at_least=2.9)
 
 

@@ -155,6 +155,7 @@ def test_the_ranking_by_hand() -> None:
     twice = (setting("block", 1, 4, 3.3), setting("traversal", 1, 4, 3.3))
     again = ranked(Survey("x", 512, twice, False, {}), costs_of(table()), batch=1, context=128, default=("", 1, None))
     assert "block (and 1 equal)" in again.text() and "traversal" not in again.text()
+    assert "\n2 of 2 settings have intervals that overlap that of the fastest" in again.text()
 
 
 def test_a_time_that_is_not_known_at_all_has_a_wide_interval() -> None:

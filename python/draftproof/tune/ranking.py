@@ -136,7 +136,7 @@ class Tuned(Table):
         if not self.beats_plain:
             text.append("no setting is faster than plain decoding beyond the intervals: do not speculate here")
         if self.tied > 1:
-            text.append(f"the intervals of the first {self.tied} settings overlap that of the fastest")
+            text.append(f"{self.tied} of {len(self.choices)} settings have intervals that overlap that of the fastest")
         if (loss := self.loss_of_default()) is not None:
             text.append(f"the default loses {100 * loss:.1f} % of the fastest setting's tokens per second")
         text += [f"left out: {count} settings: {reason}" for reason, count in self.refused.items()]
