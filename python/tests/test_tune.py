@@ -132,6 +132,8 @@ def test_nothing_is_extrapolated() -> None:
     with pytest.raises(OutOfTable, match="batch 2 and context 128: not timed"):
         costs.of_pass("target_pass", 1, 2, 128)
     late = costs_of(table(target_pass=passes((2, 0.04), (9, 0.05))))
+    with pytest.raises(OutOfTable, match=r"^plain decoding: target_pass of .* got 1 tokens, expected 2 to 9"):
+        ranked(Survey("x", 512, (), False, {}), late, batch=1, context=128, default=("", 1, None))
     with pytest.raises(OutOfTable, match="got 1 tokens, expected 2 to 9"):
         late.of_pass("target_pass", 1, 1, 128)
 

@@ -263,7 +263,10 @@ def ranked(
         factor = math.exp(min(spread, _MOST_SPREAD))
         return Choice(setting, batch, seconds, rate, rate / factor, rate * factor)
 
-    plain = choice(None, costs.of_pass("target_pass", 1, batch, context))
+    try:
+        plain = choice(None, costs.of_pass("target_pass", 1, batch, context))
+    except OutOfTable as error:
+        raise OutOfTable(f"plain decoding: {error}") from None
     choices, refused = [], Counter[str]()
     for setting in survey.settings:
         try:
