@@ -30,7 +30,7 @@ from draftproof.tune import (
 from draftproof.tune.command import run_command
 from draftproof.tune.costs import PASSES, TORCH_NAMES, costs_of, parse_hardware
 from draftproof.tune.ranking import seconds_of
-from draftproof.tune.settings import StepSize
+from draftproof.tune.settings import StepSize, complete
 
 DATA = Path(__file__).parents[2] / "data"
 TREES = str(DATA / "stories512_trees.npz")
@@ -75,6 +75,21 @@ def timed(entries: list[tuple[int, int, float]], vocabulary: int = 512) -> list[
 
 def setting(verifier: str, paths: int, length: int, tokens: float, error: float = 0.0) -> Setting:
     return Setting(verifier, "iid_paths", paths, length, (paths,) * length, tokens, error)
+
+
+def test_times_of_trees_of_chosen_children_are_not_those_of_paths() -> None:
+    entries = [one | {"shape": shape} for one, shape in zip(
+        timed([(16, 4, 0.001), (28, 4, 0.1), (32, 4, 0.002)]), ["4x4", "4-2-1-1", "4x8"], strict=True)]  # fmt: skip
+    costs = costs_of(table(verifiers={"traversal": entries, "univer": [entries[1]]}))
+    assert costs.of_verifier("traversal", 24, 4, 512, 1).value == pytest.approx(0.0015)
+    with pytest.raises(OutOfTable, match=r"not one of those timed, traversal$"):
+        costs.of_verifier("univer", 28, 4, 512, 1)
+
+
+def test_a_program_that_was_stopped_is_not_ranked(monkeypatch: Any) -> None:
+    monkeypatch.setattr(program, "run", lambda arguments: {"complete": False, "sources": []})
+    with pytest.raises(program.ProgramError, match="stopped"):
+        complete(["survey"])
 
 
 def test_seconds_of_a_step_by_hand() -> None:

@@ -105,7 +105,8 @@ class Costs:
         names = (name, plain, TORCH_NAMES.get(plain, plain))
         found = next((self.verifiers[one] for one in names if one in self.verifiers), None)
         if not found:
-            raise OutOfTable(f"the verifier is not one of those timed, {', '.join(map(on_a_line, self.verifiers))}")
+            timed = ", ".join(on_a_line(one) for one, entries in self.verifiers.items() if entries)
+            raise OutOfTable(f"the verifier is not one of those timed, {timed}")
         entries = [entry for entry in found if entry.key == (paths, vocabulary)]
         if at_most and entries:
             drafts = max(drafts, min(entry.tokens for entry in entries))
@@ -153,7 +154,7 @@ def costs_of(document: Any) -> Costs:
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         got = document.get("schema") if isinstance(document, dict) else type(document).__name__
         raise CostError(f"schema: got {_shown(got)}, expected {SCHEMA!r}")
-    if document.get("version") != VERSION:
+    if document.get("version") != VERSION or isinstance(document["version"], bool):
         raise CostError(f"version: got {_shown(document.get('version'))}, expected {VERSION}")
     passes = {name: _entries(document, name, ("batch", "context")) for name in PASSES}
     prefixes = document.get("equal_prefixes", "separate")
@@ -190,6 +191,8 @@ def _entries(owner: Mapping[str, Any], name: str, keys: tuple[str, str], place: 
         here = f"{place}[{i}]"
         if not isinstance(line, dict):
             raise CostError(f"{here}: got {_shown(line)}, expected an object")
+        if "-" in str(line.get("shape", "")):
+            continue  # A tree of chosen children, which takes another time than paths with as many drafts.
         tokens, first, second = (_count(line, key, here) for key in ("tokens", *keys))
         seconds = Seconds(_number(line, "seconds", here, least=0.0), _number(line, "standard_error", here, default=0.0))
         entry = Entry(tokens, (first, second), seconds)

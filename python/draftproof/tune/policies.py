@@ -9,7 +9,7 @@ from typing import Any
 from draftproof import program
 from draftproof.survey import trees_of
 from draftproof.tune.costs import CostError, Costs, OutOfTable
-from draftproof.tune.settings import Setting, StepSize, Survey
+from draftproof.tune.settings import Setting, StepSize, Survey, complete
 
 VERIFIERS = {"token_path": "token_path", "block": "block", "sample_and_match_tree": "sample_and_match"}
 """The verifiers that policies are proved with, and their names in `survey-policies`."""
@@ -66,7 +66,7 @@ def with_policies(
             asked += ["--budget", str(budget), "--cost", planned, "--head", "largest", "--instances", "0", "--sizes"]
             asked += ["--batches", str(max(-(-samples // batch), FEWEST_BATCHES)), *options]
             asked += ["--verifier", ",".join(VERIFIERS[one] for one in wanted)]
-            (source,) = program.member(program.run(asked), "sources")
+            (source,) = program.member(complete(asked), "sources")
             known = {row["policy"] for row in source["rows"]}
             if unknown := [name for name in policies if name not in known]:
                 raise CostError(f"--policy: got {unknown[0]!r}, expected none or some of {', '.join(sorted(known))}")

@@ -117,6 +117,14 @@ def lossless_of(kind: str) -> list[str]:
     return [one["name"] for one in program.member(program.run(["list"]), kind) if one["name"] not in _UP_TO_A_TOLERANCE]
 
 
+def complete(arguments: Sequence[str]) -> dict[str, Any]:
+    """Returns the program's document. Raises: ProgramError, also if the program was stopped before its end."""
+    document = program.run(arguments)
+    if document.get("complete") is False:
+        raise program.ProgramError(program.UNDECIDED, "stopped before every setting was measured")
+    return document
+
+
 def _asked(capture: str, paths: Sequence[int], options: Sequence[str], names: Iterable[str]) -> list[str]:
     return [capture, "--instances", "0", "-K", ",".join(map(str, paths)), "--verifier", ",".join(names), *options]
 
@@ -132,7 +140,7 @@ def _of_trees(
     lossless = lossless_of("path_verifiers")
     asked = _asked(capture, paths, options, verifiers or lossless)
     nodes = nodes_of(capture)
-    document = program.run(["survey-paths", *asked, "-L", ",".join(map(str, lengths)), "--steps", str(samples)])
+    document = complete(["survey-paths", *asked, "-L", ",".join(map(str, lengths)), "--steps", str(samples)])
     settings: dict[tuple[str, str, int, int], Setting] = {}
     left_out: dict[str, str] = {}
     for source in program.member(document, "sources"):
@@ -181,7 +189,7 @@ def _of_positions(
 ) -> Survey:
     lossless = lossless_of("verifiers")
     asked = _asked(capture, paths, options, verifiers or lossless)
-    document = program.run(["survey", *asked, "--tuples", str(samples)])
+    document = complete(["survey", *asked, "--tuples", str(samples)])
     settings: dict[tuple[str, str, int, int], Setting] = {}
     left_out = dict(_UP_TO_A_TOLERANCE)
     for row in (row for source in program.member(document, "sources") for row in source["rows"]):
