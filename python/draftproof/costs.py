@@ -195,6 +195,7 @@ def _document(models: Models, drafts: str, cells: list[Cell], rounds: int) -> di
         **models.described(),
         **({"draft": drafts} if drafts == "ngram" else {}),
         "equal_prefixes": "merged",
+        "last_draft": "not_read" if drafts == "ngram" else "read",
         "rounds": rounds,
         "target_pass": [],
         "draft_pass": [],

@@ -88,7 +88,7 @@ def test_without_a_draft_model_rows_of_the_n_gram_model_are_timed(monkeypatch: p
 
     monkeypatch.setattr(NGram, "after", after)
     result = costs(llama(), tokens=[1, 3], contexts=[4], shapes=["1x1"], verifiers=["single_draft"], rounds=2)
-    assert (result["draft"], result["equal_prefixes"]) == ("ngram", "merged")
+    assert (result["draft"], result["equal_prefixes"], result["last_draft"]) == ("ngram", "merged", "not_read")
     assert [(entry["tokens"], entry["batch"], entry["context"]) for entry in result["draft_pass"]] == [
         (1, 1, 4),
         (3, 1, 4),

@@ -94,6 +94,9 @@ def test_drafts_of_a_second_model(trees: Path, tmp_path: Path, capsys: Any) -> N
             assert 0 < measured < 2.5 and 0 < predicted < 2.5
         passes = result["prediction"]["costs"]["draft_pass"]
         assert [one["tokens"] for one in passes] == [1, 2]  # the second path of a tree may have other tokens
+    chain = decode(llama(), TEXTS, draft=llama(), predict=paths["equal"], **given | {"shapes": ["1x3"]})
+    passes = chain["prediction"]["costs"]["draft_pass"]
+    assert [one["tokens"] for one in passes] == [1, 2]  # the step after one that accepted all drafts reads two
     llama().save_pretrained(tmp_path / "target")
     llama(seed=1, layers=1).save_pretrained(tmp_path / "draft")
     (tmp_path / "texts.jsonl").write_text("\n".join(map(json.dumps, TEXTS)))

@@ -69,7 +69,7 @@ class Prediction:
         self._survey: Survey = replace(known, settings=tuple(chosen))
         # Every number of tokens that occurs is timed: kernels of matrix products favour some numbers, so that a pass
         # over 3 tokens may take longer than one over 4.
-        target, draft = {1}, {1}
+        target, draft = {1}, {1, 2} if source == "model" else {1}
         for one in chosen:
             for levels, _ in one.distinct or ((one.levels, 1.0),):
                 target.add(1 + sum(levels))

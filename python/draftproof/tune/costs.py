@@ -57,7 +57,8 @@ class Entry:
 class Costs:
     """`passes`: entries by name of the pass. `verifiers`: entries by verifier; if empty, the time of every verifier is
     taken as 0. `merged`: whether a pass reads drafts with equal prefixes once. `packed`: whether texts of a batch that
-    have different numbers of drafts take the time of their mean number, instead of the largest."""
+    have different numbers of drafts take the time of their mean number, instead of the largest. `reads_last`: whether
+    the first draft pass after a step that accepted L drafts also reads the last of them, which no pass has read."""
 
     target: str
     draft: str
@@ -67,6 +68,7 @@ class Costs:
     document: Mapping[str, Any]
     merged: bool = False
     packed: bool = False
+    reads_last: bool = True
 
     def batches(self) -> list[int]:
         """Returns the batch sizes for which both passes were timed at a common context length."""
@@ -163,6 +165,9 @@ def costs_of(document: Any) -> Costs:
     lengths = document.get("different_lengths", "padded")
     if lengths not in ("padded", "packed"):
         raise CostError(f"different_lengths: got {_shown(lengths)}, expected 'padded' or 'packed'")
+    last = document.get("last_draft", "read")
+    if last not in ("read", "not_read"):
+        raise CostError(f"last_draft: got {_shown(last)}, expected 'read' or 'not_read'")
     verifiers = document.get("verifiers", {})
     if not isinstance(verifiers, dict):
         raise CostError(f"verifiers: got {_shown(verifiers)}, expected an object")
@@ -178,6 +183,7 @@ def costs_of(document: Any) -> Costs:
         document=document,
         merged=prefixes == "merged",
         packed=lengths == "packed",
+        reads_last=last == "read",
     )
 
 

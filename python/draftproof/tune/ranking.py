@@ -38,6 +38,7 @@ class Choice:
             "budget": one.budget if one else None,
             "verified_drafts": one.verified if one else 0,
             "batch": self.batch,
+            "all_accepted": one.all_accepted if one else 0.0,
             "tokens_per_step": one.tokens if one else 1.0,
             "tokens_per_step_standard_error": one.error if one else 0.0,
             "seconds_per_step": self.seconds.value,
@@ -185,22 +186,31 @@ def seconds_of(setting: Setting, costs: Costs, vocabulary: int, batch: int, cont
     """Returns the mean seconds of a step: a draft pass for each depth, one target pass over all drafts and the token
     before them, and the verifier. Raises: OutOfTable.
 
-    The first draft pass reads one token; the pass of depth i reads the drafts of depth i - 1. If equal prefixes are
-    merged, the mean is over the numbers of different prefixes of the captured trees. The texts of a larger batch have
-    different numbers, so every text is counted with the largest.
+    The first draft pass reads one token, and after a step that accepted L drafts two: no pass has read the last draft.
+    The pass of depth i reads the drafts of depth i - 1. If equal prefixes are merged, the mean is over the numbers of
+    different prefixes of the captured trees. The texts of a larger batch have different numbers, so every text is
+    counted with the largest. In a padded batch one text with two tokens is enough for a first pass over two.
     """
     if setting.sizes:
         return _seconds_of_sizes(setting, costs, vocabulary, batch, context)
     merged = setting.distinct if costs.merged and batch == 1 else ()
-    draft, target = defaultdict[int, float](float), defaultdict[int, float](float)
+    draft, target = defaultdict[float, float](float), defaultdict[float, float](float)
     for levels, share in merged or ((setting.levels, 1.0),):
-        for tokens in (1, *levels[:-1]):
+        for tokens in levels[:-1]:
             draft[tokens] += share
         target[1 + sum(levels)] += share
+    whole = setting.all_accepted if costs.reads_last else 0.0
+    if costs.packed:
+        draft[1 + whole] += 1
+    else:
+        two = -math.expm1(batch * math.log1p(-whole)) if whole < 1 else 1.0
+        draft[1] += 1 - two
+        draft[2] += two
     parts = [
         (times, costs.of_pass(name, tokens, batch, context))
         for name, reads in (("draft_pass", draft), ("target_pass", target))
         for tokens, times in reads.items()
+        if times > 0
     ]
     parts.append((1, costs.of_verifier(setting.verifier, setting.drafts, setting.paths, vocabulary, batch)))
     return Seconds(

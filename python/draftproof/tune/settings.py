@@ -39,6 +39,7 @@ class Setting:
     distinct   numbers of different prefixes at each depth, with the share of the captured trees that have them; empty
                if they are not known
     tokens     expected tokens that a step emits, with the token that the target adds; `error` is its standard error
+    all_accepted  share of the steps that accept L drafts; 0 with a policy, where it is not known
     policy     the selection policy that chooses the drafts to verify; "" if all are verified
     budget     most drafts of a batch that the policy may verify; None if it may verify all
     sizes      sizes of the steps of a batch of `requests` texts, from `steps` steps; empty without a policy
@@ -57,6 +58,7 @@ class Setting:
     sizes: tuple[StepSize, ...] = ()
     steps: int = 0
     requests: int = 1
+    all_accepted: float = 0.0
 
     @property
     def drafts(self) -> int:
@@ -160,6 +162,7 @@ def _of_trees(
                     row["block_efficiency"],
                     row["standard_error"],
                     _distinct(nodes, k, length),
+                    all_accepted=row["accepted"][length] / sum(row["accepted"]),
                 )
     return Survey(capture, _vocabulary(document), tuple(settings.values()), False, left_out)
 
@@ -217,7 +220,8 @@ def _of_rate(verifier: str, sampling: str, k: int, length: int, rate: float, tup
     tokens = sum(rate**i for i in range(length + 1))
     slope = sum(i * rate ** (i - 1) for i in range(1, length + 1))
     error = slope * math.sqrt(rate * (1 - rate) / tuples)
-    return Setting(verifier, sampling, k, length, tuple(k**i for i in range(1, length + 1)), tokens, error)
+    levels = tuple(k**i for i in range(1, length + 1))
+    return Setting(verifier, sampling, k, length, levels, tokens, error, all_accepted=rate**length)
 
 
 def _vocabulary(document: dict[str, Any]) -> int:
