@@ -42,7 +42,7 @@ def writable(path: Path, inputs: Iterable[object] = ()) -> Path:
     inputs: what the work reads; entries that are not paths of files are ignored.
 
     Raises: as `replaceable`; FileNotFoundError if the folder of `path` does not exist; FileExistsError if `path` is one
-    of `inputs`, or in a folder among them, by any name or link.
+    of `inputs`, or exists in a folder among them, by any name or link.
     """
     found = replaceable(path)
     if not found.parent.is_dir():

@@ -302,7 +302,10 @@ def test_conversions() -> None:
             ["judge", "--marginal", "0.5", "--steps", "10", "--got", "1.5"],
             "accepted drafts, without the bonus, of 0 to 1",
         ),
-        (["convert", "--marginal", "0.5", "--drafts", "3"], "--drafts: got 3, expected it with --with-bonus or"),
+        (
+            ["convert", "--marginal", "0.5", "--drafts", "3"],
+            "--drafts: got 3, expected only together with --with-bonus or",
+        ),
         (["nothing"], "invalid choice: 'nothing'"),
     ],
 )

@@ -102,7 +102,7 @@ def test_the_end_of_the_time_says_what_was_judged_and_what_was_not_asked() -> No
     verdict = draftproof.check(slow, time_limit=4, keep=False, raises=False)
     assert [(tier.tier, tier.status) for tier in verdict.tiers] == [
         ("proof", "undecided"), ("edge", "undecided"), ("sampled", "undecided")]  # fmt: skip
-    # The time may end between the last model and the other checks of the tier.
+    # The time may end between the last model and the other checks of the tier, so that "stopped; " is missing.
     assert re.match(r"(stopped; )?\d+ models, \d+ predictions confirmed", verdict.tiers[0].note)
     assert "the time limit of 4 s was over after" in verdict.tiers[1].note
     said = [line for line in str(verdict).splitlines() if line.startswith("    ")]

@@ -117,7 +117,9 @@ def _say(given: argparse.Namespace, document: dict[str, Any], text: str) -> None
 
 def _convert(given: argparse.Namespace) -> int:
     if given.drafts is not None and given.with_bonus is None and given.without_bonus is None:
-        raise ValueError(f"--drafts: got {short(given.drafts)}, expected it with --with-bonus or --without-bonus alone")
+        raise ValueError(
+            f"--drafts: got {short(given.drafts)}, expected only together with --with-bonus or --without-bonus"
+        )
     if given.requests is not None:
         found = pooled(given.requests)
         _say(given, vars(found) | {"requests": len(given.requests)}, "\n".join([

@@ -82,8 +82,8 @@ class AcceptedLengths(Table):
 
     @property
     def sensitivity(self) -> float:
-        """The smallest share of the mean whose loss would have been detected with probability 0.99: 0 if all are exact,
-        infinite if nothing was accepted."""
+        """The smallest share of the mean whose loss would have been detected with probability 0.99: 0 if the lengths
+        are exact, infinite if nothing was accepted."""
         if not self.steps:
             return 0.0
         if not float(self.mean) > 0:
@@ -102,7 +102,7 @@ class AcceptedLengths(Table):
     def __str__(self) -> str:
         if self.exact == "no":
             how = f"{self.steps:,} simulated steps, mean {self.low:.5g} to {self.high:.5g}"
-            loss = f"of {100 * self.sensitivity:.2g} % would" if self.sensitivity < 1 else "could not"
+            loss = f"of {100 * self.sensitivity:.3g} % would" if self.sensitivity < 1 else "could not"
             how += f"; a loss {loss} have been found in 99 of 100 runs"
         else:
             how = f"exact in {self.exact}" + (f", rounding {self.rounding:.1g}" if self.rounding else "")

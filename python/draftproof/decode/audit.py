@@ -71,8 +71,8 @@ class Trails:
         if self._temporary:
             again.unlink()
             self._path(number).unlink()
-        told = ("log10_e", "log10_threshold", "shows", "violations")
-        return {"verdict": document["status"], "tokens": records, **{name: document.get(name) for name in told}}
+        told = {name: document[name] for name in ("log10_e", "log10_threshold", "violations")}
+        return {"verdict": document["status"], "tokens": records, **told, "shows": document.get("shows")}
 
     def close(self) -> None:
         """Removes the temporary folder, and the unfinished files of recordings that were not judged."""

@@ -22,7 +22,7 @@ from .models import Models
 from .settings import Setting
 
 FEWEST_ROUNDS = 5
-"""Rounds from which measured intervals are computed."""
+"""Fewest rounds for which settings can count as apart."""
 
 
 class Prediction:
@@ -94,8 +94,9 @@ def key_of(setting: Setting, known: Sequence[str]) -> tuple[str, int, int] | Non
 
 
 def _check_metadata(capture: Path, opened: Models, source: str) -> None:
-    """Raises: CaptureError for trees without metadata, or of another source of drafts, `model` or `ngram`, of other
-    models, of other changes of the target to a draft, or of other filters."""
+    """Raises: CaptureError for trees without a file of metadata; if `capture` wrote it, also for trees of another
+    source of drafts, `model` or `ngram`, of other models, of other changes of the target to a draft, or of other
+    filters."""
     settings = opened.settings
     path = next(filter(Path.exists, with_metadata(capture)[1:]), None)
     if path is None:

@@ -229,11 +229,16 @@ def _notes(found: Survey, costs: Costs, tuned: Sequence[Tuned], default: str | N
         batches = [str(one.batch) for one in tuned if one.default is None]
         notes += [f"the default {default} has no time at batch {', '.join(batches)}"] if batches else []
     if found.approximate:
-        notes.append("the capture has single positions: tokens of L > 1 are products of their rates, an approximation")
+        notes.append(
+            "the capture has single positions: tokens of L > 1 are sums of powers of their rates, an approximation"
+        )
     if found.truncated:
         notes.append("the capture is truncated: its rest counts as one token, so that tokens per step are too high")
     if any(one.setting and one.setting.policy for ranking in tuned for one in ranking.choices):
-        notes.append("policies read the largest entry of a row of q as its confidence; their own time counts as 0")
+        notes.append(
+            "policies read the largest entry of a row of q as its confidence; their own time counts as 0, and so does "
+            "the second token of a first draft pass"
+        )
     if not costs.verifiers:
         notes.append("the table has no times of verifiers: they count as 0")
     return notes

@@ -89,7 +89,15 @@ class Costs:
         """Returns the seconds of a pass over `tokens` new tokens of each of `batch` texts, on average. Raises:
         OutOfTable."""
         entries = [entry for entry in self.passes[name] if entry.key == (batch, context)]
-        return _interpolated(entries, tokens, f"{name} of batch {batch} and context {context}")
+        try:
+            return _interpolated(entries, tokens, f"{name} of batch {batch} and context {context}")
+        except OutOfTable as error:
+            if name != "draft_pass" or not 1 < tokens <= 2:
+                raise
+            reason = (
+                "the first draft pass after a step that accepted all drafts reads 2, unless last_draft is 'not_read'"
+            )
+            raise OutOfTable(f"{error}; {reason}") from None
 
     def of_verifier(
         self, name: str, drafts: float, paths: int, vocabulary: int, batch: int, *, at_most: bool = False
@@ -108,7 +116,7 @@ class Costs:
         found = next((self.verifiers[one] for one in names if one in self.verifiers), None)
         if not found:
             timed = ", ".join(on_a_line(one) for one, entries in self.verifiers.items() if entries)
-            raise OutOfTable(f"the verifier is not one of those timed, {timed}")
+            raise OutOfTable(f"the verifier is not one of those timed, {timed or 'none with paths'}")
         entries = [entry for entry in found if entry.key == (paths, vocabulary)]
         if at_most and entries:
             drafts = max(drafts, min(entry.tokens for entry in entries))
@@ -165,7 +173,7 @@ def costs_of(document: Any) -> Costs:
     lengths = document.get("different_lengths", "padded")
     if lengths not in ("padded", "packed"):
         raise CostError(f"different_lengths: got {_shown(lengths)}, expected 'padded' or 'packed'")
-    last = document.get("last_draft", "read")
+    last = document.get("last_draft", "not_read" if document.get("draft") == "ngram" else "read")
     if last not in ("read", "not_read"):
         raise CostError(f"last_draft: got {_shown(last)}, expected 'read' or 'not_read'")
     verifiers = document.get("verifiers", {})
@@ -197,10 +205,10 @@ def _entries(owner: Mapping[str, Any], name: str, keys: tuple[str, str], place: 
         here = f"{place}[{i}]"
         if not isinstance(line, dict):
             raise CostError(f"{here}: got {_shown(line)}, expected an object")
-        if "-" in str(line.get("shape", "")):
-            continue  # A tree of chosen children, which takes another time than paths with as many drafts.
         tokens, first, second = (_count(line, key, here) for key in ("tokens", *keys))
         seconds = Seconds(_number(line, "seconds", here, least=0.0), _number(line, "standard_error", here, default=0.0))
+        if "paths" in keys and "-" in str(line.get("shape", "")):
+            continue  # A tree of chosen children, which takes another time than paths with as many drafts.
         entry = Entry(tokens, (first, second), seconds)
         if (tokens, entry.key) in entries:
             raise CostError(f"{here}: got tokens {tokens}, {keys[0]} {first}, {keys[1]} {second} twice, expected once")

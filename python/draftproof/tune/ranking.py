@@ -38,7 +38,7 @@ class Choice:
             "budget": one.budget if one else None,
             "verified_drafts": one.verified if one else 0,
             "batch": self.batch,
-            "all_accepted": one.all_accepted if one else 0.0,
+            "all_accepted": one.all_accepted if one and not one.policy else None,
             "tokens_per_step": one.tokens if one else 1.0,
             "tokens_per_step_standard_error": one.error if one else 0.0,
             "seconds_per_step": self.seconds.value,
@@ -137,7 +137,7 @@ class Tuned(Table):
         if not self.beats_plain:
             text.append("no setting is faster than plain decoding beyond the intervals: do not speculate here")
         if self.tied > 1:
-            text.append(f"{self.tied} of {len(self.choices)} settings have intervals that overlap that of the fastest")
+            text.append(f"other settings whose intervals overlap that of the fastest: {self.tied - 1}")
         if (loss := self.loss_of_default()) is not None:
             text.append(f"the default loses {100 * loss:.1f} % of the fastest setting's tokens per second")
         text += [f"left out: {count} settings: {reason}" for reason, count in self.refused.items()]
@@ -188,8 +188,8 @@ def seconds_of(setting: Setting, costs: Costs, vocabulary: int, batch: int, cont
 
     The first draft pass reads one token, and after a step that accepted L drafts two: no pass has read the last draft.
     The pass of depth i reads the drafts of depth i - 1. If equal prefixes are merged, the mean is over the numbers of
-    different prefixes of the captured trees. The texts of a larger batch have different numbers, so every text is
-    counted with the largest. In a padded batch one text with two tokens is enough for a first pass over two.
+    different prefixes of the captured trees. In a larger batch every text counts as if no prefixes were equal. If the
+    batch is padded, its first pass is over two tokens as soon as one text needs two.
     """
     if setting.sizes:
         return _seconds_of_sizes(setting, costs, vocabulary, batch, context)
@@ -244,8 +244,8 @@ def _seconds_of_sizes(setting: Setting, costs: Costs, vocabulary: int, batch: in
 
 
 _MOST_SPREAD = 100.0
-"""Largest distance of the ends of an interval from the logarithm of the rate. No two times of a table differ by so
-large a factor, and the exponential of larger numbers may not be a double."""
+"""Cap of log(high / rate). exp(100) is larger than the ratio of any two times of a table, 1e21, and the exponential of
+numbers above 709 is no double."""
 
 
 def ranked(

@@ -164,7 +164,7 @@ def _of_trees(
                     _distinct(nodes, k, length),
                     all_accepted=row["accepted"][length] / sum(row["accepted"]),
                 )
-    return Survey(capture, _vocabulary(document), tuple(settings.values()), False, left_out)
+    return Survey(capture, _vocabulary(document), tuple(settings.values()), False, left_out, _is_truncated(document))
 
 
 def _distinct(nodes: NDArray[np.int64] | None, k: int, length: int) -> tuple[tuple[tuple[int, ...], float], ...]:
@@ -207,8 +207,9 @@ def _of_positions(
                     name, row["draft_sampling"], k, length, rate["rate"], row["tuples"]
                 )
     approximate = any(length > 1 for length in lengths)
-    truncated = bool(document["sources"][0]["about"].get("truncated"))
-    return Survey(capture, _vocabulary(document), tuple(settings.values()), approximate, left_out, truncated)
+    return Survey(
+        capture, _vocabulary(document), tuple(settings.values()), approximate, left_out, _is_truncated(document)
+    )
 
 
 def _of_rate(verifier: str, sampling: str, k: int, length: int, rate: float, tuples: int) -> Setting:
@@ -224,8 +225,16 @@ def _of_rate(verifier: str, sampling: str, k: int, length: int, rate: float, tup
     return Setting(verifier, sampling, k, length, levels, tokens, error, all_accepted=rate**length)
 
 
+def _is_truncated(document: dict[str, Any]) -> bool:
+    """Whether the capture stores the likeliest tokens only. Of trees the program states V only if they have whole
+    rows."""
+    about = document["sources"][0]["about"]
+    return bool(about.get("truncated")) or (about["kind"] == "captured_trees" and "vocabulary" not in about)
+
+
 def _vocabulary(document: dict[str, Any]) -> int:
     about = document["sources"][0]["about"]
-    # For a truncated capture the program reports the number of stored tokens as the vocabulary; the metadata have V.
-    found = about.get("metadata", {}).get("vocabulary") or document["sources"][0].get("vocabulary")
-    return int(found or about.get("vocabulary", 0))
+    found = about.get("metadata", {}).get("vocabulary")
+    if not found and not _is_truncated(document):  # For a truncated capture the program reports the stored tokens.
+        found = document["sources"][0].get("vocabulary") or about.get("vocabulary")
+    return int(found or 0)
