@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cost_tables import table
 
 from draftproof import program
 
@@ -83,3 +85,11 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+@pytest.fixture
+def costs_file(tmp_path: Path) -> Path:
+    """Returns a file with the table of costs of cost_tables.py."""
+    path = tmp_path / "costs.json"
+    path.write_text(json.dumps(table()))
+    return path

@@ -92,7 +92,7 @@ class Costs:
         try:
             return _interpolated(entries, tokens, f"{name} of batch {batch} and context {context}")
         except OutOfTable as error:
-            if name != "draft_pass" or not 1 < tokens <= 2:
+            if not (self.reads_last and name == "draft_pass" and 1 < tokens <= 2):
                 raise
             reason = (
                 "the first draft pass after a step that accepted all drafts reads 2, unless last_draft is 'not_read'"
