@@ -29,7 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given and (source := verb_source(given[0])) is not None:
-        return _verb(_module(source))(given[1:])
+        try:
+            verb = _verb(_module(source))
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith("draftproof"):
+                raise
+            say("draftproof", f"{given[0]}: got no module {error.name}, expected it to be installed in {sys.executable}")
+            return BAD_INPUT
+        return verb(given[1:])
     try:
         program = os.fspath(find())
     except ProgramNotFound as error:

@@ -39,15 +39,17 @@ class Cell:
     work: Callable[[], Callable[[], Any]]
     seconds: list[float] = field(default_factory=list)
 
-    def entry(self) -> dict[str, Any]:
-        """Returns the seconds of a pass as the median over the rounds, because a single round may take several times as
-        long on a machine with other processes. The time of a verifier depends on the drafts, so its seconds are the
-        mean."""
-        times = np.array(self.seconds, dtype=np.float64)
+    def entry(self, rounds: int) -> dict[str, Any]:
+        """Returns the seconds of a pass as the median over the first `rounds` rounds, because a single round may take
+        several times as long on a machine with other processes. The time of a verifier depends on the drafts, so its
+        seconds are the mean. One round has no standard error."""
+        times = np.array(self.seconds[:rounds], dtype=np.float64)
         if not self.table.endswith("_pass"):
-            spread = float(np.std(times, ddof=1)) if len(times) > 1 else 0.0
-            return {**self.labels, "seconds": float(times.mean()), "standard_error": spread / len(times) ** 0.5}
+            spread = float(np.std(times, ddof=1)) / len(times) ** 0.5 if len(times) > 1 else None
+            return {**self.labels, "seconds": float(times.mean()), "standard_error": spread}
         median = float(np.median(times))
+        if len(times) == 1:
+            return {**self.labels, "seconds": median, "standard_error": None}
         # For normally distributed times, sigma is 1.4826 times the median absolute deviation, and the median of n times
         # has the standard error 1.2533 sigma / sqrt n.
         error = 1.2533 * 1.4826 * float(np.median(np.abs(times - median))) / len(times) ** 0.5
@@ -93,6 +95,8 @@ def costs(
     Returns: the document that `draftproof tune --costs` reads; times are in seconds.
 
     Raises: CaptureError for numbers below 1, two shapes of one size, and models or texts that cannot be used.
+        KeyboardInterrupt before the first measured round is complete; later an interrupt ends the rounds, and the
+        result has the complete ones.
     Cost: rounds + 1 passes of each model for each combination of tokens, batch and context, and as many decisions of
         each verifier. The caches of all batch sizes and contexts are in memory.
     Source: docs/decode.md.
@@ -128,11 +132,16 @@ def costs(
     ids = filling(models, None if texts is None else models.prompts(texts), max(contexts))
     table = Table(models, name, tokens, tokens, batches, contexts, timed, ids)
     order = np.random.default_rng(models.settings.seed)
-    for index in range(rounds + 1):
-        if say is not None:
-            say(f"round {index} of {rounds}" if index else "an unmeasured round")
-        table.round(order, measured=index > 0)
-    return table.document()
+    tell = say or (lambda line: None)
+    try:
+        for index in range(rounds + 1):
+            tell(f"round {index} of {rounds}" if index else "an unmeasured round")
+            table.round(order, measured=index > 0)
+    except KeyboardInterrupt:
+        if not table.rounds:
+            raise
+        tell(f"stopped after {table.rounds} rounds")
+    return table.document() | {"stopped": table.rounds < rounds}
 
 
 def source_of(models: Models, given: str | None) -> str:
@@ -154,6 +163,7 @@ class Table:
     tokens, draft_tokens: numbers of tokens of a pass of the target, and of the source of drafts.
     todo: the settings whose verifiers are timed.
     ids: tokens of the longest context, which fill the caches.
+    rounds: number of complete measured rounds.
     """
 
     def __init__(
@@ -167,7 +177,7 @@ class Table:
         todo: Sequence[Setting],
         ids: list[int],
     ) -> None:
-        self._models, self._drafts, self._rounds = models, drafts, 0
+        self._models, self._drafts, self.rounds = models, drafts, 0
         self._cells = _passes(models, "target_pass", models.context, tokens, batches, contexts, ids)
         if drafts == "model":
             self._cells += _passes(models, "draft_pass", models.draft_context, draft_tokens, batches, contexts, ids)
@@ -181,11 +191,11 @@ class Table:
             seconds = _timed(self._models, self._cells[number].work())
             if measured:
                 self._cells[number].seconds.append(seconds)
-        self._rounds += measured
+        self.rounds += measured
 
     def document(self) -> dict[str, Any]:
         """Returns the table over the measured rounds."""
-        return _document(self._models, self._drafts, self._cells, self._rounds)
+        return _document(self._models, self._drafts, self._cells, self.rounds)
 
 
 def _document(models: Models, drafts: str, cells: list[Cell], rounds: int) -> dict[str, Any]:
@@ -203,7 +213,7 @@ def _document(models: Models, drafts: str, cells: list[Cell], rounds: int) -> di
     }
     for cell in cells:
         entries = result[cell.table] if cell.table in result else result["verifiers"].setdefault(cell.table, [])
-        entries.append(cell.entry())
+        entries.append(cell.entry(rounds))
     return result
 
 
@@ -339,7 +349,7 @@ def filling(models: Models, prompts: list[list[int]] | None, length: int) -> lis
 
 
 def _measure(given: argparse.Namespace) -> int:
-    from .capture.command import DONE
+    from .capture.command import DONE, STOPPED
     from .decode.command import check_output, listed, settings_given, show
     from .program import say as say_of
 
@@ -366,7 +376,7 @@ def _measure(given: argparse.Namespace) -> int:
         **({} if shapes is None else {"shapes": shapes}),
     )
     show(given, result, _text)
-    return DONE
+    return STOPPED if result["stopped"] else DONE
 
 
 def _text(result: dict[str, Any]) -> str:
@@ -385,7 +395,8 @@ def _text(result: dict[str, Any]) -> str:
                 if "shape" in entry
                 else (f"{entry['tokens']} tokens, batch {entry['batch']}, context {entry['context']}")
             )
-            number = f"{1e3 * entry['seconds']:.3f} +- {1e3 * entry['standard_error']:.3f}"
+            error = entry["standard_error"]
+            number = f"{1e3 * entry['seconds']:.3f}" + ("" if error is None else f" +- {1e3 * error:.3f}")
             lines.append(f"{name:<40}  {where:<36}  {number}")
     return "\n".join(lines)
 

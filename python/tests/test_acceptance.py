@@ -316,10 +316,15 @@ def test_bad_input_has_exit_code_2(arguments: list[str], said: str, capsys: Any)
 
 
 def test_judged_means(capsys: Any) -> None:
-    asked = ["judge", "--marginal", "0.8,0.6", "--steps", "20000", "--got"]
+    asked = ["judge", "--marginal", "0.8,0.6", "--steps", "20000", "--loss", "0.05", "--got"]
     assert run_command([*asked, "1.39"]) == 0
     assert run_command([*asked, "1.35"]) == 1
     assert "failed: got 1.35 accepted drafts a step, expected at least 1.3" in capsys.readouterr().out
+    few = ["judge", "--marginal", "0.8,0.6", "--steps", "20", "--loss", "0.05", "--got"]
+    assert run_command([*few, "1.4"]) == 3  # a loss of 5 % would pass nearly always
+    assert "undecided: got 1.4 accepted drafts a step" in capsys.readouterr().out
+    assert run_command([*few, "0"]) == 1
+    assert run_command([*few, "1.4", "--miss", "2"]) == 2
 
 
 def test_settings_of_engines() -> None:

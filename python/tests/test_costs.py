@@ -19,6 +19,7 @@ from draftproof.decode.context import Context  # noqa: E402
 from draftproof.decode.drafters import NGram  # noqa: E402
 from draftproof.decode.models import Models  # noqa: E402
 from draftproof.decode.settings import Settings, settings_of, shape_of  # noqa: E402
+from draftproof.tune.costs import costs_of  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -112,6 +113,32 @@ def test_a_batch_of_n_gram_drafts_has_the_rows_of_all_texts(monkeypatch: pytest.
     assert sorted(seen) == [1] * 4 + [3, 3, 12, 12]
 
 
+def test_a_stopped_measurement_gives_the_complete_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call of round 2 is interrupted after some quantities have been timed again; these times are left out."""
+    asked: dict[str, Any] = {"tokens": [1, 2], "contexts": [4], "shapes": ["1x1"], "verifiers": ["single_draft"]}
+    right, calls = module._timed, 0
+
+    def timed(models: Any, work: Any) -> float:
+        nonlocal calls
+        calls += 1
+        if calls == stop:
+            raise KeyboardInterrupt
+        right(models, work)
+        return float(calls)
+
+    monkeypatch.setattr(module, "_timed", timed)
+    stop = 5 + 5 + 4  # in the second measured round of 5 quantities
+    found = costs(llama(), rounds=3, **asked)
+    assert found["stopped"] and found["rounds"] == 1
+    entries = [*found["target_pass"], *found["draft_pass"], *found["verifiers"]["single_draft"]]
+    assert sorted(entry["seconds"] for entry in entries) == [6, 7, 8, 9, 10]
+    assert all(entry["standard_error"] is None for entry in entries)
+    costs_of(found)  # `tune` reads such a table
+    calls, stop = 0, 5 + 5
+    with pytest.raises(KeyboardInterrupt):
+        costs(llama(), rounds=3, **asked)
+
+
 def test_shapes_of_one_size_are_refused() -> None:
     with pytest.raises(CaptureError, match="shapes: got 2x3 and 2-2 for traversal, expected shapes of different"):
         costs(llama(), contexts=(8,), shapes=("2x3", "2-2"), verifiers=("traversal",), rounds=1)
@@ -157,15 +184,15 @@ def test_a_timed_verifier_decides_in_a_running_text(monkeypatch: pytest.MonkeyPa
 def test_an_entry_has_the_median_and_its_error() -> None:
     cell = Cell("target_pass", {"tokens": 1}, lambda: lambda: None, [1.0, 2.0, 9.0, 3.0])
     # The deviations from 2.5 are 1.5, 0.5, 6.5 and 0.5; their median is 1.
-    assert cell.entry() == {"tokens": 1, "seconds": 2.5, "standard_error": pytest.approx(1.2533 * 1.4826 / 2)}
+    assert cell.entry(4) == {"tokens": 1, "seconds": 2.5, "standard_error": pytest.approx(1.2533 * 1.4826 / 2)}
 
 
 def test_the_seconds_of_a_verifier_are_the_mean() -> None:
     cell = Cell("ladder", {"tokens": 1}, lambda: lambda: None, [1.0, 2.0, 9.0])
     # The deviations from 4 are 3, 2 and 5, with the variance 38 / 2.
-    assert cell.entry() == {"tokens": 1, "seconds": 4.0, "standard_error": pytest.approx((19 / 3) ** 0.5)}
+    assert cell.entry(4) == {"tokens": 1, "seconds": 4.0, "standard_error": pytest.approx((19 / 3) ** 0.5)}
     cell.seconds = [2.0]
-    assert cell.entry() == {"tokens": 1, "seconds": 2.0, "standard_error": 0.0}
+    assert cell.entry(4) == {"tokens": 1, "seconds": 2.0, "standard_error": None}
 
 
 def test_the_time_of_preparation_is_not_counted() -> None:

@@ -40,6 +40,17 @@ def test_without_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ended.stderr == "draftproof: DRAFTPROOF_PROGRAM=/nowhere: got nothing, expected the draftproof program\n"
 
 
+def test_a_verb_without_its_library(tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError('No module named numpy', name='numpy')\n")
+    paths = os.pathsep.join([str(tmp_path), str(Path(__main__.__file__).parents[1])])
+    ended = subprocess.run(
+        [sys.executable, "-m", "draftproof", "acceptance", "judge"],
+        capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": paths},
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("draftproof: acceptance: got no module numpy, expected it to be installed in ")
+
+
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Returns a folder that replaces the package's folder."""

@@ -10,15 +10,16 @@ from typing import Any, TypeVar
 
 from draftproof.acceptance.engines import PRINTED, synthetic
 from draftproof.acceptance.lengths import Lengths, pooled
-from draftproof.acceptance.planning import Bound, between_steps, bound, steps_for
-from draftproof.program import BAD_INPUT, FAILED, PASSED, Parser, say, short
+from draftproof.acceptance.planning import Bound, between_steps, bound, check_error, steps_for
+from draftproof.program import BAD_INPUT, FAILED, PASSED, UNDECIDED, Parser, say, short
 
 T = TypeVar("T")
 _MOST_DRAFTS = 4096
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Runs a command line. Exit codes: 0 done or passed, 1 too few accepted, 2 usage or bad input."""
+    """Runs a command line. Exit codes: 0 done or passed, 1 too few accepted, 2 usage or bad input, 3
+    undecided."""
     try:
         given = _parser().parse_args(arguments)
         return int(given.run(given))
@@ -71,9 +72,9 @@ def _parser() -> argparse.ArgumentParser:
                          help="standard deviation of the prompts' means; 0: always the same prompts (0)")  # fmt: skip
         one.add_argument("--steps-per-prompt", type=int, default=1, metavar="N",
                          help="calls of the target for a prompt (1)")  # fmt: skip
-        if name == "prompts":
-            one.add_argument("--miss", type=float, default=0.01, help="probability that such a loss passes (0.01)")
-        else:
+        one.add_argument("--miss", type=float, default=0.01,
+                         help="largest probability that such a loss passes (0.01)")  # fmt: skip
+        if name == "judge":
             one.add_argument("--steps", type=int, required=True, help="number of measured steps")
             one.add_argument("--got", type=float, required=True, metavar="MEAN", help="measured mean accepted drafts")
     verb("flags", "prints settings with which engines accept this many drafts without a test", _flags)
@@ -207,13 +208,17 @@ def _judge(given: argparse.Namespace) -> int:
         wanted = f"a mean number of accepted drafts, without the bonus, of 0 to {lengths.longest}"
         raise ValueError(f"--got: got {given.got:g}, expected {wanted}")
     found = bound(lengths, given.steps, loss=given.loss, false_alarm=given.false_alarm, between=_between(given))
-    passed = given.got >= found.least
-    verdict = "passed" if passed else "failed"
+    check_error("miss", given.miss)
+    verdict, code = ("failed", FAILED) if given.got < found.least else ("passed", PASSED)
+    more = ""
+    if verdict == "passed" and found.miss > given.miss:
+        verdict, code = "undecided", UNDECIDED
+        more = f", but {given.steps:,} steps are too few to show a loss of {100 * given.loss:g} %; see `prompts`"
     _say(given, vars(found) | {"got": given.got, "status": verdict}, "\n".join([
-        f"{verdict}: got {given.got:.6g} accepted drafts a step, expected at least {found.least:.6g}",
+        f"{verdict}: got {given.got:.6g} accepted drafts a step, expected at least {found.least:.6g}{more}",
         *_told(found),
     ]))  # fmt: skip
-    return PASSED if passed else FAILED
+    return code
 
 
 def _flags(given: argparse.Namespace) -> int:
