@@ -34,7 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except ModuleNotFoundError as error:
             if (error.name or "").startswith("draftproof"):
                 raise
-            say("draftproof", f"{given[0]}: got no module {error.name}, expected it to be installed in {sys.executable}")
+            expected = f"expected it to be installed in {sys.executable}"
+            say("draftproof", f"{given[0]}: got no module {error.name}, {expected}")
             return BAD_INPUT
         return verb(given[1:])
     try:

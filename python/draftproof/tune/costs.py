@@ -229,9 +229,7 @@ def _count(line: Mapping[str, Any], key: str, here: str) -> int:
 def _number(
     line: Mapping[str, Any], key: str, here: str, least: float | None = None, default: float | None = None
 ) -> float:
-    value = line.get(key)
-    if value is None:
-        value = default
+    value: Any = default if line.get(key) is None else line[key]
     fine = isinstance(value, int | float) and not isinstance(value, bool) and is_finite(value)
     if not fine or value < 0 or (least is not None and value <= least):
         expected = "a number above 0" if least is not None else "a number of at least 0"
