@@ -28,13 +28,8 @@ bool is_capture_array(std::string_view name) {
 
 /// Returns the metadata beside a capture, or an empty object.
 nlohmann::json metadata_of(const std::filesystem::path& capture) {
-  const std::string stem = capture.stem().string();
-  for (const std::string_view part : {"", "_positions", "_topk", "_trees", "_trees_full"}) {
-    if (!stem.ends_with(part)) continue;
-    const auto sidecar = capture.parent_path() / (stem.substr(0, stem.size() - part.size()) + ".json");
-    if (std::filesystem::exists(sidecar)) return read_json_object(sidecar);
-  }
-  return nlohmann::json::object();
+  const auto file = metadata_file(capture);
+  return file ? read_json_object(*file) : nlohmann::json::object();
 }
 
 std::string shape_of(const Array& array) { return shape_text({array.shape.begin(), array.shape.end()}); }
@@ -115,6 +110,16 @@ std::vector<double> truncated_distribution(std::vector<double> stored, const std
 }
 
 }  // namespace
+
+std::optional<std::filesystem::path> metadata_file(const std::filesystem::path& capture) {
+  const std::string stem = capture.stem().string();
+  for (const std::string_view part : {"", "_positions", "_topk", "_trees", "_trees_full"}) {
+    if (!stem.ends_with(part)) continue;
+    const auto sidecar = capture.parent_path() / (stem.substr(0, stem.size() - part.size()) + ".json");
+    if (std::filesystem::exists(sidecar)) return sidecar;
+  }
+  return std::nullopt;
+}
 
 Capture Capture::open(const std::filesystem::path& path) {
   const std::string file = path.string(), suffix = path.extension().string();

@@ -46,6 +46,9 @@ constexpr std::optional<Values> values_named(std::string_view name) {
   return std::nullopt;
 }
 
+/// Returns the file beside a capture that has its metadata; nullopt if there is none.
+std::optional<std::filesystem::path> metadata_file(const std::filesystem::path& capture);
+
 class Capture {
  public:
   /// Opens a capture: .npz and .npy are read whole, .safetensors is mapped. A plain .npy must be [D, N, V] with D >= 2:

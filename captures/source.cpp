@@ -72,6 +72,9 @@ struct CaptureRows final : Source::Rows {
     name = one_line(path.stem().string());
     proposals = chosen.empty() ? std::vector{capture.proposals().front()} : chosen;
     for (const std::string& proposal : proposals) capture.require_proposal(proposal);
+    // Sources of one file with different proposals have different names.
+    if (!chosen.empty() && capture.proposals().size() > 1)
+      name += one_line(fmt::format(":{}", fmt::join(proposals, ",")));
     positions = capture.positions();
     vocabulary = capture.vocabulary();
     // A truncated capture takes no filter. Reading row 0 here reports a filter when the capture is opened.
@@ -167,6 +170,9 @@ PathSpec parse_path(std::string_view spec) {
 
 std::shared_ptr<const Source::Rows> open_rows(std::string_view spec, const SourceOptions& options) {
   const PathSpec path = parse_path(spec);
+  if (!path.proposals.empty() && !options.proposals.empty())
+    throw file_error(std::string(spec), fmt::format("proposals {}", fmt::join(path.proposals, ",")),
+                     "no name of a proposal here beside --proposal");
   if (!path.path.empty())
     return std::make_shared<CaptureRows>(path.path, options.proposals.empty() ? path.proposals : options.proposals,
                                          options);

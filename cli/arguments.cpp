@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/capture.hpp>
 #include <draftproof/captures/input_error.hpp>
 
 namespace draftproof {
@@ -166,6 +167,14 @@ std::vector<std::string> candidates(const std::string& word) {
   return found;
 }
 
+/// Whether `part` is a capture whose metadata is in `file`.
+bool metadata_is(const std::string& part, const std::string& file) {
+  std::error_code failed;
+  if (part.empty() || !fs::is_regular_file(part, failed)) return false;
+  const auto metadata = metadata_file(part);
+  return metadata && *metadata != part && same_file(file, metadata->string());
+}
+
 }  // namespace
 
 void check_written_files(const CLI::App& app) {
@@ -175,12 +184,16 @@ void check_written_files(const CLI::App& app) {
     if (!written) continue;
     for (const auto& [other, text, also_written] : words) {
       if (other == option) continue;
-      for (const std::string& part : candidates(text))
-        if (same_file(file, part))
-          throw InputError(
-              {.file = "--" + option,
-               .got = in_quotes(file) + ", which " + (other.empty() ? "another argument" : other) + " also names",
-               .expected = "a different file"});
+      const std::string who = other.empty() ? "another argument" : other;
+      for (const std::string& part : candidates(text)) {
+        const char* const how = same_file(file, part)     ? "also names"
+                                : metadata_is(part, file) ? "reads as the metadata of a capture"
+                                                          : nullptr;
+        if (how)
+          throw InputError({.file = "--" + option,
+                            .got = fmt::format("{}, which {} {}", in_quotes(file), who, how),
+                            .expected = "a different file"});
+      }
     }
   }
 }

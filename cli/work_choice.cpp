@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/array.hpp>
+#include <draftproof/captures/capture.hpp>
 #include <draftproof/captures/input_error.hpp>
 #include <draftproof/captures/written_file.hpp>
 #include <draftproof/cli/arguments.hpp>
@@ -163,7 +164,11 @@ nlohmann::json WorkChoice::request(const std::vector<std::string>& sources) cons
         request["arguments"].push_back(word);  // in their order
     }
   for (const std::string& source : sources)
-    if (const std::string file = file_of(source); !file.empty()) request["capture " + file] = fingerprint(file);
+    if (const std::string file = file_of(source); !file.empty()) {
+      request["capture " + file] = fingerprint(file);
+      if (const auto metadata = metadata_file(file))
+        request["metadata " + metadata->string()] = fingerprint(metadata->string());
+    }
   return request;
 }
 

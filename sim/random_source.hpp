@@ -8,6 +8,9 @@
 //   emit(weights)    as pick, for the last draw of a trial; an explorer spreads it over all tokens       verdict
 //   noise(s, b)      block b of stream s of the noise that drafter and verifier of a trial share         128 bits
 //
+// The verdict of emit must be returned as it is, except for `accepted`: explorers and trials may perform this draw
+// later, so its token is a placeholder below 0. A program that reads or changes the token calls pick.
+//
 // Drafter and verifier never read the same random bits through flip, pick and emit. Noise is addressed by trial,
 // stream and block, so every reader of an address gets the same bits; sources that enumerate branches have no noise.
 //

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -42,8 +44,9 @@ struct Tally {
     if (!histogram.empty()) ++histogram[static_cast<std::size_t>(verdict.token)];
   }
 
-  /// Counts `count` trials, whose tuples are `stride` apart in `drafts`. For speed, no branch depends on a verdict,
-  /// because it would be mispredicted, and only a token that is not the accepted draft is compared with all drafts.
+  /// Counts `count` trials, whose tuples are `stride` apart in `drafts`. Throws: std::out_of_range for a token or a draft
+  /// that does not exist. For speed, no other branch depends on a verdict, because it would be mispredicted, and only a
+  /// token that is not the accepted draft is compared with all drafts.
   void add(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, int count) {
     for (int start = 0; start < count; start += batch)
       add_batch(
@@ -91,6 +94,7 @@ struct Tally {
   void add_batch(const Verdict* verdicts, const Token* drafts, const int* lengths, int stride, const Place& place,
                  int count) {
     std::uint64_t* const counts = histogram.empty() ? nullptr : histogram.data();
+    const auto tokens = histogram.empty() ? std::numeric_limits<Token>::max() : static_cast<Token>(histogram.size());
     // Number of copies of `accepted`: with one copy, each addition would wait for the store of the previous addition.
     constexpr int copies = 4;
     std::uint32_t accepted[copies][max_drafts + 1] = {};  // by index of the draft, from 1; 0: no draft accepted
@@ -99,6 +103,11 @@ struct Tally {
     for (int i = 0; i < count; ++i) {
       const int t = place(i);
       const Verdict verdict = verdicts[t];
+      if ((verdict.token >= tokens) | (verdict.accepted >= stride)) [[unlikely]]
+        throw std::out_of_range("a verdict has token " + std::to_string(verdict.token) + " and draft " +
+                                std::to_string(verdict.accepted) +
+                                ", expected a token of the vocabulary and one of " + std::to_string(stride) +
+                                " drafts");
       if (verdict.token < 0) [[unlikely]] {
         ++impossible;
         continue;

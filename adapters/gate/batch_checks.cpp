@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <draftproof/adapters/explorer/suggested_points.hpp>
@@ -133,13 +134,22 @@ bool same_answer(const Run& a, const Run& b) {
   return a.tokens == b.tokens && a.status == b.status && a.state == b.state;
 }
 
+/// Whether two draws are equal; two weights NaN are equal.
+bool same_draw(const Draw& a, const Draw& b) {
+  return std::tie(a.kind, a.size, a.bits, a.stream) == std::tie(b.kind, b.size, b.bits, b.stream) &&
+         std::equal(a.weights.begin(), a.weights.end(), b.weights.begin(), b.weights.end(),
+                    [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
 Difference difference(const Run& a, const Run& b) {
   const bool alike =
       std::equal(a.draws.begin(), a.draws.end(), b.draws.begin(), b.draws.end(), [](const Draw& x, const Draw& y) {
         return x.kind == y.kind && x.size == y.size && x.bits == y.bits && x.stream == y.stream;
       });
   if (same_answer(a, b))
-    return a.draws == b.draws ? Difference::none : alike ? Difference::same_draws : Difference::draws;
+    return std::equal(a.draws.begin(), a.draws.end(), b.draws.begin(), b.draws.end(), same_draw) ? Difference::none
+           : alike ? Difference::same_draws
+                   : Difference::draws;
   return alike ? Difference::same_draws : Difference::answer;
 }
 
@@ -189,6 +199,7 @@ class Batches {
 
     for (std::size_t i = 0; i < count; ++i) {
       const Run& row = whole.runs[i];
+      answered_ = answered_ || row.status == RowStatus::ok;
       if (row.status != RowStatus::ok && row.status != RowStatus::tape_short)
         fail("answers",
              fmt::format("row {} of {}, drafts ({}): {}{}{}", i, count, fmt::join(whole.input(i).drafts, " "),
@@ -214,6 +225,8 @@ class Batches {
         answer = Answer::failed(failed->second);
         replay = replay_line(
             "check", "", {{"adapter", options_.adapter}, {"tier", "edge"}, {"seed", std::to_string(options_.seed)}});
+      } else if (!answered_ && runs_ > 0) {
+        answer = Answer::undecided("no row was answered: every one read all numbers of its tape");
       } else if (const auto open = open_.find(check); open != open_.end()) {
         answer = Answer::undecided(open->second);
       } else if (const auto note = notes_.find(check); note != notes_.end()) {
@@ -475,6 +488,7 @@ class Batches {
   int short_rows_ = 0, one_numbers_ = 0;
   bool small_batch_ = false;  // whether a row of a small batch differed; later rows are then not compared
   std::uint64_t runs_ = 0;
+  bool answered_ = false;  ///< whether some row had tokens
 };
 
 }  // namespace

@@ -235,7 +235,13 @@ class Checker {
     if (result.instances == 0) return result;
     for (const Case& one : cases_of(instance, true)) {
       const SmallModel model = small_model(one);
-      const std::vector<ProgramDistribution> distributions = explore_program(program_, model.inputs, exploration());
+      std::vector<ProgramDistribution> distributions;
+      try {
+        distributions = explore_program(program_, model.inputs, exploration());
+      } catch (const AdapterError& error) {  // the findings stay
+        result.distributions.push_back(fmt::format("no distribution: {}", error.what()));
+        break;
+      }
       for (std::size_t i = 0; i < distributions.size(); ++i) {
         const Input& input = model.inputs[i];
         const std::string settings = input.settings.changes_nothing() ? "" : "; " + settings_text(model, input, {});

@@ -207,6 +207,8 @@ std::string ExternalGate::refusal(Tier tier) const {
   if (declaration.draft_sampling == every_prefix)
     return "a program that drafts inside its step gets no drafts: it is proved on small models";
   const bool drafts_or_generates = declaration.has("draft") || declaration.has("generate");
+  if (declaration.tolerance > 0 && !drafts_or_generates)
+    return "trials are compared with the target without a tolerance: an approximate rule is judged on small models";
   if (declaration.grammar && !drafts_or_generates)
     return "trials have no masks: a verifier under a grammar is proved on small models";
   if (!declaration.settings.empty() && !drafts_or_generates)
@@ -306,8 +308,10 @@ void ExternalGate::examine_distributions(GateResult& result, const GateOptions& 
   result.work = checks.calls;
   result.draft_samplings.push_back(served_->declaration().draft_sampling);
   result.counts = {{"models", static_cast<std::uint64_t>(checks.instances)}, {"predictions", checks.predictions}};
-  result.note = fmt::format("{} models, {} predictions confirmed, TV to {:.1g}", checks.instances, checks.predictions,
-                            checks.largest);
+  result.note = fmt::format("{} models, {} predictions confirmed", checks.instances, checks.predictions);
+  const bool failed = std::any_of(result.findings.begin(), result.findings.end(),
+                                  [](const Finding& finding) { return finding.status == Status::failed; });
+  if (!failed) result.note += fmt::format(", TV to {:.1g}", checks.largest);  // of models that passed
   add_note(result);
 }
 

@@ -116,12 +116,12 @@ struct Check {
     if (gates.empty())
       throw InputError(
           {.file = "check", .got = "no gate", .expected = "verifiers and tiers from `draftproof check --list`"});
-    options.checkpoint = work.open(session, {options.source});
-    if (options.checkpoint && (options.device || !session.external.empty()))
+    if ((work.asked(session) || work.partial(session)) && (options.device || !session.external.empty()))
       throw InputError(
           {.file = "work in blocks",
            .got = options.device ? "--device " + place.name : "--adapter",
            .expected = "neither --device nor --adapter with --shard, --checkpoint or several MPI ranks"});
+    options.checkpoint = work.open(session, {options.source});
     std::vector<GateResult> results;
     {
       constexpr std::uint64_t parts = 1000;  // units of progress per gate

@@ -102,12 +102,12 @@ struct Simulate {
     const Simulation what{verifier, drafter, drafts, session.seed, first_trial(source.address(position)), true, lazy};
     budget.threads = session.threads;
     budget.stop = &stop_requested();
-    Checkpoint* const known = work.open(session, {spec});
-    if (known && (device || budget.seconds > 0))
+    if ((work.asked(session) || work.partial(session)) && (device || budget.seconds > 0))
       throw InputError(
           {.file = "work in blocks",
            .got = device ? "--device " + asked.name : "--seconds",
            .expected = "neither --device nor --seconds with --shard, --checkpoint or several MPI ranks"});
+    Checkpoint* const known = work.open(session, {spec});
     Tally tally;
     const std::clock_t start = std::clock();  // processor time of all threads
     {

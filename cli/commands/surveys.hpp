@@ -40,17 +40,18 @@ struct Survey {
     if (const auto absent = place.absent(session)) return *absent;
     const std::vector<Source> sources =
         choice.rows.open_whole(choice.specs, session.seed, !choice.work.partial(session));
-    options.checkpoint = choice.work.open(session, choice.specs);
-    if (options.checkpoint && options.device)
+    const bool in_blocks = choice.work.asked(session) || choice.work.partial(session);
+    if (in_blocks && options.device)
       throw InputError({.file = "work in blocks",
                         .got = "--device " + place.name,
                         .expected = "no --device with --shard, --checkpoint or several MPI ranks"});
-    if (options.checkpoint && options.by_position)
+    if (in_blocks && options.by_position)
       throw InputError(
           {.file = "--by-position",
            .got = "work in blocks",
            .expected =
                "a run without --shard, --checkpoint and several MPI ranks: blocks store sums over positions"});
+    options.checkpoint = choice.work.open(session, choice.specs);
     std::uint64_t total = 0;
     for (const Source& source : sources) {
       Progress progress("planning", source.positions(), session.quiet);

@@ -130,7 +130,7 @@ Section section_of(const SurveyedSource& surveyed, const DistributionRows<Survey
     if (!row.not_run.empty())
       section.after.push_back(row_note(
           row, fmt::format(" does not run here: {}; --proposal-top-k makes the vocabulary smaller", row.not_run)));
-    if (row.not_run.empty() && row.tuples != options.tuples)
+    if (row.not_run.empty() && row.tuples < options.tuples)
       section.after.push_back(row_note(
           row, fmt::format(": {} only, because each reads the whole vocabulary", counted(row.tuples, "tuple"))));
     if (row.tally.impossible > 0)

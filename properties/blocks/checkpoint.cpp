@@ -294,7 +294,7 @@ std::string Checkpoint::missing() const {
     const auto found = std::find_if(parts_.begin(), parts_.end(), [i](const auto& p) { return p.first.index == i; });
     if (found == parts_.end()) names.push_back(fmt::format("shard {}/{}", i + 1, count));
     if (found != parts_.end() && !found->second)
-      names.push_back(fmt::format("shard {}/{}, which was interrupted,", i + 1, count));
+      names.push_back(fmt::format("shard {}/{} (interrupted)", i + 1, count));
   }
   if (names.empty())
     for (const auto& [name, group] : groups_)

@@ -101,6 +101,7 @@ struct StrictGrid {
       const Decider<Rows<Rational>, Explorer<Rational>>& decider, const Tuple& tuple, int vocabulary,
       ExplorerLimits limits) {
     std::vector<Rational> distribution(static_cast<std::size_t>(vocabulary), Rational(0));
+    limits.vocabulary = vocabulary;
     Explorer<Rational> explorer(limits);
     bool dyadic = true;
     const bool whole = explorer.explore([&](Explorer<Rational>& random) { return decider.decide(tuple, random); },

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <iterator>
+#include <new>
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/input_error.hpp>
 #include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/precision/audit.hpp>
@@ -249,10 +252,19 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
     result.note = gate.external->refusal(gate.tier);
     if (result.note.empty()) gate.external->examine(result, options);
   } else {
-    examine_alone(result, options);
-    if (gate.tier == Tier::sampled && gate.verifier && promises_target(gate.verifier->info()))
-      for (const auto* drafter : requested_drafters(registry(), gate.verifier->info(), options))
-        if (sampled_on(options, gate.verifier->info(), drafter->info())) add_sampled(result, *drafter, options);
+    try {
+      examine_alone(result, options);
+      if (gate.tier == Tier::sampled && gate.verifier && promises_target(gate.verifier->info()))
+        for (const auto* drafter : requested_drafters(registry(), gate.verifier->info(), options))
+          if (sampled_on(options, gate.verifier->info(), drafter->info())) add_sampled(result, *drafter, options);
+    } catch (const InputError&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {  // of the verifier; the other gates still run
+      result.findings.push_back(
+          {.property = "function", .tier = gate.tier, .status = Status::failed, .evidence = error.what()});
+    }
   }
   if (options.device) name_places(result);
   result.status = verdict(result);

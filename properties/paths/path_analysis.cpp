@@ -80,7 +80,7 @@ std::optional<Outputs> PathInstanceAnalysis::outputs(Decider& decider, const Dra
   if (leaves_ >= budget) return std::nullopt;
   Outputs outputs;
   const bool whole = explore_steps<Distributions, Rational>(
-      decider, tree, carry, {.leaves = budget - leaves_},
+      decider, tree, carry, {.leaves = budget - leaves_, .vocabulary = instance_.vocabulary()},
       [&](int node, Token extra, const Rational& probability) {
         if (probability > 0) outputs[{node, extra}] += probability;
       },

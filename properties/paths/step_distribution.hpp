@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,11 +42,17 @@ template <class L, class Weight, class Sink>
                                  const VerifierState<Weight>& carry, ExplorerLimits limits, Sink&& sink,
                                  std::uint64_t* leaves = nullptr) {
   Explorer<Weight> explorer(limits);
+  // On small trees the last draw is performed, because a program may change the token that it returns.
+  explorer.emit_at_once(std::same_as<Weight, Rational> && limits.vocabulary > 0 && limits.vocabulary <= 3 &&
+                        tree.size() <= 4);
   int node = DraftTree::root;
   const bool whole = explorer.explore(
       [&](Explorer<Weight>& random) {
         const StepOutput step = decider.decide(tree, carry, random);
         node = step.node;
+        if (node < 0 || node >= tree.size())
+          throw std::logic_error("the program accepts node " + std::to_string(node) + " of a tree of " +
+                                 std::to_string(tree.size()) + " nodes");
         return step.extra;
       },
       [&](const Leaf<Weight>& leaf) {
@@ -102,7 +110,7 @@ StepDistribution<Weight> explore_step_distribution(const AnyTreeDrafter& drafter
   const auto on_tree = [&](const DraftTree& tree, const Weight& drawn) {
     steps.clear();
     const auto sink = [&](int node, Token extra, const Weight& probability) { steps[{node, extra}] += probability; };
-    const ExplorerLimits rest{.leaves = limits.leaves - distribution.leaves};
+    const ExplorerLimits rest{.leaves = limits.leaves - distribution.leaves, .vocabulary = conditionals.vocabulary()};
     distribution.complete =
         distribution.complete && explore_steps<L, Weight>(decider, tree, {}, rest, sink, &distribution.leaves);
     for (const auto& [step, probability] : steps) {
@@ -166,21 +174,22 @@ template <class L, class Weight, class Sink>
 [[nodiscard]] bool explore_iteration(const IteratedScheme<L, Weight>& scheme, int context,
                                      const VerifierState<Weight>& carry, Sink&& sink) {
   bool whole = true;
-  whole &=
-      explore_trees<L, Weight>(
-          scheme.drafter, scheme.conditionals, scheme.shape, context, scheme.limits,
-          [&](const DraftTree& tree, const Weight& drawn) {
-            whole &= explore_steps<L, Weight>(
-                scheme.decider, tree, carry, scheme.limits, [&](int node, Token extra, const Weight& probability) {
-                  Tokens emitted = path_to(tree, node);
-                  emitted.push_back(extra);
-                  VerifierState<Weight> next{};
-                  if (scheme.process)
-                    next = scheme.process->after(tree, carry, StepOutput{node, {extra, none_accepted}});
-                  sink(std::move(emitted), scheme.conditionals.next(tree.context(node), extra), std::move(next),
-                       Weight(drawn * probability));
-                });
-          }) > 0;
+  ExplorerLimits limits = scheme.limits;
+  limits.vocabulary = scheme.conditionals.vocabulary();
+  whole &= explore_trees<L, Weight>(
+               scheme.drafter, scheme.conditionals, scheme.shape, context, scheme.limits,
+               [&](const DraftTree& tree, const Weight& drawn) {
+                 whole &= explore_steps<L, Weight>(
+                     scheme.decider, tree, carry, limits, [&](int node, Token extra, const Weight& probability) {
+                       Tokens emitted = path_to(tree, node);
+                       emitted.push_back(extra);
+                       VerifierState<Weight> next{};
+                       if (scheme.process)
+                         next = scheme.process->after(tree, carry, StepOutput{node, {extra, none_accepted}});
+                       sink(std::move(emitted), scheme.conditionals.next(tree.context(node), extra), std::move(next),
+                            Weight(drawn * probability));
+                     });
+               }) > 0;
   return whole;
 }
 

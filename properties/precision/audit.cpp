@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
+#include <new>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -33,7 +35,7 @@ std::optional<AuditedDistribution> enumerate(const AnyVerifier& verifier, const 
   const auto decider = verifier.explore_on(distributions, drafts);
   if (!decider) return {};
   std::vector<NeumaierSum> output(static_cast<std::size_t>(distributions.vocabulary()));
-  Explorer<double> explorer({.leaves = leaves});
+  Explorer<double> explorer({.leaves = leaves, .vocabulary = distributions.vocabulary()});
   explorer.with_rounding();
   AuditedDistribution distribution;
   distribution.complete = explorer.explore(
@@ -362,7 +364,9 @@ class Auditor {
         largest = std::max(largest, audited->distance);
       } catch (const EnumerationCut&) {
         complete = false;
-      } catch (const std::logic_error& error) {
+      } catch (const std::bad_alloc&) {
+        throw;
+      } catch (const std::exception& error) {
         finding.status = Status::failed;
         finding.evidence = error.what();
         break;

@@ -68,7 +68,7 @@ std::optional<AuditedPaths> enumerate(const AnyPathVerifier& verifier, const Any
   const std::size_t vocabulary = rows.front().target.size();
   NextTokens next;
   next[{}].resize(vocabulary);
-  Explorer<double> explorer({.leaves = leaves});
+  Explorer<double> explorer({.leaves = leaves, .vocabulary = static_cast<int>(vocabulary)});
   explorer.with_rounding();
   DraftTree tree;
   int node = DraftTree::root;

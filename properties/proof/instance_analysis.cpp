@@ -37,7 +37,7 @@ bool InstanceAnalysis::each_tuple(const std::function<void(std::span<const Token
 bool InstanceAnalysis::each_verdict(const Decider<Rows<Rational>, Explorer<Rational>>& decider,
                                     std::span<const Token> tuple,
                                     const std::function<void(Token, int, const Rational&)>& visit) {
-  Explorer<Rational> explorer(limits_);
+  Explorer<Rational> explorer({.leaves = limits_.leaves, .vocabulary = instance_.vocabulary()});
   const bool whole = explorer.explore(
       [&](Explorer<Rational>& random) { return decider.decide(tuple, random); },
       [&](const Leaf<Rational>& leaf) {

@@ -51,8 +51,11 @@ ExactDistribution<Weight> explore_distribution(const AnyDrafter& drafter, const 
                                                const L& distributions, int drafts, ExplorerLimits limits = {}) {
   std::vector<Accumulator<Weight>> output(static_cast<std::size_t>(distributions.vocabulary()));
   Accumulator<Weight> draft_accepted, draft_emitted, mass;
+  limits.vocabulary = distributions.vocabulary();
   Explorer<Weight> explorer(limits);
   if constexpr (std::floating_point<Weight>) explorer.with_rounding();
+  // On small instances the last draw is performed, because a program may change the token that it returns.
+  explorer.emit_at_once(std::same_as<Weight, Rational> && distributions.vocabulary() <= 3 && drafts <= 2);
   Token tuple[max_drafts];
   int count = 0;
   const auto add = [&](Token x, int accepted, const Weight& probability) {

@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -95,13 +96,16 @@ class Prover {
            (options_.property.empty() || options_.property == property.name);
   }
 
-  /// Checks a property. std::logic_error, thrown at a branch of probability zero, is a failure of the property.
+  /// Checks a property. An exception is a failure of the property: std::logic_error, thrown at a branch of probability
+  /// zero, and exceptions of the verifier.
   static Answer ask(const Property& property, InstanceAnalysis& at) {
     try {
       return property.check(at);
     } catch (const EnumerationCut& cut) {
       return Answer::undecided(cut.what());
-    } catch (const std::logic_error& error) {
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
       return Answer::failed(error.what());
     }
   }
@@ -115,7 +119,9 @@ class Prover {
     if (!at.verifier().info().unsupported.explore.empty()) return std::nullopt;
     try {
       return Level::distance(at);
-    } catch (const std::logic_error&) {  // a branch of probability zero, or EnumerationCut; a finding reports it
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception&) {  // as in ask(), or EnumerationCut; a finding reports it
       return std::nullopt;
     }
   }

@@ -11,16 +11,18 @@ namespace {
 template <class R>
 class EmitsAtOnce {
  public:
-  explicit EmitsAtOnce(R& random) : random_{random} { set(true); }
-  ~EmitsAtOnce() { set(false); }
+  explicit EmitsAtOnce(R& random) : random_{random}, before_{set(true)} {}
+  ~EmitsAtOnce() { set(before_); }
   EmitsAtOnce(const EmitsAtOnce&) = delete;
   EmitsAtOnce& operator=(const EmitsAtOnce&) = delete;
 
  private:
-  void set(bool at_once) {
-    if constexpr (requires { R::spreads_emitted; }) random_.emit_at_once(at_once);
+  bool set(bool at_once) {
+    if constexpr (requires { R::spreads_emitted; }) return random_.emit_at_once(at_once);
+    return true;
   }
   R& random_;
+  bool before_;
 };
 
 }  // namespace

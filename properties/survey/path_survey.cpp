@@ -148,8 +148,7 @@ StepTally tally_of(const StepRun& run, const PathSource& source, const TrialBudg
                       });
 }
 
-/// Adds a row of the oracle for each number of drafts for which `rows` has a row with `drafter`. Without such rows,
-/// because only the oracle is requested, adds a row for every number of drafts of the options.
+/// Adds a row of the oracle for each number of drafts of the options, and for those of other rows with `drafter`.
 void add_oracle(const PathSource& source, const PathSurveyOptions& options, const AnyTreeDrafter& drafter,
                 std::vector<StepRow>& rows) {
   const auto oracle = std::make_shared<const PathVerifierOf<StartOracle>>(Kind::verifier, StartOracle{});
@@ -157,7 +156,7 @@ void add_oracle(const PathSource& source, const PathSurveyOptions& options, cons
   std::set<int> numbers;
   for (const StepRow& row : rows)
     if (row.drafter == &drafter) numbers.insert(row.drafts);
-  if (numbers.empty() && distribution_wanted(options, oracle->info(), drafter.info()))
+  if (distribution_wanted(options, oracle->info(), drafter.info()))
     numbers.insert(options.drafts.begin(), options.drafts.end());
   for (const int drafts : numbers)
     if (has_optimum(source, options, *oracle, drafts))
@@ -218,14 +217,15 @@ std::vector<StepRow> survey_paths(const PathSource& source, const PathSurveyOpti
                       .seed = options.seed,
                       .iterations = static_cast<int>(per_trial)};
     const std::uint64_t steps = planned_steps(source, options, row);
-    const TrialBudget budget{.trials = (steps + per_trial - 1) / per_trial,
-                             .threads = options.threads,
-                             .stop = options.stop,
-                             .progress =
-                                 [&](std::uint64_t trials) {
-                                   if (options.progress) options.progress(done + trials * per_trial);
-                                 },
-                             .shard = 64};
+    const TrialBudget budget{
+        .trials = whole_rounds((steps + per_trial - 1) / per_trial, static_cast<std::uint64_t>(source.starts())),
+        .threads = options.threads,
+        .stop = options.stop,
+        .progress =
+            [&](std::uint64_t trials) {
+              if (options.progress) options.progress(done + trials * per_trial);
+            },
+        .shard = 64};
     const std::clock_t start = std::clock();  // processor time of all threads
     row.tally = tally_of(run, source, budget, options.checkpoint);
     row.cpu_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;

@@ -45,8 +45,9 @@ bool distribution_wanted(const SurveyOptions& options, const Info& info, const D
 /// affordable_trials() limits the number of tuples, to 65,536 at V = 512, K = 4 and 1,048 at V = 32,000.
 std::uint64_t planned_tuples(const SurveyOptions& options, const AnyVerifier& verifier, const AnyDrafter& drafter,
                              int drafts, const Source& source) {
-  return affordable_trials(options.tuples, verifier, drafter, source.positions(),
-                           source.vocabulary() * static_cast<std::uint64_t>(drafts));
+  return whole_rounds(affordable_trials(options.tuples, verifier, drafter, source.positions(),
+                                        source.vocabulary() * static_cast<std::uint64_t>(drafts)),
+                      source.positions());
 }
 
 /// Returns the rows without results, grouped by draft sampling.

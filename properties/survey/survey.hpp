@@ -37,12 +37,19 @@ std::uint64_t affordable_trials(std::uint64_t trials, const Verifier& verifier, 
   return std::min(trials, std::max(starts, (std::uint64_t{1} << 27) / words));
 }
 
+/// Returns the least multiple of `starts` that is at least `trials`, so that every position or context has the same
+/// number of trials and the same weight in the mean.
+inline std::uint64_t whole_rounds(std::uint64_t trials, std::uint64_t starts) {
+  return starts == 0 ? trials : (trials + starts - 1) / starts * starts;
+}
+
 class Checkpoint;
 
 struct SurveyOptions {
   std::vector<int> drafts{2, 4};  ///< if a verifier supports only fewer drafts, it runs with its largest number
-  /// Draft tuples for each row of the result, divided among the positions. Schemes that read the whole vocabulary for
-  /// each tuple get fewer tuples (affordable_trials), by a rule that depends only on V, K and the number of positions.
+  /// Draft tuples for each row of the result, divided evenly among the positions: rounded up to whole_rounds. Schemes
+  /// that read the whole vocabulary for each tuple get fewer tuples (affordable_trials), by a rule that depends only on
+  /// V, K and the number of positions.
   std::uint64_t tuples = 1 << 20;
   std::uint64_t seed = 1;
   int threads = 0;                       ///< 0: all processors

@@ -64,6 +64,7 @@ class EnumerationCut : public std::length_error {
 
 struct ExplorerLimits {
   std::uint64_t leaves = 1'000'000;  ///< most runs of the program
+  int vocabulary = 0;                ///< verdicts are required to have tokens below it; 0: they are not checked
 };
 
 /// `Weight` is the number type of branch probabilities: rational for proofs, double for large trees. The program's
@@ -123,27 +124,31 @@ class Explorer {
     if (emits_at_once_) return {pick(weights), none_accepted};
     spread_.clear();
     if constexpr (WeighsTokens<W>)
-      if (tracked_ && spread_attended(weights)) return {every_token, none_accepted};
+      if (tracked_ && spread_attended(weights)) return spread();
     list(weights, spread_);
     if (spread_.empty()) {
       if (!realised_) throw std::logic_error("explorer: emit from weights that are all zero");
       return {no_token, none_accepted};
     }
-    return {every_token, none_accepted};
+    return spread();
   }
 
   /// Calls `program(*this)` once per leaf and `sink(leaf)` after each call. Returns true if every leaf was visited,
   /// false if the leaf limit was reached; sums of the leaves' probabilities are then lower bounds.
+  /// Throws: std::logic_error if the limits have a vocabulary and the program's token is not in it, or is not the one
+  /// that emit returned.
   template <class Program, class Sink>
   [[nodiscard]] bool explore(Program&& program, Sink&& sink) {
     stack_.clear();
     for (leaves_ = 0; leaves_ < limits_.leaves;) {
       depth_ = 0;
       picks_ = 0;
+      emitted_ = false;
       if (branches_) branches_->clear();
       const Verdict verdict = program(*this);
       ++leaves_;
       if (depth_ != stack_.size()) throw NotReproducible("there are fewer draws");
+      check_token(verdict.token);
       Weight total{0};
       if (verdict.token == every_token)
         for (const auto& [token, weight] : spread_) total += weight;
@@ -175,8 +180,9 @@ class Explorer {
   /// of branching; results are conditional on these bits. The span must outlive the explorations.
   void fix_picks(std::span<const std::uint64_t> words) { fixed_picks_ = words; }
 
-  /// If true, emit branches as pick does from now on, for programs that continue after an emit.
-  void emit_at_once(bool at_once) { emits_at_once_ = at_once; }
+  /// If true, emit branches as pick does from now on, for programs that continue after an emit, and to find those that
+  /// change the token that it returns. Returns the setting before.
+  bool emit_at_once(bool at_once) { return std::exchange(emits_at_once_, at_once); }
 
   /// From now on `branches` receives the draws of the current run, for a trace; null turns this off.
   void watch(std::vector<Branch<Weight>>* branches) { branches_ = branches; }
@@ -201,6 +207,22 @@ class Explorer {
     Weight reached;  ///< probability of the path up to and including the branch taken
     Purpose purpose;
   };
+
+  Verdict spread() {
+    emitted_ = true;
+    return {every_token, none_accepted};
+  }
+
+  void check_token(Token token) const {
+    if (limits_.vocabulary == 0) return;
+    if (emitted_ && token != every_token)
+      throw std::logic_error(
+          "the program changes the token of its last draw (emit), which must be returned as it is");
+    if (emitted_ || (token >= 0 && token < limits_.vocabulary)) return;
+    if (realised_ && token == no_token) return;
+    throw std::logic_error("the program emits " + std::to_string(token) + ", which is not in the vocabulary of " +
+                           std::to_string(limits_.vocabulary));
+  }
 
   /// Spreads the leaf over the tracked tokens. Returns false if the total of the weights is not positive, after
   /// rounding.
@@ -277,6 +299,7 @@ class Explorer {
   std::vector<Branch<Weight>>* branches_ = nullptr;
   bool realised_ = false;
   bool emits_at_once_ = false;
+  bool emitted_ = false;  ///< whether this run ends with a draw that is not performed, but spread over its tokens
   bool tracked_ = false;
   std::span<const Token> tokens_;
   std::span<const std::uint64_t> fixed_picks_;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <stdexcept>
 
 #include <draftproof/sim/sampling/exponential_race.hpp>
 #include <draftproof/sim/sampling/without_replacement.hpp>
@@ -38,6 +39,59 @@ struct WithinNothing : AcceptAlways {
     far.tau = 1e-3;
     return far;
   }();
+};
+
+/// Single-draft sampling that adds 1 to the token of its last draw, if this is a token and not a placeholder, so that
+/// an enumeration that does not perform the draw does not see the change.
+struct ChangesLastToken {
+  static constexpr Info info = named("changes_last_token");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    Verdict verdict = verifiers::SingleDraft{}.verify(at, random);
+    if (verdict.accepted < 0 && verdict.token >= 0) verdict.token = (verdict.token + 1) % at.vocabulary();
+    return verdict;
+  }
+};
+
+/// As ChangesLastToken, but for the placeholder too.
+struct ChangesPlaceholder {
+  static constexpr Info info = named("changes_placeholder");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    Verdict verdict = random.emit(at.residual(at.zero()));
+    verdict.token += 2;
+    return verdict;
+  }
+};
+
+/// Emits a token, or accepts a draft, that does not exist; throws.
+struct EmitsOutside {
+  static constexpr Info info = named("emits_outside");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R&) const {
+    return {at.vocabulary() + 1'000'000, none_accepted};
+  }
+};
+struct EmitsNothing {
+  static constexpr Info info = named("emits_nothing");
+  template <Position P, RandomSource R>
+  Verdict verify(const P&, R&) const {
+    return {no_token, none_accepted};
+  }
+};
+struct AcceptsOutside {
+  static constexpr Info info = named("accepts_outside");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R&) const {
+    return accepted(at.draft(0), 1'000'000);
+  }
+};
+struct Throws {
+  static constexpr Info info = named("throws");
+  template <Position P, RandomSource R>
+  Verdict verify(const P&, R&) const {
+    throw std::runtime_error("trouble of its own");
+  }
 };
 
 /// Exact, but it reports draft 0 as accepted although the emitted token is drawn from p, independent of the drafts.

@@ -195,6 +195,33 @@ TEST(Precision, LittleIsLeftOfAProposal) {
   }
 }
 
+// Nearly all mass of the proposal is on one token, as at a low temperature of the draft, so drafts without replacement
+// have a second token from the little that is left. 1 - q is then 0 in double, or has few correct bits. The target has
+// most of its mass on another token, on this one, or on both. Two drafts: more on such rows are asked by simulation.
+TEST(Precision, NearlyOneTokenIsProposed) {
+  int visited = 0;
+  for (const double e : {1e-9, 1e-13, 1e-16, 1e-17})
+    for (const std::vector<double>& p : {std::vector<double>{1 - 3 * e, e, e, e},
+                                         {e, e, e, 1 - 3 * e},
+                                         {0.5, e, 0.25, 0.25 - e},
+                                         {e, 0.5, e, 0.5 - 2 * e}}) {
+      const std::vector<double> q{e, 2 * e, e, 1 - 4 * e};
+      for (const auto& verifier : registry().verifiers()) {
+        const Info& info = verifier->info();
+        if (verifier->kind() != Kind::verifier || !info.unsupported.explore.empty()) continue;
+        if (info.promise != Promise::lossless || !info.drafts.lists("without_replacement")) continue;
+        if (!verifier->takes(2)) continue;
+        const AnyDrafter& drafter = *registry().drafter("without_replacement");
+        EXPECT_LE(explore(*verifier, drafter, RatioTable(p, q), p, 2).variation, small_tolerance)
+            << info.name << ", e = " << e << ", p(0) = " << p[0] << ", p(3) = " << p[3];
+        EXPECT_LE(explore(*verifier, drafter, Rows<double>(p, q), p, 2).variation, small_tolerance)
+            << info.name << " on rows, e = " << e << ", p(0) = " << p[0] << ", p(3) = " << p[3];
+        ++visited;
+      }
+    }
+  EXPECT_GE(visited, 16);
+}
+
 // Tests of rows at the ends of double: zeros, denormals, one large token among the least positive doubles, sums that
 // are not 1, q = p.
 

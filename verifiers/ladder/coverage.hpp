@@ -218,14 +218,13 @@ class WorCoverage {
     return odds;
   }
   static std::vector<double> odds_of(const RaceBins& race) {
+    if (!(race.slowest > 0)) return {};
     std::vector<double> odds(race.size(), 0);
     for (std::size_t i = 0; i < odds.size(); ++i) {
       const LightSums light = race.light_sums(i);
       for (std::size_t m = RaceBins::powers; m > 0; --m) odds[i] += light.of[m];
-      for (std::size_t x = race.first_heavy[i]; x < race.first_heavy[i + 1]; ++x) {
-        if (!(race.heavy[x] < 1)) return {};
-        odds[i] += race.heavy[x] / (1 - race.heavy[x]);
-      }
+      for (std::size_t x = race.first_heavy[i]; x < race.first_heavy[i + 1]; ++x)
+        odds[i] += ChordSums::odds(race.heavy[x], race.slowest, race.imprecise);
     }
     return odds;
   }

@@ -48,6 +48,7 @@ struct RaceBins {
       read_rows(distributions, bins, found);
     } else {
       slowest = exact_slowest(distributions);
+      imprecise = 0.5;
       for (Token x = 0; x < distributions.vocabulary(); ++x)
         if (const double q = distributions.proposal(x); q > 0)
           found.emplace_back(ladder_bin(distributions, bins, x), q);
@@ -96,6 +97,7 @@ struct RaceBins {
   }
 
   double slowest = 0;
+  double imprecise = ChordSums::imprecise;  ///< 1 - q up to which `slowest` is more precise, for K = 2
   LightPowers unit;
   std::vector<double> mass, above;  ///< q-mass of each bin, and of the bins before it
   std::vector<Powers> light;        ///< power sums in steps of `unit`; [0] is 0

@@ -161,16 +161,28 @@ struct ChordSums {
         chord[i] = covered[i] < Scalar{1} ? Scalar((Scalar{1} - covered[i]) / mass[i]) : Scalar{0};
     }
   }
+  /// Below this the difference 1 - q is imprecise: a double q near 1 is off by up to 2^-54. The difference may even be 0
+  /// although other tokens can be drafted.
+  static constexpr double imprecise = 0x1p-31;
+  /// Returns q / (1 - q) of a token. If 1 - q is at most `imprecise`, uses `rest` instead, the mass of all tokens but
+  /// the most probable one: a sum of small entries, whose relative error is small.
+  DRAFTPROOF_DEVICE static double odds(double q, double rest, double imprecise) {
+    const double others = 1 - q;
+    return q / (others > imprecise ? others : rest);
+  }
   /// Sets the chords for K = 2. The chord of a bin G with H above it and Z below it is 1 + R(Z) - q(H) R(G) / q(G),
-  /// where `odds` has R, the sum of q / (1 - q), of each bin.
+  /// where `odds` has R, the sum of q / (1 - q), of each bin. q(H) is summed from the first bin on, because the
+  /// difference of the total mass and the rest would be 0 for masses below 2^-53.
   template <class Mass, class Odds, class Chord>
   DRAFTPROOF_DEVICE static void pairs(const Mass& mass, const Odds& odds, Chord& chord) {
     using Scalar = std::remove_cvref_t<decltype(mass[0])>;
     Scalar above{0}, below{0};
-    for (std::size_t i = 0; i < mass.size(); ++i) above += mass[i];
+    for (std::size_t i = 0; i < mass.size(); ++i) {
+      chord[i] = above;
+      above += mass[i];
+    }
     for (std::size_t i = mass.size(); i-- > 0;) {
-      above -= mass[i];
-      const Scalar slope = Scalar{1} + below - above * (odds[i] / mass[i]);
+      const Scalar slope = Scalar{1} + below - chord[i] * (odds[i] / mass[i]);
       chord[i] = slope > Scalar{0} ? slope : Scalar{0};  // below only by rounding
       below += odds[i];
     }

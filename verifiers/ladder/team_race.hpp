@@ -101,11 +101,7 @@ class TeamClocks {
     return i < count_ && static_cast<int>(bin_[at(i)]) == bin;
   }
   /// Whether one token has all of q.
-  DRAFTPROOF_DEVICE bool alone() const {
-    for (int i = 0; i < count_; ++i)
-      if (!(distributions_->proposal(token_[at(i)]) < 1)) return true;
-    return false;
-  }
+  DRAFTPROOF_DEVICE bool alone() const { return !(slowest_ > 0); }
 
   /// `first_short`: the least j for which the places from j on have fewer tokens than there are drafts. `place`:
   /// max(first_short, 1).
@@ -463,7 +459,7 @@ class TeamWorCoverage {
     own().each(n, [&](int i) {
       clocks_.for_heavy(i, i + 1, [&](double q) {
         mass_[at(i)] += q;
-        odds[at(i)] += q / (1 - q);
+        odds[at(i)] += ChordSums::odds(q, clocks_.slowest(), ChordSums::imprecise);
       });
       chord_[at(i)] = 1;
     });

@@ -41,8 +41,12 @@ std::map<std::string, SurveyedRate> rates_in(const Json& data) {
   for (const Result& result : results_in(data))
     for (const SurveyOfSource& survey : surveys_in(result.data))
       for (const SurveyedRate& rate : survey.rates)
-        rates.try_emplace(
-            fmt::format("{}, {}, {}, K = {}", rate.verifier, survey.source, rate.distribution, rate.drafts), rate);
+        for (int copy = 1; copy > 0; ++copy) {  // rows of equal names are compared in their order
+          std::string name =
+              fmt::format("{}, {}, {}, K = {}", rate.verifier, survey.source, rate.distribution, rate.drafts);
+          if (copy > 1) name += fmt::format(" ({})", copy);
+          if (rates.try_emplace(std::move(name), rate).second) break;
+        }
   return rates;
 }
 
@@ -86,12 +90,17 @@ void compare_verdicts(const Json& before, const Json& after, Comparison& compari
   data["same_verdicts"] = same;
 }
 
-void compare_rates(const Json& before, const Json& after, Json& data) {
+void compare_rates(const Json& before, const Json& after, Comparison& comparison) {
+  Json& data = comparison.document.data;
   const auto new_rates = rates_in(after);
-  int same = 0;
+  int same = 0, gone = 0;
   for (const auto& [name, was] : rates_in(before)) {
     const auto found = new_rates.find(name);
-    if (found == new_rates.end()) continue;
+    if (found == new_rates.end()) {
+      data["acceptance"].push_back({{"row", name}, {"old", rate_data(was)}, {"change", "gone"}});
+      ++gone;
+      continue;
+    }
     const SurveyedRate& is = found->second;
     if (is.low <= was.high && was.low <= is.high) {
       ++same;
@@ -103,6 +112,8 @@ void compare_rates(const Json& before, const Json& after, Json& data) {
                                   {"change", is.rate > was.rate ? "more" : "less"}});
   }
   data["same_acceptance"] = same;
+  data["gone_acceptance"] = gone;
+  comparison.gone += gone;
 }
 
 }  // namespace
@@ -122,7 +133,8 @@ Comparison compare(const Result& before, const Result& after) {
           {"acceptance", Json::array()},
           {"cost", Json::array()}};
   compare_verdicts(before.data, after.data, comparison);
-  compare_rates(before.data, after.data, data);
+  data["gone"] = comparison.gone;
+  compare_rates(before.data, after.data, comparison);
   for (const CostComparison& costs : found_cost_comparisons())
     for (const CostChange& change : costs(before.data, after.data))
       data["cost"].push_back({{"benchmark", change.name},
@@ -130,7 +142,6 @@ Comparison compare(const Result& before, const Result& after) {
                               {"new", change.after},
                               {"change", change.slower ? "slower" : "faster"}});
   data["worse"] = comparison.worse;
-  data["gone"] = comparison.gone;
   comparison.document.sections = sections_of_comparison(data);
   return comparison;
 }
@@ -143,6 +154,7 @@ std::vector<Section> sections_of_comparison(const Json& data) {
                                                              : Tone::plain};
   };
   const auto interval = [](const Json& rate) -> Cell {
+    if (!rate.is_object()) return {};
     return {fmt::format("{:.4f} ({:.4f} to {:.4f})", number_of(rate, "rate").value_or(0),
                         number_of(rate, "low").value_or(0), number_of(rate, "high").value_or(0))};
   };
@@ -158,7 +170,7 @@ std::vector<Section> sections_of_comparison(const Json& data) {
     if (const std::string example = text_of(*entry, "counterexample"); !example.empty())
       verdicts.after.push_back(fmt::format("  {}: {}", text_of(*entry, "subject"), example));
   }
-  Section rates{.title = "Acceptance beyond both intervals"};
+  Section rates{.title = "Acceptance beyond both intervals, or without a new measurement"};
   for (const Json* entry : objects_in(member(data, "acceptance"))) {
     ResultRow row;
     row.cell("row", text(*entry, "row")).number("old", interval(member(*entry, "old")));

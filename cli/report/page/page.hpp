@@ -33,7 +33,7 @@ std::vector<CostComparison>& found_cost_comparisons();
 struct Comparison {
   Document document;  ///< schema draftproof.report.compare/1
   int worse = 0;      ///< verdicts that got worse
-  int gone = 0;       ///< verdicts that only the old result has, so that it is unknown whether they still hold
+  int gone = 0;       ///< verdicts and rates that only the old result has, so it is unknown whether they still hold
 };
 
 /// Compares all results in `before` with all in `after`.

@@ -1,6 +1,7 @@
 #include <draftproof/adapters/gate/batch_checks.hpp>
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -405,6 +406,26 @@ TEST(BatchChecks, DistributionsOfRowsThatDependOnTheirNeighboursAreFoundAlone) {
   // row. So the check stays failed.
   const auto single = distributions_of_batched(idle_in_odd_slots, 1);
   EXPECT_EQ(finding_of(single, "function").status, Status::failed);
+}
+
+TEST(BatchChecks, AProgramThatAnswersNoRowIsUndecided) {
+  Batched program([](const SeenBatch&, std::size_t, OneRun& run) { run.status = RowStatus::tape_short; });
+  bool undecided = false;
+  for (const Finding& finding : check_batches(program, {.name = "batched"}, {.seed = 5, .adapter = "exec:mine"}))
+    if (finding.property == "answers") {
+      undecided = finding.status == Status::undecided;
+      EXPECT_EQ(finding.evidence, "no row was answered: every one read all numbers of its tape");
+    }
+  EXPECT_TRUE(undecided);
+}
+
+TEST(BatchChecks, WeightsThatAreNoNumbersAreEqualToThemselves) {
+  const Texts failed = failing(changed([](const SeenBatch&, std::size_t, OneRun& run) {
+    for (Draw& draw : run.draws)
+      if (!draw.weights.empty()) draw.weights[0] = std::numeric_limits<double>::quiet_NaN();
+  }));
+  for (const char* check : {"row_alone", "slots_permuted", "neighbours", "repetition"})
+    EXPECT_FALSE(failed.contains(check)) << check << ": " << failed.at(check);
 }
 
 TEST(BatchChecks, WhatCannotBeFoundByCallsIsUndecided) {

@@ -153,6 +153,24 @@ TEST(Properties, ABranchOfProbabilityZeroIsAViolation) {
   EXPECT_NE(proof.violation()->evidence.find("all zero"), std::string::npos) << proof.violation()->evidence;
 }
 
+TEST(Properties, AChangedTokenOfTheLastDrawIsAViolation) {
+  expect_failed(proof_of<ChangesLastToken>(), "exact_distribution");
+  expect_failed(proof_of<ChangesPlaceholder>(), "exact_distribution");
+}
+
+TEST(Properties, ATokenOrADraftThatDoesNotExistIsAViolation) {
+  const auto evidence = [](const Proof& proof) { return finding_of(proof, "exact_distribution")->evidence; };
+  EXPECT_NE(evidence(proof_of<EmitsOutside>()).find("which is not in the vocabulary"), std::string::npos);
+  EXPECT_NE(evidence(proof_of<EmitsNothing>()).find("emits -1"), std::string::npos);
+  expect_failed(proof_of<AcceptsOutside>(), "draft_conditional");
+}
+
+TEST(Properties, AnExceptionIsAViolation) {
+  const Proof proof = proof_of<Throws>();
+  expect_failed(proof, "exact_distribution");
+  EXPECT_EQ(finding_of(proof, "exact_distribution")->evidence, "trouble of its own");
+}
+
 TEST(Properties, AGridThatIsNotWalkedWholeIsUndecided) {
   const auto grid_of = [](std::uint64_t leaves) {
     return prove_on(*registry().verifier("single_draft"), *registry().drafter("iid"),
