@@ -110,7 +110,8 @@ StepDistribution<Weight> explore_step_distribution(const AnyTreeDrafter& drafter
   const auto on_tree = [&](const DraftTree& tree, const Weight& drawn) {
     steps.clear();
     const auto sink = [&](int node, Token extra, const Weight& probability) { steps[{node, extra}] += probability; };
-    const ExplorerLimits rest{.leaves = limits.leaves - distribution.leaves, .vocabulary = conditionals.vocabulary()};
+    const ExplorerLimits rest{.leaves = limits.leaves - distribution.leaves,
+                              .vocabulary = conditionals.distributions(context).vocabulary()};
     distribution.complete =
         distribution.complete && explore_steps<L, Weight>(decider, tree, {}, rest, sink, &distribution.leaves);
     for (const auto& [step, probability] : steps) {
@@ -175,7 +176,7 @@ template <class L, class Weight, class Sink>
                                      const VerifierState<Weight>& carry, Sink&& sink) {
   bool whole = true;
   ExplorerLimits limits = scheme.limits;
-  limits.vocabulary = scheme.conditionals.vocabulary();
+  limits.vocabulary = scheme.conditionals.distributions(context).vocabulary();
   whole &= explore_trees<L, Weight>(
                scheme.drafter, scheme.conditionals, scheme.shape, context, scheme.limits,
                [&](const DraftTree& tree, const Weight& drawn) {

@@ -4,7 +4,7 @@
 // detected by three checks: a replayed draw must be of the same kind as before; every run must reach the last replayed
 // draw; and the first run that takes the last branch of a draw must give that draw the same probabilities as before.
 //
-// Throws: NotReproducible, a std::logic_error, from flip, pick and explore().
+// Throws: NotReproducible, a std::logic_error, from flip, pick and explore(); EnumerationCut from flip and pick.
 #pragma once
 
 #include <concepts>
@@ -54,12 +54,6 @@ class NotReproducible : public std::logic_error {
   explicit NotReproducible(const std::string& what)
       : std::logic_error("not a function of its inputs and random numbers: " + what +
                          " in a replay of the same numbers") {}
-};
-
-/// Thrown if the leaf limit ends an enumeration that must be complete; the check is then undecided.
-class EnumerationCut : public std::length_error {
- public:
-  using std::length_error::length_error;
 };
 
 struct ExplorerLimits {
@@ -274,7 +268,11 @@ class Explorer {
     if (branches_) branches_->push_back({Purpose::flip, Weight(taken ? 1 : 0), taken ? 1 : 0});
     return taken;
   }
+  /// Throws: EnumerationCut if the run draws more than a step of any scheme here does; it may draw without end, as
+  /// rejection sampling from p can.
   void push(Branches branches, Purpose purpose) {
+    constexpr std::size_t most = 1024;
+    if (stack_.size() == most) throw EnumerationCut("a run of the program draws more than 1,024 numbers");
     stack_.push_back({std::move(branches), 0, Weight(0), purpose});
     advance(0);
   }

@@ -49,6 +49,12 @@ void realise_bisection(std::size_t low, std::size_t high, double from, double to
   realise_bisection(middle + 1, high, std::max(from, cut), to, bound, visit);
 }
 
+/// Thrown if a limit ends a run, or an enumeration that must be complete; the check is then undecided.
+class EnumerationCut : public std::length_error {
+ public:
+  using std::length_error::length_error;
+};
+
 /// A source that returns given random bits in the order of the calls, whatever their purpose.
 class Tape : public UniformSource<Tape> {
  public:
@@ -94,6 +100,7 @@ class Recorder : public UniformSource<Recorder<Source>> {
   explicit Recorder(Source source) : source_{std::move(source)} {}
 
   std::uint64_t next(Purpose purpose) {
+    check_length();
     const std::uint64_t word = source_.next(purpose);
     draws_.push_back({purpose, word, 0, 0, no_token});
     return word;
@@ -127,8 +134,14 @@ class Recorder : public UniformSource<Recorder<Source>> {
   const std::vector<Draw>& draws() const { return draws_; }
 
  private:
+  /// Throws: EnumerationCut after 2^23 draws, which take 0.3 GB: a program may draw without end.
+  void check_length() const {
+    if (draws_.size() >= std::size_t{1} << 23)
+      throw EnumerationCut("a run of the program draws more than 2^23 numbers");
+  }
   template <class W>
   Draw log(Purpose purpose, const W& weights) {
+    check_length();
     const std::uint64_t word = source_.next(purpose);
     return {purpose, word, 0, 0, weights.draw(word)};
   }

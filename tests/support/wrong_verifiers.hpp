@@ -86,6 +86,16 @@ struct AcceptsOutside {
     return accepted(at.draft(0), 1'000'000);
   }
 };
+/// Draws without end: the token by rejection sampling from p, which never ends where it accepts nothing.
+struct DrawsWithoutEnd {
+  static constexpr Info info = named("draws_without_end");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    while (true)
+      if (const Token x = random.pick(at.residual(at.zero())); random.flip(at.target(x), at.one() + at.one()))
+        return {x, none_accepted};
+  }
+};
 struct Throws {
   static constexpr Info info = named("throws");
   template <Position P, RandomSource R>

@@ -165,6 +165,15 @@ TEST(Properties, ATokenOrADraftThatDoesNotExistIsAViolation) {
   expect_failed(proof_of<AcceptsOutside>(), "draft_conditional");
 }
 
+TEST(Properties, AProgramThatDrawsWithoutEndIsUndecided) {
+  static const VerifierOf<DrawsWithoutEnd> verifier(Kind::mutant);
+  const Proof proof = prove_on(verifier, *registry().drafter("iid"), Instance::parse("p=(1 1)/2 q=(1 1)/2 K=1"),
+                               {.tier = std::nullopt});
+  EXPECT_FALSE(proof.violation());
+  EXPECT_EQ(finding_of(proof, "exact_distribution")->status, Status::undecided);
+  EXPECT_EQ(finding_of(proof, "exact_distribution")->evidence, "a run of the program draws more than 1,024 numbers");
+}
+
 TEST(Properties, AnExceptionIsAViolation) {
   const Proof proof = proof_of<Throws>();
   expect_failed(proof, "exact_distribution");
