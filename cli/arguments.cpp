@@ -170,7 +170,9 @@ std::vector<std::string> candidates(const std::string& word) {
 /// Whether `part` is a capture whose metadata is in `file`.
 bool metadata_is(const std::string& part, const std::string& file) {
   std::error_code failed;
-  if (part.empty() || !fs::is_regular_file(part, failed)) return false;
+  const fs::path suffix = fs::path(part).extension();
+  if ((suffix != ".npz" && suffix != ".npy" && suffix != ".safetensors") || !fs::is_regular_file(part, failed))
+    return false;
   const auto metadata = metadata_file(part);
   return metadata && *metadata != part && same_file(file, metadata->string());
 }

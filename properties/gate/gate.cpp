@@ -259,6 +259,8 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
           if (sampled_on(options, gate.verifier->info(), drafter->info())) add_sampled(result, *drafter, options);
     } catch (const InputError&) {
       throw;
+    } catch (const DeviceFailure&) {
+      throw;
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& error) {  // of the verifier; the other gates still run

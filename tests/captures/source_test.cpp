@@ -181,7 +181,9 @@ TEST_F(SourceTest, FileGivesItsFirstProposalUnlessAskedForOthers) {
   const Source two = Source::open(stories + ":draft_exit4,draft_q4");
   EXPECT_EQ(two.proposal_names(), (std::vector<std::string>{"draft_exit4", "draft_q4"}));
   EXPECT_EQ(two.pair(3).proposals[1], source.pair(3).proposals[0]);
-  EXPECT_EQ(Source::open(stories + ":draft_q4", {.proposals = {"draft_q3"}}).proposal_names().front(), "draft_q3");
+  EXPECT_EQ(two.name(), "stories512_positions:draft_exit4,draft_q4");
+  EXPECT_EQ(Source::open(stories, {.proposals = {"draft_q3"}}).proposal_names().front(), "draft_q3");
+  EXPECT_THROW(Source::open(stories + ":draft_q4", {.proposals = {"draft_q3"}}), InputError);
 }
 
 TEST_F(SourceTest, FiltersAreSeparate) {
