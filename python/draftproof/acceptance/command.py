@@ -211,7 +211,7 @@ def _judge(given: argparse.Namespace) -> int:
     check_error("miss", given.miss)
     verdict, code = ("failed", FAILED) if given.got < found.least else ("passed", PASSED)
     more = ""
-    if verdict == "passed" and found.miss > given.miss:
+    if verdict == "passed" and found.miss > given.miss and lengths.mean > 0:  # a mean of 0 has no loss
         verdict, code = "undecided", UNDECIDED
         more = f", but {given.steps:,} steps are too few to show a loss of {100 * given.loss:g} %; see `prompts`"
     _say(given, vars(found) | {"got": given.got, "status": verdict}, "\n".join([
