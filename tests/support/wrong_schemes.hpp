@@ -33,6 +33,28 @@ struct AcceptAlways {
   }
 };
 
+/// Accepts the node after the last one.
+struct AcceptsNodeOutside {
+  static constexpr Info info = named("accepts_node_outside");
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    const auto& root = at.distributions(DraftTree::root);
+    return {at.tree().size(), random.emit(root.residual(root.zero()))};
+  }
+};
+
+/// Token verification whose last token is raised by 1 if it is a token and not a placeholder.
+struct ChangesLastToken {
+  static constexpr Info info = of_one_path("changes_last_token");
+  template <class L, class R>
+  StepOutput verify(const DraftedTree<L>& at, R& random) const {
+    StepOutput step = verifiers::paths::TokenPath{}.verify(at, random);
+    const int vocabulary = at.distributions(step.node).vocabulary();
+    if (step.extra.token >= 0) step.extra.token = (step.extra.token + 1) % vocabulary;
+    return step;
+  }
+};
+
 /// Token verification with the bonus token drawn from q: correct on the first L tokens.
 struct BonusFromDraft {
   static constexpr Info info = of_one_path("bonus_from_draft");

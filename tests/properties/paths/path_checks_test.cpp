@@ -58,6 +58,13 @@ TEST(PathProperties, CompletedDistributionNamesThePrefixBeforeAWrongBonus) {
   EXPECT_EQ(found.evidence.rfind("after []", 0), std::string::npos) << "its first token is right: " << found.evidence;
 }
 
+TEST(PathProperties, ANodeThatDoesNotExistOrAChangedLastTokenIsAViolation) {
+  const PathProof proof = proof_of<AcceptsNodeOutside>();
+  expect_failed(proof, "completed_distribution");
+  EXPECT_EQ(finding(proof, "completed_distribution")->evidence.rfind("the program accepts node ", 0), 0u);
+  expect_failed(proof_of<ChangesLastToken>(), "completed_distribution");
+}
+
 TEST(PathProperties, CompletedDistributionOnAnExampleByHand) {
   // The path has one token: p = (1 1)/2, q = (1 0), and the bonus is drawn from q. Token 0 is drafted and accepted with
   // probability 1/2; the bonus is then another 0, where the target may emit either token.
