@@ -1,6 +1,7 @@
 #include <draftproof/cli/report/survey_report.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <tuple>
@@ -126,7 +127,9 @@ Section table_of(const DemoResult& result) {
     return name.substr(0, name.find_first_of("_:"));
   };
   std::size_t left_out = 0;
-  std::map<std::uint64_t, double> widest;  // by number of tuples: largest distance of an interval's end from the rate
+  // By the magnitude of the number of tuples, which sources round up to a multiple of their positions: the smallest
+  // number, and the largest distance of an interval's end from the rate.
+  std::map<int, std::pair<std::uint64_t, double>> widest;
   for (const AnyDrafter* sampling : distributions_of(result)) {
     ResultRow best;
     best.cell("scheme", {fmt::format("optimum of {} drafts", sampling->info().name), Tone::faint});
@@ -169,7 +172,8 @@ Section table_of(const DemoResult& result) {
         if (row && row->drafts != result.drafts) few = row->drafts;
         if (row && row->tally.trials > 0) {
           const Interval interval = clopper_pearson(row->tally.draft_emitted, row->tally.trials, 1 - 0.95);
-          double& width = widest[row->tally.trials];
+          auto& [tuples, width] = widest[static_cast<int>(std::bit_width(row->tally.trials))];
+          tuples = width == 0 ? row->tally.trials : std::min(tuples, row->tally.trials);
           width = std::max({width, interval.high - row->draft_emitted(), row->draft_emitted() - interval.low});
         }
       }
@@ -180,8 +184,8 @@ Section table_of(const DemoResult& result) {
   std::string intervals;
   for (auto at = widest.rbegin(); at != widest.rend(); ++at)
     if (at == widest.rbegin() || std::next(at) == widest.rend())
-      intervals +=
-          fmt::format("{}±{:.4f} at {}", intervals.empty() ? "" : ", or ", at->second, counted(at->first, "tuple"));
+      intervals += fmt::format("{}±{:.4f} at {}", intervals.empty() ? "" : ", or ", at->second.second,
+                               counted(at->second.first, "tuple"));
   if (!intervals.empty())
     section.after.push_back(
         fmt::format("  Acceptances are simulated: the widest 95 % interval is {}. Optima are computed.", intervals));
