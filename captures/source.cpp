@@ -172,7 +172,7 @@ std::shared_ptr<const Source::Rows> open_rows(std::string_view spec, const Sourc
   const PathSpec path = parse_path(spec);
   if (!path.proposals.empty() && !options.proposals.empty())
     throw file_error(std::string(spec), fmt::format("proposals {}", fmt::join(path.proposals, ",")),
-                     "no name of a proposal here beside --proposal");
+                     "none beside --proposal");
   if (!path.path.empty())
     return std::make_shared<CaptureRows>(path.path, options.proposals.empty() ? path.proposals : options.proposals,
                                          options);

@@ -174,7 +174,7 @@ bool metadata_is(const std::string& part, const std::string& file) {
   if ((suffix != ".npz" && suffix != ".npy" && suffix != ".safetensors") || !fs::is_regular_file(part, failed))
     return false;
   const auto metadata = metadata_file(part);
-  return metadata && *metadata != part && same_file(file, metadata->string());
+  return metadata && same_file(file, metadata->string());
 }
 
 }  // namespace

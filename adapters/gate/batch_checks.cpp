@@ -134,23 +134,22 @@ bool same_answer(const Run& a, const Run& b) {
   return a.tokens == b.tokens && a.status == b.status && a.state == b.state;
 }
 
-/// Whether two draws are equal; two weights NaN are equal.
+/// Whether two draws are equal, or differ in their weights only.
+bool same_but_weights(const Draw& a, const Draw& b) {
+  return std::tie(a.kind, a.size, a.bits, a.stream) == std::tie(b.kind, b.size, b.bits, b.stream);
+}
+/// Whether two draws are equal; NaN equals NaN.
 bool same_draw(const Draw& a, const Draw& b) {
-  return std::tie(a.kind, a.size, a.bits, a.stream) == std::tie(b.kind, b.size, b.bits, b.stream) &&
+  return same_but_weights(a, b) &&
          std::equal(a.weights.begin(), a.weights.end(), b.weights.begin(), b.weights.end(),
                     [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
 Difference difference(const Run& a, const Run& b) {
-  const bool alike =
-      std::equal(a.draws.begin(), a.draws.end(), b.draws.begin(), b.draws.end(), [](const Draw& x, const Draw& y) {
-        return x.kind == y.kind && x.size == y.size && x.bits == y.bits && x.stream == y.stream;
-      });
-  if (same_answer(a, b))
-    return std::equal(a.draws.begin(), a.draws.end(), b.draws.begin(), b.draws.end(), same_draw) ? Difference::none
-           : alike ? Difference::same_draws
-                   : Difference::draws;
-  return alike ? Difference::same_draws : Difference::answer;
+  const auto draws_are = [&](const auto& related) { return std::ranges::equal(a.draws, b.draws, related); };
+  if (same_answer(a, b) && draws_are(same_draw)) return Difference::none;
+  if (draws_are(same_but_weights)) return Difference::same_draws;
+  return same_answer(a, b) ? Difference::draws : Difference::answer;
 }
 
 class Batches {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/captures/input_error.hpp>
+#include <draftproof/captures/written_file.hpp>
 #include <draftproof/properties/blocks/run_blocks.hpp>
 #include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/precision/audit.hpp>
@@ -260,6 +261,8 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
     } catch (const InputError&) {
       throw;
     } catch (const DeviceFailure&) {
+      throw;
+    } catch (const WriteFailure&) {  // of a checkpoint
       throw;
     } catch (const std::bad_alloc&) {
       throw;

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from draftproof.deadline import Deadline
 from draftproof.rehearsal import batch_of_equal_rows
 from draftproof.results import FAILED, PASSED
@@ -38,8 +40,9 @@ def check_independent_rows(subject: Subject, deadline: Deadline) -> dict[str, An
     last = 1 if declared.level in ("tree", "position") else arrays["drafts"].shape[1]
     seen: list[tuple[set[int], set[int]]] = []
     try:
-        for _ in range(CALLS):
-            _, reply = deadline.call(subject.answer, fields, arrays)
+        for call in range(CALLS):
+            seeds = np.full(ROWS, call, np.int64)
+            _, reply = deadline.call(subject.answer, fields, arrays | {"seeds": seeds})
             tokens, counts = reply["tokens"], reply["counts"]
             if (reply["status"] != 0).any():
                 return None  # other checks report it

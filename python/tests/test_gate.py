@@ -99,16 +99,14 @@ def test_the_end_of_the_time_says_what_was_judged_and_what_was_not_asked() -> No
         time.sleep(0.004)
         return right(p, q, drafts, rng)
 
-    verdict = draftproof.check(slow, time_limit=4, keep=False, raises=False)
+    # All models take more than 800 calls, of at least 4 ms each, so the time ends before the last model.
+    verdict = draftproof.check(slow, time_limit=1, keep=False, raises=False)
     assert [(tier.tier, tier.status) for tier in verdict.tiers] == [
         ("proof", "undecided"), ("edge", "undecided"), ("sampled", "undecided")]  # fmt: skip
-    # The time may end between the last model and the other checks of the tier, so that "stopped; " is missing.
-    assert re.match(r"(stopped; )?\d+ models, \d+ predictions confirmed", verdict.tiers[0].note)
-    assert "the time limit of 4 s was over after" in verdict.tiers[1].note
+    assert re.match(r"stopped; \d+ models, \d+ predictions confirmed", verdict.tiers[0].note)
+    assert "the time limit of 1 s was over after" in verdict.tiers[1].note
     said = [line for line in str(verdict).splitlines() if line.startswith("    ")]
-    # One line for all checks with this reason. Checks after the last model have lines of their own.
-    assert said[0].startswith("    exact_distribution, zero_support, answers, function, inputs_unchanged: ")
-    assert len(said) <= 3 and all("the check was not finished" in line for line in said)
+    assert len(said) == 1 and "the check was not finished" in said[0]  # one line for all checks with this reason
 
 
 def test_a_wrong_function_is_refuted_on_a_small_instance_and_asked_first(in_a_folder: Path) -> None:

@@ -64,7 +64,7 @@ struct ChangesPlaceholder {
   }
 };
 
-/// Emits a token, or accepts a draft, that does not exist; throws.
+/// Emits a token, or accepts a draft, that does not exist.
 struct EmitsOutside {
   static constexpr Info info = named("emits_outside");
   template <Position P, RandomSource R>
@@ -96,6 +96,7 @@ struct DrawsWithoutEnd {
         return {x, none_accepted};
   }
 };
+/// Throws an exception of its own.
 struct Throws {
   static constexpr Info info = named("throws");
   template <Position P, RandomSource R>

@@ -40,13 +40,11 @@ std::map<std::string, SurveyedRate> rates_in(const Json& data) {
   std::map<std::string, SurveyedRate> rates;
   for (const Result& result : results_in(data))
     for (const SurveyOfSource& survey : surveys_in(result.data))
-      for (const SurveyedRate& rate : survey.rates)
-        for (int copy = 1; copy > 0; ++copy) {  // rows of equal names are compared in their order
-          std::string name =
-              fmt::format("{}, {}, {}, K = {}", rate.verifier, survey.source, rate.distribution, rate.drafts);
-          if (copy > 1) name += fmt::format(" ({})", copy);
-          if (rates.try_emplace(std::move(name), rate).second) break;
-        }
+      for (const SurveyedRate& rate : survey.rates) {
+        std::string name =
+            fmt::format("{}, {}, {}, K = {}", rate.verifier, survey.source, rate.distribution, rate.drafts);
+        while (!rates.try_emplace(name, rate).second) name += ", again";  // equal names are compared in their order
+      }
   return rates;
 }
 

@@ -11,6 +11,7 @@
 #include <draftproof/properties/subjects/erased.hpp>
 #include <draftproof/sim/drafters/sampled.hpp>
 #include <draftproof/tests/support/example_rows.hpp>
+#include <draftproof/tests/support/wrong_verifiers.hpp>
 
 namespace draftproof {
 namespace {
@@ -209,6 +210,22 @@ TEST(Gates, SayWhatHeldAndWhatDidNot) {
   const auto lossy = status("typical_best", Tier::proof);
   EXPECT_NE(lossy.status, Status::failed);
   EXPECT_NE(lossy.note.find("lossy by design"), std::string::npos);
+}
+
+TEST(RunGate, ExceptionsOfAVerifierAndVerdictsThatDoNotExistAreFindings) {
+  registry();
+  const auto evidence = [](const AnyVerifier& verifier) {
+    const GateResult result =
+        run_gate({.verifier = &verifier, .tier = Tier::sampled}, {.source = "zipf:vocabulary=40"});
+    EXPECT_EQ(result.status, Status::failed);
+    return result.findings.back().evidence;
+  };
+  EXPECT_EQ(evidence(VerifierOf<wrong_verifiers::Throws>(Kind::verifier)), "trouble of its own");
+  EXPECT_EQ(
+      evidence(VerifierOf<wrong_verifiers::EmitsOutside>(Kind::verifier)).rfind("a verdict has token 1000040", 0),
+      0u);
+  EXPECT_NE(evidence(VerifierOf<wrong_verifiers::AcceptsOutside>(Kind::verifier)).find("and draft 1000000"),
+            std::string::npos);
 }
 
 TEST(SampledPosition, ShrinksTheVocabularyToWhatItsPassesCost) {
