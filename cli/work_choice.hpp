@@ -25,6 +25,8 @@ class WorkChoice {
   /// Whether an option, `merge` or `plan` requests that the work be divided into blocks. A job of several ranks does
   /// not request this by itself.
   bool asked(const Session& session) const { return session.checkpoint || !shard_.empty() || !checkpoint_.empty(); }
+  /// Whether the work is divided into blocks, also because a job has several ranks.
+  bool in_blocks(const Session& session) const { return asked(session) || partial(session); }
   /// Whether this process will compute only some of the blocks, or only a plan.
   bool partial(const Session& session) const;
   /// Called after the blocks are computed: saves the checkpoint, and writes a shard's part to the output of the

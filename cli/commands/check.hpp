@@ -116,7 +116,7 @@ struct Check {
     if (gates.empty())
       throw InputError(
           {.file = "check", .got = "no gate", .expected = "verifiers and tiers from `draftproof check --list`"});
-    if ((work.asked(session) || work.partial(session)) && (options.device || !session.external.empty()))
+    if (work.in_blocks(session) && (options.device || !session.external.empty()))
       throw InputError(
           {.file = "work in blocks",
            .got = options.device ? "--device " + place.name : "--adapter",

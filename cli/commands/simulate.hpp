@@ -102,7 +102,7 @@ struct Simulate {
     const Simulation what{verifier, drafter, drafts, session.seed, first_trial(source.address(position)), true, lazy};
     budget.threads = session.threads;
     budget.stop = &stop_requested();
-    if ((work.asked(session) || work.partial(session)) && (device || budget.seconds > 0))
+    if (work.in_blocks(session) && (device || budget.seconds > 0))
       throw InputError(
           {.file = "work in blocks",
            .got = device ? "--device " + asked.name : "--seconds",

@@ -40,7 +40,7 @@ struct Survey {
     if (const auto absent = place.absent(session)) return *absent;
     const std::vector<Source> sources =
         choice.rows.open_whole(choice.specs, session.seed, !choice.work.partial(session));
-    const bool in_blocks = choice.work.asked(session) || choice.work.partial(session);
+    const bool in_blocks = choice.work.in_blocks(session);
     if (in_blocks && options.device)
       throw InputError({.file = "work in blocks",
                         .got = "--device " + place.name,

@@ -38,6 +38,9 @@ class SampledTrials {
       for (int t = 0; t < batch.count; ++t) {
         ++counts.trials;
         const Verdict verdict = verdicts[t];
+        if (verdict.token >= static_cast<Token>(counts.cells.vocabulary()) || verdict.accepted >= batch.stride)
+          throw std::out_of_range("a verdict has token " + std::to_string(verdict.token) + " and draft " +
+                                  std::to_string(verdict.accepted) + ", which do not exist");
         if (verdict.token < 0) {
           ++counts.impossible;
           continue;
