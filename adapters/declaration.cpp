@@ -228,6 +228,9 @@ Declaration read_declaration(const nlohmann::json& hello) {
   reader.number("most_rows", result.most_rows, 1, most_rows);
   reader.number("fewest_drafts", result.fewest_drafts, 0, most_drafts);
   reader.number("most_drafts", result.most_drafts, 0, most_drafts);
+  if (result.most_drafts > 0 && result.most_drafts < result.fewest_drafts)
+    throw refuse_field("most_drafts", std::to_string(result.most_drafts),
+                       fmt::format("at least fewest_drafts, {}, or 0 for no limit", result.fewest_drafts));
   reader.number("most_vocabulary", result.most_vocabulary, 0, most_vocabulary);
   if (const auto selection = hello.find("selection"); selection != hello.end()) {
     if (!selection->is_object()) throw refuse_field("selection", shown_value(*selection), "an object");

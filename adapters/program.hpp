@@ -103,6 +103,9 @@ class Program {
   virtual void run_together(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) {
     run(inputs, calls, runs);
   }
+  /// Returns the batches so far that the program refused, or on which it ended or sent no message, although each of
+  /// their rows alone was answered; one line each.
+  virtual std::span<const std::string> unexplained() const { return {}; }
 };
 
 /// Starts the program again, so that a replay line is tested without earlier calls. The function is empty if the

@@ -141,6 +141,7 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
   if (rank_of_job().first > 0) session.quiet = true;  // only rank 0 prints
   wire.batch_limit = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::duration<double>(adapter_limit));
   wire.hello_limit = std::max(wire.hello_limit, wire.batch_limit);
+  wire.stop = &stop_requested();
   session.open_adapters(external, wire);
   for (const auto& [parsed, execute] : commands) {
     if (!parsed->parsed()) continue;

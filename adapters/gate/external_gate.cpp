@@ -198,7 +198,8 @@ std::string ExternalGate::refusal(Tier tier) const {
   if (tier != Tier::sampled) {
     if (tier == Tier::proof && declaration.has("select")) return "";
     if (!declaration.has("verify")) return "the program has no verify function";
-    return declaration.can(Randomness::scripted) ? "" : "the program does not declare scripted randomness";
+    return declaration.can(Randomness::scripted) ? why_no_small_model(declaration)
+                                                 : "the program does not declare scripted randomness";
   }
   if (declaration.functions == std::vector<std::string>{"select"})
     return "a selection policy has no trials: it is proved";
@@ -224,6 +225,18 @@ std::string ExternalGate::refusal(Tier tier) const {
 }
 
 void ExternalGate::examine(GateResult& result, const GateOptions& options) const {
+  const std::size_t before = program_ ? program_->unexplained().size() : 0;
+  examine_tier(result, options);
+  if (!program_) return;
+  const auto batches = program_->unexplained().subspan(before);
+  if (batches.empty()) return;
+  const std::string text =
+      fmt::format("{} of the batches had no result, although each row alone had one; the first, {}", batches.size(),
+                  one_line(batches.front()));
+  result.findings.push_back(finding_of("batches", result.gate.tier, Answer::undecided(text), 0));
+}
+
+void ExternalGate::examine_tier(GateResult& result, const GateOptions& options) const {
   try {
     if (result.gate.tier == Tier::proof) {
       if (served_->declaration().has("verify") && served_->declaration().can(Randomness::scripted))

@@ -32,6 +32,7 @@ class ExternalGate final : public ExternalSubject {
   void examine(GateResult& result, const GateOptions& options) const override;
 
  private:
+  void examine_tier(GateResult& result, const GateOptions& options) const;
   void examine_distributions(GateResult& result, const GateOptions& options) const;
   void examine_selection(GateResult& result, const GateOptions& options) const;
   void examine_batches(GateResult& result, const GateOptions& options) const;

@@ -245,12 +245,12 @@ double calls_of(const PathInstance& instance) {
 /// numbers; with a prime step the sequences of different first numbers are disjoint.
 constexpr int next_instance = 1009, attempts = 4096 * next_instance;
 
-AdapterError no_models(const Declaration& declaration) {
+NoSmallModel no_models(const Declaration& declaration) {
   const std::string drafts = declaration.most_drafts == 0
                                  ? fmt::format("{} drafts or more", declaration.fewest_drafts)
                                  : fmt::format("{} to {} drafts", declaration.fewest_drafts, declaration.most_drafts);
-  return AdapterError(fmt::format("{}: got no small model that its declaration takes: draft sampling {}, {}",
-                                  declaration.name, declaration.draft_sampling, drafts));
+  return NoSmallModel(fmt::format("no small model is within its declaration: draft sampling {}, {}",
+                                  declaration.draft_sampling, drafts));
 }
 
 /// Whether no weight is above 1000. A stretch of 1/1000 of a uniform is missed by 2^14 predictions, half of them
@@ -535,6 +535,18 @@ PathInstance external_path_instance(const Declaration& declaration, std::uint64_
     if (instance.shape.length <= most_length && takes(declaration, instance)) return instance;
   }
   throw no_models(declaration);
+}
+
+std::string why_no_small_model(const Declaration& declaration) {
+  try {
+    if (declaration.level == Level::position)
+      external_instance(declaration, 0, 0);
+    else
+      external_path_instance(declaration, 0, 0);
+  } catch (const NoSmallModel& none) {
+    return none.what();
+  }
+  return "";
 }
 
 }  // namespace draftproof::adapters

@@ -107,5 +107,13 @@ inline constexpr int usual_drafts = 4;
 Instance external_instance(const Declaration& declaration, std::uint64_t seed, int n, int most = usual_drafts);
 PathInstance external_path_instance(const Declaration& declaration, std::uint64_t seed, int n,
                                     int most = usual_drafts);
+/// Thrown by external_instance() and external_path_instance() if no small model is within the program's declaration,
+/// for example because the program requires more drafts than small models have.
+class NoSmallModel : public AdapterError {
+ public:
+  using AdapterError::AdapterError;
+};
+/// Returns the text of that exception, or "" if there is a small model.
+std::string why_no_small_model(const Declaration& declaration);
 
 }  // namespace draftproof::adapters

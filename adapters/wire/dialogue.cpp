@@ -66,6 +66,8 @@ void Dialogue::connect() {
     process_.reset();
     throw AdapterError(fmt::format("{}: hello: got {}, expected a message, and nothing {} before it", address_.name(),
                                    lost.what(), address_.listens() ? "sent" : "printed"));
+  } catch (const ProgramSilent&) {
+    throw;
   } catch (const AdapterError& error) {
     process_.reset();
     throw AdapterError(address_.name() + ": " + error.what());
@@ -109,11 +111,18 @@ Message Dialogue::receive(Process::Parts parts, ReplyLimit most, const std::stri
   How how = How::ended;
   try {
     reader_.expect(most, place);
-    const auto exchanged = process_->exchange(parts, &reader_, Clock::now() + limit);
+    const auto exchanged = process_->exchange(parts, &reader_, Clock::now() + limit, options_.stop);
     if (exchanged == Process::Exchange::done) return reader_.take();
+    if (exchanged == Process::Exchange::late && options_.stop && options_.stop->load(std::memory_order_relaxed)) {
+      stopped_ = "stopped before the program answered";
+      process_.reset();
+      throw ProgramSilent(stopped_);
+    }
     if (exchanged == Process::Exchange::late)
       lose(fmt::format("no answer in {} s (read so far: {})", seconds(limit), reader_.beginning()), How::late);
     why = process_->ended(Clock::now() + std::chrono::milliseconds(100)) ? "" : "a closed pipe";
+  } catch (const ProgramSilent&) {
+    throw;
   } catch (const AdapterError& error) {
     why = fmt::format("no message ({})", error.what());
     how = How::invalid;
@@ -179,17 +188,25 @@ void Dialogue::answer(const ServedBatch& batch, WireFunction ask, ServedResult& 
   const int most = declaration_.most_rows;
   for (int first = 0; first < batch.rows; first += most) {
     const std::size_t deaths = incidents_.size();
-    const int crashed = crashed_rows_;
-    answer_part(batch, first, std::min(most, batch.rows - first), ask, result, false);
-    if (incidents_.size() == deaths || crashed_rows_ != crashed || ++unexplained_ < most_crashes) continue;
+    const int crashed = crashed_rows_, rows = std::min(most, batch.rows - first);
+    refused_.clear();
+    answer_part(batch, first, rows, ask, result, false);
+    const bool lost = incidents_.size() > deaths && crashed_rows_ == crashed;
+    const auto status =
+        std::span(result.status).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows));
+    const bool refused = !refused_.empty() && std::ranges::count(status, static_cast<int>(RowStatus::failed)) == 0;
+    // A batch that took too long says nothing about the program's answers.
+    if ((lost && last_ != How::late) || refused)
+      unexplained_.push_back(lost ? incidents_[deaths] : fmt::format("{} rows: refused: {}", rows, refused_));
+    if (!lost || ++unexplained_losses_ < most_crashes) continue;
     if (last_ == How::late)
       throw ProgramSilent(fmt::format("{} batches had no answer within {:g} s, though each row alone had one; {}",
-                                      unexplained_, seconds(options_.batch_limit), more_time));
+                                      unexplained_losses_, seconds(options_.batch_limit), more_time));
     throw AdapterError(fmt::format("{}: {} in {} batches, but on no row alone; the last time: {}", address_.name(),
                                    last_ == How::invalid ? "no valid answer"
                                    : address_.listens()  ? "lost"
                                                          : "died",
-                                   unexplained_, incidents_.back()));
+                                   unexplained_losses_, incidents_.back()));
   }
 }
 
@@ -234,7 +251,7 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
                                      why));
     }
   } catch (const BatchRefused& refused) {
-    why = refused.what();
+    why = refused_ = refused.what();
     status = RowStatus::failed;
   }
   if (rows == 1) {

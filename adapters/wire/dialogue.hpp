@@ -3,6 +3,7 @@
 // rows that cause the loss are found.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -21,6 +22,7 @@ struct DialogueOptions {
   /// Folder where requests are stored before they are sent, and kept after a crash; empty: requests are not stored.
   std::filesystem::path dump_folder{};
   ChildOptions child{};
+  const std::atomic<bool>* stop = nullptr;  ///< once true, no answer is awaited for more than two seconds
 };
 
 class Dialogue {
@@ -49,6 +51,9 @@ class Dialogue {
 
   /// Returns the losses of the process or connection so far, one line each.
   const std::vector<std::string>& incidents() const { return incidents_; }
+  /// Returns the batches so far that were refused, or on which the program was lost, although each of their rows alone
+  /// was answered; one line each.
+  const std::vector<std::string>& unexplained() const { return unexplained_; }
 
   static constexpr int most_crashes = 3;
 
@@ -72,9 +77,11 @@ class Dialogue {
   MessageReader reader_;              // reader of this process's replies
   Declaration declaration_;           // declaration by the first process
   std::int64_t last_id_ = 0;          // number of the last request to this process
+  std::string refused_;               // why a part of the current batch was refused
   std::string stopped_;               // message of the reply that announced that no more answers come
   std::vector<std::string> incidents_;
-  int crashed_rows_ = 0, unexplained_ = 0;
+  std::vector<std::string> unexplained_;
+  int crashed_rows_ = 0, unexplained_losses_ = 0;
   How last_ = How::ended;  // how the process was last lost
   int invalid_rows_ = 0;   // number of rows, counted in crashed_rows_ too, whose answer was not a valid message
   std::vector<std::string> killers_;  // drafts of each row that gets no valid answer even if sent alone

@@ -225,7 +225,10 @@ void Process::drain_error() {
   }
 }
 
-Process::Exchange Process::exchange(Parts parts, ByteSink* sink, Clock::time_point deadline) {
+Process::Exchange Process::exchange(Parts parts, ByteSink* sink, Clock::time_point deadline,
+                                    const std::atomic<bool>* stop) {
+  constexpr std::chrono::milliseconds between_looks{200}, after_stop{2000};
+  bool stopped = false;
   const WithoutSigpipe guard;
   std::size_t written = 0;
   while (!parts.empty() && parts[0].empty()) parts = parts.subspan(1);
@@ -234,8 +237,13 @@ Process::Exchange Process::exchange(Parts parts, ByteSink* sink, Clock::time_poi
     if ((!parts.empty() && input_ < 0) || (reads && output_ < 0)) return Exchange::closed;
     pollfd events[3] = {
         {parts.empty() ? -1 : input_, POLLOUT, 0}, {reads ? output_ : -1, POLLIN, 0}, {error_, POLLIN, 0}};
+    if (stop && !stopped && stop->load(std::memory_order_relaxed)) {
+      stopped = true;
+      deadline = std::min(deadline, Clock::now() + after_stop);
+    }
     const int left = milliseconds_to(deadline);
-    const int ready = poll(events, 3, left);
+    // A signal does not interrupt poll() if it was delivered to another thread.
+    const int ready = poll(events, 3, stop ? std::min(left, static_cast<int>(between_looks.count())) : left);
     if (events[2].revents != 0) drain_error();
     if (left == 0) return Exchange::late;  // At the deadline the exchange ends even if bytes still arrive.
     if (ready <= 0) continue;

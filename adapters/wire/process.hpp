@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -77,9 +78,10 @@ class Process {
   Process& operator=(const Process&) = delete;
 
   /// Writes all `parts` and reads until `sink` is complete, each as far as the other side allows. Without `sink` it
-  /// only writes. Throws: the exceptions of `sink`. Cost: large parts are copied once, by the child that reads them. A
-  /// child that replies before it has read all of `parts` may read what the caller has since written to their memory.
-  Exchange exchange(Parts parts, ByteSink* sink, Clock::time_point deadline);
+  /// only writes. Once `stop` is true, the deadline is at most two seconds away. Throws: the exceptions of `sink`.
+  /// Cost: large parts are copied once, by the child that reads them. A child that replies before it has read all of
+  /// `parts` may read what the caller has since written to their memory.
+  Exchange exchange(Parts parts, ByteSink* sink, Clock::time_point deadline, const std::atomic<bool>* stop = nullptr);
   /// Closes the connection to the program, which then reads an end of file and can still write.
   void close_input();
   /// Whether the child ended by itself, or the program closed the connection, before `deadline`.

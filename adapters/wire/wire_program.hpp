@@ -65,6 +65,7 @@ class WireProgram final : public Program, public Served {
 
   /// Returns the losses of the process or connection so far, one line each.
   const std::vector<std::string>& incidents() const { return dialogue_.incidents(); }
+  std::span<const std::string> unexplained() const override { return dialogue_.unexplained(); }
 
  private:
   void ask(const ServedBatch& batch, WireFunction ask, ServedResult& result);

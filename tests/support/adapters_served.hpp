@@ -85,7 +85,7 @@ inline std::vector<Token> tokens_in(ServedResult& result, int row) {
 
 /// Adapts a Served to Program. Each batch consists of consecutive calls that have the same vocabulary and, at
 /// level position, all one proposal row or all several.
-class ServedProgram final : public Program {
+class ServedProgram : public Program {
  public:
   explicit ServedProgram(Served& served, std::size_t most_rows = 4096, std::optional<Dtype> dtype = {})
       : served_{served}, most_rows_{most_rows}, dtype_{dtype} {}

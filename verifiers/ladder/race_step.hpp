@@ -161,8 +161,9 @@ struct ChordSums {
         chord[i] = covered[i] < Scalar{1} ? Scalar((Scalar{1} - covered[i]) / mass[i]) : Scalar{0};
     }
   }
-  /// Below this the difference 1 - q is imprecise: a double q near 1 is off by up to 2^-54. The difference may even be 0
-  /// although other tokens can be drafted.
+  /// Up to this the difference 1 - q is imprecise: a double q near 1 is off by up to 2^-54, so the relative error of a
+  /// larger difference is at most 2^-54 / 2^-31 = 2^-23, as that of an entry of a row of floats. The difference may even
+  /// be 0 although other tokens can be drafted.
   static constexpr double imprecise = 0x1p-31;
   /// Returns q / (1 - q) of a token. If 1 - q is at most `imprecise`, uses `rest` instead, the mass of all tokens but
   /// the most probable one: a sum of small entries, whose relative error is small.

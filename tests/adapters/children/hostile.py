@@ -144,7 +144,11 @@ STRUCK = {
     "hangs": lambda link, id: sleep(),
     "garbage": lambda link, id: link.raw(b"\x10\0\0\0\0\0\0\0" + b"no safetensors.."),
 }
-IN_COMPANY = {"exits with company": lambda link, id: os._exit(7), "hangs in company": lambda link, id: sleep()}
+IN_COMPANY = {
+    "exits with company": lambda link, id: os._exit(7),
+    "hangs in company": lambda link, id: sleep(),
+    "refuses company": lambda link, id: link.send({"type": "error", "id": id, "message": "out of memory"}),
+}
 ALWAYS = {
     "always exits": lambda link, id: os._exit(7),
     "closes stdout": lambda link, id: (link.out.close(), sleep()),

@@ -241,6 +241,10 @@ TEST(ExternalGate, RefusesTiersWithAReason) {
   const std::vector<Tier> sampled{Tier::sampled}, others{Tier::proof, Tier::edge};
   const Declaration scripted{.name = "scripted", .level = Level::chain};
   expect(scripted, others, "");
+  expect({.name = "many", .level = Level::chain, .fewest_drafts = 5}, others,
+         "no small model is within its declaration: draft sampling iid, 5 drafts or more");
+  expect({.name = "many", .level = Level::position, .fewest_drafts = 5}, others,
+         "no small model is within its declaration: draft sampling iid, 5 drafts or more");
   expect(scripted, sampled, "the program declares scripted randomness only");
   Declaration seeded = rejection_of(Level::chain);
   expect(seeded, others, "the program does not declare scripted randomness");
@@ -274,6 +278,29 @@ TEST(ExternalGate, ProfileQuickTakesTwentyThousandCallsOfAChain) {
     if (tier == Tier::sampled) trials = result.work;
   }
   EXPECT_LT(program->runs_made + trials, 22'500u);
+}
+
+/// Served as a registered verifier is, with batches that had no result.
+struct Unexplained final : ServedProgram {
+  using ServedProgram::ServedProgram;
+  void run(std::span<const Input> inputs, std::span<const Call> calls, std::span<Run> runs) override {
+    ServedProgram::run(inputs, calls, runs);
+    batches.emplace_back("64 rows: refused: out of memory");
+  }
+  std::span<const std::string> unexplained() const override { return batches; }
+  std::vector<std::string> batches;
+};
+
+TEST(ExternalGate, ABatchWithoutAResultLeavesTheVerdictUndecided) {
+  const std::shared_ptr<Served> served = serve_registered("single_draft");
+  const ExternalGate gate("built-in:single_draft", std::make_shared<Unexplained>(*served), served);
+  const GateResult edge = run_gate({.external = &gate, .tier = Tier::edge}, {});
+  EXPECT_EQ(edge.status, Status::undecided);
+  ASSERT_EQ(edge.findings.size(), 7u);
+  EXPECT_EQ(edge.findings.back().property, "batches");
+  EXPECT_TRUE(edge.findings.back().evidence.ends_with(
+      "of the batches had no result, although each row alone had one; the first, 64 rows: refused: out of memory"))
+      << edge.findings.back().evidence;
 }
 
 TEST(ExternalGate, ProofAndEdgeOfARegisteredVerifier) {

@@ -281,11 +281,11 @@ TEST(ExternalInstances, SayWhereThereAreNone) {
   };
   EXPECT_EQ(position(4, 0), "none");
   EXPECT_EQ(position(5, 0),
-            "odd: got no small model that its declaration takes: draft sampling iid, 5 drafts or more");
-  EXPECT_EQ(position(2, 1), "odd: got no small model that its declaration takes: draft sampling iid, 2 to 1 drafts");
+            "no small model is within its declaration: draft sampling iid, 5 drafts or more");
+  EXPECT_EQ(position(2, 1), "no small model is within its declaration: draft sampling iid, 2 to 1 drafts");
   EXPECT_EQ(
       error_of([] { external_path_instance({.name = "odd", .level = Level::chain, .fewest_drafts = 5}, 1, 0); }),
-      "odd: got no small model that its declaration takes: draft sampling iid, 5 drafts or more");
+      "no small model is within its declaration: draft sampling iid, 5 drafts or more");
 }
 
 TEST(SmallModel, AMisspeltDistributionIsRefusedWithTheNearestName) {

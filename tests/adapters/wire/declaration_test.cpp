@@ -88,6 +88,12 @@ TEST(Declaration, FaultsHaveFieldFoundAndWanted) {
       hello[field] = value;
     expect_parts(error_of([&] { read_declaration(hello); }), {part, field});
   };
+  {
+    json hello = least_hello();
+    hello.update({{"fewest_drafts", 2}, {"most_drafts", 1}});
+    EXPECT_EQ(error_of([&] { read_declaration(hello); }),
+              "hello: most_drafts: got 1, expected at least fewest_drafts, 2, or 0 for no limit");
+  }
   refused("protocol", nullptr, "got nothing, expected draftproof-adapter");
   refused("protocol", "other", "got \"\"other\"\"");
   refused("version", {2, 3}, "got 2.3, expected 1.x");

@@ -220,6 +220,51 @@ TEST(LostProgram, WhatIsNotAnsweredInTimeHasNoVerdict) {
   marked.expect_none();
 }
 
+TEST(LostProgram, BatchesWithoutAResultWhoseRowsHaveOneAreKnown) {
+  const MarkedProcesses marked;
+  const RandomCalls set(4, 4, 2, 13);
+  for (const auto& [kind, text] : {std::pair{"refuses company", "4 rows: refused: out of memory"},
+                                   {"exits with company", "4 rows: exit code 7"}}) {
+    SCOPED_TRACE(kind);
+    WireProgram program(hostile_child(kind), marked.options());
+    for (const std::size_t batches : {1u, 2u}) {
+      runs_of(program, set);
+      ASSERT_EQ(program.unexplained().size(), batches);
+      EXPECT_EQ(program.unexplained().back(), text);
+    }
+  }
+  {
+    WireProgram program(hostile_child("refuses"), marked.options());
+    expect_only_struck(program, {1}, RowStatus::failed, "cannot serve 0.75");
+    EXPECT_TRUE(program.unexplained().empty());
+  }
+  marked.expect_none();
+}
+
+TEST(LostProgram, ARequestToStopEndsTheWaitForAnAnswer) {
+  const MarkedProcesses marked;
+  WireOptions options = marked.options();
+  options.hello_limit = options.batch_limit = std::chrono::hours(1);
+  std::atomic<bool> stop = false;
+  options.stop = &stop;
+  {
+    WireProgram program(hostile_child("hangs"), options);
+    RandomCalls set(4, 4, 2, 11);
+    strike(set, 2);
+    const std::jthread later([&stop] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      stop = true;
+    });
+    for (int i = 0; i < 2; ++i)  // later requests are not sent
+      expect_error<ProgramSilent>([&] { runs_of(program, set); }, "^stopped before the program answered$");
+  }
+  expect_error<ProgramSilent>([&] { WireProgram(hostile_child("silent"), options); }, "^stopped before");
+  stop = false;
+  WireProgram program(hostile_child("right"), options);
+  stop = true;
+  expect_only_struck(program, {}, RowStatus::ok, "", 4);  // because the answer comes within two seconds
+}
+
 TEST(LostProgram, AProgramThatListensNoLongerOrIsAnotherIsADoorError) {
   const MarkedProcesses marked;
   const auto refused = [&](const Listener::Serve& each, const std::string& words) {
