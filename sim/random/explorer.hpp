@@ -269,8 +269,7 @@ class Explorer {
     return taken;
   }
   /// Throws: EnumerationCut if the run may draw without end, as rejection sampling from p can. A scheme draws at most a
-  /// coin for each draft at each level and a token at each level: fewer than 1,024 numbers for up to 31 drafts on 32
-  /// levels.
+  /// coin for each draft at each level and a token at each level: at most 1,024 numbers for 31 drafts on 32 levels.
   void push(Branches branches, Purpose purpose) {
     constexpr std::size_t most = 1024;
     if (stack_.size() == most) throw EnumerationCut("a run of the program draws more than 1,024 numbers");
