@@ -105,14 +105,20 @@ def test_a_function_that_ignores_alarms_ends_after_a_call() -> None:
 
 
 def test_an_interrupt_ends_the_call_and_handlers_are_as_they_were() -> None:
-    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)
-    deadline = Deadline(None)
-    main = threading.main_thread().ident
-    assert main is not None
-    threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
-    assert ended(deadline, lambda: time.sleep(30)) == "interrupted by the user"
-    assert deadline.interrupted
-    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGALRM)) == before
+    # SIGINT is ignored in a background job of a shell without job control.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        before = signal.getsignal(signal.SIGALRM)
+        deadline = Deadline(None)
+        main = threading.main_thread().ident
+        assert main is not None
+        threading.Timer(0.2, lambda: signal.pthread_kill(main, signal.SIGINT)).start()
+        assert ended(deadline, lambda: time.sleep(30)) == "interrupted by the user"
+        assert deadline.interrupted
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert signal.getsignal(signal.SIGALRM) == before
+    finally:
+        signal.signal(signal.SIGINT, inherited)
 
 
 def test_another_alarm_reaches_its_handler() -> None:
