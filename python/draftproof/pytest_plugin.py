@@ -11,7 +11,9 @@ Nothing but the standard library and pytest is imported before a gate runs.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,11 +32,13 @@ def gates(
 
     fn, drafts  as in `check`
     tiers       the tiers, of proof, edge and sampled
-    options     arguments of `draftproof.check` and `draftproof.adapter`
+    options     arguments of `draftproof.check` and `draftproof.adapter`, except `tier`
 
-    p, q and drafts of fn have the shapes of `adapter`. A tier that fn does not support is skipped with the reason.
+    p, q and drafts of fn have the shapes of `adapter`. A tier that fn does not support is skipped with the reason. In a
+    class the test is an attribute `staticmethod(gates(fn))`, because it has no parameter `self`.
 
-    Raises: ValueError for other tiers. The cases raise Refuted, an AssertionError, and the other errors of `check`.
+    Raises: ValueError for other tiers or none, TypeError for `tier`. The cases raise Refuted, an AssertionError, and
+    the other errors of `check`.
     Cost: each case runs one tier of `check`.
     Source: docs/gate.md.
     """
@@ -42,6 +46,10 @@ def gates(
     named = [tiers] if isinstance(tiers, str) or not isinstance(tiers, Iterable) else list(tiers)
     if wrong := [one for one in named if one not in TIERS]:
         raise ValueError(f"tiers: got {wrong[0]!r:.60}, expected some of {', '.join(TIERS)}")
+    if not named:
+        raise ValueError(f"tiers: got none, expected some of {', '.join(TIERS)}")
+    if "tier" in options:
+        raise TypeError("tier: got an argument of `check`, expected `tiers`, whose tests have one tier each")
 
     @pytest.mark.draftproof
     @pytest.mark.parametrize("tier", named)
@@ -49,9 +57,17 @@ def gates(
         """Runs one tier of the gate on a verifier."""
         __tracebackhide__ = True
         from draftproof.gate import check
-        from draftproof.results import Refuted
+        from draftproof.results import Interrupted, Refuted
+        from draftproof.subject import FunctionFailed
 
-        verdict = check(fn, drafts, tier=tier, **{"raises": False, **options})
+        try:
+            verdict = check(fn, drafts, tier=tier, **options)
+        except (Refuted, Interrupted) as stopped:
+            _report(request.node, stopped.verdict)
+            raise stopped.with_traceback(None) from None
+        except FunctionFailed as failed:
+            cause = failed.__cause__
+            raise failed.with_traceback(None) from cause and cause.with_traceback(_outside(cause.__traceback__))
         _report(request.node, verdict)
         if verdict.status == "skipped":
             pytest.skip("; ".join(one.note for one in verdict.tiers if one.note) or f"fn has no tier {tier}")
@@ -62,6 +78,13 @@ def gates(
     judged = next((one for one in functions if one is not None), None)
     gate.__doc__ = f"{getattr(judged, '__name__', judged)} at each tier of the gate."
     return gate
+
+
+def _outside(frames: TracebackType | None) -> TracebackType | None:
+    """Returns the frames from the first on that is not of this package."""
+    while frames is not None and os.path.dirname(frames.tb_frame.f_code.co_filename) == os.path.dirname(__file__):
+        frames = frames.tb_next
+    return frames
 
 
 @pytest.fixture
@@ -96,6 +119,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{_MARKER}: a gate of draftproof.gates")
+    budget, seed, page = (config.getoption(f"--draftproof-{name}") for name in ("budget", "seed", "page"))
+    if budget is not None and not 0 < budget <= 1:
+        raise pytest.UsageError(f"--draftproof-budget: got {budget:g}, expected more than 0 and at most 1")
+    if seed is not None and not 0 <= seed < 2**64:
+        raise pytest.UsageError(f"--draftproof-seed: got {seed}, expected 0 to 2^64 - 1")
+    if page is not None and (not page or os.path.isdir(page) or not os.path.isdir(os.path.dirname(page) or ".")):
+        raise pytest.UsageError(f"--draftproof-page: got {page!r}, expected a file in a folder that exists")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -55,6 +55,93 @@ def test_one_case_for_each_tier_and_a_budget(run: pytest.Pytester) -> None:
     assert (run.path / ".draftproof" / "failures.json").exists()
 
 
+def test_an_interrupt_ends_the_run(run: pytest.Pytester) -> None:
+    run.makepyfile(
+        test_mine="""
+import os, signal, draftproof
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored
+
+def slow(p, q, drafts):
+    os.kill(os.getpid(), signal.SIGINT)
+    return [0]
+
+test_slow = draftproof.gates(slow, arrays="numpy")
+"""
+    )
+    result = run.runpytest_subprocess(*plugin(), "-v")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["*slow: undecided*", "*interrupted by the user*"])
+    result.stdout.no_fnmatch_line("*test_slow*edge*")
+
+
+def test_a_function_that_fails_is_shown_without_the_package(run: pytest.Pytester) -> None:
+    run.makepyfile(
+        test_mine="""
+import draftproof
+
+def nothing(p, q, drafts):
+    return None
+
+def raises(p, q, drafts):
+    raise KeyError("no block")
+
+test_nothing = draftproof.gates(nothing, tiers=["proof"], arrays="numpy")
+test_raises = draftproof.gates(raises, tiers=["proof"], arrays="numpy")
+"""
+    )
+    result = run.runpytest_subprocess(*plugin())
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["*returned NoneType*", '*raise KeyError("no block")*'])
+    result.stdout.no_fnmatch_line("*subject.py*in*")
+    assert len(result.outlines) < 60
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("tiers=[]", "ValueError: tiers: got none, expected some of proof, edge, sampled"),
+        ("tier='proof'", "TypeError: tier: got an argument of `check`, expected `tiers`"),
+    ],
+)
+def test_tiers_that_gates_does_not_take(run: pytest.Pytester, arguments: str, words: str) -> None:
+    run.makepyfile(test_mine=f"import draftproof\ntest_mine = draftproof.gates(len, {arguments})")
+    result = run.runpytest_subprocess(*plugin())
+    assert result.ret == pytest.ExitCode.INTERRUPTED  # as for every error of collection
+    result.stdout.fnmatch_lines([f"*{words}*"])
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--draftproof-budget=0", "got 0, expected more than 0 and at most 1"),
+        ("--draftproof-budget=nan", "got nan, expected more than 0"),
+        ("--draftproof-seed=-1", "got -1, expected 0 to 2^64 - 1"),
+        ("--draftproof-seed=99999999999999999999", "got 99999999999999999999, expected 0 to"),
+        ("--draftproof-page=", "got '', expected a file in a folder that exists"),
+        ("--draftproof-page=no/such/page.html", "expected a file in a folder that exists"),
+    ],
+)
+def test_wrong_options_end_the_run_at_its_start(run: pytest.Pytester, option: str, words: str) -> None:
+    result = run.runpytest_subprocess(*plugin(), option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{option.split('=')[0]}: *{words}*"])
+
+
+def test_a_gate_in_a_class(run: pytest.Pytester) -> None:
+    run.makepyfile(
+        test_mine="""
+import draftproof
+from catalogue.without_torch import numpy_batch
+
+class TestEngine:
+    test_right = staticmethod(
+        draftproof.gates(numpy_batch, tiers=["edge"], batched=True, models=4, predictions=32))
+"""
+    )
+    run.runpytest_subprocess(*plugin()).assert_outcomes(passed=1)
+
+
 def test_seed_and_profile_reach_the_gate(run: pytest.Pytester) -> None:
     run.makeconftest(
         """
@@ -77,9 +164,10 @@ def test_a_page_of_all_gates(run: pytest.Pytester) -> None:
     page = (run.path / "gates.html").read_text()
     assert page.startswith("<!DOCTYPE html>")
     assert all(words in page for words in ("right", "wrong", "exact_distribution", "p=("))
-    result = run.runpytest_subprocess(*plugin(), "--draftproof-page", "/nowhere/gates.html", "-k", "right and edge")
+    (run.path / "mine.html").write_text("not written by draftproof")
+    result = run.runpytest_subprocess(*plugin(), "--draftproof-page", "mine.html", "-k", "right and edge")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["draftproof: *nowhere*expected*"])
+    result.stdout.fnmatch_lines(["draftproof: *mine.html*expected*"])
 
 
 def test_workers_share_the_budget(run: pytest.Pytester) -> None:

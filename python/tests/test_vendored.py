@@ -8,9 +8,11 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import catalogue
 import numpy as np
@@ -157,7 +159,9 @@ def test_the_distribution_is_the_package_s(in_a_folder: Path, fn: Any, text: str
     drafts = (0,) * model.length
     p, q = model.arrays(drafts)
     verifier.on(p, q, drafts, text)
-    with vendored._replacing(verifier.torch):
+    with ExitStack() as stack:
+        for owner, name, new in vendored._replaced(verifier.torch, verifier.rng):
+            stack.enter_context(mock.patch.object(owner, name, new))
         found = verifier.distribution(vendored.TAPES)
     expected = draftproof.distribution(fn, p, q, drafts, arrays="list")
     assert set(found) == {outcome.tokens for outcome in expected.outcomes}
@@ -227,9 +231,50 @@ def catches(p: Any, q: Any, drafts: Any) -> list[int]:
         return [0]
 
 
+def seeds_a_generator(p: Any, q: Any, drafts: Any) -> list[int]:
+    return ratio(p, q, drafts, np.random.default_rng(7))
+
+
+def other_function_of_rng(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    return [int(rng.integers(2))]
+
+
+def exception_with_a_number(p: Any, q: Any, drafts: Any) -> list[int]:
+    COUNTED.append(0)
+    raise RuntimeError(f"request {len(COUNTED)} failed")
+
+
+COUNTED: list[int] = []
+
+
+def grows(p: Any, q: Any, drafts: Any) -> list[int]:
+    if isinstance(p, np.ndarray):
+        p[0] = 0.5
+    else:
+        p[0].append(0.0)
+    return [0]
+
+
+def wrong_interval(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    class Shifted:
+        choice = rng.choice
+
+        @staticmethod
+        def random() -> float:
+            u = float(rng.random())
+            return 2.0 if 0.71 < u < 0.75 else u
+
+    return ratio(p, q, drafts, Shifted)
+
+
 @pytest.mark.parametrize(
     ("fn", "kind", "words"),
     [
+        (seeds_a_generator, Undecided, "seeds default_rng"),
+        (other_function_of_rng, Undecided, "seeds numpy.random, or draws from it by a function that is not replaced"),
+        (exception_with_a_number, Refuted, r"answers: .* raised RuntimeError: request \d+ failed"),
+        (grows, Refuted, "inputs_unchanged: it overwrites p"),
+        (wrong_interval, Undecided, "random numbers in a role that is not enumerated"),
         (seeds, Undecided, "seeds numpy.random, or draws from it by a function that is not replaced"),
         (permutes, Undecided, "draws from it by a function that is not replaced"),
         (raises, Refuted, r"raised KeyError: 'no block' \(.*test_vendored.py, line \d+\)"),
@@ -248,6 +293,76 @@ def test_what_is_said_of_a_function_that_cannot_be_judged(fn: Any, kind: Any, wo
         gate(fn, arrays=arrays)
 
 
+def tiny_ratio_rejected(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    return ratio([[x * (x > 0.2 * y) for x, y in zip(*rows, strict=True)] for rows in zip(p, [*q, p[-1]], strict=True)],
+                 q, drafts, rng)  # fmt: skip
+
+
+def small_residual_dropped(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    for i, x in enumerate(drafts):
+        if not rng.random() * q[i][x] < p[i][x]:
+            rest = np.maximum(np.subtract(p[i], q[i], dtype=np.float64), 0)
+            rest = np.where(rest < 0.05, 0, rest) if (rest >= 0.05).any() else rest if rest.any() else np.array(p[i])
+            return [*drafts[:i], int(rng.choice(len(rest), p=rest / rest.sum()))]
+    return ratio(p[-1:], q[:0], [], rng) if not len(drafts) else [*drafts, ratio(p[-1:], q[:0], [], rng)[0]]
+
+
+def greedy_bonus_if_peaked(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    tokens = ratio(p, q, drafts, rng)
+    return [*drafts, int(np.argmax(p[-1]))] if len(tokens) > len(drafts) and max(p[-1]) > 0.9 else tokens
+
+
+def last_token_less_often(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    return ratio([[*row[:3], *(0.9 * x for x in row[3:])] for row in p], q, drafts, rng)
+
+
+@pytest.mark.parametrize(
+    "fn", [tiny_ratio_rejected, small_residual_dropped, greedy_bonus_if_peaked, last_token_less_often]
+)
+def test_a_rule_that_is_wrong_on_peaked_rows_is_refuted(fn: Any) -> None:
+    with pytest.raises(Refuted, match="exact_distribution"):
+        gate(fn, arrays="list")
+
+
+def with_float32_weights(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+    for i, x in enumerate(drafts):
+        if not rng.random(out=np.empty(1))[0] * q[i, x] < p[i, x]:
+            rest = np.maximum(p[i] - q[i], 0)
+            rest = rest if rest.any() else p[i]
+            return [*drafts[:i], int(rng.choice(len(rest), p=rest / rest.sum(), shuffle=False))]
+    return [*drafts, int(rng.choice(np.arange(p.shape[1]), p=p[-1] / p[-1].sum(), axis=0))]
+
+
+def tokens_and_counts(p: Any, q: Any, drafts: Any, rng: Any) -> Any:
+    tokens = ratio(p[0], q[0], drafts[0], rng)
+    return np.array([tokens + [0] * (3 - len(tokens))]), np.array([len(tokens)])
+
+
+def test_right_functions_with_other_arguments_and_results_pass() -> None:
+    assert gate(with_float32_weights, arrays="numpy").startswith("passed")
+    assert gate(tokens_and_counts, arrays="numpy", batched=True).startswith("passed")
+    one = "p=(1 37 1 1)/40 q=(9 2 0 29)/40"
+    assert gate(ratio, arrays="numpy", models=one).startswith("passed: 1 models")
+
+
+@needs_torch
+def test_arguments_of_torch_by_their_names() -> None:
+    import torch
+
+    def named(p: Any, q: Any, drafts: Any) -> list[int]:
+        for i, x in enumerate(drafts.tolist()):
+            u = torch.rand_like(input=p[0, :1]) if i else torch.empty(1).uniform_(**{"from": 0, "to": 1})
+            if not u.item() * q[i, x] < p[i, x]:
+                rest = (p[i] - q[i]).clamp(min=0)
+                rest = rest if rest.sum() > 0 else p[i]
+                return [*drafts[:i].tolist(), int(torch.multinomial(input=rest, num_samples=1))]
+        return [*drafts.tolist(), int(torch.multinomial(input=p[-1], num_samples=1))]
+
+    assert gate(named).startswith("passed")
+    gradient = gate(lambda p, q, drafts: named(p.requires_grad_(), q, drafts))
+    assert gradient.startswith("passed")
+
+
 def test_random_functions_are_whole_again_after_a_gate() -> None:
     before = np.random.random, np.random.default_rng
     with pytest.raises(Refuted):
@@ -255,10 +370,11 @@ def test_random_functions_are_whole_again_after_a_gate() -> None:
     assert (np.random.random, np.random.default_rng) == before
 
 
-@pytest.mark.parametrize("text", ["", "p=(1 1)/2 q=(1 1)/2 K=2", "L=1 K=1 [] p=(1 1)/2 q=(1 1 1)/3"])
+@pytest.mark.parametrize("text", ["", "p=(1 1)/2 q=(1 1)/2 K=2", "L=1 K=1 [] p=(1 1)/2 q=(1 1 1)/3",
+                                  "p=(1 1)/3 q=(1 1)/2", "p=(0 0)/1 q=(1 1)/2", "p=(0 0)/0 q=(1 1)/2"])  # fmt: skip
 def test_a_model_that_is_none(text: str) -> None:
     with pytest.raises(ValueError, match="a model: got"):
-        Model(text)
+        Model(text if text[:1] in ("", "L") or "K=2" in text else f"L=1 K=1 [] {text}")
 
 
 def test_arrays_of_no_library() -> None:
