@@ -121,7 +121,7 @@ class Checker {
     std::vector<std::optional<Case>> failing(names.size());
     std::vector<Answer> violation(names.size());
     std::string undecided, undecided_on, unjudged, note;
-    int unfinished = 0, unanswered = 0;
+    int unfinished = 0, unanswered = 0, drafts = 0;
     std::uint64_t spent = 0;        // calls on undecided instances
     bool answered = !shrinks_them;  // a replay reports results even if every row fails
     std::optional<Finding> lost;
@@ -141,6 +141,7 @@ class Checker {
         break;
       }
       ++result.instances;
+      drafts = std::max(drafts, drafts_of(instance));
       result.calls += answers.calls;
       result.predictions += answers.predictions;
       if (answers.undecided) {
@@ -213,11 +214,12 @@ class Checker {
       if (i == distribution_check::exact_distribution && result.findings.back().status == Status::passed)
         result.findings.back().sensitivity =
             declaration_.always_greedy()
-                ? fmt::format("another token on one of {} models", result.instances)
+                ? fmt::format("another token on one of {} models of at most {}", result.instances,
+                              drafts_text(drafts))
                 : fmt::format(
-                      "a total variation above {:.2g} on one of {} models, unless it lies in random numbers "
-                      "that none of {} further calls met",
-                      1.01 * result.largest_limit, result.instances, result.predictions);
+                      "a total variation above {:.2g} on one of {} models of at most {}, unless it lies in random "
+                      "numbers that none of {} further calls met",
+                      1.01 * result.largest_limit, result.instances, drafts_text(drafts), result.predictions);
     }
     if (lost) {
       lost->work = result.calls;
@@ -281,6 +283,14 @@ class Checker {
     } catch (const std::runtime_error&) {
       return false;
     }
+  }
+
+  /// Returns the number of drafts of a position, or of a path.
+  static int drafts_of(const Instance& instance) { return instance.drafts; }
+  static int drafts_of(const PathInstance& instance) { return instance.shape.length; }
+  std::string drafts_text(int drafts) const {
+    return fmt::format("{} draft{}{}", drafts, drafts == 1 ? "" : "s",
+                       declaration_.level == Level::tree ? " a path" : "");
   }
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numbers>
 
 #include <fmt/format.h>
@@ -308,26 +309,40 @@ double evidence_of_equal(const GeneratedTexts& of, std::span<const double> log_p
   return -sum;
 }
 
-/// The evidence of equal random numbers: in two calls with different seeds, and in two requests of a call.
+/// The evidence of equal random numbers: in two calls with different seeds, and in two requests of a call with equal
+/// prompts. `within_calls` is the mean over all pairs of requests.
 struct EqualTexts {
   double between_calls = 0, within_calls = 0;
+  std::pair<std::size_t, std::size_t> requests{};  ///< the pair with the strongest evidence
 };
 
 EqualTexts equal_texts(const GeneratedTexts& of, std::span<const double> log_p) {
   if (log_p.size() != of.texts.size()) return {};  // the texts were not all read
   using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
   EqualTexts found;
-  Pairs calls, twins;
+  Pairs calls;
   // A program for one request has the same prompt in all calls. Others have it in the first two calls.
   const std::size_t last = of.requests == 1 ? of.texts.size() : std::min(of.texts.size(), 2 * of.requests);
   for (std::size_t b = of.requests; b < last; ++b)
     if (const std::size_t a = b - of.requests; of.lengths[b] >= of.lengths[a]) calls.emplace_back(a, b);
   found.between_calls = evidence_of_equal(of, log_p, calls);
   if (of.requests != requests_at_once || !of.settings.empty()) return found;
-  for (std::size_t first = 0; first < of.texts.size(); first += of.requests)
-    if (of.lengths[first + second_twin] >= of.lengths[first + first_twin])
-      twins.emplace_back(first + first_twin, first + second_twin);
-  found.within_calls = evidence_of_equal(of, log_p, twins);
+  std::map<std::pair<std::size_t, std::size_t>, Pairs> of_requests;
+  for (std::size_t a = 0; a < requests_at_once; ++a)
+    for (std::size_t b = a + 1; b < requests_at_once; ++b)
+      for (std::size_t first = 0; first < of.texts.size(); first += of.requests) {
+        std::pair<std::size_t, std::size_t> texts{first + a, first + b};
+        if (of.starts[texts.first].prompt != of.starts[texts.second].prompt) continue;
+        if (of.lengths[texts.first] > of.lengths[texts.second]) std::swap(texts.first, texts.second);
+        of_requests[{a, b}].push_back(texts);
+      }
+  std::vector<double> logs;
+  for (const auto& [requests, texts] : of_requests) {
+    logs.push_back(evidence_of_equal(of, log_p, texts));
+    if (logs.back() >= *std::ranges::max_element(logs)) found.requests = requests;
+  }
+  const std::vector<double> weights(logs.size(), 2.0 / (requests_at_once * (requests_at_once - 1)));
+  found.within_calls = log_weighted_mean_exp(logs, weights);
   return found;
 }
 
@@ -494,8 +509,8 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
         "depend on the seed; ";
   if (equal.within_calls + std::log(of_equal) >= threshold)
     finding.evidence += fmt::format(
-        "requests {} and {} of each call have equal prompts and equal texts, so their random numbers are equal; ",
-        first_twin, second_twin);
+        "where requests {} and {} of a call have equal prompts, their texts are equal, so their random numbers are; ",
+        equal.requests.first, equal.requests.second);
   const TextEvidence& stronger = evidence[evidence[1].log_e > evidence[0].log_e];
   finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", log_e / std::log(10.0), finding.work,
                                   stronger.worst.empty() ? "" : ", most at ", stronger.worst);

@@ -142,13 +142,33 @@ TablePair two_successors(const Declaration& declaration, std::uint64_t seed, int
   return {table(2, 0), table(3, 0.25)};
 }
 
+namespace {
+
+/// Returns the share of request r in the tokens of a call, of 1024.
+std::int64_t share_of(std::size_t r, std::uint64_t number) {
+  constexpr std::array<std::int64_t, requests_at_once> shares{16, 288, 32, 64, 256, 48, 128, 192};
+  return shares[(r + number) % shares.size()];
+}
+
+}  // namespace
+
+std::pair<std::size_t, std::size_t> equal_prompts(std::uint64_t number) {
+  const std::uint64_t call = number / 2;  // calls alternate between two kinds of tables
+  constexpr std::uint64_t distances = requests_at_once - 1;
+  const std::size_t distance = 1 + call % distances;
+  std::size_t best = 0;
+  for (std::size_t a = distance == distances ? 0 : call / distances % 2; a + distance < requests_at_once; a += 2) {
+    const auto shorter = [&](std::size_t r) { return std::min(share_of(r, number), share_of(r + distance, number)); };
+    if (best % 2 != a % 2 || shorter(a) > shorter(best)) best = a;
+  }
+  return {best, best + distance};
+}
+
 Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_t number, std::int64_t tokens) {
-  constexpr std::array<std::int64_t, requests_at_once> shares{16, 288, 32, 64, 256, 48, 128, 192};  // of 1024
   Requests requests;
-  for (std::size_t r = 0; r < shares.size(); ++r) {
-    const std::size_t which = (r + number) % shares.size();
-    requests.lengths.push_back(static_cast<int>(std::max<std::int64_t>(1, tokens * shares[which] / 1024)));
-    Philox random(seed, number * shares.size() + r, Philox::Role::verify);
+  for (std::size_t r = 0; r < requests_at_once; ++r) {
+    requests.lengths.push_back(static_cast<int>(std::max<std::int64_t>(1, tokens * share_of(r, number) / 1024)));
+    Philox random(seed, number * requests_at_once + r, Philox::Role::verify);
     std::vector<std::int32_t> prompt;
     std::uint64_t state = 0;
     const auto read = [&](std::int32_t token) {
@@ -164,14 +184,18 @@ Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_
     };
     // Of four prompts, the second and the fourth begin as the prompt before them does, and the third differs from the
     // second only in its first four tokens. A cache of blocks of tokens then has both right and wrong blocks to choose
-    // from. The last prompt is equal to the prompt before it, so that equal texts show equal random numbers.
-    const std::vector<std::int32_t> before = r > 0 ? requests.prompts.back() : std::vector<std::int32_t>();
-    const std::size_t length = 1 + random.next(Purpose::flip) % (r % 4 == 0 ? longest_prompt : 12);
-    if (r % 4 == 2) draw_until(4);
-    const bool twin = r == second_twin;
-    const std::size_t taken = r % 4 == 2 || twin ? before.size() : r % 2 == 1 ? before.size() / 2 : 0;
-    for (std::size_t i = prompt.size(); i < taken; ++i) read(before[i]);
-    draw_until(twin ? before.size() : r % 4 == 1 ? 32 : length);
+    // from. Two prompts are equal, so that equal texts show equal random numbers.
+    const auto [first, second] = equal_prompts(number);
+    if (r == second) {
+      for (const std::int32_t token : requests.prompts[first]) read(token);
+    } else {
+      const std::vector<std::int32_t> before = r > 0 ? requests.prompts.back() : std::vector<std::int32_t>();
+      const std::size_t length = 1 + random.next(Purpose::flip) % (r % 4 == 0 ? longest_prompt : 12);
+      if (r % 4 == 2) draw_until(4);
+      const std::size_t taken = r % 4 == 2 ? before.size() : r % 2 == 1 ? before.size() / 2 : 0;
+      for (std::size_t i = prompt.size(); i < taken; ++i) read(before[i]);
+      draw_until(r % 4 == 1 ? 32 : length);
+    }
     requests.prompts.push_back(prompt);
     requests.starts.push_back({state, prompt});
   }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <draftproof/adapters/declaration.hpp>
@@ -22,8 +23,10 @@ inline constexpr int text_layers = 7, tokens_of_a_layer = 2;  ///< layers of a s
 inline constexpr int dense_states = 11, sparse_states = 13;
 inline constexpr int grammar_states = 3;
 inline constexpr std::size_t requests_at_once = 8, longest_prompt = 40;
-/// The requests of a call that have equal prompts.
-inline constexpr std::size_t first_twin = 6, second_twin = 7;
+/// Returns two requests of the call of a number, which get equal prompts. In 14 successive calls they have every
+/// distance, because an engine with n slots may give requests r and r + n the same random numbers; the first is even,
+/// then odd in the next 14 calls. Of such pairs the shorter text of this one is longest.
+std::pair<std::size_t, std::size_t> equal_prompts(std::uint64_t number);
 
 /// A grammar as an automaton: [G, V], 1 where a token is allowed in a state, and the state after the token. It starts
 /// in state 0.
@@ -61,7 +64,7 @@ struct Requests {
   std::vector<int> lengths{};
 };
 
-/// Returns the requests of a number. The prompts of requests first_twin and second_twin are equal.
+/// Returns the requests of a number.
 Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_t number, std::int64_t tokens);
 
 }  // namespace draftproof::adapters

@@ -162,14 +162,18 @@ def adapter(
         raise ValueError(f"settings, end_tokens: got {settings!r:.60} and {end_tokens!r:.60}, expected sequences")
     settings = (settings,) if isinstance(settings, str) else tuple(settings)
     end_tokens = tuple(end_tokens)
-    if wrong := [token for token in end_tokens if not isinstance(token, Integral)]:
-        raise ValueError(f"end_tokens: got {wrong[0]!r:.60}, expected tokens, which are integers")
-    if not isinstance(tolerance, Real) or not 0 <= tolerance <= 1:  # False for NaN
+    if wrong := [token for token in end_tokens if not isinstance(token, Integral) or not 0 <= token < 32]:
+        raise ValueError(f"end_tokens: got {wrong[0]!r:.60}, expected tokens, which are integers of 0 to 31")
+    if not isinstance(memory, Integral) or not 1 <= memory <= 3:
+        raise ValueError(f"memory: got {memory!r:.60}, expected 1, 2 or 3")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= tolerance <= 1:  # False for NaN
         raise ValueError(f"tolerance: got {tolerance!r:.60}, expected a number of 0 to 1")
     counts = (("fewest_drafts", fewest_drafts), ("most_drafts", most_drafts), ("most_vocabulary", most_vocabulary))
     for place, count in counts:
         if not isinstance(count, Integral) or not 0 <= count <= LARGEST_TOKEN:
             raise ValueError(f"{place}: got {count!r:.60}, expected an integer of 0 to {LARGEST_TOKEN}")
+    if 0 < most_drafts < fewest_drafts:
+        raise ValueError(f"most_drafts: got {most_drafts}, expected at least fewest_drafts, {fewest_drafts}, or 0")
     for place, text in (("name", name or ""), ("version", version), ("drafts", drafts)):
         if not isinstance(text, str) or (place == "drafts" and not text.isprintable()):
             raise ValueError(f"{place}: got {text!r:.60}, expected a text")

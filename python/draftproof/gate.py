@@ -87,6 +87,8 @@ def check(
     known = store.failures(declaration.name) if keep else []
     seed = DEFAULTS["seed"] if seed is None else seed
     tiers = [tier] if isinstance(tier, str) or not isinstance(tier or (), Iterable) else list(tier or ())
+    if tier is not None and not tiers:
+        raise ValueError("tier: got none, expected some of proof, edge, sampled")
     if wrong := [one for one in tiers if one not in ("proof", "edge", "sampled")]:
         raise ValueError(f"tier: got {wrong[0]!r:.60}, expected some of proof, edge, sampled")
     options = {
@@ -221,7 +223,13 @@ def _again(subject: Subject) -> str:
     inside = declaration.draft_sampling == EVERY_PREFIX
     shown = {} if inside else {"level": "level", "draft_sampling": "drafts"}
     shown |= {name: name for name in ("dtype", "greedy", "grammar", "settings", "end_tokens", "tolerance")}
+    alone = inside or (subject.select is not None and "verify" not in declaration.functions)
     arguments = [f"step={name_of(subject.fn)}"] if inside else []
+    if subject.select is not None:
+        arguments.append(f"select={name_of(subject.select)}")
+        usual_policy = {"cut": "before_verification", "trees": False, "matching_alone": False}
+        policy = declaration.selection or usual_policy
+        arguments += [f"select_{name}={value!r}" for name, value in policy.items() if value != usual_policy[name]]
     arguments += [
         f"{argument}={getattr(declaration, key)!r}"
         for key, argument in shown.items()
@@ -230,7 +238,7 @@ def _again(subject: Subject) -> str:
     arguments += ["logits=True"] if declaration.rows == "logits" else []
     arguments += ["batched=True"] if subject.batched else []
     arguments += [f"arrays={subject.arrays!r}"] if subject.arrays != kind_of(subject.fn) else []
-    return f"draftproof.replay({', '.join(['None' if inside else name_of(subject.fn), '{}', *arguments])})"
+    return f"draftproof.replay({', '.join(['None' if alone else name_of(subject.fn), '{}', *arguments])})"
 
 
 def _notes(subject: Subject) -> list[str]:

@@ -18,12 +18,17 @@ from draftproof.subject import Subject
 CHECK = "independent_rows"
 ROWS, CALLS = 64, 16
 FEWEST = 8  # tokens after the last draft are compared if at least so many rows of a call have one
+REPEATED = 8  # rows whose first tokens in all calls are those of a row before them
 
 # Correctness: a lossless function emits the first draft with probability 1/2 in each row. In 16 calls of 64 independent
 # rows all first tokens of each call are equal with probability 2^-1008. Of the tokens after the last draft (of a tree:
 # the second tokens), at least 8 are compared in each of at least 8 calls. The likeliest one has probability 1/2, so
 # that all of a call are equal with probability 2^-7 at most, and in 8 calls with 2^-56. If all calls have the same
 # token, the function may be deterministic, and nothing is concluded.
+# Rows may also share numbers in pairs or parts of a batch. The first tokens of a row in all calls are those of one of
+# the rows before it with probability 63 2^-16 at most, whatever these are, so 8 rows repeat rows before them with
+# probability C(64, 8) (63 2^-16)^8 < 4e-15. If two calls have the same tokens, the function may have a constant seed,
+# and nothing is concluded.
 
 
 def check_independent_rows(subject: Subject, deadline: Deadline) -> dict[str, Any] | None:
@@ -39,6 +44,7 @@ def check_independent_rows(subject: Subject, deadline: Deadline) -> dict[str, An
     before = subject.calls, subject.draw_log.copy(), subject.error, subject.alone, subject.rows, subject.answered
     last = 1 if declared.level in ("tree", "position") else arrays["drafts"].shape[1]
     seen: list[tuple[set[int], set[int]]] = []
+    firsts: list[Any] = []
     try:
         for call in range(CALLS):
             seeds = np.full(ROWS, call, np.int64)
@@ -47,6 +53,7 @@ def check_independent_rows(subject: Subject, deadline: Deadline) -> dict[str, An
             if (reply["status"] != 0).any():
                 return None  # other checks report it
             final = tokens[counts > last, last] if tokens.shape[1] > last else tokens[:0, 0]
+            firsts.append(tokens[:, 0].copy())
             seen.append((set(tokens[:, 0].tolist()), set(final.tolist()) if len(final) >= FEWEST else set()))
     finally:
         subject.calls, subject.draw_log, subject.error, subject.alone, subject.rows, subject.answered = before
@@ -59,4 +66,11 @@ def check_independent_rows(subject: Subject, deadline: Deadline) -> dict[str, An
                 "evidence": f"{ROWS} rows with equal inputs have equal {place} tokens in each of {len(compared)} calls,"
                 " which differ between the calls: the rows of a batch share random numbers",
             }
+    repeated = ROWS - len({row.tobytes() for row in np.stack(firsts, 1)})
+    if repeated >= REPEATED and len({call.tobytes() for call in firsts}) == CALLS:
+        return finding | {
+            "status": FAILED,
+            "evidence": f"of {ROWS} rows with equal inputs, {repeated} have in each of {CALLS} calls the first token of"
+            " a row before them: the rows of a batch share random numbers, or a result is copied",
+        }
     return finding

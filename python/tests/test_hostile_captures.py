@@ -169,7 +169,9 @@ def test_a_refused_block_is_named_and_changes_nothing(name: str, value: Any, tmp
     [
         *((name, value) for name in ("p", "q") for value in (5, RAGGED, P, np.zeros((2, 2, V)))),
         *((name, value) for name in ("drafts", "emitted") for value in (5, [1], RAGGED, [[1], [2]])),
-        *((name, value) for name in ("lengths", "requests") for value in (5, [], [[1]], [1, 1])),
+        *((name, value) for name in ("lengths", "requests", "accepted") for value in (5, [], [[1]], [1, 1])),
+        ("accepted", [2]),
+        ("accepted", [-1]),
         ("lengths", [-1]),
         ("lengths", [2]),
     ],
@@ -177,7 +179,9 @@ def test_a_refused_block_is_named_and_changes_nothing(name: str, value: Any, tmp
 def test_a_refused_batch_is_named(name: str, value: Any, tmp_path: Path) -> None:
     given = {"p": P[None], "q": Q[None], "drafts": [[1]], "emitted": [[1, 2]]}
     with Recorder(tmp_path / "a.safetensors", V) as record:
-        with pytest.raises(CaptureError, match=r"(p|q|drafts|emitted|lengths|requests)(, request 0)?: got .*expected"):
+        with pytest.raises(
+            CaptureError, match=r"(p|q|drafts|emitted|lengths|requests|.*accepted)(, request 0)?: got .*expected"
+        ):
             record.batch(**{**given, name: value})
         assert record.blocks == 0
 

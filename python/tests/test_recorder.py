@@ -201,6 +201,15 @@ def test_batches_are_their_rows(tmp_path: Path) -> None:
     assert (tmp_path / "batch.safetensors").read_bytes() == (tmp_path / "rows.safetensors").read_bytes()
 
 
+def test_a_batch_states_accepted_drafts_that_end_a_step(tmp_path: Path) -> None:
+    generator = np.random.default_rng(3)
+    p, q = distributions(generator, 2 * (L + 1)).reshape(2, L + 1, V), distributions(generator, 2 * L).reshape(2, L, V)
+    drafts, emitted = np.array([[1, 2, 3], [4, 5, 6]]), np.array([[1, 2, -1, -1], [4, 5, -1, -1]])
+    with Recorder(tmp_path / "run.safetensors", V) as record:
+        record.batch(p, q, drafts, emitted, accepted=[2, 1])
+    assert read_trace(tmp_path / "run.safetensors").arrays["accepted"].tolist() == [2, 1]
+
+
 def test_torch_rows_of_any_type(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     p, q = (torch.as_tensor(distributions(np.random.default_rng(i), 2)).log().to(torch.bfloat16) for i in (1, 2))

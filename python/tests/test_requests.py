@@ -363,7 +363,7 @@ def seeded(kind: str) -> Callable[..., list[list[int]]]:
     ("kind", "said"),
     [
         ("constant", "the engine's random numbers do not depend on the seed"),
-        ("of the call", "requests 6 and 7 of each call have equal prompts and equal texts"),
+        ("of the call", "have equal prompts, their texts are equal, so their random numbers are"),
         ("of the request", ""),
     ],
 )

@@ -17,7 +17,8 @@ FEW: dict[str, Any] = {"models": 3, "predictions": 32, "keep": False, "raises": 
 
 
 def batched(shared: str) -> Callable[..., Any]:
-    """Returns a verifier of a batch: `shared` is coins, picks, or empty for a right one."""
+    """Returns a verifier of a batch: `shared` is coins, picks, results (of pairs if all rows are equal), or empty for a
+    right one."""
 
     def verify(p: Any, q: Any, drafts: Any, rng: Any) -> Any:
         rows, length = drafts.shape
@@ -31,7 +32,10 @@ def batched(shared: str) -> Callable[..., Any]:
         token = (sums <= picks * sums[:, -1:]).sum(1)
         tokens = np.concatenate([drafts, np.full((rows, 1), -1)], 1)
         tokens[np.arange(rows), accepted] = token
-        return np.where(np.arange(length + 1) <= accepted[:, None], tokens, -1)
+        tokens = np.where(np.arange(length + 1) <= accepted[:, None], tokens, -1)
+        if shared == "results" and all((array == array[:1]).all() for array in (p, q, drafts)):
+            tokens[1::2] = tokens[: 2 * (rows // 2) : 2]
+        return tokens
 
     return verify
 
@@ -45,6 +49,12 @@ def test_rows_that_share_numbers_are_refuted(shared: str, place: str, fewest: in
     assert (finding.check, finding.tier) == ("independent_rows", "edge")
     assert f"64 rows with equal inputs have equal {place} tokens in each of 16 calls" in finding.evidence
     assert verdict.status == "failed"
+
+
+def test_results_that_are_copied_from_equal_rows_are_refuted() -> None:
+    (finding,) = draftproof.check(batched("results"), tier="edge", **FEW).failures
+    assert finding.check == "independent_rows"
+    assert "of 64 rows with equal inputs, 32 have in each of 16 calls the first token of a row" in finding.evidence
 
 
 def test_unscripted_rows_that_share_numbers_are_refuted() -> None:

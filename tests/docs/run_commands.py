@@ -161,7 +161,6 @@ def main():
                     continue
                 text = command.text if nightly else command.quick()
                 text = text.replace("./dev run ", "draftproof ", 1).replace("my_scheme", "k_seq")
-                text = text.replace("DIRECTORY_OF_THE_HEADER", "include")
                 reason = why_not(command, text, nightly)
                 if reason:
                     left.setdefault(reason, []).append(f"{place}: {command.text}")

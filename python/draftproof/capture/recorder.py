@@ -170,10 +170,22 @@ class Recorder:
             block = made_block(*given, taken, tree, rows, self._vocabulary, self._values, f"block {self.blocks}")
             self._append(block, number)
 
-    def batch(self, p: Any, q: Any, drafts: Any, emitted: Any, *, lengths: Any = None, requests: Any = None) -> None:
+    def batch(
+        self,
+        p: Any,
+        q: Any,
+        drafts: Any,
+        emitted: Any,
+        *,
+        accepted: Any = None,
+        lengths: Any = None,
+        requests: Any = None,
+    ) -> None:
         """Records one call of the verifier for B requests with chains of drafts.
 
         p: [B, L + 1, V]. q: [B, L, V]. drafts: [B, L]. emitted: [B, L + 1], filled up with -1.
+        accepted: [B], how many of the emitted tokens are accepted drafts; E - 1 of E tokens if None. It must be given
+            if a step may end at an accepted draft, for example an end token.
         lengths: [B], number of drafts of each request; L if None.
         requests: [B], numbers of the texts; 0, 1, .. if None.
 
@@ -195,14 +207,16 @@ class Recorder:
                 raise CaptureError(name, f"shape {list(array.shape)}", f"{form} with B = {size}")
         counts = np.full(size, proposed.shape[1]) if lengths is None else ids(lengths, "lengths")
         texts = np.arange(size) if requests is None else ids(requests, "requests")
-        for name, array in (("lengths", counts), ("requests", texts)):
+        kept = (tokens >= 0).sum(1) - 1 if accepted is None else ids(accepted, "accepted")
+        for name, array in (("lengths", counts), ("requests", texts), ("accepted", kept)):
             if array.shape != (size,):
                 raise CaptureError(name, f"shape {list(array.shape)}", f"[{size}], one for each request")
         for b, (n, number) in enumerate(zip(counts.tolist(), texts.tolist(), strict=True)):
             if not 0 <= n <= proposed.shape[1]:
                 raise CaptureError(f"lengths, request {b}", str(n), f"0 to {proposed.shape[1]}")
             out = tokens[b][tokens[b] >= 0]
-            self.block(all_p[b], all_q[b][:n], proposed[b][:n], out, request=number)
+            known = None if accepted is None else int(kept[b])
+            self.block(all_p[b], all_q[b][:n], proposed[b][:n], out, accepted=known, request=number)
 
     def close(self) -> None:
         """Writes the file. Later calls of `block` and `batch` record nothing."""
