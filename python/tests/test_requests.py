@@ -347,7 +347,14 @@ def seeded(kind: str) -> Callable[..., list[list[int]]]:
     def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, rng: Any) -> list[list[int]]:
         call, texts = int(rng.integers(2**62)), []
         for number, (prompt, length) in enumerate(zip(prompts, lengths, strict=True)):
-            seeds = {"constant": [number], "of the call": [call], "of the request": [call, number]}
+            seeds = {
+                "constant": [number],
+                "of the call": [call],
+                "of four slots": [call, number % 4],
+                "of six slots": [call, number % 6],
+                "of pairs": [call, (number + 1) // 2],
+                "of the request": [call, number],
+            }
             random = np.random.Generator(np.random.PCG64(seeds[kind]))
             state, text = target.state(prompt), list[int]()
             while len(text) < length:
@@ -364,6 +371,7 @@ def seeded(kind: str) -> Callable[..., list[list[int]]]:
     [
         ("constant", "the engine's random numbers do not depend on the seed"),
         ("of the call", "have equal prompts, their texts are equal, so their random numbers are"),
+        *((kind, "have equal prompts, their texts are") for kind in ("of four slots", "of six slots", "of pairs")),
         ("of the request", ""),
     ],
 )
