@@ -170,7 +170,8 @@ struct TrialBudget {
 /// Returns the sum of all workers' tallies. `run(first, count, tally)` or `run(worker, first, count, tally)` adds
 /// trials first .. first + count - 1 to a worker's tally; it is called concurrently, but not for the same worker. A
 /// tally is copied from `empty` and added with `+=`. Counts are integers, so the sum is the same for any schedule.
-/// Throws: an exception that a call of `run` threw, after the round in which it was thrown.
+/// Throws: an exception that a call of `run` threw, after the round in which it was thrown; nothing if the run is
+/// stopped, because a program that is stopped may not answer any more, and the trials before are counted.
 template <class Counts, class Run>
 Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
   using Clock = std::chrono::steady_clock;
@@ -208,7 +209,7 @@ Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
     // Keeps rounds short, because a run exceeds its time by up to one round.
     if (budget.seconds > 0) round = std::min<std::uint64_t>(round, budget.shard * 256);
   }
-  if (failure) std::rethrow_exception(failure);
+  if (failure && !stopped()) std::rethrow_exception(failure);
   Counts total = empty;
   for (const Counts& tally : tallies) total += tally;
   return total;

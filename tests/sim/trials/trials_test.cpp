@@ -90,6 +90,19 @@ TEST(TrialEngine, ProgressNeverClaimsTrialsThatWereNotRun) {
   EXPECT_LE(reported, tally.trials);
 }
 
+TEST(TrialEngine, AFailureAfterARequestToStopKeepsTheTrialsBefore) {
+  std::atomic<bool> stop = false;
+  const Tally tally = run_trials({.trials = 100'000, .threads = 1, .stop = &stop}, Tally{},
+                                 [&](std::uint64_t first, std::uint64_t count, Tally& worker) {
+                                   if (first > 0) {
+                                     stop = true;
+                                     throw std::runtime_error("no answer");
+                                   }
+                                   worker.trials += count;
+                                 });
+  EXPECT_EQ(tally.trials, 4096u);
+}
+
 TEST(TrialEngine, FailureOfAWorkerReachesTheCaller) {
   EXPECT_THROW(run_trials({.trials = trials, .threads = 3}, Tally{},
                           [](std::uint64_t first, std::uint64_t, Tally&) {
