@@ -239,8 +239,12 @@ void ExternalGate::examine(GateResult& result, const GateOptions& options) const
 void ExternalGate::examine_tier(GateResult& result, const GateOptions& options) const {
   try {
     if (result.gate.tier == Tier::proof) {
-      if (served_->declaration().has("verify") && served_->declaration().can(Randomness::scripted))
+      const bool scripted = served_->declaration().can(Randomness::scripted);
+      const std::string no_model = why_no_small_model(served_->declaration());
+      if (served_->declaration().has("verify") && scripted && no_model.empty())
         examine_distributions(result, options);
+      else if (served_->declaration().has("verify") && scripted)
+        result.note = "the verifier is not proved: " + no_model;
       else if (served_->declaration().has("verify"))
         result.note = "the verifier is not proved, because it does not declare scripted randomness";
       if (served_->declaration().has("select")) examine_selection(result, options);

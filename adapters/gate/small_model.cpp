@@ -246,11 +246,12 @@ double calls_of(const PathInstance& instance) {
 constexpr int next_instance = 1009, attempts = 4096 * next_instance;
 
 NoSmallModel no_models(const Declaration& declaration) {
-  const std::string drafts = declaration.most_drafts == 0
-                                 ? fmt::format("{} drafts or more", declaration.fewest_drafts)
-                                 : fmt::format("{} to {} drafts", declaration.fewest_drafts, declaration.most_drafts);
+  std::string limits = declaration.most_drafts == 0
+                           ? fmt::format("at least {} drafts", declaration.fewest_drafts)
+                           : fmt::format("{} to {} drafts", declaration.fewest_drafts, declaration.most_drafts);
+  if (declaration.most_vocabulary > 0) limits += fmt::format(", at most {} tokens", declaration.most_vocabulary);
   return NoSmallModel(fmt::format("no small model is within its declaration: draft sampling {}, {}",
-                                  declaration.draft_sampling, drafts));
+                                  declaration.draft_sampling, limits));
 }
 
 /// Whether no weight is above 1000. A stretch of 1/1000 of a uniform is missed by 2^14 predictions, half of them

@@ -509,7 +509,8 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
         "depend on the seed; ";
   if (equal.within_calls + std::log(of_equal) >= threshold)
     finding.evidence += fmt::format(
-        "where requests {} and {} of a call have equal prompts, their texts are equal, so their random numbers are; ",
+        "where requests {} and {} of a call have equal prompts, their texts are equal, too, so they have equal "
+        "random numbers; ",
         equal.requests.first, equal.requests.second);
   const TextEvidence& stronger = evidence[evidence[1].log_e > evidence[0].log_e];
   finding.evidence += fmt::format("e = 10^{:.1f} after {} tokens{}{}", log_e / std::log(10.0), finding.work,

@@ -153,21 +153,20 @@ std::int64_t share_of(std::size_t r, std::uint64_t number) {
 }  // namespace
 
 std::pair<std::size_t, std::size_t> equal_prompts(std::uint64_t number) {
-  const std::uint64_t call = number / 2;  // calls alternate between two kinds of tables
   constexpr std::uint64_t distances = requests_at_once - 1;
-  const std::size_t distance = 1 + call % distances;
-  std::size_t best = 0;
-  for (std::size_t a = distance == distances ? 0 : call / distances % 2; a + distance < requests_at_once; a += 2) {
-    const auto shorter = [&](std::size_t r) { return std::min(share_of(r, number), share_of(r + distance, number)); };
-    if (best % 2 != a % 2 || shorter(a) > shorter(best)) best = a;
-  }
-  return {best, best + distance};
+  const std::uint64_t call = number / 2, turn = call > 0 ? call - 1 : 0;  // the second call repeats the first
+  const std::size_t distance = 1 + turn % distances, first = turn / distances % (requests_at_once - distance);
+  return {first, first + distance};
 }
 
 Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_t number, std::int64_t tokens) {
   Requests requests;
+  const auto [first, second] = equal_prompts(number);
   for (std::size_t r = 0; r < requests_at_once; ++r) {
-    requests.lengths.push_back(static_cast<int>(std::max<std::int64_t>(1, tokens * share_of(r, number) / 1024)));
+    // Texts of fewer tokens could be equal by accident.
+    const std::int64_t least = r == first || r == second ? 64 : 0;
+    const std::int64_t wanted = tokens * std::max(least, share_of(r, number)) / 1024;
+    requests.lengths.push_back(static_cast<int>(std::max<std::int64_t>(1, wanted)));
     Philox random(seed, number * requests_at_once + r, Philox::Role::verify);
     std::vector<std::int32_t> prompt;
     std::uint64_t state = 0;
@@ -185,7 +184,6 @@ Requests draw_requests(const TextTable& target, std::uint64_t seed, std::uint64_
     // Of four prompts, the second and the fourth begin as the prompt before them does, and the third differs from the
     // second only in its first four tokens. A cache of blocks of tokens then has both right and wrong blocks to choose
     // from. Two prompts are equal, so that equal texts show equal random numbers.
-    const auto [first, second] = equal_prompts(number);
     if (r == second) {
       for (const std::int32_t token : requests.prompts[first]) read(token);
     } else {

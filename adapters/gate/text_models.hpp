@@ -23,10 +23,9 @@ inline constexpr int text_layers = 7, tokens_of_a_layer = 2;  ///< layers of a s
 inline constexpr int dense_states = 11, sparse_states = 13;
 inline constexpr int grammar_states = 3;
 inline constexpr std::size_t requests_at_once = 8, longest_prompt = 40;
-/// Returns two requests of the call of a number, which get equal prompts. In 14 successive calls they have every
-/// distance, because an engine with n slots may give requests r and r + n the same random numbers. In these calls the
-/// first of the two has an even number, in the next 14 an odd one. It is the pair of this kind whose shorter text is
-/// longest.
+/// Returns two requests of the call of a number, which get equal prompts. In 8 calls on the tables with all transitions,
+/// which have even numbers, they have every distance, because an engine with n slots may give requests r and r + n the
+/// same random numbers; in 50 such calls they are every pair.
 std::pair<std::size_t, std::size_t> equal_prompts(std::uint64_t number);
 
 /// A grammar as an automaton: [G, V], 1 where a token is allowed in a state, and the state after the token. It starts

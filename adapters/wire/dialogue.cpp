@@ -190,14 +190,13 @@ void Dialogue::answer(const ServedBatch& batch, WireFunction ask, ServedResult& 
     const std::size_t deaths = incidents_.size();
     const int crashed = crashed_rows_, rows = std::min(most, batch.rows - first);
     refused_.clear();
+    refused_rows_ = 0;
     answer_part(batch, first, rows, ask, result, false);
     const bool lost = incidents_.size() > deaths && crashed_rows_ == crashed;
-    const auto status =
-        std::span(result.status).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(rows));
-    const bool refused = !refused_.empty() && std::ranges::count(status, static_cast<int>(RowStatus::failed)) == 0;
-    // A batch that took too long says nothing about the program's answers.
-    if ((lost && last_ != How::late) || refused)
-      unexplained_.push_back(lost ? incidents_[deaths] : fmt::format("{} rows: refused: {}", rows, refused_));
+    if (!refused_.empty() && refused_rows_ == 0)
+      unexplained_.push_back(fmt::format("{} rows: refused: {}", rows, refused_));
+    else if (lost && last_ != How::late)  // a batch that took too long says nothing about the program's answers
+      unexplained_.push_back(incidents_[deaths]);
     if (!lost || ++unexplained_losses_ < most_crashes) continue;
     if (last_ == How::late)
       throw ProgramSilent(fmt::format("{} batches had no answer within {:g} s, though each row alone had one; {}",
@@ -259,6 +258,8 @@ void Dialogue::answer_part(const ServedBatch& all, int first, int rows, WireFunc
       ++crashed_rows_;
       invalid_rows_ += last_ == How::invalid ? 1 : 0;
       killers_.push_back(drafts_text(batch, 0));
+    } else {
+      ++refused_rows_;
     }
     return result.set(first, status, why);
   }

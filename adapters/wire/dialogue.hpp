@@ -78,6 +78,7 @@ class Dialogue {
   Declaration declaration_;           // declaration by the first process
   std::int64_t last_id_ = 0;          // number of the last request to this process
   std::string refused_;               // why a part of the current batch was refused
+  int refused_rows_ = 0;              // number of rows of the current batch that were refused alone
   std::string stopped_;               // message of the reply that announced that no more answers come
   std::vector<std::string> incidents_;
   std::vector<std::string> unexplained_;

@@ -121,7 +121,7 @@ def adapter(
     select_matching_alone  whether the policy is for sample-and-match only
     fewest_drafts  the smallest number of drafts that fn is defined for. With 0 the edge tier has rows without drafts
               among others, for chains that are not batched or take `lengths`, and `distribution` takes such steps
-    most_drafts  the largest number of drafts that fn is defined for; 0: no limit
+    most_drafts  the largest number of drafts that fn is defined for, at least fewest_drafts; 0: no limit
     most_vocabulary  the largest V that fn is defined for; 0: no limit
     tolerance   largest total variation from the target that passes, 0 to 1, for an approximate rule
     batch_invariant  whether fn promises that the result of a row has the same bits in every batch

@@ -124,8 +124,13 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--draftproof-budget: got {budget:g}, expected more than 0 and at most 1")
     if seed is not None and not 0 <= seed < 2**64:
         raise pytest.UsageError(f"--draftproof-seed: got {seed}, expected 0 to 2^64 - 1")
-    if page is not None and (not page or os.path.isdir(page) or not os.path.isdir(os.path.dirname(page) or ".")):
-        raise pytest.UsageError(f"--draftproof-page: got {page!r}, expected a file in a folder that exists")
+    if page is not None and not hasattr(config, "workerinput"):  # a worker of pytest-xdist writes no page
+        try:
+            os.makedirs(os.path.dirname(page) or ".", exist_ok=True)
+        except OSError as error:
+            raise pytest.UsageError(f"--draftproof-page: {error}") from None
+        if not page or os.path.isdir(page):
+            raise pytest.UsageError(f"--draftproof-page: got {page!r}, expected the name of a file")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -36,15 +36,12 @@ import numpy as np
 Tokens = tuple[int, ...]
 Numbers = tuple[float, ...]
 Outcome = Tokens | str  # the tokens of a call, or the reason why it has no tokens
-
 MOST_DRAWS, MOST_CALLS = 256, 5_000  # most draws of one call, and most calls on one input
 STEP, PROBES = 2.0**-24, (0.1875, 0.53125, 0.8125)  # values of a uniform that are tried; changes are located up to STEP
-# Each continuation is repeated after the numbers under test. Two numbers count as equal if all continuations give
-# equal calls.
+# A continuation is repeated after the numbers under test, which count as equal if all of these give equal calls.
 CONTINUATIONS = (0.5, 0.47), (0.04, 0.06), (0.96, 0.93), (0.1, 0.9), (0.9, 0.1), (0.3, 0.7, 0.55)
 EARLY, MIDDLE, LATE = 2.0**-20, 2.0**-2, 16.0  # times in a race, as exponential numbers
 TORCH_SEED = 20261130
-
 # Models with zeros, rows of one token, rows next to p = q, small p / q and p - q, and rows that change after a draft.
 MODELS = """p=(0 1)/1 q=(1 0)/1; p=(0 1)/1 q=(0 1)/1; p=(0 1)/1 q=(1 33554431)/33554432; p=(1 1)/2 q=(0 1)/1
 p=(1 2)/3 q=(2 1)/3; p=(1 0)/1 q=(1 0)/1 [0] p=(0 1)/1 q=(1 0)/1; p=(0 1)/1 q=(1 0)/1 [0] p=(1 0)/1 q=(1 0)/1
@@ -132,9 +129,9 @@ class ScriptedGenerator(cast(Any, np.random.Generator)):  # type: ignore[misc]
     def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
         shape = _shape(size) if out is None else out.shape
         numbers = _script.uniforms("numpy random", shape, 24 if np.dtype(dtype) == np.float32 else 53)
-        if out is not None:
-            out[...] = np.reshape(numbers, shape)
-        return np.array(numbers, dtype).reshape(shape) if shape else numbers[0]
+        out = np.empty(shape, dtype) if out is None else out
+        out[...] = np.reshape(numbers, shape)
+        return out if shape else numbers[0]
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         return low + (high - low) * self.random(np.broadcast(low, high).shape if size is None else size)
@@ -158,6 +155,9 @@ class ScriptedGenerator(cast(Any, np.random.Generator)):  # type: ignore[misc]
         picked = values[[_script.pick("numpy choice", tuple(weights.tolist())) for _ in range(count)]]
         return picked[0] if size is None else picked.reshape(_shape(size))
 
+    def unless_given(self, seed: Any = None) -> Any:  # as numpy.random.default_rng
+        return self if seed is None else seed if hasattr(seed, "choice") else _script.refuse("default_rng(seed)")
+
 
 class ScriptedRandom(random.Random):
     def random(self) -> float:  # the other functions of `random` call this one
@@ -174,7 +174,7 @@ def _replaced(torch: Any, generator: Any) -> Iterator[tuple[Any, str, Any]]:
         yield np.random, name, getattr(generator, name)
     yield np.random, "random_sample", generator.random
     yield np.random, "rand", lambda *shape: generator.random(shape or None)
-    yield np.random, "default_rng", lambda seed=None: generator if seed is None else _script.refuse("seeds default_rng")
+    yield np.random, "default_rng", generator.unless_given
     for name in ("random", "uniform", "choice", "choices", "randint", "randrange"):
         yield random, name, getattr(ScriptedRandom(), name)
     if torch is not None:
@@ -189,8 +189,7 @@ def _replaced_torch(torch: Any) -> Iterator[tuple[Any, str, Any]]:
             _script.refuse("a torch.Generator that the verifier seeds; take a parameter `generator`")
         return tensor.copy_(torch.tensor(numbers, dtype=torch.float64).reshape(tensor.shape))
 
-    def uniform(tensor: Any, low: float = 0.0, high: float = 1.0, *, generator: Any = None, **ends: float) -> Any:
-        low, high = ends.get("from", low), ends.get("to", high)
+    def uniform(tensor: Any, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Any:
         drawn = _script.uniforms("torch uniform", tensor.shape, bits.get(tensor.dtype, 24))
         return fill(tensor, [low + u * (high - low) for u in drawn], generator)
 
@@ -198,12 +197,12 @@ def _replaced_torch(torch: Any) -> Iterator[tuple[Any, str, Any]]:
         drawn = _script.exponentials("torch exponential", tensor.shape)
         return fill(tensor, [max(x, 2.0**-100) / lambd for x in drawn], generator)  # never 0, as in torch
 
-    def bernoulli(input: Any, *, generator: Any = None) -> Any:
-        return (uniform(like(input), generator=generator) < input).to(input.dtype)
+    def bernoulli(input: Any, p: Any = None, *, generator: Any = None) -> Any:
+        return (uniform(like(input), generator=generator) < (input if p is None else p)).to(input.dtype)
 
-    def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Any:
-        if num_samples != 1:
-            _script.refuse(f"torch.multinomial draws {num_samples} samples, expected 1")
+    def multinomial(input: Any, num_samples: int, replacement: Any = False, *, generator: Any = None, **to: Any) -> Any:
+        if num_samples != 1 or to:
+            _script.refuse(f"torch.multinomial draws {num_samples} samples or into `out`, expected 1 that is returned")
         rows = input.reshape(-1, input.shape[-1]).tolist()
         cells = [_script.pick("torch multinomial", tuple(row)) for row in rows]
         return fill(torch.empty(*input.shape[:-1], 1, dtype=torch.int64), cells, generator)
@@ -222,7 +221,7 @@ class Model:
     """Rows p and q after prefixes. A prefix without rows has the rows of its longest prefix with rows."""
 
     def __init__(self, text: str) -> None:
-        size = re.match(r"L=(\d+) K=1 ", text)
+        size = re.fullmatch(r"L=(\d+) K=1(?: \[[\d ]*\] p=\([\d ]+\)/\d+ q=\([\d ]+\)/\d+)+", text)
         entries = re.findall(r"\[([\d ]*)\] p=\(([\d ]+)\)/(\d+) q=\(([\d ]+)\)/(\d+)", text)
         self.text, self.rows = text, dict[Tokens, list[list[Fraction]]]()
         for prefix, p, over_p, q, over_q in ([[int(x) for x in part.split()] for part in entry] for entry in entries):
@@ -271,8 +270,7 @@ class Verifier:
             with np.errstate(divide="ignore"):
                 p, q = np.log(p), np.log(q)
         self.given = [a[None] if self.batched else a for a in (p, q, np.array(drafts, np.int64))]
-        self.inputs += 1
-        self.most, self.where = len(p), f"on     {where}, drafts {drafts}"
+        self.inputs, self.most, self.where = self.inputs + 1, len(p), f"on     {where}, drafts {drafts}"
         self.known: dict[tuple[Numbers, Numbers], tuple[Outcome, list[Draw]]] = {}
         named = {"rng": self.rng, "lengths": self.converted(np.array([len(drafts)]))}
         named |= {"generator": self.torch.Generator().manual_seed(TORCH_SEED)} if self.torch is not None else {}
@@ -314,7 +312,8 @@ class Verifier:
         """Returns the tokens of a result without the -1 that fill its end, or the reason why it has no tokens."""
         try:
             counted = self.batched and isinstance(result, tuple) and len(result) == 2  # tokens and their counts
-            row = result[0][0][: int(result[1][0])] if counted else result[0] if self.batched else result
+            row = result[0] if self.batched else result
+            row = row[0][: range(1, len(row[0]) + 1).index(result[1][0]) + 1] if counted else row
             tokens = np.atleast_1d(np.asarray(row))
         except (ValueError, TypeError, IndexError, KeyError):  # for example lists of several lengths
             tokens = np.zeros(0)
@@ -432,7 +431,8 @@ def _shown(x: float) -> str:
 
 
 _of = random.Random(1)
-TAPES = [tuple(_of.random() for _ in range(64)) for _ in range(1200)]  # an input has 20: together they leave no gap
+# An input has 20 of these tapes. Multiples of the golden ratio leave no gap of 1/200 between 600 first numbers.
+TAPES = [(i * 0.6180339887 % 1, *(_of.random() for _ in range(63))) for i in range(1200)]
 
 
 def _findings(verifier: Verifier, model: Model, thorough: bool) -> list[str]:
@@ -483,7 +483,7 @@ def gate(
     """
     __tracebackhide__ = True  # pytest then shows the caller
     verifier = Verifier(fn, arrays, batched, logits)
-    given = [models] if isinstance(models, str) else models or re.split("; |\n", MODELS.strip())
+    given = models if models and not isinstance(models, str) else re.split("; |\n", str(models or MODELS).strip())
     texts = [text if text[:1] == "L" else f"L=1 K=1 [] {text}" for text in given]
     with ExitStack() as stack:
         for owner, name, new in _replaced(verifier.torch, verifier.rng):

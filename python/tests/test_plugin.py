@@ -118,8 +118,9 @@ def test_tiers_that_gates_does_not_take(run: pytest.Pytester, arguments: str, wo
         ("--draftproof-budget=nan", "got nan, expected more than 0"),
         ("--draftproof-seed=-1", "got -1, expected 0 to 2^64 - 1"),
         ("--draftproof-seed=99999999999999999999", "got 99999999999999999999, expected 0 to"),
-        ("--draftproof-page=", "got '', expected a file in a folder that exists"),
-        ("--draftproof-page=no/such/page.html", "expected a file in a folder that exists"),
+        ("--draftproof-page=", "got '', expected the name of a file"),
+        ("--draftproof-page=.", "got '.', expected the name of a file"),
+        ("--draftproof-page=test_mine.py/page.html", "test_mine.py"),
     ],
 )
 def test_wrong_options_end_the_run_at_its_start(run: pytest.Pytester, option: str, words: str) -> None:
@@ -159,15 +160,15 @@ def test_seed_and_profile_reach_the_gate(run: pytest.Pytester) -> None:
 
 
 def test_a_page_of_all_gates(run: pytest.Pytester) -> None:
-    result = run.runpytest_subprocess(*plugin(), "--draftproof-page", "gates.html", "-k", "not sampled")
-    result.stdout.fnmatch_lines(["draftproof: 3 gates: 2 passed, 1 failed", "draftproof: gates.html"])
-    page = (run.path / "gates.html").read_text()
+    result = run.runpytest_subprocess(*plugin(), "--draftproof-page", "made/gates.html", "-k", "not sampled")
+    result.stdout.fnmatch_lines(["draftproof: 3 gates: 2 passed, 1 failed", "draftproof: made/gates.html"])
+    page = (run.path / "made" / "gates.html").read_text()
     assert page.startswith("<!DOCTYPE html>")
     assert all(words in page for words in ("right", "wrong", "exact_distribution", "p=("))
-    (run.path / "mine.html").write_text("not written by draftproof")
-    result = run.runpytest_subprocess(*plugin(), "--draftproof-page", "mine.html", "-k", "right and edge")
+    os.mkfifo(run.path / "pipe")
+    result = run.runpytest_subprocess(*plugin(), "--draftproof-page", "pipe", "-k", "right and edge")
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["draftproof: *mine.html*expected*"])
+    result.stdout.fnmatch_lines(["draftproof: *pipe*expected*"])
 
 
 def test_workers_share_the_budget(run: pytest.Pytester) -> None:

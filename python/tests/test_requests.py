@@ -370,8 +370,9 @@ def seeded(kind: str) -> Callable[..., list[list[int]]]:
     ("kind", "said"),
     [
         ("constant", "the engine's random numbers do not depend on the seed"),
-        ("of the call", "have equal prompts, their texts are equal, so their random numbers are"),
-        *((kind, "have equal prompts, their texts are") for kind in ("of four slots", "of six slots", "of pairs")),
+        ("of the call", "have equal prompts, their texts are equal, too, so they have equal random numbers"),
+        *((kind, "have equal prompts, their texts are") for kind in ("of four slots", "of pairs")),
+        ("of six slots", "generated_text: e = 10^"),  # its texts alone show it
         ("of the request", ""),
     ],
 )

@@ -80,6 +80,29 @@ def test_rows_with_numbers_of_their_own_pass() -> None:
     assert finding.status == "passed"
 
 
+def test_block_verification_repeats_its_likeliest_first_token() -> None:
+    def of_a_row(p: Any, q: Any, drafts: list[int], rng: Any) -> list[int]:
+        weights, kept = [1.0], 0
+        for i, x in enumerate(drafts):
+            weights.append(min(1.0, weights[-1] * p[i, x] / q[i, x]))
+        for i in range(1, len(drafts) + 1):
+            rest = np.maximum(weights[i] * p[i] - q[i], 0).sum() if i < len(drafts) else weights[i]
+            kept = i if rng.random() * (rest + 1 - weights[i] if i < len(drafts) else 1) < rest else kept
+        row = p[kept] if kept == len(drafts) else np.maximum(weights[kept] * p[kept] - q[kept], 0)
+        row = row if row.any() else p[kept]
+        return [*drafts[:kept], int(rng.choice(len(row), p=row / row.sum()))]
+
+    def block(p: Any, q: Any, drafts: Any, rng: Any) -> Any:
+        tokens = np.full((len(drafts), drafts.shape[1] + 1), -1)
+        for b, row in enumerate(drafts.tolist()):
+            found = of_a_row(p[b].astype(float), q[b].astype(float), row, rng)
+            tokens[b, : len(found)] = found
+        return tokens
+
+    verdict = draftproof.check(block, tier="edge", arrays="numpy", fewest_drafts=4, most_drafts=4, **FEW)
+    assert verdict.status == "passed", str(verdict)
+
+
 def test_a_function_without_random_numbers_is_not_judged_by_its_equal_rows() -> None:
     def greedy(p: Any, q: Any, drafts: Any) -> Any:
         accepted = (p[:, :-1].argmax(2) == drafts).cumprod(1).sum(1)

@@ -270,7 +270,7 @@ def wrong_interval(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
 @pytest.mark.parametrize(
     ("fn", "kind", "words"),
     [
-        (seeds_a_generator, Undecided, "seeds default_rng"),
+        (seeds_a_generator, Undecided, r"undecided: default_rng\(seed\)"),
         (other_function_of_rng, Undecided, "seeds numpy.random, or draws from it by a function that is not replaced"),
         (exception_with_a_number, Refuted, r"answers: .* raised RuntimeError: request \d+ failed"),
         (grows, Refuted, "inputs_unchanged: it overwrites p"),
@@ -343,6 +343,18 @@ def test_right_functions_with_other_arguments_and_results_pass() -> None:
     assert gate(tokens_and_counts, arrays="numpy", batched=True).startswith("passed")
     one = "p=(1 37 1 1)/40 q=(9 2 0 29)/40"
     assert gate(ratio, arrays="numpy", models=one).startswith("passed: 1 models")
+    assert gate(ratio, arrays="numpy", models=f"{one}; p=(1 1)/2 q=(0 1)/1").startswith("passed: 2 models")
+    given = gate(lambda p, q, drafts, rng: ratio(p, q, drafts, np.random.default_rng(rng)), arrays="numpy")
+    assert given.startswith("passed")
+
+
+@pytest.mark.parametrize("count", [99, 1.5, -1, 0])
+def test_a_count_of_tokens_that_are_not_there(count: Any) -> None:
+    def verify(p: Any, q: Any, drafts: Any, rng: Any) -> Any:
+        return np.array([[*ratio(p[0], q[0], drafts[0], rng), 0][:3]]), [count]
+
+    with pytest.raises(Refuted, match=r"answers: .* returned"):
+        gate(verify, arrays="numpy", batched=True)
 
 
 @needs_torch
@@ -351,7 +363,7 @@ def test_arguments_of_torch_by_their_names() -> None:
 
     def named(p: Any, q: Any, drafts: Any) -> list[int]:
         for i, x in enumerate(drafts.tolist()):
-            u = torch.rand_like(input=p[0, :1]) if i else torch.empty(1).uniform_(**{"from": 0, "to": 1})
+            u = torch.rand_like(input=p[0, :1]) if i else (torch.bernoulli(torch.empty(1), 0.5) + torch.rand(1)) / 2
             if not u.item() * q[i, x] < p[i, x]:
                 rest = (p[i] - q[i]).clamp(min=0)
                 rest = rest if rest.sum() > 0 else p[i]

@@ -170,8 +170,8 @@ struct TrialBudget {
 /// Returns the sum of all workers' tallies. `run(first, count, tally)` or `run(worker, first, count, tally)` adds
 /// trials first .. first + count - 1 to a worker's tally; it is called concurrently, but not for the same worker. A
 /// tally is copied from `empty` and added with `+=`. Counts are integers, so the sum is the same for any schedule.
-/// Throws: an exception that a call of `run` threw, after the round in which it was thrown; nothing if the run is
-/// stopped, because a program that is stopped may not answer any more, and the trials before are counted.
+/// Throws: an exception that a call of `run` threw, after the round in which it was thrown; nothing if the run was
+/// stopped after complete shards, because a program that is stopped may not answer any more.
 template <class Counts, class Run>
 Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
   using Clock = std::chrono::steady_clock;
@@ -180,6 +180,7 @@ Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
   const auto stopped = [&] { return budget.stop && budget.stop->load(std::memory_order_relaxed); };
   std::vector<Counts> tallies(static_cast<std::size_t>(threads), empty);
   std::exception_ptr failure;
+  std::atomic<bool> counted = false;  // whether a shard is complete
   const auto take = [&run](int worker, std::uint64_t first, std::uint64_t count, Counts& tally) {
     if constexpr (std::is_invocable_v<Run&, int, std::uint64_t, std::uint64_t, Counts&>)
       run(worker, first, count, tally);
@@ -196,8 +197,10 @@ Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
       try {
         const std::uint64_t stride = budget.shard * static_cast<std::uint64_t>(threads);
         for (std::uint64_t shard = first + budget.shard * static_cast<std::uint64_t>(worker);
-             shard < end && !stopped(); shard += stride)
+             shard < end && !stopped(); shard += stride) {
           take(worker, shard, std::min(budget.shard, end - shard), tallies[static_cast<std::size_t>(worker)]);
+          counted = true;
+        }
       } catch (...) {
 #pragma omp critical
         failure = std::current_exception();
@@ -209,7 +212,7 @@ Counts run_trials(const TrialBudget& budget, const Counts& empty, Run&& run) {
     // Keeps rounds short, because a run exceeds its time by up to one round.
     if (budget.seconds > 0) round = std::min<std::uint64_t>(round, budget.shard * 256);
   }
-  if (failure && !stopped()) std::rethrow_exception(failure);
+  if (failure && !(stopped() && counted)) std::rethrow_exception(failure);
   Counts total = empty;
   for (const Counts& tally : tallies) total += tally;
   return total;

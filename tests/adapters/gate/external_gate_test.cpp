@@ -242,9 +242,9 @@ TEST(ExternalGate, RefusesTiersWithAReason) {
   const Declaration scripted{.name = "scripted", .level = Level::chain};
   expect(scripted, others, "");
   expect({.name = "many", .level = Level::chain, .fewest_drafts = 5}, others,
-         "no small model is within its declaration: draft sampling iid, 5 drafts or more");
+         "no small model is within its declaration: draft sampling iid, at least 5 drafts");
   expect({.name = "many", .level = Level::position, .fewest_drafts = 5}, others,
-         "no small model is within its declaration: draft sampling iid, 5 drafts or more");
+         "no small model is within its declaration: draft sampling iid, at least 5 drafts");
   expect(scripted, sampled, "the program declares scripted randomness only");
   Declaration seeded = rejection_of(Level::chain);
   expect(seeded, others, "the program does not declare scripted randomness");

@@ -280,12 +280,11 @@ TEST(ExternalInstances, SayWhereThereAreNone) {
     });
   };
   EXPECT_EQ(position(4, 0), "none");
-  EXPECT_EQ(position(5, 0),
-            "no small model is within its declaration: draft sampling iid, 5 drafts or more");
+  EXPECT_EQ(position(5, 0), "no small model is within its declaration: draft sampling iid, at least 5 drafts");
   EXPECT_EQ(position(2, 1), "no small model is within its declaration: draft sampling iid, 2 to 1 drafts");
   EXPECT_EQ(
       error_of([] { external_path_instance({.name = "odd", .level = Level::chain, .fewest_drafts = 5}, 1, 0); }),
-      "no small model is within its declaration: draft sampling iid, 5 drafts or more");
+      "no small model is within its declaration: draft sampling iid, at least 5 drafts");
 }
 
 TEST(SmallModel, AMisspeltDistributionIsRefusedWithTheNearestName) {

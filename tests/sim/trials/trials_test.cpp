@@ -101,6 +101,13 @@ TEST(TrialEngine, AFailureAfterARequestToStopKeepsTheTrialsBefore) {
                                    worker.trials += count;
                                  });
   EXPECT_EQ(tally.trials, 4096u);
+  stop = false;
+  EXPECT_THROW(run_trials({.trials = 100'000, .threads = 1, .stop = &stop}, Tally{},
+                          [&](std::uint64_t, std::uint64_t, Tally&) {
+                            stop = true;
+                            throw std::runtime_error("no answer");
+                          }),
+               std::runtime_error);
 }
 
 TEST(TrialEngine, FailureOfAWorkerReachesTheCaller) {
