@@ -191,15 +191,20 @@ std::optional<Finding> half_precision_fault(Served& program, std::uint64_t seed,
   return fault;
 }
 
+/// Returns why the distributions of the program's outputs cannot be computed on small models, or "" if they can.
+std::string why_not_proved(const Declaration& declaration) {
+  if (!declaration.has("verify")) return "the program has no verify function";
+  return declaration.can(Randomness::scripted) ? why_no_small_model(declaration)
+                                               : "the program does not declare scripted randomness";
+}
+
 }  // namespace
 
 std::string ExternalGate::refusal(Tier tier) const {
   const Declaration& declaration = served_->declaration();
   if (tier != Tier::sampled) {
     if (tier == Tier::proof && declaration.has("select")) return "";
-    if (!declaration.has("verify")) return "the program has no verify function";
-    return declaration.can(Randomness::scripted) ? why_no_small_model(declaration)
-                                                 : "the program does not declare scripted randomness";
+    return why_not_proved(declaration);
   }
   if (declaration.functions == std::vector<std::string>{"select"})
     return "a selection policy has no trials: it is proved";
@@ -239,15 +244,13 @@ void ExternalGate::examine(GateResult& result, const GateOptions& options) const
 void ExternalGate::examine_tier(GateResult& result, const GateOptions& options) const {
   try {
     if (result.gate.tier == Tier::proof) {
-      const bool scripted = served_->declaration().can(Randomness::scripted);
-      const std::string no_model = why_no_small_model(served_->declaration());
-      if (served_->declaration().has("verify") && scripted && no_model.empty())
+      const Declaration& declaration = served_->declaration();
+      const std::string refused = why_not_proved(declaration);
+      if (refused.empty())
         examine_distributions(result, options);
-      else if (served_->declaration().has("verify") && scripted)
-        result.note = "the verifier is not proved: " + no_model;
-      else if (served_->declaration().has("verify"))
-        result.note = "the verifier is not proved, because it does not declare scripted randomness";
-      if (served_->declaration().has("select")) examine_selection(result, options);
+      else if (declaration.has("verify"))
+        result.note = "the verifier is not proved: " + refused;
+      if (declaration.has("select")) examine_selection(result, options);
     }
     if (result.gate.tier == Tier::edge) examine_batches(result, options);
     if (result.gate.tier == Tier::sampled) examine_trials(result, options);

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from draftproof import store
 from draftproof.arrays import kind_of
 from draftproof.deadline import Deadline, Ended, deadline_of
-from draftproof.declare import name_of, subject_of
+from draftproof.declare import adapter, name_of, subject_of
 from draftproof.intercept.torch_operators import compiled_by
 from draftproof.models import EVERY_PREFIX
 from draftproof.program import ProgramError, member, text_of_argument
@@ -227,9 +228,9 @@ def _again(subject: Subject) -> str:
     arguments = [f"step={name_of(subject.fn)}"] if inside else []
     if subject.select is not None:
         arguments.append(f"select={name_of(subject.select)}")
-        usual_policy = {"cut": "before_verification", "trees": False, "matching_alone": False}
-        policy = declaration.selection or usual_policy
-        arguments += [f"select_{name}={value!r}" for name, value in policy.items() if value != usual_policy[name]]
+        unset = inspect.signature(adapter).parameters  # their defaults
+        given = {f"select_{name}": value for name, value in (declaration.selection or {}).items()}
+        arguments += [f"{name}={value!r}" for name, value in given.items() if value != unset[name].default]
     arguments += [
         f"{argument}={getattr(declaration, key)!r}"
         for key, argument in shown.items()

@@ -27,9 +27,9 @@ LARGEST_SHARE = 0.55  # of the likeliest first token
 # that all of a call are equal with probability 2^-7 at most, and in 8 calls with 2^-56. If all calls have the same
 # token, the function may be deterministic, and nothing is concluded.
 # Rows may also share numbers in pairs or parts of a batch. Let c be the probability of the likeliest first token; it is
-# 1/2 if drafts are verified token by token, and larger in other schemes, so it is not known. 24 rows repeat the first
-# tokens, in all calls, of rows before them with probability C(64, 24) (63 c^16)^24 at most, which is below 2e-10 for
-# c < 0.656. For larger c the share of this token among the 1024 first tokens is at most 0.55 with probability
+# 1/2 if drafts are verified token by token, and larger in other schemes, so it is not known. The probability that 24
+# rows have in every call the first token of a row before them is at most C(64, 24) (63 c^16)^24, which is below 2e-10
+# for c < 0.656. For larger c the share of this token among the 1024 first tokens is at most 0.55 with probability
 # exp(-2048 (c - 0.55)^2) < 2e-10 (Hoeffding). So both together have a probability below 2e-10. If two calls have the
 # same tokens, the function may have a constant seed, and nothing is concluded.
 

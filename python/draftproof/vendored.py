@@ -149,13 +149,14 @@ class ScriptedGenerator(cast(Any, np.random.Generator)):  # type: ignore[misc]
         count = math.prod(_shape(size))
         if not replace and count > 1:
             _script.refuse("numpy choice draws several values without replacement")
-        slack = np.finfo(p.dtype if isinstance(p, np.ndarray) and p.dtype.kind == "f" else float).eps ** 0.5  # as numpy
-        if len(weights) != len(values) or (np.isfinite(weights).all() and abs(weights.sum() - 1) > slack):
+        # The tolerance of numpy, which depends on the type of p.
+        atol = np.finfo(p.dtype if isinstance(p, np.ndarray) and p.dtype.kind == "f" else float).eps ** 0.5
+        if len(weights) != len(values) or (np.isfinite(weights).all() and abs(weights.sum() - 1) > atol):
             raise ValueError(f"numpy choice: got the probabilities {weights.tolist()}, expected {len(values)}, sum 1")
         picked = values[[_script.pick("numpy choice", tuple(weights.tolist())) for _ in range(count)]]
         return picked[0] if size is None else picked.reshape(_shape(size))
 
-    def unless_given(self, seed: Any = None) -> Any:  # as numpy.random.default_rng
+    def default_rng(self, seed: Any = None) -> Any:
         return self if seed is None else seed if hasattr(seed, "choice") else _script.refuse("default_rng(seed)")
 
 
@@ -174,7 +175,7 @@ def _replaced(torch: Any, generator: Any) -> Iterator[tuple[Any, str, Any]]:
         yield np.random, name, getattr(generator, name)
     yield np.random, "random_sample", generator.random
     yield np.random, "rand", lambda *shape: generator.random(shape or None)
-    yield np.random, "default_rng", generator.unless_given
+    yield np.random, "default_rng", generator.default_rng
     for name in ("random", "uniform", "choice", "choices", "randint", "randrange"):
         yield random, name, getattr(ScriptedRandom(), name)
     if torch is not None:
@@ -304,8 +305,8 @@ class Verifier:
 
     def states(self) -> dict[str, Any]:
         """Returns the states of the libraries' generators. Draws that are not replaced change these states."""
-        numpy = str((np.random.get_state(), self.rng.bit_generator.state))
-        found: dict[str, Any] = {"random": random.getstate(), "numpy.random": numpy}
+        of_numpy = str((np.random.get_state(), self.rng.bit_generator.state))
+        found: dict[str, Any] = {"random": random.getstate(), "numpy.random": of_numpy}
         return found | ({"torch": self.torch.get_rng_state().tolist()} if self.torch is not None else {})
 
     def tokens(self, result: Any) -> Outcome:
@@ -424,7 +425,6 @@ def _clocks(i: int, time: float, count: int) -> Numbers:  # the other clocks hav
     return tuple(-math.expm1(-(time if k == i else MIDDLE)) for k in range(count))
 
 
-# The verdict.
 def _shown(x: float) -> str:
     near = Fraction(x).limit_denominator(64)
     return str(near) if x == 0 or (near and abs(near - x) < 2e-6) else f"{x:.3g}"

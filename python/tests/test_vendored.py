@@ -348,6 +348,11 @@ def test_right_functions_with_other_arguments_and_results_pass() -> None:
     assert given.startswith("passed")
 
 
+def test_the_tapes_leave_no_gap_of_1_in_200() -> None:
+    firsts = sorted([0.0, *(tape[0] for tape in vendored.TAPES[20:620]), 1.0])
+    assert max(np.diff(firsts)) < 1 / 200
+
+
 @pytest.mark.parametrize("count", [99, 1.5, -1, 0])
 def test_a_count_of_tokens_that_are_not_there(count: Any) -> None:
     def verify(p: Any, q: Any, drafts: Any, rng: Any) -> Any:

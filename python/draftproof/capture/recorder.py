@@ -207,15 +207,16 @@ class Recorder:
                 raise CaptureError(name, f"shape {list(array.shape)}", f"{form} with B = {size}")
         counts = np.full(size, proposed.shape[1]) if lengths is None else ids(lengths, "lengths")
         texts = np.arange(size) if requests is None else ids(requests, "requests")
-        kept = (tokens >= 0).sum(1) - 1 if accepted is None else ids(accepted, "accepted")
-        for name, array in (("lengths", counts), ("requests", texts), ("accepted", kept)):
-            if array.shape != (size,):
+        kept = None if accepted is None else ids(accepted, "accepted")
+        of_requests: list[tuple[str, Any]] = [("lengths", counts), ("requests", texts), ("accepted", kept)]
+        for name, array in of_requests:
+            if array is not None and array.shape != (size,):
                 raise CaptureError(name, f"shape {list(array.shape)}", f"[{size}], one for each request")
         for b, (n, number) in enumerate(zip(counts.tolist(), texts.tolist(), strict=True)):
             if not 0 <= n <= proposed.shape[1]:
                 raise CaptureError(f"lengths, request {b}", str(n), f"0 to {proposed.shape[1]}")
             out = tokens[b][tokens[b] >= 0]
-            known = None if accepted is None else int(kept[b])
+            known = None if kept is None else int(kept[b])
             self.block(all_p[b], all_q[b][:n], proposed[b][:n], out, accepted=known, request=number)
 
     def close(self) -> None:
