@@ -103,7 +103,8 @@ def test_the_end_of_the_time_says_what_was_judged_and_what_was_not_asked() -> No
     verdict = draftproof.check(slow, time_limit=1, keep=False, raises=False)
     assert [(tier.tier, tier.status) for tier in verdict.tiers] == [
         ("proof", "undecided"), ("edge", "undecided"), ("sampled", "undecided")]  # fmt: skip
-    assert re.match(r"stopped; \d+ models, \d+ predictions confirmed", verdict.tiers[0].note)
+    # The word is there if the program had its signal before the function's last answer said that the time was over.
+    assert re.match(r"(stopped; )?\d+ models, \d+ predictions confirmed", verdict.tiers[0].note)
     assert "the time limit of 1 s was over after" in verdict.tiers[1].note
     said = [line for line in str(verdict).splitlines() if line.startswith("    ")]
     assert len(said) == 1 and "the check was not finished" in said[0]  # one line for all checks with this reason
