@@ -70,7 +70,7 @@ def adapter(
     logits      whether p and q are natural logarithms of probabilities
     arrays      `torch`, `numpy` or `list`; `torch` if fn names torch, else `numpy`
     dtype       float32, float64, float16 or bfloat16 (the last with torch)
-    device      device of the tensors in torch: `cpu`, `cuda` or another name that torch has
+    device      device of the tensors in torch: `cpu`, `cuda` or another name that torch has; `cpu` for other arrays
     name        name of the function in reports; None: its `__name__`
     version     version of the engine, which reports show
     scripted    False if random numbers of fn cannot be replaced: fn is then tested in the sampled tier alone
@@ -135,6 +135,12 @@ def adapter(
     Cost: no call of fn.
     Source: the protocol of programs under test, docs/adapters-protocol.md.
     """
+    flags = (("batched", batched), ("logits", logits), ("scripted", scripted), ("requests", requests), ("races", races),
+             ("grammar", grammar), ("select_trees", select_trees), ("select_matching_alone", select_matching_alone),
+             ("batch_invariant", batch_invariant))  # fmt: skip
+    for place, flag in flags:
+        if not isinstance(flag, bool) and not (place == "races" and flag is None):
+            raise ValueError(f"{place}: got {flag!r:.60}, expected True or False")
     if step is not None:
         usual = (level, drafts, fewest_drafts, most_drafts) == ("chain", "iid", 1, 0)
         others = (fn, draft, generate, select)
@@ -208,6 +214,8 @@ def adapter(
         )
     names = parameters_of(fn)
     arrays = arrays or kind_of(fn)
+    if arrays != "torch" and device != "cpu":
+        raise ValueError(f"device: got {device!r:.60} with arrays={arrays!r}, expected 'cpu', or arrays='torch'")
     declaration = Declaration(
         name=on_a_line(name) if name else name_of(fn),
         engine_version=on_a_line(version),

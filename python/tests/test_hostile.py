@@ -51,6 +51,8 @@ def replayed(instance: Any) -> Callable[[], Any]:
         (checked(end_tokens=[40]), "end_tokens: got 40, expected tokens, which are integers of 0 to 31"),
         (checked(memory=4), "memory: got 4, expected 1, 2 or 3"),
         (checked(tolerance=True), "tolerance: got True"),
+        (checked(scripted="no"), "scripted: got 'no', expected True or False"),
+        (checked(device="cuda"), "device: got 'cuda' with arrays='numpy', expected 'cpu'"),
         (checked(tier=[]), "tier: got none, expected some of proof, edge, sampled"),
         (checked(fewest_drafts=2, most_drafts=1), "most_drafts: got 1, expected at least fewest_drafts, 2, or 0"),
         (checked(tolerance=float("nan")), "tolerance: got nan"),

@@ -57,6 +57,14 @@ TEST(SmallModel, TuplesBeyondTheLimitAreNoSmallModel) {
             "draft sampling iid: too many tuples on p=(1 3)/4 q=(3 1)/4 K=2");
 }
 
+TEST(SmallModel, AnUnknownDraftSamplingIsNoLackOfSmallModels) {
+  const Declaration position{.name = "any", .level = Level::position, .fewest_drafts = 5};
+  EXPECT_NE(why_no_small_model(position), "");
+  const Declaration unknown{.name = "any", .draft_sampling = "no such one"};
+  EXPECT_NE(error_of([&] { external_path_instance(unknown, 0, 0); }), "");
+  EXPECT_EQ(why_no_small_model(unknown), "");
+}
+
 TEST(SmallModel, DraftsWithoutReplacementEndWithTheSupport) {
   const SmallModel small_model = position_small_model("p=(1 3 1)/5 q=(3 1 0)/4 K=3", "without_replacement");
   ASSERT_EQ(small_model.inputs.size(), 2u);
