@@ -29,10 +29,10 @@
 // at one step may have been counted at other steps.
 //
 // Some faults change only the first tokens after a prompt, the last tokens before a limit, the tokens of one request,
-// or the tokens after a rare state; such tokens are few among all tokens. Texts that end, belong to several requests or
+// the first tokens that may end a text after `min_tokens`, or the tokens after a rare state; such tokens are few among all tokens. Texts that end, belong to several requests or
 // have settings are therefore also judged by separate bets on these tokens, and by bets on the class k of a token:
 //
-//   k          the token, whether it is an end token, or its class by occurrences
+//   k          the token, whether it is an end token, its class by occurrences, or its class by probability
 //   bet        each token is predicted by p(x) (c + n(k)) / (c + m(k)), normalised, where n and m are the number of
 //              tokens of class k so far and the sum of their probabilities
 //
@@ -45,7 +45,8 @@
 // repeats the requests of the first call with another seed, and two requests of each call have equal prompts. If such
 // texts are equal, one over their probability is a further e-value, which states the reason: the engine's random
 // numbers do not depend on the seed, or are equal in all requests. If a program declares end tokens, they have total
-// probability 1/32 in every row, or 1/128 if penalties are declared, because faults of penalties show in longer texts.
+// probability 1/32 in every row; 1/8 with `min_tokens`, or 1/128 with penalties, because faults of penalties show in
+// longer texts.
 #pragma once
 
 #include <algorithm>
@@ -109,7 +110,7 @@ struct GeneratedTexts {
 };
 
 /// Returns the evidence of texts against `target`.
-/// Cost: S V^3 counts; 21 logarithms for each token, and up to 49 more with 49 V products for texts that end, of
+/// Cost: S V^3 counts; 21 logarithms for each token, and up to 63 more with 63 V products for texts that end, of
 /// several requests, or under settings.
 TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target);
 
@@ -124,7 +125,8 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
 double text_distance(double tokens, double contexts, int vocabulary, double log_threshold);
 
 struct TextCheckOptions {
-  int log2_tokens = 17;  ///< base-2 logarithm of the number of tokens of all texts together
+  /// Base-2 logarithm of the number of tokens of all texts together; up to 16 times as many while e is above 100.
+  int log2_tokens = 17;
   int vocabulary = 6;    ///< number of tokens of the table with all transitions; end tokens are not counted
   int drafts = 3;
   double alpha = 1e-9;

@@ -30,11 +30,12 @@ void put_near_tie(std::vector<double>& row, bool last) {
   *(last ? std::prev(b.base()) : a) *= 1 + 0x1p-15;
 }
 
-/// Returns a model of weights(cell, state, x) with normalised rows. End tokens have total probability 1/32, or 1/128 if
-/// penalties are declared, because faults of penalties show in longer texts. In a proposal their probability is four
-/// times as large in every second state, and half as large in the others, so that both happen: an end token is drafted
-/// and rejected, and an end token replaces a rejected draft. `states` is the number of states of a model whose state is
-/// a function of the whole prefix; 0 if the state is the last tokens. The target of a greedy program has near ties, but
+/// Returns a model of weights(cell, state, x) with normalised rows. End tokens have total probability 1/128 if penalties
+/// are declared, because faults of penalties show in longer texts; else 1/8 if `min_tokens` is declared, because a
+/// fault of it shows only in texts that could end soon after; else 1/32. In a proposal their probability is four times
+/// as large in every second state, and half as large in the others, so that both happen: an end token is drafted and
+/// rejected, and an end token replaces a rejected draft. `states` is the number of states of a model whose state is a
+/// function of the whole prefix; 0 if the state is the last tokens. The target of a greedy program has near ties, but
 /// not in sparse tables if truncations are declared: their rows have only these two tokens besides the end tokens, so a
 /// truncation could separate only these two, and rounding would decide which one it keeps.
 template <class Weight>
@@ -56,7 +57,7 @@ TextTable table_of(int vocabulary, const Declaration& declaration, bool proposal
   const Dtype dtype = declaration.dtypes.front();
   const bool near_ties = declaration.greedy != Greedy::no && !proposal && (!truncates || states == dense_states) &&
                          (dtype == Dtype::float32 || dtype == Dtype::float64);
-  const double usual = penalties ? 1.0 / 128 : 1.0 / 32;
+  const double usual = penalties ? 1.0 / 128 : declaration.takes(Setting::min_tokens) ? 1.0 / 8 : 1.0 / 32;
   for (std::size_t t = 0; t < count; ++t) {
     std::vector<double> row(size);
     const double of_ends = !proposal ? usual : t % 2 == 0 ? 4 * usual : usual / 2;

@@ -78,20 +78,18 @@ Filter truncation(Setting setting, const TextTable& table, double temperature) {
   return {.temperature = temperature};
 }
 
-/// Returns two tokens that can follow each other in the model, from state number `from` on; empty if every token is an
-/// end token.
-std::vector<std::int32_t> possible_pair(const TextTable& table, std::uint64_t from) {
-  const std::uint64_t state = from % table.states();
-  const auto possible = [&](std::uint64_t at, std::uint64_t which) {
-    std::vector<std::int32_t> tokens;
+/// Returns tokens that can follow each other in the model, from state number `from` on; empty if there are none besides
+/// end tokens.
+std::vector<std::int32_t> possible_tokens(const TextTable& table, std::uint64_t from, std::size_t number) {
+  std::vector<std::int32_t> found;
+  for (std::uint64_t state = from % table.states(); found.size() < number; state = table.after(state, found.back())) {
+    std::vector<std::int32_t> possible;
     for (std::int32_t x = 0; x < table.vocabulary; ++x)
-      if (table.row(at)[static_cast<std::size_t>(x)] > 0 && !table.is_end(x)) tokens.push_back(x);
-    return tokens.empty() ? -1 : tokens[which % tokens.size()];
-  };
-  const std::int32_t first = possible(state, from / 64);
-  if (first < 0) return {};
-  const std::int32_t second = possible(table.after(state, first), from / 1024);
-  return second < 0 ? std::vector<std::int32_t>() : std::vector{first, second};
+      if (table.row(state)[static_cast<std::size_t>(x)] > 0 && !table.is_end(x)) possible.push_back(x);
+    if (possible.empty()) return {};
+    found.push_back(possible[(from >> (6 + 4 * found.size())) % possible.size()]);
+  }
+  return found;
 }
 
 }  // namespace
@@ -144,6 +142,7 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
                 Setting::repetition_penalty, Setting::logit_bias});
   const std::vector<Setting> ends = declared({Setting::min_tokens, Setting::stop});
   std::vector<TextSettings> drawn(requests);
+  std::size_t stops = 0;  // requests with a stop sequence so far
   for (std::size_t r = 0; r < requests; ++r) {
     TextSettings& settings = drawn[r];
     const auto random = philox_pair(seed, r, 0, purpose_of_settings);
@@ -161,15 +160,18 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
       if (setting == Setting::presence_penalty) settings.presence_penalty = 1;
       if (setting == Setting::frequency_penalty) settings.frequency_penalty = 1;
       if (setting == Setting::logit_bias)
-        for (const std::int32_t token : possible_pair(table, random.first))
-          settings.logit_bias = {{token, random.second % 2 == 0 ? 1.0 : -1.0}};
+        for (const std::int32_t token : possible_tokens(table, random.first, 2))
+          settings.logit_bias.try_emplace(token, (settings.logit_bias.size() + random.second) % 2 == 0 ? 1.0 : -1.0);
       const bool truncates = setting == Setting::top_k || setting == Setting::top_p || setting == Setting::min_p;
       if (truncates && !settings.at_zero()) settings.filter = truncation(setting, table, settings.filter.temperature);
     }
     if (const std::size_t end = turn / 2 % (ends.size() + 1); end < ends.size()) {
       if (ends[end] == Setting::min_tokens && !table.ends.empty() && can_go_on(table))
         settings.min_tokens = 12 + static_cast<int>(random.first % 8);
-      if (ends[end] == Setting::stop) settings.stop = possible_pair(table, random.second);
+      // A stop sequence of several tokens spans two or more steps of an engine, one token none.
+      constexpr std::array<std::size_t, 4> lengths{3, 1, 2, 4};
+      if (ends[end] == Setting::stop)
+        settings.stop = possible_tokens(table, random.second, lengths[(stops++ + seed) % lengths.size()]);
     }
   }
   return drawn;

@@ -32,6 +32,8 @@ WRONG = {
     "least length at the end of a step": ("min_tokens",),
     "end is the last token of a step": ("stop",),
     "stop within a step alone": ("stop",),
+    "stop of at most two tokens": ("stop",),
+    "bias of one token": ("logit_bias",),
 }
 
 
@@ -56,7 +58,8 @@ def target_row(row: list[float], request: Request, counts: Counter[int], written
             logits[x] *= given.get("repetition_penalty", 1.0)
         if counts[x]:
             logits[x] -= given.get("presence_penalty", 0.0) + given.get("frequency_penalty", 0.0) * counts[x]
-    for x, bias in given.get("logit_bias", {}).items() if fault != "bias of the draft alone" else ():
+    biases = list(given.get("logit_bias", {}).items())
+    for x, bias in biases[: {"bias of the draft alone": 0, "bias of one token": 1}.get(fault)]:
         logits[x] += bias
     if written < given.get("min_tokens", 0):
         logits[END] = -math.inf
@@ -107,10 +110,12 @@ def engine(slots: int, fault: str = "", preempts: bool = False) -> Callable[...,
                 start = len(request.text)
                 for i, x in enumerate([*found, -1]):
                     at_end = fault == "least length at the end of a step"
+                    at_start = fault == "least length at the start of a step"
                     rows = Request(0, request.prompt, 0, rules.settings)
-                    p = target_row(p_of[state], rows, counts, start + (len(found) if at_end else i), fault)
+                    written = start + (len(found) if at_end else 0 if at_start else i)
+                    p = target_row(p_of[state], rows, counts, written, fault)
                     if x < 0:
-                        p = p_of[state] if fault == "bonus without settings" else p
+                        p = p_of[state] if fault.startswith("bonus without settings") else p
                         step += random.choices(every, p)
                         break
                     q = q_of[proposal.state(found[:i], target.state(request.prompt + request.text))]
@@ -126,6 +131,8 @@ def engine(slots: int, fault: str = "", preempts: bool = False) -> Callable[...,
                 stop, before = list(request.settings.get("stop", [])), len(request.text)
                 for i, x in enumerate(step):
                     request.text.append(x)
+                    if fault == "stop of at most two tokens":
+                        stop = stop[-2:]
                     tail = request.text[before if fault == "stop within a step alone" else 0 :][-len(stop) :]
                     ended = x == END or (bool(stop) and tail == stop)
                     late = fault == "end is the last token of a step" and x != END and i + 1 < len(step)
@@ -159,6 +166,18 @@ def test_right_engines_pass(slots: int, preempts: bool, in_a_folder: Path) -> No
 @pytest.mark.parametrize("fault", WRONG)
 def test_wrong_engines_are_found(fault: str, in_a_folder: Path) -> None:
     verdict = check(engine(3, fault), WRONG[fault])
+    assert verdict.status == "failed", str(verdict)
+
+
+@pytest.mark.parametrize(
+    ("fault", "settings"),
+    [
+        ("least length at the start of a step", "min_tokens"),
+        pytest.param("bonus without settings, one temperature", "temperature", marks=pytest.mark.nightly),
+    ],
+)
+def test_faults_of_few_tokens_are_found_by_more_texts(fault: str, settings: str, in_a_folder: Path) -> None:
+    verdict = check(engine(3, fault), settings, profile="pr")
     assert verdict.status == "failed", str(verdict)
 
 

@@ -171,6 +171,27 @@ TEST(TextChecks, ThePassedLineStatesWhatTheTextsShow) {
   EXPECT_GE(lost, seeds - 1);
 }
 
+TEST(TextChecks, AResultBetweenPassedAndFailedIsContinued) {
+  constexpr std::uint64_t planned = 1 << 12;
+  int continued = 0;
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+    ShiftedEngine engine(0.06, 0);
+    const Finding finding = check_text(engine, {.log2_tokens = 12, .seed = seed}).front();
+    continued += finding.status == Status::failed && finding.work > planned;
+    double log10_e = 0;
+    if (finding.status != Status::passed) continue;
+    ASSERT_EQ(std::sscanf(finding.evidence.c_str(), "e = 10^%lf", &log10_e), 1) << finding.evidence;
+    EXPECT_LE(log10_e, 2);
+  }
+  EXPECT_GT(continued, 0);
+  // No number of tokens suffices for this threshold.
+  ShiftedEngine engine(0.07, 0);
+  const Finding between = check_text(engine, {.log2_tokens = 12, .alpha = 0x1p-1022}).front();
+  EXPECT_EQ(between.status, Status::undecided);
+  EXPECT_EQ(between.work, 16 * planned);
+  expect_words(between.evidence, "neither passed nor failed, with e from 10^2 to 10^3");
+}
+
 /// Records the lengths and seeds that it is called with, and does not answer for texts longer than `longest`.
 class SlowEngine final : public Served {
  public:

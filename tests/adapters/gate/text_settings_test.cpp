@@ -153,6 +153,7 @@ TEST(TextSettings, EachDeclaredOneIsGivenToSomeRequest) {
                         .rows = {0.1, 0.2, 0.3, 0.4, 0.45, 0.35, 0.15, 0.05},
                         .ends = {3},
                         .next = {1, 0, 1, 0, 0, 1, 0, 1}};
+  std::set<std::size_t> stops, biases;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     std::set<std::string> given;
     const nlohmann::json usual = to_json(TextSettings{}, declaration);
@@ -160,9 +161,13 @@ TEST(TextSettings, EachDeclaredOneIsGivenToSomeRequest) {
       const nlohmann::json fields = to_json(settings, declaration);
       for (const auto& [name, value] : fields.items())
         if (value != usual.at(name)) given.insert(name);
+      stops.insert(settings.stop.size());
+      biases.insert(settings.logit_bias.size());
     }
     EXPECT_EQ(given.size(), static_cast<std::size_t>(text_setting_count)) << "seed " << seed;
   }
+  EXPECT_EQ(stops, (std::set<std::size_t>{0, 1, 2, 3, 4}));
+  EXPECT_TRUE(biases.contains(2));
 }
 
 }  // namespace

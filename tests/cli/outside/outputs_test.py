@@ -83,8 +83,9 @@ def files(words, usual, folder):
         ran = run([*words, "--output", kept], preexec_fn=full_disk)
         with open(kept, "rb") as file:
             whole = file.read() == b"earlier"
-        # With this file size limit clang's OpenMP and every program of the thread sanitizer cannot start.
-        if b"OMP: Error" not in ran.err and (ran.code != -signal.SIGBUS or run(["--version"], preexec_fn=full_disk).code == 0):
+        # With this limit clang's OpenMP cannot start: it prints an error or, under the thread sanitizer, ends by SIGBUS.
+        unstarted = ran.code == -signal.SIGBUS and run(words, preexec_fn=full_disk).code == ran.code
+        if not unstarted and b"OMP: Error" not in ran.err:
             yield ran, whole and explained(ran) and b"too large" in ran.err and same(usual, ran.out)
     for bad in (folder, os.path.join(folder, "none", "x"), os.path.join(folder, "n" * 300), "/proc/none", os.path.join(kept, "x")):
         ran = run([*words, "--output", bad])
