@@ -65,7 +65,12 @@ def gates(
         except (Refuted, Interrupted) as stopped:
             _report(request.node, stopped.verdict)
             raise stopped.with_traceback(None) from None
-        except FunctionFailed as failed:
+        except Exception as failed:
+            _record(
+                request.node, {"gates": [{"verifier": name, "tier": tier, "status": "failed", "note": str(failed)}]}
+            )
+            if not isinstance(failed, FunctionFailed):
+                raise
             cause = failed.__cause__
             raise failed.with_traceback(None) from cause and cause.with_traceback(_outside(cause.__traceback__))
         _report(request.node, verdict)
@@ -76,7 +81,8 @@ def gates(
 
     functions = (fn, *(options.get(name) for name in ("draft", "step", "generate", "select")))
     judged = next((one for one in functions if one is not None), None)
-    gate.__doc__ = f"{getattr(judged, '__name__', judged)} at each tier of the gate."
+    name = str(options.get("name") or getattr(judged, "__name__", judged))
+    gate.__doc__ = f"{name} at each tier of the gate."
     return gate
 
 
@@ -157,7 +163,11 @@ def _options(config: pytest.Config) -> dict[str, Any]:
 def _report(item: pytest.Item, verdict: Verdict) -> None:
     if verdict.status in ("passed", "skipped"):  # The exception shows all other verdicts.
         item.add_report_section("call", "draftproof", str(verdict))
-    item.user_properties.append(("draftproof", json.dumps(verdict.document)))
+    _record(item, verdict.document)
+
+
+def _record(item: pytest.Item, document: dict[str, Any]) -> None:
+    item.user_properties.append((_MARKER, json.dumps(document)))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -199,14 +209,12 @@ def _write_page(documents: Sequence[dict[str, Any]], page: str) -> str:
 
     from draftproof.program import ProgramNotFound, find
 
-    # A check that ended at its time limit may have no schema.
-    whole = [document for document in documents if "schema" in document]
-    if not whole:
-        return f"{page}: got no verdict, expected one"
-    gates = [gate for document in whole for gate in document["gates"]]
+    # Checks whose function raised, and some that ended at their time limit, have gates alone.
+    whole = next((document for document in documents if "schema" in document), {"schema": "draftproof.check/3"})
+    gates = [gate for document in documents for gate in document["gates"]]
     with tempfile.TemporaryDirectory(prefix="draftproof-") as folder:
         result = Path(folder) / "gates.json"
-        result.write_text(json.dumps({**whole[0], "gates": gates}), encoding="utf-8")
+        result.write_text(json.dumps({**whole, "gates": gates}), encoding="utf-8")
         try:
             command = [str(find()), "-q", "report", str(result), "--output", page]
             ended = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", check=False)

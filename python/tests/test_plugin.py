@@ -90,9 +90,12 @@ test_nothing = draftproof.gates(nothing, tiers=["proof"], arrays="numpy")
 test_raises = draftproof.gates(raises, tiers=["proof"], arrays="numpy")
 """
     )
-    result = run.runpytest_subprocess(*plugin())
+    result = run.runpytest_subprocess(*plugin(), "--draftproof-page", "gates.html")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(["*returned NoneType*", '*raise KeyError("no block")*'])
+    result.stdout.fnmatch_lines(["draftproof: 2 gates: 2 failed", "draftproof: gates.html"])
+    page = (run.path / "gates.html").read_text()
+    assert "returned NoneType" in page and "no block" in page
     result.stdout.no_fnmatch_line("*subject.py*in*")
     assert len(result.outlines) < 60
 
