@@ -546,7 +546,7 @@ std::string why_no_small_model(const Declaration& declaration) {
       external_path_instance(declaration, 0, 0);
   } catch (const NoSmallModel& none) {
     return none.what();
-  } catch (const AdapterError&) {  // The tier reports it as a finding.
+  } catch (const AdapterError&) {  // of another kind; the tier reports it as a finding
   }
   return "";
 }

@@ -203,9 +203,8 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
   const bool several = some_draw && (of.requests > 1 || !target.ends.empty());
   ClassBets by_start(near + 1, size), by_end(near + 1, size), by_request(of.requests, size);
   ClassBets ends_by_start(near + 1, 2), ends_by_end(near + 1, 2), ends_by_least(2, 2);
-  constexpr int step = 3;  // tokens after `min_tokens` that an engine may add in the same step: one for each draft
-  // Class of a token by its probability: 1 to 1/2, 1/2 to 1/4, .. 1/128 to 0. A row that is flatter or steeper than the
-  // target's changes these counts in few cells.
+  // Classes of tokens by probability: 1 to 1/2, 1/2 to 1/4, .., 1/128 to 0. A row that is flatter or steeper than the
+  // target's changes the counts of few classes.
   constexpr std::size_t halvings = 8;
   ClassBets by_likelihood(of.requests, halvings);
   const auto same = [](std::size_t x) { return x; };
@@ -261,7 +260,8 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
       };
       by_likelihood.add(number % of.requests, token, row, likelihood, many);
       if (const int least = under ? of.settings[number].min_tokens : 0; least > 0 && static_cast<int>(i) >= least)
-        ends_by_least.add(static_cast<int>(i) - least < step ? 0 : 1, token, row, is_end, many);
+        // An engine may add one token for each draft after `min_tokens` in the same step.
+        ends_by_least.add(static_cast<int>(i) - least < drafts_of_a_step ? 0 : 1, token, row, is_end, many);
       if (under && under->penalty() > 0 && draws)
         by_history.add(
             under->penalty(), token, row, [&](std::size_t x) { return under->class_of(x); }, true);
@@ -405,9 +405,9 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   const bool many = ends > 0 || declaration.requests;
   std::array<std::vector<TextSettings>, 2> settings;
   for (std::size_t at = 0; at < (sparse ? tables.size() : 1); ++at)
-    settings[at] = draw_settings(declaration, judged(at), requests_at_once, options.seed);
+    // The seeds differ, so that the requests of the two tables have different settings.
+    settings[at] = draw_settings(declaration, judged(at), requests_at_once, options.seed + 2 * at);
   const std::int64_t planned = std::int64_t{1} << options.log2_tokens;
-  const std::int64_t most_tokens = planned * static_cast<std::int64_t>(GateSchedule::escalation);
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
   Finding finding{.property = "generated_text", .tier = Tier::sampled, .status = Status::passed};
   std::array<GeneratedTexts, 2> texts;
@@ -430,13 +430,14 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   const auto weigh_all = [&] {
     for (std::size_t at = 0; at < tables.size() && log_e < threshold; ++at) weigh(at);
   };
-  // Schedule of statistics/gate_suite.hpp: a result between passed and failed is continued.
-  std::int64_t goal = planned;
+  GateSchedule schedule(static_cast<std::uint64_t>(planned), static_cast<std::uint64_t>(planned), threshold);
+  std::int64_t goal = planned;  // number of tokens after which the schedule reads the evidence
   for (std::int64_t tokens = 0, number = 0; log_e < threshold; ++number) {
     if (tokens >= goal) {
       weigh_all();
-      if (log_e >= threshold || log_e < GateSchedule::log_watch || goal >= most_tokens) break;
-      goal *= 2;
+      schedule.observe(log_e);
+      if (schedule.next() == 0) break;
+      goal += static_cast<std::int64_t>(schedule.next());
     }
     constexpr std::int64_t first = 1024;
     const auto at = static_cast<std::size_t>(sparse ? number % 2 : 0);
@@ -450,7 +451,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
     ServedModels models{.vocabulary = pair.target.vocabulary,
                         .memory = declaration.memory,
                         .length = length,
-                        .drafts = options.drafts,
+                        .drafts = drafts_of_a_step,
                         .seed = static_cast<std::int64_t>(seed),
                         .target = pair.target.rows,
                         .proposal = pair.proposal.rows,
@@ -509,7 +510,7 @@ std::vector<Finding> check_text(Served& program, const TextCheckOptions& options
   }
   if (finding.status == Status::undecided) weigh_all();  // the texts before the call that failed
   if (log_e >= threshold) finding.status = Status::failed;
-  if (finding.status == Status::passed && log_e >= GateSchedule::log_watch) {
+  if (finding.status == Status::passed && schedule.undecided()) {
     finding.status = Status::undecided;
     finding.evidence =
         fmt::format("neither passed nor failed, with e from 10^2 to 10^{:.1f}; ", threshold / std::log(10.0));

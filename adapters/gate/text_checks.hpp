@@ -124,11 +124,12 @@ TextEvidence evidence_of_texts(const GeneratedTexts& of, const TextTable& target
 //              sqrt(2 T KL N / (N + c))
 double text_distance(double tokens, double contexts, int vocabulary, double log_threshold);
 
+inline constexpr int drafts_of_a_step = 3;  ///< drafts that an engine verifies in a step
+
 struct TextCheckOptions {
   /// Base-2 logarithm of the number of tokens of all texts together; up to 16 times as many while e is above 100.
   int log2_tokens = 17;
-  int vocabulary = 6;    ///< number of tokens of the table with all transitions; end tokens are not counted
-  int drafts = 3;
+  int vocabulary = 6;  ///< number of tokens of the table with all transitions; end tokens are not counted
   double alpha = 1e-9;
   std::uint64_t seed = 1;
   std::string adapter{};

@@ -78,8 +78,8 @@ Filter truncation(Setting setting, const TextTable& table, double temperature) {
   return {.temperature = temperature};
 }
 
-/// Returns tokens that can follow each other in the model, from state number `from` on; empty if there are none besides
-/// end tokens.
+/// Returns `number` tokens that can follow each other in the model and are no end tokens. The bits of `from` choose the
+/// first state and each token. Returns no tokens if a state that is reached allows end tokens only.
 std::vector<std::int32_t> possible_tokens(const TextTable& table, std::uint64_t from, std::size_t number) {
   std::vector<std::int32_t> found;
   for (std::uint64_t state = from % table.states(); found.size() < number; state = table.after(state, found.back())) {
@@ -168,7 +168,7 @@ std::vector<TextSettings> draw_settings(const Declaration& declaration, const Te
     if (const std::size_t end = turn / 2 % (ends.size() + 1); end < ends.size()) {
       if (ends[end] == Setting::min_tokens && !table.ends.empty() && can_go_on(table))
         settings.min_tokens = 12 + static_cast<int>(random.first % 8);
-      // A stop sequence of several tokens spans two or more steps of an engine, one token none.
+      // A stop sequence of several tokens may begin in one step of an engine and end in another.
       constexpr std::array<std::size_t, 4> lengths{3, 1, 2, 4};
       if (ends[end] == Setting::stop)
         settings.stop = possible_tokens(table, random.second, lengths[(stops++ + seed) % lengths.size()]);

@@ -57,6 +57,7 @@ def gates(
         """Runs one tier of the gate on a verifier."""
         __tracebackhide__ = True
         from draftproof.gate import check
+        from draftproof.program import on_a_line
         from draftproof.results import Interrupted, Refuted
         from draftproof.subject import FunctionFailed
 
@@ -67,7 +68,8 @@ def gates(
             raise stopped.with_traceback(None) from None
         except Exception as failed:
             _record(
-                request.node, {"gates": [{"verifier": name, "tier": tier, "status": "failed", "note": str(failed)}]}
+                request.node,
+                {"gates": [{"verifier": name, "tier": tier, "status": "failed", "note": on_a_line(str(failed), 1000)}]},
             )
             if not isinstance(failed, FunctionFailed):
                 raise

@@ -163,6 +163,20 @@ def test_right_engines_pass(slots: int, preempts: bool, in_a_folder: Path) -> No
     assert verdict.status == "passed", str(verdict)
 
 
+def test_no_stop_sequence_can_begin_in_a_prompt(in_a_folder: Path) -> None:
+    stops = set()
+
+    def generate(target: Any, proposal: Any, prompts: Any, lengths: Any, drafts: int, settings: Any) -> Any:
+        for prompt, given in zip(prompts, settings, strict=True):
+            stop = list(given["stop"])
+            stops.add(len(stop))
+            assert not any(list(prompt[-n:]) == stop[:n] for n in range(1, len(stop) + 1))
+        return engine(3)(target, proposal, prompts, lengths, drafts, settings)
+
+    assert check(generate, "stop").status == "passed"
+    assert stops == {0, 1, 2, 3, 4}
+
+
 @pytest.mark.parametrize("fault", WRONG)
 def test_wrong_engines_are_found(fault: str, in_a_folder: Path) -> None:
     verdict = check(engine(3, fault), WRONG[fault])
