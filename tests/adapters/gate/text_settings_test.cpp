@@ -8,6 +8,8 @@
 
 #include <draftproof/adapters/gate/text_checks.hpp>
 #include <draftproof/adapters/gate/text_settings.hpp>
+#include <draftproof/sim/random/philox.hpp>
+#include <draftproof/tests/support/adapters_in_process.hpp>
 #include <draftproof/tests/support/adapters_messages.hpp>
 
 namespace draftproof::adapters {
@@ -143,6 +145,77 @@ TEST(TextSettings, EachTemperatureComesWithAndWithoutAPenalty) {
     for (const TextSettings& settings : draw_settings(declaration, table, 8, seed))
       pairs.insert({settings.filter.temperature, settings.frequency_penalty});
     EXPECT_EQ(pairs.size(), 8u) << "seed " << seed;
+  }
+}
+
+/// Draws a token of a row.
+std::int32_t drawn(std::span<const double> row, Philox& random) {
+  return inverted(Weights(row.begin(), row.end()), unit_interval(random.next(Purpose::flip)));
+}
+
+/// An end token of probability s = 1/32 is withheld from the three places after `min_tokens`, and is drawn later: only
+/// the bet on these places shows it. m = 3 s end tokens a text are expected there and none comes. With c = 1 the bet
+/// gains at least s m_i / (1 + m_i) at each token, m_i being m before it: m - log(1 + m) - s = 34 in all. It loses about
+/// log(400) / 2 = 3 at the later places, where the counts of 400 end tokens are right, and is one of 84, log(84) = 4.
+/// This leaves 27; m / 2 = 19 is required.
+TEST(TextSettings, EndTokensThatAreWithheldAfterTheLeastLengthAreEvidence) {
+  const TextTable target{.vocabulary = 3, .rows = {31. / 64, 31. / 64, 1. / 32}, .ends = {2}, .next = {0, 0, 0}};
+  constexpr int texts = 400;
+  for (const bool withheld : {false, true}) {
+    GeneratedTexts of;
+    Philox random(1, 0, Philox::Role::verify);
+    for (int n = 0; n < texts; ++n) {
+      const TextSettings settings{.min_tokens = 10};
+      of.settings.push_back(settings);
+      of.starts.push_back({.state = 0, .prompt = {0}});
+      of.lengths.push_back(1 << 20);
+      Tokens32& text = of.texts.emplace_back();
+      for (RowsUnderSettings rows(settings, of.starts.back().prompt, target); text.empty() || text.back() != 2;) {
+        std::vector<double> row = rows.row(target.row(0));
+        if (const std::size_t i = text.size(); withheld && i >= 10 && i < 13) row[2] = 0;
+        text.push_back(drawn(row, random));
+        rows.read(text.back());
+      }
+    }
+    constexpr double end = 1. / 32, m = 3 * end * texts;
+    const double log_e = evidence_of_texts(of, target).log_e;
+    if (withheld)
+      EXPECT_GT(log_e, m / 2);
+    else
+      EXPECT_LT(log_e, std::log(100));
+  }
+}
+
+/// Each state has a different row, so that no state and no token has enough counts; only the tokens' probabilities show
+/// the temperature.
+TEST(TextSettings, ATemperatureThatIsNotTheRequestsIsEvidence) {
+  constexpr int vocabulary = 6, states = 199;
+  TextTable target{.vocabulary = vocabulary};
+  for (int state = 0; state < states; ++state)
+    for (int x = 0; x < vocabulary; ++x) {
+      target.rows.push_back(std::exp2(-1 - (x + state) % vocabulary) / (1 - std::exp2(-vocabulary)));
+      target.next.push_back((2 * state + x + 1) % states);
+    }
+  for (const double temperature : {1.0, 1.15}) {
+    GeneratedTexts of{.requests = 2};
+    Philox random(1, 0, Philox::Role::verify);
+    const Filter filter{.temperature = temperature};
+    for (int n = 0; n < 2; ++n) {
+      of.settings.emplace_back();
+      of.starts.push_back({.state = 0, .prompt = {0}});
+      of.lengths.push_back(10'000);
+      std::uint64_t state = 0;
+      for (Tokens32& text = of.texts.emplace_back(); std::ssize(text) < of.lengths.back();) {
+        const std::span<const double> row = target.row(state);
+        text.push_back(drawn(filtered_distribution({row.begin(), row.end()}, filter), random));
+        state = target.after(state, text.back());
+      }
+    }
+    const double log_e = evidence_of_texts(of, target).log_e;
+    if (temperature > 1)
+      EXPECT_GT(log_e, std::log(1e9));
+    else
+      EXPECT_LT(log_e, std::log(100));
   }
 }
 
