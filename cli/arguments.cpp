@@ -92,11 +92,15 @@ void read_strictly(CLI::Option& option) {
   }
   if (!range.empty()) wanted += " " + range;
   if (range.empty() && kind == NumberKind::natural) wanted += " of at least 0";
+  std::string below_limit = wanted;  // said of a number that the type cannot hold
+  if (kind == NumberKind::natural && wanted.find(" to ") == std::string::npos)
+    below_limit += fmt::format(" and at most {}", std::numeric_limits<std::uint64_t>::max());
   CLI::Validator strict(
-      [kind, wanted](std::string& text) {
+      [kind, wanted, below_limit](std::string& text) {
         if (kind == NumberKind::real) return finite(text) ? std::string() : complaint(text, wanted);
         const auto read = kind == NumberKind::whole ? digits<int>(text) : digits<std::uint64_t>(text);
-        if (!read) return complaint(text, wanted);
+        if (!read)
+          return complaint(text, text.find_first_not_of("0123456789") == std::string::npos ? below_limit : wanted);
         text = *read;
         return std::string();
       },

@@ -28,10 +28,12 @@
 // Scalars have the type L::Scalar, where L is the type of `distributions`; zero() and one() return 0 and 1 in it.
 // f(x) must be 0 if p(x) = q(x) = 0, because not all types of distributions call f for such tokens.
 // On a device all threads of a block make these calls together and get the same result.
-// Throws: nothing; a draw from weights that are all zero returns no_token.
+// Throws: draft(k) NoSuchDraft on the host; all else nothing. A draw from weights that are all zero returns no_token.
 #pragma once
 
 #include <concepts>
+#include <stdexcept>
+#include <string>
 
 #include <draftproof/sim/random_source.hpp>
 #include <draftproof/sim/token.hpp>
@@ -76,6 +78,21 @@ concept Position = Distributions<P> && requires(const P& at, int k) {
   { at.draft(k) } -> std::same_as<Token>;
 };
 
+/// Thrown on the host if a verifier reads a draft that the position does not have: the verifier has a bug, or its `info`
+/// does not declare the number of drafts that it requires.
+class NoSuchDraft : public std::logic_error {
+ public:
+  NoSuchDraft(int k, int drafts)
+      : std::logic_error("at.draft(" + std::to_string(k) + ") of a position with " + std::to_string(drafts) +
+                         (drafts == 1 ? " draft" : " drafts") +
+                         "; a verifier that requires more has Info::fewest_drafts") {}
+};
+
+/// Throws: NoSuchDraft. Not inlined, so that the check costs its caller one comparison.
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_no_such_draft(int k, int drafts) {
+  throw NoSuchDraft(k, drafts);
+}
+
 /// Distributions plus an array of drafts: the Position that verifiers get. It refers to both without owning them, and
 /// forwards every call of Distributions.
 template <class L>
@@ -89,7 +106,13 @@ class DraftedPosition {
       : distributions_{distributions}, drafts_{drafts}, count_{count} {}
 
   DRAFTPROOF_DEVICE int drafts() const { return count_; }
-  DRAFTPROOF_DEVICE Token draft(int k) const { return drafts_[k]; }
+  DRAFTPROOF_DEVICE Token draft(int k) const {
+#if !defined(__CUDA_ARCH__)
+    if (k < 0 || k >= count_) [[unlikely]]
+      throw_no_such_draft(k, count_);
+#endif
+    return drafts_[k];
+  }
   /// Returns a pointer to drafts() tokens.
   DRAFTPROOF_DEVICE const Token* draft_data() const { return drafts_; }
   /// The distributions without the drafts.

@@ -313,6 +313,12 @@ void make_greedy(SmallModel& model, const Declaration& declaration) {
   };
 }
 
+std::string_view path_sampling(const Declaration& declaration) {
+  if (declaration.level != Level::chain) return declaration.draft_sampling;
+  const AnyTreeDrafter* declared = path_registry().drafter(declaration.draft_sampling);
+  return declared != nullptr && declared->info().shared_noise() ? declared->info().name : chain_sampling;
+}
+
 const AnyTreeDrafter& tree_sampling(std::string_view sampling) {
   static const TreeDrafterOf<EveryPrefix> models;
   if (sampling == every_prefix) return models;

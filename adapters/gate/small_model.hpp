@@ -77,10 +77,9 @@ inline constexpr std::string_view chain_sampling = "iid_paths";
 /// after every prefix: every prefix of at most L tokens is a node, and nothing is drawn.
 inline constexpr std::string_view every_prefix = "every_prefix";
 
-/// The tree sampling of a program of chains or trees.
-inline std::string_view path_sampling(const Declaration& declaration) {
-  return declaration.level == Level::chain ? chain_sampling : std::string_view(declaration.draft_sampling);
-}
+/// The tree sampling of a program of chains or trees. A chain is one path of chain_sampling, or of the declared sampling
+/// if that reads noise which the verifier reads, too.
+std::string_view path_sampling(const Declaration& declaration);
 /// Returns the tree drafter of that name. Throws: AdapterError if there is no such drafter.
 const AnyTreeDrafter& tree_sampling(std::string_view sampling);
 /// Throws: AdapterError, with similar names, if a program that verifies or drafts declares a draft sampling that its

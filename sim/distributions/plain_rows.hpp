@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,6 +93,8 @@ class NormalisedRows {
 };
 
 /// p and one proposal row for all drafts, or one row per draft. Rows have V entries each and sum to one().
+/// target(), proposal() and kth_most_probable() throw std::logic_error for a token or a rank outside the vocabulary:
+/// proofs run verifiers of others, and a bug in one should be a finding.
 template <class Number>
 class Rows {
  public:
@@ -110,9 +113,21 @@ class Rows {
   Scalar zero() const { return Scalar{0}; }
   Scalar one() const { return Scalar{1}; }
 
-  const Scalar& target(Token x) const { return target_[index(x)]; }
-  const Scalar& proposal(Token x, int k = 0) const { return row_of(k)[index(x)]; }
-  Token kth_most_probable(int j) const { return top_[static_cast<std::size_t>(j)]; }
+  const Scalar& target(Token x) const {
+    if (x < 0 || x >= vocabulary()) [[unlikely]]
+      throw_outside("target", x, vocabulary());
+    return target_[index(x)];
+  }
+  const Scalar& proposal(Token x, int k = 0) const {
+    if (x < 0 || x >= vocabulary()) [[unlikely]]
+      throw_outside("proposal", x, vocabulary());
+    return row_of(k)[index(x)];
+  }
+  Token kth_most_probable(int j) const {
+    if (j < 0 || j >= std::ssize(top_)) [[unlikely]]
+      throw_outside("kth_most_probable", j, static_cast<int>(std::ssize(top_)));
+    return top_[static_cast<std::size_t>(j)];
+  }
 
   Scalar residual_mass(const Scalar& b) const {
     return sum([this, &b](Token x) { return above(x, b); });
@@ -187,6 +202,11 @@ class Rows {
     }
     std::stable_sort(order.begin(), order.end(), above);
     return {*this, order, undraftable};
+  }
+  /// Throws: std::logic_error. Not inlined, so that a check costs its caller one comparison.
+  [[noreturn, gnu::cold, gnu::noinline]] static void throw_outside(const char* call, int got, int end) {
+    throw std::logic_error(std::string("at.") + call + "(" + std::to_string(got) + "), expected 0 to " +
+                           std::to_string(end - 1));
   }
   static std::size_t index(Token x) { return static_cast<std::size_t>(x); }
   const std::vector<Scalar>& row_of(int k) const {

@@ -104,6 +104,24 @@ struct Throws {
     throw std::runtime_error("trouble of its own");
   }
 };
+/// Reads a second draft also where there is one.
+struct ReadsTwoDrafts {
+  static constexpr Info info = named("reads_two_drafts");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    const Token last = at.draft(1);
+    return random.flip(at.target(last), at.proposal(last)) ? accepted(last, 1) : random.emit(at.residual(at.one()));
+  }
+};
+/// Reads the probability of the token after the largest.
+struct ReadsBeyondVocabulary {
+  static constexpr Info info = named("reads_beyond_vocabulary");
+  template <Position P, RandomSource R>
+  Verdict verify(const P& at, R& random) const {
+    return random.flip(at.target(at.vocabulary()), at.one()) ? accepted(at.draft(0), 0)
+                                                             : random.emit(at.residual(at.zero()));
+  }
+};
 
 /// Exact, but it reports draft 0 as accepted although the emitted token is drawn from p, independent of the drafts.
 struct FlagAlways {

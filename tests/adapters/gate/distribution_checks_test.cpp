@@ -253,6 +253,41 @@ TEST(DistributionChecks, DeviationThatRoundingExplainsHolds) {
   }
 }
 
+/// Returns rejection sampling that accepts too seldom: by `small` of p on two tokens, by `large` on more.
+InProcess::Body accepts_less(double small, double large) {
+  return [=](const Input& input, TapeDraws& draws) {
+    RejectionSampling sampling;
+    const double kept = 1 - (input.p.front().size() <= 2 ? small : large);
+    sampling.accepts = [kept](double u, double p, double q) { return u * q < p * kept; };
+    return sampling(input, draws);
+  };
+}
+
+TEST(DistributionChecks, ALargeDepartureIsShownInPlaceOfALittleOne) {
+  const DistributionChecks checks = distributions_of(accepts_less(0x1p-12, 0.5));
+  const Finding& finding = finding_of(checks.findings, "exact_distribution");
+  EXPECT_EQ(finding.status, Status::failed);
+  EXPECT_EQ(PathInstance::parse(finding.instance).vocabulary(), 3) << finding.instance;
+  EXPECT_LT(checks.calls, 100'000u) << "to confirm a departure of 2^-13 takes 42 2^13 predictions";
+  // A little departure everywhere is confirmed after all other instances.
+  const DistributionChecks little = distributions_of(accepts_less(0x1p-9, 0x1p-9));
+  EXPECT_EQ(finding_of(little.findings, "exact_distribution").status, Status::failed);
+}
+
+TEST(DistributionChecks, ALittleDepartureThatIsNotConfirmedIsUndecided) {
+  std::atomic<bool> stop = false;
+  int calls = 0;
+  InProcess program([&](const Input& input, TapeDraws& draws) {
+    if (++calls == 50'000) stop = true;
+    return accepts_less(0x1p-12, 0x1p-12)(input, draws);
+  });
+  const DistributionChecks checks = check_distributions(program, {.name = "chain"}, {.stop = &stop});
+  const Finding& finding = finding_of(checks.findings, "exact_distribution");
+  EXPECT_EQ(finding.status, Status::undecided);
+  expect_words(finding.evidence, " from the target was not confirmed$");
+  EXPECT_FALSE(finding.instance.empty());
+}
+
 TEST(DistributionChecks, AWrongDistributionIsFoundBesideRowsThatFail) {
   const DistributionChecks checks = distributions_of([](const Input& input, TapeDraws& draws) {
     if (draws.coin() < 1. / 64) throw StopRun{RowStatus::failed, "OSError: no file"};

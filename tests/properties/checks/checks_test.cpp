@@ -180,6 +180,18 @@ TEST(Properties, AnExceptionIsAViolation) {
   EXPECT_EQ(finding_of(proof, "exact_distribution")->evidence, "trouble of its own");
 }
 
+TEST(Properties, ReadingWhatThePositionDoesNotHaveIsAViolation) {
+  const auto evidence = [](const Proof& proof) {
+    expect_failed(proof, "exact_distribution");
+    return finding_of(proof, "exact_distribution")->evidence;
+  };
+  EXPECT_EQ(evidence(proof_of<ReadsTwoDrafts>()),
+            "at.draft(1) of a position with 1 draft; a verifier that requires more has Info::fewest_drafts");
+  const std::string beyond = evidence(proof_of<ReadsBeyondVocabulary>());
+  EXPECT_EQ(beyond.rfind("at.target(", 0), 0u) << beyond;
+  EXPECT_NE(beyond.find(", expected 0 to "), std::string::npos) << beyond;
+}
+
 TEST(Properties, AGridThatIsNotWalkedWholeIsUndecided) {
   const auto grid_of = [](std::uint64_t leaves) {
     return prove_on(*registry().verifier("single_draft"), *registry().drafter("iid"),
