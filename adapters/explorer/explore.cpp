@@ -111,6 +111,7 @@ class Exploration {
   void run_batch() {
     constexpr std::size_t most = 1 << 16;  // most calls in a batch, to bound the memory of tapes and logs
     const std::size_t count = std::min(entries_.size(), most);
+    if (options_.stop && options_.stop->load(std::memory_order_relaxed)) throw ProgramSilent("stopped");
     if (calls_.size() < count) {
       calls_.resize(count);
       runs_.resize(count);

@@ -14,6 +14,7 @@
 // predictions are uniformly random; if a mass m of the tree is wrong, n of these miss it with probability (1 - m)^n.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,15 +34,16 @@ struct ExploreOptions {
   int dtype_bits = 24;    ///< significand of the numbers that the program computes in, for ProgramDistribution::limit
   int predictions = 256;  ///< predictions that must be right in a row
   int even_points = 8;    ///< parts of a grid whose ends are always tested
-  int most_witnesses = 64;           ///< most witnesses of an input
-  std::size_t most_calls = 20000;    ///< calls for an input's tree; predictions may take 4 * predictions more
-  std::size_t most_branches = 4096;  ///< most branches of one draw
-  int most_places = 512;             ///< places of a tape; branches that draw more are unexplored
-  double least_mass = 0x1p-60;       ///< branches below it are unexplored
-  int repeat_every = 16;             ///< one call in this many is repeated, in another order; 0: none
-  bool keep_stretches = false;       ///< report all stretches of coins, not only the edges
-  std::uint64_t seed = 1;            ///< seed of witnesses and predictions
-  std::vector<double> thresholds{};  ///< thresholds to test beside those of suggested_points.hpp
+  int most_witnesses = 64;                  ///< most witnesses of an input
+  std::size_t most_calls = 20000;           ///< calls for an input's tree; predictions may take 4 * predictions more
+  std::size_t most_branches = 4096;         ///< most branches of one draw
+  int most_places = 512;                    ///< places of a tape; branches that draw more are unexplored
+  double least_mass = 0x1p-60;              ///< branches below it are unexplored
+  int repeat_every = 16;                    ///< one call in this many is repeated, in another order; 0: none
+  bool keep_stretches = false;              ///< report all stretches of coins, not only the edges
+  std::uint64_t seed = 1;                   ///< seed of witnesses and predictions
+  std::vector<double> thresholds{};         ///< thresholds to test beside those of suggested_points.hpp
+  const std::atomic<bool>* stop = nullptr;  ///< if true, no further batch is run, as if the program stopped answering
 };
 
 // The distribution that a program realises on one input, and how far it can be trusted.

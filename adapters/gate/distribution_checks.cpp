@@ -132,9 +132,10 @@ class Checker {
     std::vector<std::optional<Case>> failing(names.size());
     std::vector<Answer> violation(names.size());
     std::string undecided, undecided_on, unjudged, note;
-    int unfinished = 0, unanswered = 0, drafts = 0;
-    std::uint64_t spent = 0;        // calls on undecided instances
-    bool answered = !shrinks_them;  // a replay reports results even if every row fails
+    int unfinished = 0, unanswered = 0;
+    std::pair<int, int> drafts{0, 0};  // in the direction of K and of L
+    std::uint64_t spent = 0;           // calls on undecided instances
+    bool answered = !shrinks_them;     // a replay reports results even if every row fails
     std::optional<Finding> lost;
     std::string silent;
     std::vector<std::pair<double, Case>> postponed;  // with their departures
@@ -159,7 +160,7 @@ class Checker {
         return true;
       }
       ++result.instances;
-      drafts = std::max(drafts, drafts_of(instance));
+      drafts = {std::max(drafts.first, shape_of(instance).first), std::max(drafts.second, shape_of(instance).second)};
       result.predictions += answers.predictions;
       if (answers.undecided) {
         ++unfinished, spent += answers.calls;
@@ -221,7 +222,9 @@ class Checker {
           replay = options_.again;
         }
       } else if (!silent.empty()) {
-        answer = Answer::undecided(silent);
+        const bool departs = i == distribution_check::exact_distribution && !postponed.empty();
+        answer = Answer::undecided(departs ? undecided : silent);
+        if (departs) on = undecided_on;
       } else {
         // An unexplored part of a distribution may emit anything, so the checks stay undecided, except `function`,
         // which compares calls.
@@ -288,6 +291,7 @@ class Checker {
  private:
   ExploreOptions exploration() const {
     ExploreOptions explore = exploration_of(declaration_, options_.explore);
+    explore.stop = options_.stop;
     explore.keep_stretches = true;  // the evidence names the draws that lead to an outcome, from the stretches
     return explore;
   }
@@ -312,31 +316,37 @@ class Checker {
     }
   }
 
-  /// Returns the number of drafts of a position, or of a path.
-  static int drafts_of(const Instance& instance) { return instance.drafts; }
-  static int drafts_of(const PathInstance& instance) { return instance.shape.length; }
-  std::string drafts_text(int drafts) const {
-    return fmt::format("{} draft{}{}", drafts, drafts == 1 ? "" : "s",
-                       declaration_.level == Level::tree ? " a path" : "");
+  /// Returns the number of drafts of a position and 1, or of paths and of drafts in a path.
+  static std::pair<int, int> shape_of(const Instance& instance) { return {instance.drafts, 1}; }
+  static std::pair<int, int> shape_of(const PathInstance& instance) {
+    return {instance.shape.drafts, instance.shape.length};
+  }
+  std::string drafts_text(const std::pair<int, int>& drafts) const {
+    const int most = declaration_.level == Level::position ? drafts.first : drafts.second;
+    const std::string text = fmt::format("{} draft{}", most, most == 1 ? "" : "s");
+    return declaration_.level == Level::tree ? fmt::format("K = {} and {} a path", drafts.first, text) : text;
   }
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
-  /// Returns the smallest instance found that fails the check too, and of exact_distribution by a large departure if
-  /// that of `answers` is large.
-  /// Sets `answers` to the answers on it, with the calls of all tries added. Requests of smaller instances have
+  /// Returns the smallest instance found that fails the check too. Sets `answers` to the answers on it, with the calls of all tries added. Requests of smaller instances have
   /// temperature 0 if those of `one` have it.
   Shrunk<I> shrunk(const Case& one, std::size_t check, Answers& answers) const {
     bool lost = false;  // the program has ended; the results so far are kept
     std::uint64_t calls = answers.calls;
-    const bool by_much = check == distribution_check::exact_distribution && !departs_little(answers);
+    // Of exact_distribution a smaller instance must not show a much smaller departure, because rounding could be
+    // thought to explain that.
+    const auto too_small = [check, departure = answers.departure()](const Answers& here) {
+      return check == distribution_check::exact_distribution &&
+             here.departure() < std::min(small_departure, departure / 4);
+    };
     const ShrinkOptions search{.next = ShrinkOptions::Next::same_step, .stopped = [&] { return lost || stopped(); }};
     Shrunk<I> found = shrink(one.instance, search, [&](const I& candidate) {
       if (!takes(declaration_, candidate)) return false;
       try {
         Answers here = ask({candidate, one.zero}, exploration().predictions / few);
         calls += here.calls;
-        if (!here.failed[check] || (by_much && departs_little(here))) return false;
+        if (!here.failed[check] || too_small(here)) return false;
         answers = std::move(here);
         return true;
       } catch (const AdapterError&) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <istream>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -123,6 +124,20 @@ class Reader {
     return result;
   }
 
+  /// Returns the rows of probabilities. A rounded row of a half format has a sum off 1 by 2^-8 at most, and a softmax in
+  /// float32 over 2^18 tokens by 2^-6.
+  std::vector<std::vector<double>> distributions(const Json& object, const char* field,
+                                                 std::size_t vocabulary) const {
+    constexpr double most_off = 0x1p-4;
+    auto result = rows(object, field, vocabulary);
+    for (std::size_t row = 0; row < result.size(); ++row) {
+      const double sum = std::accumulate(result[row].begin(), result[row].end(), 0.0);
+      if (!(std::abs(sum - 1) <= most_off))
+        refuse(field, fmt::format("a row with sum {:g}", sum), "probabilities with sum 1", row);
+    }
+    return result;
+  }
+
   void check_count(std::string_view field, std::size_t found, std::size_t wanted, std::string_view why) const {
     if (found != wanted) refuse(field, fmt::format("{} rows", found), fmt::format("{}, {}", wanted, why));
   }
@@ -138,7 +153,7 @@ class Reader {
       if (std::find(names.begin(), names.end(), name) == names.end())
         refuse({}, in_quotes(name), fmt::format("one of {}", fmt::join(names, ", ")));
     Input result;
-    result.p = rows(object, "p", 0);
+    result.p = distributions(object, "p", 0);
     if (result.p.empty()) refuse("p", "0 rows", "at least 1");
     const auto v = static_cast<std::int64_t>(result.p.front().size());
     if (const int most = declaration_.most_vocabulary; most > 0 && v > most)
@@ -155,7 +170,7 @@ class Reader {
               : fmt::format("at least {}, as the program declares", declaration_.fewest_drafts));
     check_count("p", result.p.size(), position ? 1 : n + 1,
                 position ? "at one position" : "one more than there are drafts");
-    result.q = rows(object, "q", result.p.front().size());
+    result.q = distributions(object, "q", result.p.front().size());
     if (!(position && result.q.size() == 1))
       check_count("q", result.q.size(), n, position ? "one for each draft, or 1" : "one for each draft");
     if (object.contains("legal")) {

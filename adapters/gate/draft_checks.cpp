@@ -127,7 +127,9 @@ class DraftChecks {
     }
     if (finding.status == Status::passed) {
       finding.evidence = fmt::format("e at most 10^{:.1f}", largest / std::log(10.0));
-      finding.sensitivity = sensitivity_of(distance, fmt::format(" in the drafts on one of {} rows", rows));
+      finding.sensitivity = sensitivity_of(
+          distance, fmt::format(" in {} on one of {} rows",
+                                drafts_ == 1 ? "the draft" : fmt::format("tuples of {} drafts", drafts_), rows));
     }
     return finding;
   }
@@ -244,8 +246,9 @@ std::vector<Finding> check_drafts(Served& program, const DraftCheckOptions& opti
   if (!drafter)
     throw AdapterError(
         fmt::format("distribution: got \"{}\", expected a draft sampling of one position", distribution));
-  constexpr int usual = 3;
-  int drafts = chain ? 1 : std::max(usual, declaration.fewest_drafts);
+  constexpr int usual = 3;  // more drafts have more tuples, on which the same number of draws shows less
+  int drafts =
+      chain ? 1 : std::max(options.drafts > usual_drafts ? options.drafts : usual, declaration.fewest_drafts);
   if (declaration.most_drafts > 0) drafts = std::min(drafts, declaration.most_drafts);
   if (drafter->info().most_drafts > 0) drafts = std::min(drafts, drafter->info().most_drafts);
   DraftChecks checks(program, *drafter, drafts, options);

@@ -10,7 +10,7 @@ namespace draftproof::adapters {
 
 namespace {
 
-constexpr int period = 20, equal_at = 3, short_at = 13, short_over_sum_at = 16;
+constexpr int period = 20, equal_at = 3, sure_at = 5, short_at = 13, short_over_sum_at = 16;
 constexpr std::uint64_t apart = 1 << 30;  // makes the random numbers distinct from those of generated instances
 
 WeightPair equal_rows(InstanceRng& dice, int turn) {
@@ -33,6 +33,26 @@ std::optional<WeightPair> short_rows(InstanceRng& dice, int turn, Dtype dtype, b
     return WeightPair{weights, {0, 0, 0, 1}};
   }
   return std::nullopt;
+}
+
+WeightPair sure_rows(InstanceRng& dice, int turn) {
+  WeightPair rows{{19, 1}, {99, 1}};
+  if (turn > 1) {
+    constexpr int sum = 200;
+    const int less = dice.between(2, sum / 4), least = dice.between(1, less - 1);  // p and q of the other tokens
+    rows = {{sum - less, less}, {sum - least, least}};
+    if (dice.chance(1, 2))
+      for (std::vector<int>* row : {&rows.target, &rows.proposal}) {
+        const int part = dice.between(0, row->back());
+        row->back() -= part;
+        row->push_back(part);
+      }
+    const auto y = static_cast<std::size_t>(dice.between(0, static_cast<int>(rows.target.size()) - 1));
+    std::swap(rows.target[0], rows.target[y]);
+    std::swap(rows.proposal[0], rows.proposal[y]);
+  }
+  if (turn % 2 == 1) std::swap(rows.target, rows.proposal);
+  return rows;
 }
 
 StoredFormat format_of(Dtype dtype) {
@@ -146,6 +166,8 @@ std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype) {
   InstanceRng dice(seed, apart + static_cast<std::uint64_t>(n));
   if (has_near_rows(n)) return near_rows(dice, n / near_every, dtype);
   if (n % period == equal_at) return EdgeRows{equal_rows(dice, turn)};
+  if (n % period == sure_at)
+    return EdgeRows{.rows = sure_rows(dice, turn), .most_drafts = turn % 4 == 3, .below_root = turn % 4 == 2};
   if (const int at = n % period; at == short_at || at == short_over_sum_at)
     if (auto rows = short_rows(dice, turn, dtype, at == short_over_sum_at)) return EdgeRows{std::move(*rows)};
   return std::nullopt;

@@ -1,10 +1,13 @@
-// Rows that random weights rarely give. These rows reveal bugs on the smallest and largest uniforms of a number grid.
+// Rows that random weights rarely give. Most of them reveal bugs on the smallest and largest uniforms of a number grid.
 //
 //   rows    target             proposal          reason
 //   equal   (0 b ..), p = q    bit for bit       a uniform of 1 rejects a draft, and the residual is zero
 //   short   (a b c 0)          (0 0 0 1) or      the running sum of p ends below 1 in the program's format: the
 //                              (a b c a+b+c)     largest uniforms are beyond the last cell. In every second instance
 //                                                p is first divided by its sum
+//   sure    (19 1), or         (99 1), or        one token has more than 3/4 of p and of q: a rule for such tokens, such
+//           (a b c)            (d e f)           as to accept every draft of p > 0.9, shows on no other rows. In every
+//                              and reversed      second pair q is above p on that token, in the others p
 //   near    (0 1), or          (1 n), or         after rounding to the type, p is below q on some tokens, and above
 //           (n a b), or        (n-1 a b), or     it on no token or on one token by a unit in the last place: a draft
 //           n u + a            (n - 1) u + a     is rejected, and the residual is zero or a unit
@@ -45,7 +48,7 @@ struct EdgeRows {
   bool below_root = false;   ///< in a path or tree: whether these are the rows after a first draft
 };
 
-/// Returns the rows of the n-th instance of a seed if it has equal, short or near rows: one instance in four.
+/// Returns the rows of the n-th instance of a seed if it has equal, short, sure or near rows: three instances in ten.
 /// Cost: up to some thousand sums of three numbers, or near rows of some ten thousand n.
 std::optional<EdgeRows> edge_rows(std::uint64_t seed, int n, Dtype dtype);
 
@@ -56,8 +59,8 @@ std::optional<EdgeRows> edge_rows(const Declaration& declaration, std::uint64_t 
 inline constexpr int near_every = 10, near_at = 8;
 constexpr bool has_near_rows(int n) { return n % near_every == near_at; }
 
-/// Returns the number of the n-th instance among those without equal or short rows. Some of these have near rows
-/// instead.
+/// Returns the number of the n-th instance among those without equal or short rows. Some of these have sure or near
+/// rows instead.
 int number_without_edges(int n);
 
 /// Whether the running sum of the probabilities, rounded to T, ends below 1; if `normalised`, after division by their

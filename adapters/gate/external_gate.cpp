@@ -31,9 +31,6 @@ namespace draftproof::adapters {
 
 namespace {
 
-/// Vocabulary of the sampled tier if no source is named: small, because every trial sends its rows through the adapter.
-constexpr int usual_vocabulary = 1024;
-
 /// Returns the limits of an exploration with this many predictions. If the predictions are few, most calls would go
 /// into building the tree of draws, so fewer evenly spaced values of each draw are tested; the predictions test other
 /// values in any case. A program that never stops drawing is also given up after fewer draws.
@@ -395,7 +392,8 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
                                 .log2_kept = log2_long,
                                 .alpha = alpha,
                                 .seed = options.seed,
-                                .adapter = adapter_}));
+                                .adapter = adapter_,
+                                .drafts = options.drafts}));
   if (declaration.has("generate"))
     add(check_text(*served_, {.log2_tokens = options.profile.adapter_log2_tokens,
                               .alpha = alpha,

@@ -2,6 +2,7 @@
 #include <draftproof/properties/statistics/log_mean_exp.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -200,22 +201,22 @@ const ServedBatch& TreeBatch::packed() {
 
 namespace {
 
-constexpr int usual_path_vocabulary = 1024, usual_positions = 4;
+constexpr int usual_positions = 4;
 constexpr std::size_t most_bytes_drafted = 16u << 20;  // most bytes of rows in a batch, as for trials of one position
 
 /// The trials of a program, in batches.
 class PathTrials {
  public:
-  PathTrials(Served& program, const TreeShape& shape, const PathSource& source, std::uint64_t seed)
+  PathTrials(Served& program, const std::vector<TreeShape>& shapes, const PathSource& source, std::uint64_t seed)
       : program_{program},
         drafter_{tree_sampling(path_sampling(program.declaration()))},
-        shape_{shape},
+        shapes_{shapes},
         conditionals_{source.open()},
         vocabulary_{source.vocabulary()},
         seed_{seed},
-        wanted_{shape.length + (program.declaration().stateful() ? 2 : 1)},
+        wanted_{longest_of(shapes) + (program.declaration().stateful() ? 2 : 1)},
         batch_{program.declaration()},
-        evidence_{*conditionals_, source.starts(), wanted_} {}
+        evidence_(shapes.size(), PathEvidence(*conditionals_, source.starts(), wanted_)) {}
 
   /// Runs trials `first` .. `first + count - 1`, until there is a fault.
   void run(std::uint64_t first, std::uint64_t count, const std::atomic<bool>* stop) {
@@ -237,7 +238,15 @@ class PathTrials {
   }
 
   std::uint64_t trials() const { return trials_; }
-  const PathEvidence& evidence() const { return evidence_; }
+  /// Returns log e of all trials. Trials of each shape are evidence of their own, because a bug may emit a token too
+  /// often in one shape and too seldom in the other; the mean of their e-values is an e-value.
+  double log_e() const {
+    std::vector<double> logs;
+    for (const PathEvidence& one : evidence_) logs.push_back(one.log_e());
+    return log_mean_exp(logs);
+  }
+  /// Describes the bet with the most evidence.
+  std::string worst() const { return std::ranges::max_element(evidence_, {}, &PathEvidence::log_e)->worst(); }
   /// Returns the first fault: a row without an answer, or with more tokens than a path can give. Empty if there is
   /// none.
   const std::string& fault() const { return fault_; }
@@ -258,7 +267,7 @@ class PathTrials {
     const auto seed = static_cast<std::int64_t>(philox_pair(seed_, one.trial, one.calls, purpose).first >> 1);
     Philox draft(0, static_cast<std::uint64_t>(seed), Philox::Role::draft);
     tree_.clear(one.context);
-    drafter_.draw(*conditionals_, shape_, draft, tree_);
+    drafter_.draw(*conditionals_, shape_of(one.trial), draft, tree_);
     const auto entries = static_cast<int>(tree_.all_draws().size());
     const bool full =
         batch_.rows() == declaration.most_rows || batch_.bytes_with(entries, vocabulary_) > most_bytes_drafted;
@@ -279,7 +288,8 @@ class PathTrials {
     const auto i = static_cast<std::size_t>(row);
     Trial& one = asked_[i];
     const auto tokens = std::as_const(result_).tokens.begin() + std::ptrdiff_t{row} * result_.tokens_a_row;
-    if (result_.status[i] != 0 || result_.counts[i] < 1 || result_.counts[i] > shape_.length + 1) {
+    const int most = shape_of(one.trial).length + 1;
+    if (result_.status[i] != 0 || result_.counts[i] < 1 || result_.counts[i] > most) {
       const auto message = result_.messages.find(row);
       const Outcome outcome{.status = static_cast<RowStatus>(result_.status[i]),
                             .message = message == result_.messages.end() ? "" : message->second};
@@ -288,13 +298,12 @@ class PathTrials {
         throw ProgramFails(program_.declaration().name, one_line(outcome.message));
       if (fault_.empty())
         fault_ = outcome.status == RowStatus::ok
-                     ? fmt::format("trial {}: got {} tokens, expected 1 to {}", one.trial, result_.counts[i],
-                                   shape_.length + 1)
+                     ? fmt::format("trial {}: got {} tokens, expected 1 to {}", one.trial, result_.counts[i], most)
                      : fmt::format("trial {} has no answer: {}", one.trial, outcome_text(outcome));
       return;
     }
     for (int n = 0; n < result_.counts[i] && one.tokens < wanted_; ++n) {
-      evidence_.add(one.tokens++, one.context, tokens[n]);
+      evidence_[which(one.trial)].add(one.tokens++, one.context, tokens[n]);
       one.context = conditionals_->next(one.context, tokens[n]);
     }
     if (program_.declaration().stateful() && one.tokens < wanted_) {
@@ -309,7 +318,15 @@ class PathTrials {
 
   Served& program_;
   const AnyTreeDrafter& drafter_;
-  TreeShape shape_;
+  /// Returns the index of a trial's shape. Shapes change after each 256 trials, because a program may take only equal lengths in a
+  /// batch.
+  std::size_t which(std::uint64_t trial) const { return shapes_.size() > 1 && (trial >> 8) % 4 == 3 ? 1 : 0; }
+  const TreeShape& shape_of(std::uint64_t trial) const { return shapes_[which(trial)]; }
+  static int longest_of(const std::vector<TreeShape>& shapes) {
+    return std::ranges::max(shapes, {}, &TreeShape::length).length;
+  }
+
+  std::vector<TreeShape> shapes_;
   std::unique_ptr<StepContexts> conditionals_;
   int vocabulary_;
   std::uint64_t seed_;
@@ -318,7 +335,7 @@ class PathTrials {
   TreeBatch batch_;
   std::vector<Trial> asked_, going_on_;  ///< trials in the batch; trials that need another call
   ServedResult result_;
-  PathEvidence evidence_;
+  std::vector<PathEvidence> evidence_;  ///< one for each shape
   std::uint64_t trials_ = 0;
   int failed_ = 0;  ///< number of failed rows; trials end at the first fault
   std::string fault_;
@@ -355,14 +372,14 @@ std::string source_of(const Declaration& declaration, const PathCheckOptions& op
   if (!options.source.empty()) return options.source;
   const int most = declaration.most_vocabulary;
   return fmt::format("{},positions={}",
-                     standard_source(most > 0 ? std::min(most, usual_path_vocabulary) : usual_path_vocabulary, 1),
+                     standard_source(most > 0 ? std::min(most, usual_vocabulary) : usual_vocabulary, 1),
                      usual_positions);
 }
 
 }  // namespace
 
 std::optional<TreeShape> shape_of_trials(const Declaration& declaration, int drafts) {
-  constexpr int usual_entries = 8, longest = 3;
+  const int longest = std::clamp(drafts - 1, 3, max_path_length), usual_entries = std::max(8, 2 * longest);
   const int fewest = std::max(1, declaration.fewest_drafts);
   const int most = declaration.most_drafts > 0 ? declaration.most_drafts : std::max(usual_entries, fewest);
   if (fewest > most || fewest > max_path_length) return std::nullopt;
@@ -377,18 +394,37 @@ std::optional<TreeShape> shape_of_trials(const Declaration& declaration, int dra
   shapes.push_back({.drafts = 1, .length = fewest});
   if (distribution.fixed) shapes = {{.drafts = std::clamp(2 * longest, fewest, most), .length = longest}};
   for (const TreeShape& shape : shapes)
-    if (const int entries = most_entries(shape, usual_path_vocabulary, distribution);
-        entries >= fewest && entries <= most)
+    if (const int entries = most_entries(shape, usual_vocabulary, distribution); entries >= fewest && entries <= most)
       return shape;
+  return std::nullopt;
+}
+
+std::optional<TreeShape> other_shape_of_trials(const Declaration& declaration, int drafts) {
+  const TreeShape usual = shape_of_trials(declaration, drafts).value();
+  const int fewest = std::max(1, declaration.fewest_drafts);
+  const int most = declaration.most_drafts > 0 ? declaration.most_drafts : std::max({8, 2 * drafts, fewest});
+  if (declaration.level == Level::chain) {
+    const int length = std::clamp(2 * drafts, fewest, std::min(most, max_path_length));
+    return length > usual.length ? std::optional(TreeShape{.drafts = 1, .length = length}) : std::nullopt;
+  }
+  const TreeDrafterInfo& distribution = tree_sampling(declaration.draft_sampling).info();
+  if (distribution.fixed || drafts == 1) return std::nullopt;
+  for (int children = std::min(drafts, max_drafts); children > usual.drafts; --children) {
+    const TreeShape shape{.drafts = children, .length = 1};
+    const int entries = most_entries(shape, usual_vocabulary, distribution);
+    if (entries >= fewest && entries <= most) return shape;
+  }
   return std::nullopt;
 }
 
 Finding check_paths(Served& program, const PathCheckOptions& options) {
   const Declaration& declaration = program.declaration();
   const TreeShape shape = shape_of_trials(declaration, options.drafts).value();
+  std::vector<TreeShape> shapes{shape};
+  if (const auto other = other_shape_of_trials(declaration, options.drafts)) shapes.push_back(*other);
   const std::string spec = source_of(declaration, options);
   const auto source = make_model_of(Source::open(spec, {.seed = options.seed}));
-  PathTrials trials(program, shape, *source, options.seed);
+  PathTrials trials(program, shapes, *source, options.seed);
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
   const auto budget = trials_within(declaration, shape, source->vocabulary(), options.log2_trials);
   constexpr std::uint64_t first_batch = 4096;
@@ -399,13 +435,17 @@ Finding check_paths(Served& program, const PathCheckOptions& options) {
     trials.run(trials.trials(), planned, options.stop);
     stopped = trials.trials() < schedule.exposure() + planned;
     if (stopped || !trials.fault().empty()) break;
-    log_e = trials.evidence().log_e();
+    log_e = trials.log_e();
     schedule.observe(log_e);
     if (options.progress) options.progress(trials.trials());
   }
+  std::vector<std::string> sizes;
+  for (const TreeShape& one : shapes)
+    sizes.push_back(declaration.level == Level::chain ? fmt::format("{}", one.length)
+                                                      : fmt::format("K = {}, L = {}", one.drafts, one.length));
   const std::string drafts = declaration.level == Level::chain
-                                 ? fmt::format("a path of {} drafts", shape.length)
-                                 : fmt::format("trees, K = {}, L = {}", shape.drafts, shape.length);
+                                 ? fmt::format("a path of {} drafts", fmt::join(sizes, " or "))
+                                 : fmt::format("trees, {}", fmt::join(sizes, " or "));
   Finding finding = finding_of(fmt::format("distribution of {} at V = {}", drafts, source->vocabulary()),
                                Tier::sampled, Answer::passed(), trials.trials());
   if (!trials.fault().empty()) {
@@ -413,16 +453,16 @@ Finding check_paths(Served& program, const PathCheckOptions& options) {
     finding.evidence = trials.fault();
   } else {
     finding.evidence = std::isinf(log_e) ? fmt::format("proof after {} trials: a token with p = 0; {}",
-                                                       trials.trials(), trials.evidence().worst())
+                                                       trials.trials(), trials.worst())
                                          : fmt::format("e = 10^{:.1f} ({}) after {} trials", log_e / std::log(10.0),
                                                        name(schedule.state()), trials.trials());
     if (schedule.state() == GateState::failed) finding.status = Status::failed;
     if (stopped || schedule.undecided()) finding.status = Status::undecided;
     if (finding.status == Status::passed && !declaration.stateful())
       finding.sensitivity =
-          sensitivity_of(token_distance(*source, trials.trials(), threshold), " in the tokens after one context");
-    if (schedule.state() != GateState::ok && !std::isinf(log_e))
-      finding.evidence += "; most by " + trials.evidence().worst();
+          sensitivity_of(token_distance(*source, trials.trials(), threshold),
+                         fmt::format(" in the tokens after one context at V = {}", source->vocabulary()));
+    if (schedule.state() != GateState::ok && !std::isinf(log_e)) finding.evidence += "; most by " + trials.worst();
   }
   if (finding.status != Status::passed)
     finding.replay = replay_line("check", "",

@@ -3,7 +3,9 @@
 //
 //   model   the rows of a source as contexts; after context c a token leads to a context by its hash
 //   trial   one tree and one decision on it; for a program with state, as many calls as give L + 2 tokens
-//   trees   chains: L drafts. Trees: K = 2 paths or children and L = 3, fewer if the program takes fewer entries
+//   trees   `drafts` is n, by default 4. Chains: n drafts. Trees: K = 2 paths or children and L = n - 1, at least 3;
+//           fewer if the program takes fewer entries. One trial in four has another shape: a chain of 2 n drafts, or a
+//           tree of K = n children with L = 1, because a bug may need more drafts or more siblings
 //
 // Cost: the rows of all trials pass through the adapter, at most 1/2 MiB per planned trial. Large vocabularies
 // therefore have fewer trials: V = 262,144 has 1/10 to 1/30 of the usual number.
@@ -144,7 +146,7 @@ struct PathCheckOptions {
   /// Base-2 logarithm of the planned trials at the usual sizes. While the evidence is suspicious, more trials run, up
   /// to 16 times the planned number.
   double log2_trials = 16;
-  int drafts = 4;       ///< drafts of a chain; if 1, trees have one path
+  int drafts = 4;       ///< drafts of a chain; children of the wide trees; if 1, trees have one path
   double alpha = 1e-9;  ///< probability of a false alarm
   std::uint64_t seed = 1;
   /// The source of the rows that trials use. If empty, trials use the standard source: four positions of V = 1024, or
@@ -155,9 +157,13 @@ struct PathCheckOptions {
   std::function<void(std::uint64_t trials)> progress{};
 };
 
-/// Returns the shape of the trees of trials, or nothing if the program takes no such tree.
+/// Returns the shape of most trees of trials, or nothing if the program takes no such tree.
 /// Throws: AdapterError if the declared draft sampling does not draw trees.
 std::optional<TreeShape> shape_of_trials(const Declaration& declaration, int drafts);
+
+/// Returns the shape of the other trees of trials, or nothing if the program takes no such tree. Requires: the program
+/// takes trees of shape_of_trials().
+std::optional<TreeShape> other_shape_of_trials(const Declaration& declaration, int drafts);
 
 /// Requires a program of chains or trees that is seeded or opaque, and that takes shape_of_trials().
 /// Throws: AdapterError; InputError for a source that cannot be read.

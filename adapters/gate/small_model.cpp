@@ -509,7 +509,7 @@ PathInstance external_path_instance(const Declaration& declaration, std::uint64_
   const int most_length = std::clamp(most, std::min(std::max(1, declaration.fewest_drafts), longest), longest);
   if (declaration.level == Level::tree) sizes = sizes_of(tree_sampling(declaration.draft_sampling).info());
   const bool drafts_inside = declaration.draft_sampling == every_prefix;  // one tree, whatever K is
-  sizes.most_drafts = declaration.level == Level::chain || drafts_inside ? 1 : 2;
+  sizes.most_drafts = declaration.level == Level::chain || drafts_inside ? 1 : std::clamp(most, 2, 3);
   sizes.most_trees = 64;
   const auto affordable = [&](const PathInstance& instance) {
     const int entries =

@@ -100,6 +100,9 @@ void check_instance(const Declaration& declaration, const std::string& text);
 /// Largest number of drafts of generated instances. Tuples of drafts have at most 3 unless the program requires more;
 /// paths of trees have at most 3.
 inline constexpr int usual_drafts = 4;
+/// Vocabulary of the sampled tier if no source is named: small, because every trial sends its rows through the adapter;
+/// a prime, because a kernel may lose the last block of a vocabulary that blocks do not divide.
+inline constexpr int usual_vocabulary = 1031;
 
 /// Returns the n-th instance of a seed for a program, small enough for calls to explore. `most` bounds the drafts of a
 /// tuple or path, unless the program requires more.

@@ -75,7 +75,6 @@ Finding finding_of(const SampledVerdict& verdict, const std::string& property) {
                         : verdict.undecided                                          ? Status::undecided
                                                                                      : Status::passed;
   Finding finding = finding_of(property, Tier::sampled, {status, evidence_text(verdict)}, verdict.trials);
-  if (status == Status::passed) finding.sensitivity = sensitivity_of(verdict.smallest_distance, " at one position");
   return finding;
 }
 
@@ -232,7 +231,10 @@ SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, con
   Finding finding = finding_of(
       verdict, fmt::format("distribution of {} at V = {}",
                            drafts == 1 ? "one draft" : fmt::format("{} drafts", drafts), table.vocabulary()));
-  if (finding.status != Status::passed)
+  if (finding.status == Status::passed)
+    finding.sensitivity =
+        sensitivity_of(verdict.smallest_distance, fmt::format(" at one position of V = {}", table.vocabulary()));
+  else
     finding.replay = replay_of(gate, drafter, spec, drafts, verdict.example, options);
   finding.device = place.device;
   sampled.finding = std::move(finding);

@@ -83,6 +83,23 @@ def test_tokens_without_probability_are_not_emitted(name, u):
         assert bool(((held > 0) | (result[0] < 0)).all())
 
 
+@pytest.mark.parametrize("name", [*CHAINS, *PATHS, *TREES])
+def test_drafts_without_either_probability_are_not_emitted(name):
+    p, q = torch.tensor([0.5, 0.5, 0.0]), torch.tensor([0.25, 0.75, 0.0])  # as rows in which p and q became 0
+    function = getattr(verifiers, name)
+    keywords = {"generator": torch.Generator().manual_seed(0)}
+    if name in PATHS:
+        rows, drafts = (200, 2), torch.full((200, 2, 1), 2)
+    else:
+        rows, drafts = (200,), torch.full((200, 1), 2)
+    if name in TREES:
+        keywords["parents"] = torch.tensor([-1])
+    if name == "univer":
+        keywords["fixed"] = torch.tensor([False])
+    tokens = function(p.expand(*rows, 2, 3), q.expand(*rows, 1, 3), drafts, **keywords)[0]
+    assert not bool((tokens[:, 0] == 2).any())
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_rows_do_not_disturb_each_other(name):
     function, p, q, drafts, keywords = call(name)
@@ -142,6 +159,22 @@ def test_no_drafts(name):
         (lambda p, q, d: {"temperature": 0.0, "logits": True}, "temperature: got 0.0, expected a number above 0"),
         (lambda p, q, d: {"lengths": torch.full((len(p),), 9)}, r"lengths\[0\]: got 9, expected 0 .. 3"),
         (lambda p, q, d: {"uniforms": torch.rand(2, 2)}, r"uniforms: got shape \(2, 2\), expected"),
+        (
+            lambda p, q, d: {"uniforms": torch.rand(2, 2), "generator": torch.Generator()},
+            "expected one source of random",
+        ),
+        (lambda p, q, d: {"uniforms": None, "generator": 7}, "generator: got int, expected a torch.Generator or None"),
+        (lambda p, q, d: {"p": p.tolist()}, "p: got list, expected a torch.Tensor"),
+        (lambda p, q, d: {"q": q.numpy()}, "q: got ndarray, expected a torch.Tensor"),
+        (lambda p, q, d: {"p": p.to_sparse()}, "p: layout: got torch.sparse_coo, expected torch.strided"),
+        (lambda p, q, d: {"q": q.to(torch.float8_e5m2)}, "q: dtype: got torch.float8_e5m2, expected float16, bfloat16"),
+        (lambda p, q, d: {"drafts": d.tolist()}, "drafts: got list, expected a torch.Tensor"),
+        (lambda p, q, d: {"lengths": [1] * len(p)}, "lengths: got list, expected a torch.Tensor"),
+        (
+            lambda p, q, d: {"lengths": torch.ones(len(p))},
+            "lengths: dtype: got torch.float32, expected an integer type",
+        ),
+        (lambda p, q, d: {"temperature": "1", "logits": True}, "temperature: got 1, expected a number above 0, or a"),
         (lambda p, q, d: {"uniforms": "ones"}, r"uniforms\[0, 0\]: got 1.0, expected a number of \[0, 1\)"),
     ],
 )

@@ -44,7 +44,9 @@ def verify_block(
     clipped = [torch.ones(b, dtype=torch.float64, device=device)]
     for i in range(n):
         product = clipped[i] * p_at[:, i]
-        clipped.append(torch.where(product < q_at[:, i], product / q_at[:, i], 1.0))
+        # If both are 0, q was rounded to 0, because the token was drafted; the target cannot emit it.
+        whole = (product > 0).double()
+        clipped.append(torch.where(product < q_at[:, i], product / q_at[:, i], whole))
     c = torch.stack(clipped, dim=1)
 
     def c_of(place: Tensor, rows: Tensor | None = None) -> Tensor:

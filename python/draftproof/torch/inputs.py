@@ -10,6 +10,8 @@ from torch import Tensor
 from .draws import Uniforms
 from .rows import Rows, Temperature
 
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
 
 @dataclass
 class Inputs:
@@ -42,10 +44,35 @@ class Options:
     uniforms: Tensor | None
     check: bool
 
+    def __post_init__(self) -> None:
+        """Raises: ValueError for a keyword of another type, or for both a generator and uniforms."""
+        want_tensors(
+            **{name: getattr(self, name) for name in ("lengths", "uniforms") if getattr(self, name) is not None}
+        )
+        source = self.generator
+        kind = type(source).__name__
+        want(source is None or isinstance(source, torch.Generator), "generator", kind, "a torch.Generator or None")
+        want(source is None or self.uniforms is None, "generator", "uniforms, too", "one source of random numbers")
+        if self.lengths is not None:
+            want_integers("lengths", self.lengths)
+
 
 def want(good: bool, place: str, found: object, wanted: object) -> None:
     if not good:
         raise ValueError(f"{place}: got {found}, expected {wanted}")
+
+
+def want_tensors(**values: object) -> None:
+    """Raises: ValueError unless every value is a dense tensor."""
+    for name, value in values.items():
+        want(isinstance(value, Tensor), name, type(value).__name__, "a torch.Tensor")
+        layout = value.layout  # type: ignore[attr-defined]
+        want(layout == torch.strided, f"{name}: layout", layout, torch.strided)
+
+
+def want_integers(name: str, values: Tensor) -> None:
+    whole = not (values.is_floating_point() or values.is_complex() or values.dtype == torch.bool)
+    want(whole, f"{name}: dtype", values.dtype, "an integer type")
 
 
 def want_rows(name: str, values: Tensor, shape: tuple[int | str, ...], device: torch.device) -> None:
@@ -53,7 +80,7 @@ def want_rows(name: str, values: Tensor, shape: tuple[int | str, ...], device: t
     given = tuple(values.shape)
     fits = len(given) == len(shape) and all(isinstance(b, str) or a == b for a, b in zip(given, shape, strict=True))
     want(fits, f"{name}: shape", given, "(" + ", ".join(map(str, shape)) + ")")
-    want(values.is_floating_point(), f"{name}: dtype", values.dtype, "a floating-point type")
+    want(values.dtype in FLOATS, f"{name}: dtype", values.dtype, "float16, bfloat16, float32 or float64")
     want(values.device == device, f"{name}: device", values.device, device)
     want(given[-1] > 0, f"{name}: vocabulary", given[-1], "at least 1")
 
@@ -66,7 +93,8 @@ def want_temperature(options_logits: bool, temperature: Temperature, batch: int)
         want(temperature.numel() in (1, batch), "temperature: shape", tuple(temperature.shape), f"() or ({batch},)")
         want(bool((temperature > 0).all()), "temperature", temperature.tolist(), "numbers above 0")
     else:
-        want(temperature > 0, "temperature", temperature, "a number above 0")
+        number = isinstance(temperature, (int, float)) and not isinstance(temperature, bool)
+        want(number and temperature > 0, "temperature", temperature, "a number above 0, or a tensor")
 
 
 def drafts_of(drafts: Tensor, shape: tuple[int | str, ...], vocabulary: int, given: Options) -> tuple[Tensor, Tensor]:
@@ -75,8 +103,7 @@ def drafts_of(drafts: Tensor, shape: tuple[int | str, ...], vocabulary: int, giv
         isinstance(b, str) or a == b for a, b in zip(drafts.shape, shape, strict=True)
     )
     want(fits, "drafts: shape", tuple(drafts.shape), "(" + ", ".join(map(str, shape)) + ")")
-    integral = not (drafts.is_floating_point() or drafts.is_complex() or drafts.dtype == torch.bool)
-    want(integral, "drafts: dtype", drafts.dtype, "an integer type")
+    want_integers("drafts", drafts)
     drafts = drafts.long()
     batch, n = drafts.shape[0], drafts.shape[-1]
     if given.lengths is None:
@@ -114,6 +141,7 @@ def inputs_of(p: Tensor, q: Tensor, drafts: Tensor, places: int, given: Options,
 
 def chain(p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> Inputs:
     """Returns the inputs of a chain: p [B, L + 1, V], q [B, L, V], drafts [B, L]; L + 1 random numbers a row."""
+    want_tensors(p=p, q=q, drafts=drafts)
     want_rows("p", p, ("B", "L + 1", "V"), p.device)
     b, n, v = p.shape[0], p.shape[1] - 1, p.shape[2]
     want(n >= 0, "p: rows", n + 1, "at least 1")
@@ -126,6 +154,7 @@ def chain(p: Tensor, q: Tensor, drafts: Tensor, given: Options) -> Inputs:
 
 def position(p: Tensor, q: Tensor, drafts: Tensor, more_places: int, given: Options) -> Inputs:
     """Returns the inputs of a position: p [B, V], q [B, V], drafts [B, K]; K + more_places random numbers a row."""
+    want_tensors(p=p, q=q, drafts=drafts)
     want_rows("p", p, ("B", "V"), p.device)
     b, v = p.shape
     want_rows("q", q, (b, v), p.device)

@@ -39,7 +39,7 @@ from draftproof.intercept._scalars import here
 from draftproof.intercept._torch_generators import default_of
 
 from . import kernel_library
-from .inputs import Options, drafts_of, want, want_rows, want_temperature
+from .inputs import Options, drafts_of, want, want_rows, want_temperature, want_tensors
 from .rows import Rows
 
 _ROWS = "str verifier, Tensor p, Tensor q, Tensor drafts, Tensor counts, bool logits, float temperature, bool check"
@@ -123,6 +123,7 @@ def verified(verifier: str, p: Tensor, q: Tensor, drafts: Tensor, given: Options
     ladders, which require a draft in each row.
     Raises: ValueError as the torch form does, with `check` also where a row has no token to be drawn.
     """
+    want_tensors(p=p, q=q, drafts=drafts)
     if p.device.type != "cuda" or operators() is None:
         return None
     kernel = kernel_library.kernels().get(verifier)

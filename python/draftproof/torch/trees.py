@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from .draws import Uniforms
-from .inputs import Options, drafts_of, want, want_rows, want_temperature
+from .inputs import Options, drafts_of, want, want_integers, want_rows, want_temperature, want_tensors
 from .rows import Rows
 
 
@@ -123,6 +123,7 @@ def tree_inputs(
 
     `drawn` [B, n]: drafts whose rows of q are read; by default all.
     """
+    want_tensors(p=p, q=q, drafts=drafts, parents=parents)
     want_rows("p", p, ("B", "n + 1", "V"), p.device)
     b, n, v = p.shape[0], p.shape[1] - 1, p.shape[2]
     want(n >= 0, "p: rows", n + 1, "at least 1")
@@ -132,8 +133,7 @@ def tree_inputs(
     tokens, lengths = drafts_of(drafts, (b, n), v, given)
     there = torch.arange(n, device=p.device) < lengths[:, None]
     parents = of_each_draft("parents", parents, tokens)
-    whole = not (parents.is_floating_point() or parents.is_complex() or parents.dtype == torch.bool)
-    want(whole, "parents: dtype", parents.dtype, "an integer type")
+    want_integers("parents", parents)
     place = torch.arange(n, device=p.device)
     if given.check:
         bad = (there & ((parents < -1) | (parents >= place))).nonzero()
@@ -163,6 +163,8 @@ def drafted_inputs(
 ) -> TreeInputs:
     """Returns the inputs of K paths, given as a tree if there are `parents`, else as separate paths. A row has
     1 + `more_places` n random numbers for a tree of n drafts, and 1 + `more_places` L for paths of L tokens."""
+    want_tensors(p=p, q=q, drafts=drafts)
+    want(drafts.dim() > 1, "drafts: shape", tuple(drafts.shape), "(B, n)" if parents is not None else "(B, K, L)")
     places = 1 + more_places * drafts.shape[-1]
     if parents is None:
         return path_inputs(p, q, drafts, places, given)

@@ -61,6 +61,8 @@ TEST(DistributionRequest, NamesThePlace) {
   refused(one("[[0.5, -0.5], [1, 0]]", q, "[1]"), "input 0: p, row 0, token 1: got -0.5, expected a finite number");
   refused(one(p, "[[0, null]]", "[1]"),
           "input 0: q, row 0, token 1: got null, expected a finite number, not negative");
+  refused(one("[[3, 5], [1, 0]]", q, "[1]"), "p, row 0: got a row with sum 8, expected probabilities with sum 1");
+  refused(one(p, "[[0, 0]]", "[1]"), "input 0: q, row 0: got a row with sum 0, expected probabilities with sum 1");
   refused(one(p, "[[0, \"x\"]]", "[1]"), "token 1: got \"x\"");
   refused(one(p, "[[0, 1e999]]", "[1]"), "no JSON");
   refused(one(p, q, "[2]"), "input 0: drafts, entry 0: got 2, expected 0 .. 1");

@@ -115,6 +115,12 @@ std::vector<Token> one_draft_repeated(std::span<const float> q, int drafts, Phil
   return std::vector<Token>(static_cast<std::size_t>(drafts), by_inversion(q, uniform(random)));
 }
 
+std::vector<Token> fourth_is_third(std::span<const float> q, int drafts, Philox& random) {
+  auto tokens = iid_drafts(q, drafts, random);
+  if (drafts > 3) tokens[3] = tokens[2];
+  return tokens;
+}
+
 /// Imitates drafts argmax q / clock whose clocks are 0 with probability 2^-25. A token with clock 0 wins, because q / 0
 /// is infinite or, if q is 0, NaN.
 std::vector<Token> clocks_that_can_be_zero(std::span<const float> q, int drafts, Philox& random) {
@@ -171,6 +177,8 @@ TEST(DraftChecks, WrongDraftersAreFoundByTheCheckThatNamesThem) {
            {"iid", one_draft_repeated, one_size, failed, any, ""},
            {"iid_paths", iid_drafts, few, passed, any, ""},
            {"iid_paths", one_draft_repeated, few, failed, any, ""},
+           {"iid", fourth_is_third, few, passed, any, ""},
+           {"iid", fourth_is_third, {.log2_small = 12, .log2_large = 10, .drafts = 5}, failed, any, ""},
            {"iid", race(false), large, any, passed, ""},
            {"iid", race(true), large, any, failed, ""},
            {"iid", ids_of_sixteen_bits, large, passed, failed, "at V = 32000, e = 10^"},

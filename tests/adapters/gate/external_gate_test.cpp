@@ -33,7 +33,7 @@ TEST(ExternalSampled, RightProgramsHold) {
       }
       EXPECT_EQ(checks, level == Level::chain
                             ? (std::vector<std::string>{"distribution of one draft at V = 32",
-                                                        "distribution of a path of 4 drafts at V = 32"})
+                                                        "distribution of a path of 4 or 8 drafts at V = 32"})
                             : (std::vector<std::string>{"distribution of 4 drafts at V = 32"}))
           << result.note;
       EXPECT_EQ(program->asked, std::set{randomness});

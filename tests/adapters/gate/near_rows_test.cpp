@@ -1,4 +1,4 @@
-// Rows next to p = q among the models of a program. Tests their shapes, and that a verifier which draws only from (p -
+// Rows next to p = q, and rows with one likely token, among the models of a program. Tests their shapes, and that a verifier which draws only from (p -
 // q)+ is refuted on them, in every type and at every level.
 #include <draftproof/adapters/gate/edge_rows.hpp>
 
@@ -151,6 +151,23 @@ TEST(TiedRows, RequestsDrawOnSomeRowsNextToEqualOnes) {
       }
     EXPECT_GT(drawn, near_ties / 3) << near_ties << " in " << to_text(dtype);
   }
+}
+
+TEST(SureRows, RefuteARuleForLikelyAndForUnlikelyTokens) {
+  for (const auto& [level, distribution] :
+       {std::pair{Level::position, "iid"}, {Level::chain, "iid"}, {Level::tree, "iid_paths"}})
+    for (const bool likely : {true, false}) {
+      SCOPED_TRACE(fmt::format("{}, {}", to_text(level), likely));
+      RejectionSampling sampling;
+      sampling.accepts = [likely](double u, double p, double q) {
+        return (likely ? p > 0.9 && q > 0.9 : q < 0.06) || u * q < p;
+      };
+      InProcess program(sampling);
+      const DistributionChecks checks =
+          check_distributions(program, {.name = "rejection", .level = level, .draft_sampling = distribution},
+                              {.instances = likely ? 20 : 60, .explore = {.predictions = 64}});
+      EXPECT_EQ(finding_of(checks.findings, "exact_distribution").status, Status::failed);
+    }
 }
 
 TEST(NearRows, RefuteAProgramThatDrawsFromNothing) {

@@ -140,9 +140,10 @@ TEST(PathChecks, ThePassedLineStatesTheDistanceThatIsFound) {
   };
   const Finding right = checked(0, 1);
   double distance = 0;
-  ASSERT_EQ(std::sscanf(right.sensitivity.c_str(),
-                        "a total variation of %lf in the tokens after one context, in about 99 of", &distance),
-            1)
+  ASSERT_EQ(
+      std::sscanf(right.sensitivity.c_str(),
+                  "a total variation of %lf in the tokens after one context at V = 32, in about 99 of", &distance),
+      1)
       << right.sensitivity;
   EXPECT_LT(distance, 0.33);
   // The total variation between the target and the uniform distribution is at least 1/3, because half of the target's
@@ -151,6 +152,36 @@ TEST(PathChecks, ThePassedLineStatesTheDistanceThatIsFound) {
   constexpr std::uint64_t seeds = 20;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) found += checked(3 * distance, seed).status == Status::failed;
   EXPECT_GE(found, 19);
+}
+
+/// Accepts the fifth draft of a chain, and the third child of the root, without a test.
+class WrongBeyond final : public Served {
+ public:
+  explicit WrongBeyond(const std::string& name) : inner_{serve_registered(name)} {}
+  const Declaration& declaration() const override { return inner_->declaration(); }
+  void verify(const ServedBatch& batch, ServedResult& result) override {
+    inner_->verify(batch, result);
+    for (int row = 0; row < batch.rows; ++row) {
+      const auto i = static_cast<std::size_t>(row), n = static_cast<std::size_t>(batch.drafts_a_row);
+      std::vector<Token> children;
+      if (declaration().level == Level::tree)
+        for (std::size_t k = 0; k < static_cast<std::size_t>(batch.lengths[i]); ++k)
+          if (batch.parents[i * n + k] < 0) children.push_back(batch.drafts[i * n + k]);
+      auto tokens = result.tokens_of(row);
+      if (children.empty() && result.counts[i] == 5 && batch.lengths[i] > 4) tokens[4] = batch.drafts[i * n + 4];
+      if (children.size() > 2 && result.counts[i] == 1) tokens[0] = children[2];
+    }
+  }
+
+ private:
+  std::unique_ptr<Served> inner_;
+};
+
+TEST(PathChecks, BugsOfMoreDraftsOrSiblingsAreFound) {
+  for (const char* name : {"block", "recursive_rejection_tree"}) {
+    WrongBeyond program(name);
+    EXPECT_EQ(trials_of(program, 16).status, Status::failed) << name;
+  }
 }
 
 TEST(PathChecks, BatchesOfEqualLengthsAndOfFewRows) {
@@ -186,7 +217,21 @@ TEST(PathChecks, TreesAreThoseThatTheProgramTakes) {
   EXPECT_EQ(shape("iid_paths", 1, 4), (TreeShape{.drafts = 2, .length = 2}));
   EXPECT_EQ(shape("without_replacement_tree", 1, 0), (TreeShape{.drafts = 2, .length = 2}));
   EXPECT_EQ(shape("top_k_tree", 1, 0)->drafts, 6);
+  EXPECT_EQ(shape("iid_paths", 1, 0, 6), (TreeShape{.drafts = 2, .length = 5}));
   EXPECT_FALSE(shape("iid_paths", 65, 0));
+  const auto other = [](const char* distribution, int most, int drafts = 4) {
+    const Level level = std::string_view(distribution) == "iid" ? Level::chain : Level::tree;
+    return other_shape_of_trials({.name = "any", .level = level, .draft_sampling = distribution, .most_drafts = most},
+                                 drafts);
+  };
+  EXPECT_EQ(other("iid", 0), (TreeShape{.drafts = 1, .length = 8}));
+  EXPECT_EQ(other("iid", 5), (TreeShape{.drafts = 1, .length = 5}));
+  EXPECT_FALSE(other("iid", 4));
+  EXPECT_EQ(other("iid_paths", 0), (TreeShape{.drafts = 4, .length = 1}));
+  EXPECT_EQ(other("iid_paths", 0, 6), (TreeShape{.drafts = 6, .length = 1}));
+  EXPECT_EQ(other("without_replacement_tree", 3), (TreeShape{.drafts = 3, .length = 1}));
+  EXPECT_FALSE(other("iid_paths", 2));
+  EXPECT_FALSE(other("top_k_tree", 0));
   EXPECT_THROW(shape("mine", 1, 0), AdapterError);
 }
 

@@ -246,7 +246,7 @@ TEST(ExternalInstances, HaveTheSizesThatCallsCanExplore) {
   };
   for (const auto& [level, distribution, drafts, lengths] : {Sizes{Level::position, "iid", {1, 2, 3}, {}},
                                                              {Level::chain, "iid", {1}, {1, 2, 3, 4}},
-                                                             {Level::tree, "iid_paths", {1, 2}, {1, 2, 3}}}) {
+                                                             {Level::tree, "iid_paths", {1, 2, 3}, {1, 2, 3}}}) {
     const Generated seen = generated({.name = "any", .level = level, .draft_sampling = distribution});
     EXPECT_EQ(seen.vocabularies, (std::set{2, 3, 4}));
     EXPECT_EQ(seen.drafts, drafts);

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..draws import Uniforms
-from ..inputs import want, want_rows, want_temperature
+from ..inputs import Options, want, want_rows, want_temperature, want_tensors
 from ..rows import Rows, Temperature
 
 
@@ -43,6 +43,8 @@ def draft_gumbel_top_k(
     Cost: V random numbers a row, and a selection of the k least.
     Source: Kool et al. 2019, arXiv:1903.06059, section 2.3; the race is Efraimidis and Spirakis 2006, algorithm A.
     """
+    Options(None, logits, temperature, generator, uniforms, check)  # checks their types
+    want_tensors(q=q)
     want_rows("q", q, ("B", "V"), q.device)
     want_temperature(logits, temperature, len(q))
     want(0 <= k <= q.shape[1], "k", k, f"0 .. {q.shape[1]}")

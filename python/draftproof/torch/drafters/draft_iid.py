@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ..draws import Uniforms, inverse
-from ..inputs import want, want_rows, want_temperature
+from ..inputs import Options, want, want_rows, want_temperature, want_tensors
 from ..rows import Rows, Temperature
 
 
@@ -40,6 +40,8 @@ def draft_iid(
     Cost: one pass over q; O(k sqrt V) a row for the draws.
     Source: inversion, Devroye 1986, Non-Uniform Random Variate Generation, chapter III.2.
     """
+    Options(None, logits, temperature, generator, uniforms, check)  # checks their types
+    want_tensors(q=q)
     want_rows("q", q, ("B", "V"), q.device)
     want_temperature(logits, temperature, len(q))
     want(k >= 0, "k", k, "0 or more")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from ..inputs import Options, position, want
+from ..inputs import Options, position, want, want_tensors
 from ..kernels import verified
 from ..ladder_choice import choose, number_distribution, verify_selected
 from ..ladder_plan import plan
@@ -66,6 +66,7 @@ def ladder(
     given = Options(lengths, logits, temperature, generator, uniforms, check)
     if buckets is None and (found := verified("ladder", p, q, drafts, given)) is not None:
         return found
+    want_tensors(drafts=drafts)
     at = position(p, q, drafts, 4 - drafts.shape[-1], given)
     made = plan(at.p.single(), at.q.single(), number_distribution(at.lengths, drafts.shape[1]), buckets)
     return verify_selected(at, made, *choose(made, at.drafts, at.there, at.uniforms)[:2])

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from ..endings import above
-from ..inputs import Options
+from ..inputs import Options, want_tensors
 from ..post_order import PostOrder
 from ..rows import Temperature
 from ..trees import TreeInputs, tree_inputs
@@ -67,6 +67,7 @@ def traversal(
     Source: Weng et al. 2025, arXiv:2505.12398; scalar form derived here, docs/paths.md.
     """
     given = Options(lengths, logits, temperature, generator, uniforms, check)
+    want_tensors(drafts=drafts)
     return Traversal(tree_inputs(p, q, drafts, parents, drafts.shape[-1] + 1, given)).verdict()
 
 

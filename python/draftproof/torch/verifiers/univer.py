@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from ..endings import above
-from ..inputs import Options, want
+from ..inputs import Options, want, want_tensors
 from ..post_order import MOST, PostOrder
 from ..rows import Temperature
 from ..trees import TreeInputs, of_each_draft, tree_inputs
@@ -75,6 +75,7 @@ def univer(
     Source: UniVer, arXiv:2605.04543.
     """
     given = Options(lengths, logits, temperature, generator, uniforms, check)
+    want_tensors(drafts=drafts, fixed=fixed)
     want(fixed.dtype == torch.bool, "fixed: dtype", fixed.dtype, torch.bool)
     fixed = of_each_draft("fixed", fixed, drafts)
     at = tree_inputs(p, q, drafts, parents, drafts.shape[-1] + 1, given, ~fixed)
