@@ -53,8 +53,6 @@ AdapterError refuse_field(std::string_view field, const std::string& found, std:
   return AdapterError(fmt::format("hello: {}: got {}, expected {}", field, found, wanted));
 }
 
-std::string shown_value(const nlohmann::json& value) { return in_quotes(json_text(value)); }
-
 constexpr std::size_t longest_text = 100;  ///< of names, in bytes
 
 class HelloReader {
@@ -68,13 +66,13 @@ class HelloReader {
   }
   void text(const char* field, std::string& value) const {
     if (const nlohmann::json* found = optional(field)) {
-      if (!found->is_string()) throw refuse_field(field, shown_value(*found), "a text");
+      if (!found->is_string()) throw refuse_field(field, shown_json(*found), "a text");
       value = one_line(found->get<std::string>(), longest_text);
     }
   }
   void flag(const char* field, bool& value) const {
     if (const nlohmann::json* found = optional(field)) {
-      if (!found->is_boolean()) throw refuse_field(field, shown_value(*found), "true or false");
+      if (!found->is_boolean()) throw refuse_field(field, shown_json(*found), "true or false");
       value = found->get<bool>();
     }
   }
@@ -84,14 +82,14 @@ class HelloReader {
       const auto number = found->is_number_integer() ? found->get<std::int64_t>() : -1;
       const bool good = found->is_number_integer() && number >= least && number <= most;
       if (!good)
-        throw refuse_field(field, shown_value(*found), fmt::format("a whole number of {} to {}", least, most));
+        throw refuse_field(field, shown_json(*found), fmt::format("a whole number of {} to {}", least, most));
       value = found->get<int>();
     }
   }
   void share(const char* field, double& value) const {
     if (const nlohmann::json* found = optional(field)) {
       const double number = found->is_number() ? found->get<double>() : -1;
-      if (!(number >= 0 && number <= 1)) throw refuse_field(field, shown_value(*found), "a number of 0 to 1");
+      if (!(number >= 0 && number <= 1)) throw refuse_field(field, shown_json(*found), "a number of 0 to 1");
       value = number;
     }
   }
@@ -104,7 +102,7 @@ class HelloReader {
     const nlohmann::json* found = optional(field);
     if (!found) return;
     if (!found->is_array() || (found->empty() && !values.empty()))
-      throw refuse_field(field, shown_value(*found), "a list of " + all_of_them(names));
+      throw refuse_field(field, shown_json(*found), "a list of " + all_of_them(names));
     values.clear();
     for (const nlohmann::json& entry : *found) values.push_back(named(field, names, entry));
   }
@@ -124,7 +122,7 @@ class HelloReader {
   static T named(const char* field, const Names<T, N>& names, const nlohmann::json& entry) {
     for (const auto& [value, text] : names)
       if (entry.is_string() && entry.get_ref<const std::string&>() == text) return value;
-    throw refuse_field(field, shown_value(entry), "one of " + all_of_them(names));
+    throw refuse_field(field, shown_json(entry), "one of " + all_of_them(names));
   }
 
   const nlohmann::json& hello_;
@@ -135,11 +133,11 @@ void check_version(const HelloReader& reader) {
   const nlohmann::json& name = reader.required("protocol", protocol);
   if (!name.is_string() ||
       (name.get_ref<const std::string&>() != protocol && name.get_ref<const std::string&>() != before_0_3))
-    throw refuse_field("protocol", shown_value(name), protocol);
+    throw refuse_field("protocol", shown_json(name), protocol);
   const nlohmann::json& version = reader.required("version", "[1, 0]");
   if (!version.is_array() || version.size() != 2 || !version[0].is_number_integer() ||
       !version[1].is_number_integer())
-    throw refuse_field("version", shown_value(version), "two whole numbers, [1, 0]");
+    throw refuse_field("version", shown_json(version), "two whole numbers, [1, 0]");
   if (version[0] != 1)
     throw refuse_field("version", fmt::format("{}.{}", version[0].dump(), version[1].dump()),
                        "1.x, the version of this program");
@@ -194,12 +192,16 @@ bool Declaration::has(std::string_view function) const {
   return std::find(functions.begin(), functions.end(), function) != functions.end();
 }
 
+std::string shown_json(const nlohmann::json& value) {
+  return in_quotes(value.is_string() ? value.get_ref<const std::string&>() : json_text(value));
+}
+
 std::string json_text(const nlohmann::json& value) {
   return value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 Declaration read_declaration(const nlohmann::json& hello) {
-  if (!hello.is_object()) throw refuse_field("message", shown_value(hello), "an object");
+  if (!hello.is_object()) throw refuse_field("message", shown_json(hello), "an object");
   const HelloReader reader(hello);
   check_version(reader);
   reader.required("name", "a text");
@@ -220,7 +222,7 @@ Declaration read_declaration(const nlohmann::json& hello) {
     const bool texts =
         functions->is_array() && std::all_of(functions->begin(), functions->end(),
                                              [](const nlohmann::json& entry) { return entry.is_string(); });
-    if (!texts) throw refuse_field("functions", shown_value(*functions), "a list of verify, draft, generate, select");
+    if (!texts) throw refuse_field("functions", shown_json(*functions), "a list of verify, draft, generate, select");
     result.functions = functions->get<std::vector<std::string>>();
   }
   constexpr int most_rows = 1 << 20, most_vocabulary = 1 << 28, most_drafts = 1 << 20, most_bits = 53,
@@ -233,24 +235,24 @@ Declaration read_declaration(const nlohmann::json& hello) {
                        fmt::format("at least fewest_drafts, {}, or 0 for no limit", result.fewest_drafts));
   reader.number("most_vocabulary", result.most_vocabulary, 0, most_vocabulary);
   if (const auto selection = hello.find("selection"); selection != hello.end()) {
-    if (!selection->is_object()) throw refuse_field("selection", shown_value(*selection), "an object");
+    if (!selection->is_object()) throw refuse_field("selection", shown_json(*selection), "an object");
     const HelloReader policy(*selection);
     policy.name("cut", cut_names, result.selection.cut);
     policy.flag("trees", result.selection.trees);
     policy.flag("matching_alone", result.selection.matching_alone);
     if (result.selection.trees && result.selection.cut != SelectionCut::before_verification)
-      throw refuse_field("selection", shown_value(*selection), "trees: false, or a cut before verification");
+      throw refuse_field("selection", shown_json(*selection), "trees: false, or a cut before verification");
   }
   if (const auto ends = hello.find("end_tokens"); ends != hello.end()) {
     const bool tokens = ends->is_array() && std::all_of(ends->begin(), ends->end(), [](const nlohmann::json& entry) {
                           return entry.is_number_integer() && entry >= 0 && entry < most_end_token;
                         });
     if (!tokens)
-      throw refuse_field("end_tokens", shown_value(*ends), fmt::format("a list of tokens below {}", most_end_token));
+      throw refuse_field("end_tokens", shown_json(*ends), fmt::format("a list of tokens below {}", most_end_token));
     result.end_tokens = ends->get<std::vector<std::int32_t>>();
     const std::set<std::int32_t> distinct(result.end_tokens.begin(), result.end_tokens.end());
     if (distinct.size() != result.end_tokens.size())
-      throw refuse_field("end_tokens", shown_value(*ends), "each token once");
+      throw refuse_field("end_tokens", shown_json(*ends), "each token once");
   }
   reader.number("memory", result.memory, 1, most_memory);
   reader.flag("requests", result.requests);
@@ -264,7 +266,7 @@ Declaration read_declaration(const nlohmann::json& hello) {
     throw refuse_field("grammar", "true with generate", "requests: true, whose messages have the automaton");
   reader.list("settings", setting_names, result.settings);
   if (result.grammar && !result.settings.empty() && result.has("verify"))
-    throw refuse_field("settings", shown_value(hello["settings"]), "no settings with grammar for verify");
+    throw refuse_field("settings", shown_json(hello["settings"]), "no settings with grammar for verify");
   check_settings(result);
   reader.flag("ragged", result.ragged);
   reader.flag("deterministic", result.deterministic);

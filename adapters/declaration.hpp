@@ -127,6 +127,8 @@ class ProgramFails : public AdapterError {
 
 /// Returns a value as JSON in ASCII on one line, for error messages; invalid UTF-8 becomes U+FFFD.
 std::string json_text(const nlohmann::json& value);
+/// Returns the value as text in double quotes, for the "got" part of a message.
+std::string shown_json(const nlohmann::json& value);
 
 /// Returns the declaration in a hello message. Throws: AdapterError that states field, value found and value expected.
 Declaration read_declaration(const nlohmann::json& hello);

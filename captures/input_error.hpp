@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include <draftproof/captures/nearest_names.hpp>
+
 namespace draftproof {
 
 /// The location of a fault, the value found and the value expected. `file` may also be a source specification or the
@@ -59,15 +61,7 @@ inline std::string without_control_characters(std::string text) {
   return text;
 }
 
-/// Returns `text` in double quotes, cut at 60 bytes; unprintable bytes become `?`.
-inline std::string in_quotes(std::string_view text) {
-  constexpr std::size_t longest = 60;
-  std::string result = "\"";
-  for (const char character : text.substr(0, longest)) {
-    const bool printable = character >= ' ' && character <= '~';
-    result += printable ? character : '?';
-  }
-  return result + (text.size() > longest ? "...\"" : "\"");
-}
+/// Returns `text` in double quotes, as one line of at most 60 bytes (one_line of nearest_names.hpp).
+inline std::string in_quotes(std::string_view text) { return "\"" + one_line(text, 60) + "\""; }
 
 }  // namespace draftproof

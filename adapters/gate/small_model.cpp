@@ -503,7 +503,32 @@ Instance external_instance(const Declaration& declaration, std::uint64_t seed, i
   throw no_models(declaration);
 }
 
+namespace {
+
+/// Returns a chain of `length` drafts of two tokens, with other rows after each draft of token 0: a bug from the fifth
+/// draft on shows on no shorter chain.
+PathInstance long_chain(int length) {
+  constexpr int cycle = 7;
+  constexpr int p[cycle][2] = {{2, 1}, {1, 1}, {3, 1}, {1, 2}, {3, 2}, {2, 3}, {1, 3}},
+                q[cycle][2] = {{1, 1}, {2, 1}, {1, 1}, {2, 1}, {1, 2}, {1, 1}, {2, 1}};
+  PathInstance instance{.shape = {.drafts = 1, .length = length}, .rows = {}};
+  for (int i = 0; i <= length; ++i) {
+    const auto& [a, b] = p[i % cycle];
+    const auto& [c, d] = q[i % cycle];
+    instance.rows.emplace(Tokens(static_cast<std::size_t>(i), 0), PrefixWeights{{a, b}, {c, d}});
+  }
+  return instance;
+}
+
+}  // namespace
+
 PathInstance external_path_instance(const Declaration& declaration, std::uint64_t seed, int n, int most) {
+  constexpr int long_at = 31, long_length = 6;
+  if (n == long_at && most == usual_drafts && declaration.level == Level::chain && !declaration.stateful()) {
+    const int length = declaration.most_drafts > 0 ? std::min(declaration.most_drafts, long_length) : long_length;
+    if (PathInstance instance = long_chain(length); length > usual_drafts && takes(declaration, instance))
+      return instance;
+  }
   PathSizes sizes;
   const int longest = declaration.level == Level::chain ? 4 : 3;
   const int most_length = std::clamp(most, std::min(std::max(1, declaration.fewest_drafts), longest), longest);

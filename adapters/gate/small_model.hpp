@@ -97,8 +97,8 @@ bool takes(const Declaration& declaration, const PathInstance& instance);
 /// the declared limits.
 void check_instance(const Declaration& declaration, const std::string& text);
 
-/// Largest number of drafts of generated instances. Tuples of drafts have at most 3 unless the program requires more;
-/// paths of trees have at most 3.
+/// Largest number of drafts of generated instances, but for one chain of 6 among the first 32. Tuples of drafts have at
+/// most 3 unless the program requires more; paths of trees have at most 3.
 inline constexpr int usual_drafts = 4;
 /// Vocabulary of the sampled tier if no source is named: small, because every trial sends its rows through the adapter;
 /// a prime, because a kernel may lose the last block of a vocabulary that blocks do not divide.

@@ -149,7 +149,7 @@ Message Dialogue::reply_to(Message& request, ReplyLimit most, std::chrono::milli
   Message reply = receive(encoded.parts(), most, "reply", limit);
   const nlohmann::json* const found = reply.field("id");
   if (!found || *found != id)
-    lose(fmt::format("a reply to request {} whose id is {}", id, found ? in_quotes(json_text(*found)) : "missing"),
+    lose(fmt::format("a reply to request {} whose id is {}", id, found ? shown_json(*found) : "missing"),
          How::invalid);
   try {
     check_reply_type(reply);

@@ -21,7 +21,6 @@ AdapterError row_fault(int row, std::string_view field, std::string_view found, 
   return AdapterError(fmt::format("result: row {}: {}: got {}, expected {}", row, field, found, wanted));
 }
 
-std::string shown_json(const nlohmann::json& value) { return in_quotes(json_text(value)); }
 
 template <class T>
 std::span<const T> flat(const Message& reply, const char* name, std::size_t columns) {

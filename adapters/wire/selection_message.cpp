@@ -69,17 +69,17 @@ std::vector<std::vector<std::uint8_t>> read_kept(const nlohmann::json& fields, c
   const auto found = fields.find("kept");
   if (found == fields.end()) throw kept_error("nothing", "a list for each request");
   if (!found->is_array() || found->size() != selection.requests.size())
-    throw kept_error(in_quotes(json_text(*found)), fmt::format("{} lists", selection.requests.size()));
+    throw kept_error(shown_json(*found), fmt::format("{} lists", selection.requests.size()));
   std::vector<std::vector<std::uint8_t>> kept;
   for (std::size_t r = 0; r < selection.requests.size(); ++r) {
     const std::vector<std::int32_t>& parents = selection.requests[r].parents;
     const nlohmann::json& list = (*found)[r];
     if (!list.is_array() || list.size() != parents.size())
-      throw kept_error(in_quotes(json_text(list)), fmt::format("{} flags for request {}", parents.size(), r));
+      throw kept_error(shown_json(list), fmt::format("{} flags for request {}", parents.size(), r));
     std::vector<std::uint8_t>& flags = kept.emplace_back();
     for (std::size_t i = 0; i < parents.size(); ++i) {
       if (!(list[i].is_boolean() || list[i] == 0 || list[i] == 1))
-        throw kept_error(in_quotes(json_text(list[i])), fmt::format("0 or 1 for draft {} of request {}", i, r));
+        throw kept_error(shown_json(list[i]), fmt::format("0 or 1 for draft {} of request {}", i, r));
       flags.push_back(list[i] == 1 || list[i] == true);
       if (flags.back() && parents[i] >= 0 && !flags[static_cast<std::size_t>(parents[i])])
         throw kept_error(fmt::format("draft {} of request {} without the draft before it", i, r), "its parent too");

@@ -254,6 +254,17 @@ TEST(DistributionChecks, DeviationThatRoundingExplainsHolds) {
   }
 }
 
+TEST(DistributionChecks, ABugFromTheFifthDraftOnIsFound) {
+  const DistributionChecks checks = distributions_of([](const Input& input, TapeDraws& draws) {
+    const Tokens tokens = RejectionSampling{}(input, draws);
+    return tokens.size() > 4 && input.drafts.size() > 4 ? Tokens(input.drafts.begin(), input.drafts.begin() + 5)
+                                                        : tokens;
+  });
+  const Finding& finding = finding_of(checks.findings, "exact_distribution");
+  EXPECT_EQ(finding.status, Status::failed);
+  EXPECT_EQ(PathInstance::parse(finding.instance).shape.length, 5);
+}
+
 /// Returns rejection sampling that accepts too seldom: by `small` of p on two tokens, by `large` on more.
 InProcess::Body accepts_less(double small, double large) {
   return [=](const Input& input, TapeDraws& draws) {

@@ -100,6 +100,23 @@ TEST(ExternalSampled, WrongProgramsAreFound) {
   expect_words(path.evidence, "token 5 of a trial");
 }
 
+TEST(ExternalSampled, ALostLastBlockIsFound) {
+  Declaration declaration = rejection_of(Level::position);
+  declaration.most_vocabulary = 0;
+  declaration.most_drafts = 1;
+  const auto program = std::make_shared<Rejection>(declaration);
+  EXPECT_EQ(sampled_gate(program).status, Status::passed);
+  program->sampling.residual = [](const Weights& p, const Weights& q) {
+    Weights left = residual_of(p, q);
+    const std::size_t blocks = left.size() / 128 * 128;
+    if (blocks > 0) std::fill(left.begin() + static_cast<std::ptrdiff_t>(blocks), left.end(), 0);
+    return left;
+  };
+  const GateResult result = sampled_gate(program);
+  EXPECT_EQ(result.status, Status::failed);
+  expect_words(result.findings.front().property, "V = 1031$");
+}
+
 TEST(ExternalSampled, RowsInOtherTypes) {
   for (const Level level : {Level::position, Level::chain})
     for (const Dtype dtype : {Dtype::float32, Dtype::float64})

@@ -245,7 +245,7 @@ TEST(ExternalInstances, HaveTheSizesThatCallsCanExplore) {
     std::set<int> drafts, lengths;
   };
   for (const auto& [level, distribution, drafts, lengths] : {Sizes{Level::position, "iid", {1, 2, 3}, {}},
-                                                             {Level::chain, "iid", {1}, {1, 2, 3, 4}},
+                                                             {Level::chain, "iid", {1}, {1, 2, 3, 4, 6}},
                                                              {Level::tree, "iid_paths", {1, 2, 3}, {1, 2, 3}}}) {
     const Generated seen = generated({.name = "any", .level = level, .draft_sampling = distribution});
     EXPECT_EQ(seen.vocabularies, (std::set{2, 3, 4}));
@@ -277,7 +277,7 @@ TEST(ExternalInstances, ObeyEveryDeclaration) {
   for (const auto& distribution : path_registry().drafters())
     for (const int most : {0, 2, 4, 7})
       for (const int fewest : {1, 2}) obeys(Level::tree, distribution->info().name, fewest, most, 14);
-  for (const int fewest : {1, 2, 4}) EXPECT_EQ(obeys(Level::chain, "iid", fewest, 0, 4), fewest);
+  for (const int fewest : {1, 2, 4}) EXPECT_EQ(obeys(Level::chain, "iid", fewest, 0, 6), fewest);
 }
 
 TEST(ExternalInstances, SayWhereThereAreNone) {

@@ -95,14 +95,14 @@ TEST(Declaration, FaultsHaveFieldFoundAndWanted) {
               "hello: most_drafts: got 1, expected at least fewest_drafts, 2, or 0 for no limit");
   }
   refused("protocol", nullptr, "got nothing, expected draftproof-adapter");
-  refused("protocol", "other", "got \"\"other\"\"");
+  refused("protocol", "other", "got \"other\"");
   refused("version", {2, 3}, "got 2.3, expected 1.x");
   refused("version", 1, "two whole numbers");
   refused("name", nullptr, "got nothing");
   refused("name", 3, "a text");
   refused("level", "line", "one of position, chain, tree");
   refused("randomness", json::array(), "a list of scripted, seeded, opaque");
-  refused("dtypes", {"float8"}, "got \"\"float8\"\"");
+  refused("dtypes", {"float8"}, "got \"float8\"");
   refused("rows", "probabilities", "a list of");
   refused("functions", {1}, "a list of verify");
   refused("most_rows", 0, "1 to");

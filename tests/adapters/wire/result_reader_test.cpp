@@ -67,7 +67,7 @@ TEST(ResultReader, FaultsOfLinesHaveRowFieldFoundAndWanted) {
 }
 
 TEST(ResultReader, ATextInPlaceOfAnArrayIsShown) {
-  expect_error([] { read_line(line_of("\"no\"", "[1, 1]", "")); }, "tokens: got \"\"no\"\", expected an array");
+  expect_error([] { read_line(line_of("\"no\"", "[1, 1]", "")); }, "tokens: got \"no\", expected an array");
   expect_error([] { read_line(R"({"type": "result", "tokens": [[1], [0]]})"); }, "counts: got nothing");
 }
 
