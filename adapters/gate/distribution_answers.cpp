@@ -171,8 +171,8 @@ Answers answers_on(Program& program, const SmallModel& model, const Declaration&
       !(distribution_unknown || answers.failed[distribution_check::exact_distribution]))
     return answers;
   // Neighbours may change the order of a row's draws, or its roundings, so rows are then run one at a time. If a few
-  // predictions give the same departure, neighbours are not its cause, and the many that confirm it are made in
-  // batches, which take a tenth of the time.
+  // predictions give the same departure up to rounding, neighbours are not its cause, and the many that confirm it
+  // are made in batches alone, which take a tenth of the time.
   AmongRows alone(program);
   constexpr int few = 64;
   if (!distribution_unknown && explore.predictions > few) {
@@ -181,7 +181,8 @@ Answers answers_on(Program& program, const SmallModel& model, const Declaration&
     const Answers apart = answers_of(alone, model, declaration, fewer);
     answers.calls += apart.calls;
     if (apart.failed[distribution_check::exact_distribution] &&
-        std::abs(answers.judgement.distance - apart.judgement.distance) <= answers.judgement.limit)
+        std::abs(answers.judgement.distance - apart.judgement.distance) <=
+            answers.judgement.limit - declaration.tolerance)
       return answers;
   }
   Answers apart = answers_of(alone, model, declaration, explore);

@@ -39,7 +39,7 @@ WeightPair sure_rows(InstanceRng& dice, int turn) {
   WeightPair rows{{19, 1}, {99, 1}};
   if (turn > 1) {
     constexpr int sum = 200;
-    const int less = dice.between(2, sum / 4), least = dice.between(1, less - 1);  // p and q of the other tokens
+    const int less = dice.between(2, sum / 4 - 1), least = dice.between(1, less - 1);  // p and q of the other tokens
     rows = {{sum - less, less}, {sum - least, least}};
     if (dice.chance(1, 2))
       for (std::vector<int>* row : {&rows.target, &rows.proposal}) {

@@ -207,10 +207,12 @@ constexpr std::size_t most_bytes_drafted = 16u << 20;  // most bytes of rows in 
 /// The trials of a program, in batches.
 class PathTrials {
  public:
-  PathTrials(Served& program, const std::vector<TreeShape>& shapes, const PathSource& source, std::uint64_t seed)
+  PathTrials(Served& program, const std::vector<TreeShape>& shapes, std::uint64_t block, const PathSource& source,
+             std::uint64_t seed)
       : program_{program},
         drafter_{tree_sampling(path_sampling(program.declaration()))},
         shapes_{shapes},
+        block_{block},
         conditionals_{source.open()},
         vocabulary_{source.vocabulary()},
         seed_{seed},
@@ -318,15 +320,16 @@ class PathTrials {
 
   Served& program_;
   const AnyTreeDrafter& drafter_;
-  /// Returns the index of a trial's shape. Shapes change after each 256 trials, because a program may take only equal lengths in a
-  /// batch.
-  std::size_t which(std::uint64_t trial) const { return shapes_.size() > 1 && (trial >> 8) % 4 == 3 ? 1 : 0; }
+  /// Returns the index of a trial's shape. One block in four has the second shape; blocks are long, because a program may take
+  /// only equal lengths in a batch, and a batch is padded to its longest row.
+  std::size_t which(std::uint64_t trial) const { return shapes_.size() > 1 && trial / block_ % 4 == 3 ? 1 : 0; }
   const TreeShape& shape_of(std::uint64_t trial) const { return shapes_[which(trial)]; }
   static int longest_of(const std::vector<TreeShape>& shapes) {
     return std::ranges::max(shapes, {}, &TreeShape::length).length;
   }
 
   std::vector<TreeShape> shapes_;
+  std::uint64_t block_;  ///< trials of one shape in turn
   std::unique_ptr<StepContexts> conditionals_;
   int vocabulary_;
   std::uint64_t seed_;
@@ -404,6 +407,7 @@ std::optional<TreeShape> other_shape_of_trials(const Declaration& declaration, i
   const int fewest = std::max(1, declaration.fewest_drafts);
   const int most = declaration.most_drafts > 0 ? declaration.most_drafts : std::max({8, 2 * drafts, fewest});
   if (declaration.level == Level::chain) {
+    if (drafts != usual_drafts) return std::nullopt;  // the caller set the number of drafts
     const int length = std::clamp(2 * drafts, fewest, std::min(most, max_path_length));
     return length > usual.length ? std::optional(TreeShape{.drafts = 1, .length = length}) : std::nullopt;
   }
@@ -424,9 +428,9 @@ Finding check_paths(Served& program, const PathCheckOptions& options) {
   if (const auto other = other_shape_of_trials(declaration, options.drafts)) shapes.push_back(*other);
   const std::string spec = source_of(declaration, options);
   const auto source = make_model_of(Source::open(spec, {.seed = options.seed}));
-  PathTrials trials(program, shapes, *source, options.seed);
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
   const auto budget = trials_within(declaration, shape, source->vocabulary(), options.log2_trials);
+  PathTrials trials(program, shapes, std::clamp<std::uint64_t>(budget / 16, 1, 256), *source, options.seed);
   constexpr std::uint64_t first_batch = 4096;
   GateSchedule schedule(std::min(first_batch, budget), budget, threshold);
   double log_e = 0;
@@ -460,7 +464,8 @@ Finding check_paths(Served& program, const PathCheckOptions& options) {
     if (stopped || schedule.undecided()) finding.status = Status::undecided;
     if (finding.status == Status::passed && !declaration.stateful())
       finding.sensitivity =
-          sensitivity_of(token_distance(*source, trials.trials(), threshold),
+          sensitivity_of(token_distance(*source, shapes.size() > 1 ? trials.trials() / 4 * 3 : trials.trials(),
+                                        threshold + std::log(static_cast<double>(shapes.size()))),
                          fmt::format(" in the tokens after one context at V = {}", source->vocabulary()));
     if (schedule.state() != GateState::ok && !std::isinf(log_e)) finding.evidence += "; most by " + trials.worst();
   }
@@ -469,6 +474,7 @@ Finding check_paths(Served& program, const PathCheckOptions& options) {
                                  {{"adapter", options.adapter},
                                   {"tier", "sampled"},
                                   {"source", spec},
+                                  {"drafts", options.drafts == usual_drafts ? "" : std::to_string(options.drafts)},
                                   {"seed", std::to_string(options.seed)}});
   return finding;
 }

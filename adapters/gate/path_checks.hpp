@@ -4,8 +4,9 @@
 //   model   the rows of a source as contexts; after context c a token leads to a context by its hash
 //   trial   one tree and one decision on it; for a program with state, as many calls as give L + 2 tokens
 //   trees   `drafts` is n, by default 4. Chains: n drafts. Trees: K = 2 paths or children and L = n - 1, at least 3;
-//           fewer if the program takes fewer entries. One trial in four has another shape: a chain of 2 n drafts, or a
-//           tree of K = n children with L = 1, because a bug may need more drafts or more siblings
+//           fewer where that has more than max(8, 2 L) entries, or more than the program takes. One trial in four has
+//           another shape, because a bug may need more drafts or more siblings: with the default n a chain of 8
+//           drafts, and for n > 2 a tree of n children with L = 1
 //
 // Cost: the rows of all trials pass through the adapter, at most 1/2 MiB per planned trial. Large vocabularies
 // therefore have fewer trials: V = 262,144 has 1/10 to 1/30 of the usual number.
@@ -149,7 +150,7 @@ struct PathCheckOptions {
   int drafts = 4;       ///< drafts of a chain; children of the wide trees; if 1, trees have one path
   double alpha = 1e-9;  ///< probability of a false alarm
   std::uint64_t seed = 1;
-  /// The source of the rows that trials use. If empty, trials use the standard source: four positions of V = 1024, or
+  /// The source of the rows that trials use. If empty, trials use the standard source: four positions of V = 1031, or
   /// of the program's largest V if that is smaller.
   std::string source{};
   std::string adapter{};  ///< text of --adapter, for replay lines

@@ -549,7 +549,7 @@ PathInstance external_path_instance(const Declaration& declaration, std::uint64_
     // Returns the first instance that the program takes. Rows for nodes below the root are tried below the root first,
     // then at the root; larger numbers of drafts are tried first.
     for (const bool below : {edge->below_root, false})
-      for (const int drafts : {edge->most_drafts ? sizes.most_drafts : 1, 1}) {
+      for (int drafts = edge->most_drafts ? sizes.most_drafts : 1; drafts > 0; --drafts) {
         PathInstance instance{.shape = {.drafts = drafts, .length = std::max(shortest, below ? 2 : 1)}, .rows = {}};
         if (sizes.fixed) instance.shape.drafts = instance.shape.length;  // K counts nodes
         instance.rows.emplace(Tokens{}, below ? PrefixWeights{equal, equal} : rows);

@@ -102,8 +102,7 @@ class ListReader {
 
  private:
   AdapterError refuse(const nlohmann::json& found, std::string_view wanted) const {
-    return AdapterError(
-        fmt::format("{}: {}: got {}, expected {}", place_, known_.name, shown_json(found), wanted));
+    return AdapterError(fmt::format("{}: {}: got {}, expected {}", place_, known_.name, shown_json(found), wanted));
   }
   bool padded(std::size_t dimension) const { return known_.dtype == DType::I32 && dimension == 1; }
 

@@ -21,7 +21,6 @@ AdapterError row_fault(int row, std::string_view field, std::string_view found, 
   return AdapterError(fmt::format("result: row {}: {}: got {}, expected {}", row, field, found, wanted));
 }
 
-
 template <class T>
 std::span<const T> flat(const Message& reply, const char* name, std::size_t columns) {
   const Tensor* found = reply.find(name);

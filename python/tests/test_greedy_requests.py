@@ -108,7 +108,7 @@ WRONG = ["a low temperature", "last of equal ones", "drafts tested as drawn", "b
 def test_wrong_verifiers_fail(fault: str) -> None:
     verdict = draftproof.check(chain(fault), arrays="numpy", tier="proof", **FEW)
     assert verdict.status == "failed"
-    assert ("temperature" if fault == "bonus is drawn" else "temperature 0") in str(verdict)  # it is wrong at all others
+    assert re.search(r"temperature \d" if fault == "bonus is drawn" else "temperature 0", str(verdict))
 
 
 @pytest.mark.parametrize("fault", ["greedy if all are", "greedy if the first is"])

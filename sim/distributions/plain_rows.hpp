@@ -210,7 +210,10 @@ class Rows {
   }
   static std::size_t index(Token x) { return static_cast<std::size_t>(x); }
   const std::vector<Scalar>& row_of(int k) const {
-    return proposals_[proposals_.size() == 1 ? 0 : static_cast<std::size_t>(k)];
+    if (proposals_.size() == 1) return proposals_.front();
+    if (k < 0 || k >= proposals()) [[unlikely]]
+      throw_outside("row", k, proposals());
+    return proposals_[static_cast<std::size_t>(k)];
   }
   Scalar above(Token x, const Scalar& b) const { return std::max<Scalar>(target(x) - b * proposal(x), Scalar{0}); }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 
 import torch
@@ -55,6 +56,9 @@ class Options:
         want(source is None or self.uniforms is None, "generator", "uniforms, too", "one source of random numbers")
         if self.lengths is not None:
             want_integers("lengths", self.lengths)
+        heat = self.temperature
+        number = isinstance(heat, (Tensor, numbers.Real)) and not isinstance(heat, bool)
+        want(heat is None or number, "temperature", heat, "a number above 0, or a tensor")
 
 
 def want(good: bool, place: str, found: object, wanted: object) -> None:
@@ -68,6 +72,7 @@ def want_tensors(**values: object) -> None:
         want(isinstance(value, Tensor), name, type(value).__name__, "a torch.Tensor")
         layout = value.layout  # type: ignore[attr-defined]
         want(layout == torch.strided, f"{name}: layout", layout, torch.strided)
+        want(value.dim() > 0, f"{name}: shape", (), "at least one dimension")  # type: ignore[attr-defined]
 
 
 def want_integers(name: str, values: Tensor) -> None:
@@ -93,8 +98,7 @@ def want_temperature(options_logits: bool, temperature: Temperature, batch: int)
         want(temperature.numel() in (1, batch), "temperature: shape", tuple(temperature.shape), f"() or ({batch},)")
         want(bool((temperature > 0).all()), "temperature", temperature.tolist(), "numbers above 0")
     else:
-        number = isinstance(temperature, (int, float)) and not isinstance(temperature, bool)
-        want(number and temperature > 0, "temperature", temperature, "a number above 0, or a tensor")
+        want(temperature > 0, "temperature", temperature, "a number above 0")
 
 
 def drafts_of(drafts: Tensor, shape: tuple[int | str, ...], vocabulary: int, given: Options) -> tuple[Tensor, Tensor]:

@@ -1,6 +1,6 @@
 """Rows of a target or a proposal as float64 probabilities, read only where a verifier needs them.
 
-Probabilities of any floating type are converted exactly. They are not normalised. Logits become exp(x / T - log Z),
+Probabilities of 16 to 64 bits are converted exactly. They are not normalised. Logits become exp(x / T - log Z),
 with log Z = log sum exp(x / T) in float64. Equal rows give equal bits wherever the same rows of the two tensors are
 read.
 """

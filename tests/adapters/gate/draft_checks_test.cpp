@@ -179,6 +179,7 @@ TEST(DraftChecks, WrongDraftersAreFoundByTheCheckThatNamesThem) {
            {"iid_paths", one_draft_repeated, few, failed, any, ""},
            {"iid", fourth_is_third, few, passed, any, ""},
            {"iid", fourth_is_third, {.log2_small = 12, .log2_large = 10, .drafts = 5}, failed, any, ""},
+           {"without_replacement_uniform", iid_drafts, {.log2_small = 12, .drafts = 6}, failed, any, "never does"},
            {"iid", race(false), large, any, passed, ""},
            {"iid", race(true), large, any, failed, ""},
            {"iid", ids_of_sixteen_bits, large, passed, failed, "at V = 32000, e = 10^"},
@@ -192,6 +193,7 @@ TEST(DraftChecks, WrongDraftersAreFoundByTheCheckThatNamesThem) {
       const Finding& finding = finding_of(findings, check);
       EXPECT_EQ(finding.status, status) << check << ": " << finding.evidence;
       if (status == failed) expect_words(finding.evidence, wrong.words);
+      EXPECT_EQ(finding.replay.find("--drafts") != std::string::npos, wrong.options.drafts != 4) << finding.replay;
     }
   }
 }

@@ -227,6 +227,7 @@ TEST(PathChecks, TreesAreThoseThatTheProgramTakes) {
   EXPECT_EQ(other("iid", 0), (TreeShape{.drafts = 1, .length = 8}));
   EXPECT_EQ(other("iid", 5), (TreeShape{.drafts = 1, .length = 5}));
   EXPECT_FALSE(other("iid", 4));
+  EXPECT_FALSE(other("iid", 0, 6)) << "-K is the number of drafts";
   EXPECT_EQ(other("iid_paths", 0), (TreeShape{.drafts = 4, .length = 1}));
   EXPECT_EQ(other("iid_paths", 0, 6), (TreeShape{.drafts = 6, .length = 1}));
   EXPECT_EQ(other("without_replacement_tree", 3), (TreeShape{.drafts = 3, .length = 1}));

@@ -49,7 +49,7 @@ def ladder_block(
     """Multi-path verification by ladders and block verification, of K independent paths, given as paths or as a tree.
 
     Args:
-        p: target rows [B, K, L + 1, V], any floating type; row i of path k is the distribution after its first i
+        p: target rows [B, K, L + 1, V], 16 to 64 bits; row i of path k is the distribution after its first i
             drafts. With `parents` [B, n + 1, V]: row 0 after the context, row i + 1 after draft i.
         q: proposal rows [B, K, L, V]; draft i of path k was drawn from its row i. Paths that share a prefix share rows.
             With `parents` [B, n, V]: draft i was drawn from row i.

@@ -41,7 +41,7 @@ def traversal(
     replacement.
 
     Args:
-        p: target rows [B, n + 1, V], any floating type; row 0 is the distribution after the context, row i + 1 after
+        p: target rows [B, n + 1, V], 16 to 64 bits; row 0 is the distribution after the context, row i + 1 after
             draft i.
         q: proposal rows [B, n, V]; draft i was drawn from row i. Siblings have equal rows.
         drafts: [B, n], any integer type; -1 after the length of a row. Siblings are draws without replacement, in draw

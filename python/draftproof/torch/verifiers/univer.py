@@ -45,7 +45,7 @@ def univer(
     """UniVer's rule for trees of fixed and drawn children. On a chain of drawn children it is block verification.
 
     Args:
-        p: target rows [B, n + 1, V], any floating type; row 0 is the distribution after the context, row i + 1 after
+        p: target rows [B, n + 1, V], 16 to 64 bits; row 0 is the distribution after the context, row i + 1 after
             draft i.
         q: rows of the drawn children [B, n, V]; drawn child i has the distribution of row i, which is 0 on the fixed
             children of the same node: for instance the proposal without their tokens, normalised. Rows of fixed
