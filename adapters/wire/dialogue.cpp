@@ -64,6 +64,10 @@ void Dialogue::connect() {
     declaration_ = read_declaration(receive({}, {most_hello, most_hello}, "hello", options_.hello_limit).fields);
   } catch (const Lost& lost) {
     process_.reset();
+    // `draftproof serve`, which runs libraries and built-in verifiers, has said what is wrong with them.
+    constexpr std::string_view own = "exit code 2; stderr ends with: draftproof: adapter: ";
+    if (const std::string_view why = lost.what(); why.starts_with(own))
+      throw AdapterError(std::string(why.substr(own.size())));
     throw AdapterError(fmt::format("{}: hello: got {}, expected a message, and nothing {} before it", address_.name(),
                                    lost.what(), address_.listens() ? "sent" : "printed"));
   } catch (const ProgramSilent&) {
