@@ -28,7 +28,8 @@
 // Scalars have the type L::Scalar, where L is the type of `distributions`; zero() and one() return 0 and 1 in it.
 // f(x) must be 0 if p(x) = q(x) = 0, because not all types of distributions call f for such tokens.
 // On a device all threads of a block make these calls together and get the same result.
-// Throws: on the host draft(k) throws NoSuchDraft, and Rows as its comment says; all else nothing. A draw from weights that are all zero returns no_token.
+// Throws: on the host, draft(k) throws NoSuchDraft, and Rows (distributions/plain_rows.hpp) throws for a token outside the
+// vocabulary; nothing else throws. A draw from weights that are all zero returns no_token.
 #pragma once
 
 #include <concepts>

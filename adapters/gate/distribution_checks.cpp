@@ -134,13 +134,13 @@ class Checker {
     std::vector<Answer> violation(names.size());
     std::string undecided, undecided_on, unjudged, note;
     int unfinished = 0, unanswered = 0;
-    std::pair<int, int> drafts{0, 0};  // in the direction of K and of L
+    std::pair<int, int> drafts{0, 0};  // largest K, largest L
     std::uint64_t spent = 0;           // calls on undecided instances
     bool answered = !shrinks_them;     // a replay reports results even if every row fails
     std::optional<Finding> lost;
     std::string silent;
     std::vector<std::pair<double, Case>> postponed;  // with their departures
-    // Examines a case. Returns false if no other needs to be examined.
+    // Examines a case. Returns false if no further case is to be examined.
     const auto goes_on = [&](Case one, bool postpones) {
       const I& instance = one.instance;
       if (stopped()) return false;
@@ -339,8 +339,8 @@ class Checker {
 
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
 
-  /// Returns the smallest instance found that fails the check too. Sets `answers` to the answers on it, with the calls of all tries added. Requests of smaller instances have
-  /// temperature 0 if those of `one` have it.
+  /// Returns the smallest instance found that fails the check too. Sets `answers` to the answers on it, with the calls
+  /// of all tries added. Requests of smaller instances have temperature 0 if those of `one` have it.
   Shrunk<I> shrunk(const Case& one, std::size_t check, Answers& answers) const {
     bool lost = false;  // the program has ended; the results so far are kept
     std::uint64_t calls = answers.calls;

@@ -124,8 +124,8 @@ class Reader {
     return result;
   }
 
-  /// Returns the rows of probabilities. A rounded row of a half format has a sum off 1 by 2^-8 at most, and a softmax in
-  /// float32 over 2^18 tokens by 2^-6.
+  /// Returns the rows of probabilities. The sum of a row that was rounded to bfloat16 is off 1 by 2^-8 at most, and that
+  /// of a softmax in float32 over 2^18 tokens by 2^18 2^-24 = 2^-6, so a sum off by more than 2^-4 is an error.
   std::vector<std::vector<double>> distributions(const Json& object, const char* field,
                                                  std::size_t vocabulary) const {
     constexpr double most_off = 0x1p-4;

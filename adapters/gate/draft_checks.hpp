@@ -114,7 +114,7 @@ struct DraftCheckOptions {
   std::uint64_t seed = 1;
   ExplorerLimits limits{};  ///< limits of draft_sampling on each small model
   std::string adapter{};    ///< text of --adapter, for replay lines
-  int drafts = 4;           ///< drafts of a tuple, at most 6; 4, the default of check, stands for 3
+  int drafts = 4;           ///< above 4: drafts of a tuple, at most 6; else tuples have 3 drafts
 };
 
 /// Requires a program that has a drafter and is seeded or opaque. Throws: AdapterError.

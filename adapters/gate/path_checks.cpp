@@ -320,8 +320,8 @@ class PathTrials {
 
   Served& program_;
   const AnyTreeDrafter& drafter_;
-  /// Returns the index of a trial's shape. One block in four has the second shape; blocks are long, because a program may take
-  /// only equal lengths in a batch, and a batch is padded to its longest row.
+  /// Returns the index of a trial's shape. One block in four has the second shape. Blocks are long, because a program
+  /// may take only equal lengths in a batch, and a batch is padded to its longest row.
   std::size_t which(std::uint64_t trial) const { return shapes_.size() > 1 && trial / block_ % 4 == 3 ? 1 : 0; }
   const TreeShape& shape_of(std::uint64_t trial) const { return shapes_[which(trial)]; }
   static int longest_of(const std::vector<TreeShape>& shapes) {

@@ -74,8 +74,7 @@ Finding finding_of(const SampledVerdict& verdict, const std::string& property) {
   const Status status = verdict.state == GateState::failed || verdict.impossible > 0 ? Status::failed
                         : verdict.undecided                                          ? Status::undecided
                                                                                      : Status::passed;
-  Finding finding = finding_of(property, Tier::sampled, {status, evidence_text(verdict)}, verdict.trials);
-  return finding;
+  return finding_of(property, Tier::sampled, {status, evidence_text(verdict)}, verdict.trials);
 }
 
 /// The rows at one position of a source, and their table.

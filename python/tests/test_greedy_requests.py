@@ -46,7 +46,7 @@ def verified(
         rest = [max(a - b, 0.0) for a, b in zip(p, q, strict=True)]
         return [*found[:i], drawn(rest if any(rest) else p, uniforms[-1])]
     row = p_of(len(found))
-    return [*found, drawn(row if fault == "bonus is drawn" else at_temperature(row, t, fault), uniforms[-1])]
+    return [*found, drawn(row if fault == "bonus is drawn" and t == 0 else at_temperature(row, t, fault), uniforms[-1])]
 
 
 def chain(fault: str = "") -> Callable[..., list[int]]:
@@ -108,7 +108,7 @@ WRONG = ["a low temperature", "last of equal ones", "drafts tested as drawn", "b
 def test_wrong_verifiers_fail(fault: str) -> None:
     verdict = draftproof.check(chain(fault), arrays="numpy", tier="proof", **FEW)
     assert verdict.status == "failed"
-    assert re.search(r"temperature \d" if fault == "bonus is drawn" else "temperature 0", str(verdict))
+    assert "temperature 0" in str(verdict)
 
 
 @pytest.mark.parametrize("fault", ["greedy if all are", "greedy if the first is"])
@@ -188,7 +188,7 @@ def test_rows_in_half_precision_may_be_compared_in_it() -> None:
     assert near_tied("float16", dtype="float16").status == "passed"
 
 
-@pytest.mark.parametrize("fault", ["drafts tested as drawn", "last of equal ones"])
+@pytest.mark.parametrize("fault", ["drafts tested as drawn", "bonus is drawn"])
 def test_counterexamples_of_temperature_zero_are_small_and_replayed(fault: str) -> None:
     verdict = draftproof.check(chain(fault), arrays="numpy", tier="proof", **FEW)
     found = verdict.failures[0].counterexample

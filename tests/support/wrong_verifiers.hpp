@@ -104,7 +104,7 @@ struct Throws {
     throw std::runtime_error("trouble of its own");
   }
 };
-/// Reads a second draft also where there is one.
+/// Reads a second draft, also at positions with a single draft.
 struct ReadsTwoDrafts {
   static constexpr Info info = named("reads_two_drafts");
   template <Position P, RandomSource R>

@@ -53,12 +53,17 @@ class Options:
         source = self.generator
         kind = type(source).__name__
         want(source is None or isinstance(source, torch.Generator), "generator", kind, "a torch.Generator or None")
-        want(source is None or self.uniforms is None, "generator", "uniforms, too", "one source of random numbers")
+        want(
+            source is None or self.uniforms is None,
+            "generator",
+            "a generator and uniforms",
+            "one source of random numbers",
+        )
         if self.lengths is not None:
             want_integers("lengths", self.lengths)
-        heat = self.temperature
-        number = isinstance(heat, (Tensor, numbers.Real)) and not isinstance(heat, bool)
-        want(heat is None or number, "temperature", heat, "a number above 0, or a tensor")
+        given = self.temperature
+        number = isinstance(given, (Tensor, numbers.Real)) and not isinstance(given, bool)
+        want(given is None or number, "temperature", given, "a number above 0, or a tensor")
 
 
 def want(good: bool, place: str, found: object, wanted: object) -> None:

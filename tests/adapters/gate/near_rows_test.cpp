@@ -1,5 +1,6 @@
-// Rows next to p = q, and rows with one likely token, among the models of a program. Tests their shapes, and that a verifier which draws only from (p -
-// q)+ is refuted on them, in every type and at every level.
+// Rows next to p = q, and rows with one likely token, among the models of a program. Tests the shapes of rows next to
+// p = q, that they refute a verifier which draws only from (p - q)+, in every type and at every level, and that rows
+// with one likely token refute a rule for such tokens.
 #include <draftproof/adapters/gate/edge_rows.hpp>
 
 #include <fmt/format.h>
