@@ -16,6 +16,7 @@
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/device_parity.hpp>
 #include <draftproof/properties/simulation/simulation.hpp>
+#include <draftproof/properties/statistics/sample_size.hpp>
 #include <draftproof/sim/random/philox.hpp>
 
 namespace draftproof {
