@@ -186,7 +186,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--changes", type=Path, help="an earlier report, whose changes are made again")
     parser.add_argument("--quick", action="store_true", help="only the tests of the change's package")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()  # PACKAGE may stand after the options
     if given.each < 1 or set(given.packages) - set(PACKAGES):
         parser.error(f"got {given.each} of {given.packages}, expected at least 1 of {' '.join(PACKAGES)}")
     if given.folder.exists() and any(given.folder.iterdir()):
