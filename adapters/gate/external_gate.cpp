@@ -70,6 +70,33 @@ int drafts_of_trials(const Declaration& declaration, int drafts) {
   return std::max(declaration.fewest_drafts, std::min(drafts, most));
 }
 
+/// Returns the sources of trials: the one that the caller named, or the standard source and one with a likely token.
+std::vector<std::string> sources_of_trials(const Declaration& declaration, const std::string& named, int proposals) {
+  if (!named.empty()) return {named};
+  const int most = declaration.most_vocabulary,
+            vocabulary = most > 0 ? std::min(usual_vocabulary, most) : usual_vocabulary;
+  return {standard_source(vocabulary, proposals), likely_token_source(vocabulary, proposals)};
+}
+
+/// Runs `trials(source, log2_less)` at each source, 2^log2_less times fewer at the second one, until a finding has not
+/// passed. Returns the findings.
+template <class Trials>
+std::vector<Finding> at_each(const std::vector<std::string>& sources, const Trials& trials) {
+  std::vector<Finding> findings;
+  for (const std::string& source : sources) {
+    const bool second = !findings.empty();
+    std::optional<Finding> finding = trials(source, second ? 2 : 0);
+    if (!finding) break;
+    if (second) {
+      finding->property += ", one token likely";
+      finding->sensitivity.clear();  // the tier states the distance at the standard source
+    }
+    findings.push_back(std::move(*finding));
+    if (findings.back().status != Status::passed) break;
+  }
+  return findings;
+}
+
 /// Returns a model of near rows (edge_rows.hpp), at one position and with as many drafts as the program's trials have;
 /// nothing if the model would be large.
 std::optional<SmallModel> near_model(const Declaration& declaration, std::uint64_t seed, int n, int drafts) {
@@ -366,14 +393,21 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
   }
   if (paths) {
     result.draft_samplings.emplace_back(path_sampling(declaration));
-    add({check_paths(*served_, {.log2_trials = options.profile.adapter_log2_trials - (positions ? 1 : 0),
-                                .drafts = options.drafts,
-                                .alpha = positions ? alpha : 2 * alpha,
-                                .seed = options.seed,
-                                .source = options.source,
-                                .adapter = adapter_,
-                                .stop = options.stop,
-                                .progress = options.progress})});
+    std::vector<std::string> sources = sources_of_trials(declaration, options.source, 1);
+    if (options.source.empty())
+      for (std::string& source : sources) source += ",positions=4";
+    const double parts = (positions ? 1 : 0.5) * static_cast<double>(sources.size());
+    add(at_each(sources, [&](const std::string& source, int log2_less) {
+      return std::optional(
+          check_paths(*served_, {.log2_trials = options.profile.adapter_log2_trials - (positions ? 1 : 0) - log2_less,
+                                 .drafts = options.drafts,
+                                 .alpha = alpha / parts,
+                                 .seed = options.seed,
+                                 .source = source,
+                                 .adapter = adapter_,
+                                 .stop = options.stop,
+                                 .progress = options.progress}));
+    }));
   }
   const int log2_drafts = options.profile.adapter_log2_drafts, log2_long = std::min(11, log2_drafts - 2);
   if (declaration.has("verify")) {
@@ -410,20 +444,29 @@ std::vector<Finding> ExternalGate::verified_trials(GateResult& result, const Gat
     throw AdapterError(
         fmt::format("draft_sampling: got \"{}\", expected a draft sampling of `draftproof list`", sampling));
   result.draft_samplings.push_back(sampling);
-  const ExternalVerifier verifier(served_);
   GateOptions asked = options;
   asked.drafts = drafts_of_trials(declaration, options.drafts);
   asked.draft_samplings = {sampling};
   asked.device = nullptr;
-  if (asked.source.empty()) {
-    const int vocabulary = declaration.most_vocabulary;
-    asked.source = standard_source(vocabulary > 0 ? std::min(usual_vocabulary, vocabulary) : usual_vocabulary,
-                                   drafter->info().several_proposals ? asked.drafts : 1);
-  }
   asked.profile.log2_trials = asked.profile.adapter_log2_trials;
-  SampledPosition sampled = sample_position({.verifier = &verifier, .tier = Tier::sampled}, *drafter, asked);
+  const std::vector<std::string> sources =
+      sources_of_trials(declaration, options.source, drafter->info().several_proposals ? asked.drafts : 1);
+  asked.share /= static_cast<double>(sources.size());
+  return at_each(sources, [&](const std::string& source, int log2_less) {
+    GateOptions part = asked;
+    part.source = source;
+    part.profile.log2_trials -= log2_less;
+    return trials_at(*drafter, part, result);
+  });
+}
+
+std::optional<Finding> ExternalGate::trials_at(const AnyDrafter& drafter, const GateOptions& asked,
+                                               GateResult& result) const {
+  const Declaration& declaration = served_->declaration();
+  const ExternalVerifier verifier(served_);
+  SampledPosition sampled = sample_position({.verifier = &verifier, .tier = Tier::sampled}, drafter, asked);
   result.note = sampled.note;
-  if (!sampled.finding) return {};
+  if (!sampled.finding) return std::nullopt;
   if (const Unanswered& none = verifier.unanswered(); none.trials > 0) {
     const Outcome first{.status = none.status, .message = none.message};
     if (none.status == RowStatus::failed && none.trials >= sampled.finding->work)
@@ -438,7 +481,7 @@ std::vector<Finding> ExternalGate::verified_trials(GateResult& result, const Gat
                                            {"source", asked.source},
                                            {"position", std::to_string(asked.position)},
                                            {"seed", std::to_string(asked.seed)}});
-  return {std::move(*sampled.finding)};
+  return std::move(sampled.finding);
 }
 
 }  // namespace draftproof::adapters

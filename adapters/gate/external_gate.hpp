@@ -43,6 +43,8 @@ class ExternalGate final : public ExternalSubject {
   /// Returns the command line that runs one tier again.
   std::string replay_check(Tier tier, std::uint64_t seed) const;
   std::vector<Finding> verified_trials(GateResult& result, const GateOptions& options) const;
+  /// Runs trials at the source of the options; nothing if the program does not run there.
+  std::optional<Finding> trials_at(const AnyDrafter& drafter, const GateOptions& options, GateResult& result) const;
 
   std::string adapter_;
   std::shared_ptr<Program> program_;

@@ -16,7 +16,6 @@
 #include <draftproof/adapters/wire/result_reader.hpp>
 #include <draftproof/captures/nearest_names.hpp>
 #include <draftproof/captures/path_source.hpp>
-#include <draftproof/properties/gate/sampled_position.hpp>
 #include <draftproof/properties/proof/finding.hpp>
 #include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/statistics/count_models.hpp>
@@ -201,7 +200,6 @@ const ServedBatch& TreeBatch::packed() {
 
 namespace {
 
-constexpr int usual_positions = 4;
 constexpr std::size_t most_bytes_drafted = 16u << 20;  // most bytes of rows in a batch, as for trials of one position
 
 /// The trials of a program, in batches.
@@ -371,14 +369,6 @@ double token_distance(const PathSource& source, std::uint64_t trials, double log
   return largest;
 }
 
-std::string source_of(const Declaration& declaration, const PathCheckOptions& options) {
-  if (!options.source.empty()) return options.source;
-  const int most = declaration.most_vocabulary;
-  return fmt::format("{},positions={}",
-                     standard_source(most > 0 ? std::min(most, usual_vocabulary) : usual_vocabulary, 1),
-                     usual_positions);
-}
-
 }  // namespace
 
 std::optional<TreeShape> shape_of_trials(const Declaration& declaration, int drafts) {
@@ -426,8 +416,7 @@ Finding check_paths(Served& program, const PathCheckOptions& options) {
   const TreeShape shape = shape_of_trials(declaration, options.drafts).value();
   std::vector<TreeShape> shapes{shape};
   if (const auto other = other_shape_of_trials(declaration, options.drafts)) shapes.push_back(*other);
-  const std::string spec = source_of(declaration, options);
-  const auto source = make_model_of(Source::open(spec, {.seed = options.seed}));
+  const auto source = make_model_of(Source::open(options.source, {.seed = options.seed}));
   const double threshold = ErrorBudget::numerics - std::log(options.alpha);
   const auto budget = trials_within(declaration, shape, source->vocabulary(), options.log2_trials);
   PathTrials trials(program, shapes, std::clamp<std::uint64_t>(budget / 16, 1, 256), *source, options.seed);
@@ -473,7 +462,7 @@ Finding check_paths(Served& program, const PathCheckOptions& options) {
     finding.replay = replay_line("check", "",
                                  {{"adapter", options.adapter},
                                   {"tier", "sampled"},
-                                  {"source", spec},
+                                  {"source", options.source},
                                   {"drafts", options.drafts == usual_drafts ? "" : std::to_string(options.drafts)},
                                   {"seed", std::to_string(options.seed)}});
   return finding;

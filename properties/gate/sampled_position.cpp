@@ -175,6 +175,11 @@ std::string standard_source(int vocabulary, int proposals) {
                      vocabulary, proposals);
 }
 
+std::string likely_token_source(int vocabulary, int proposals) {
+  return fmt::format("zipf:vocabulary={},exponent=8.8,draft_exponent=13.2,offset=1.7,noise=0.8,shuffle=1,drafts={}",
+                     vocabulary, proposals);
+}
+
 SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, const GateOptions& options) {
   const AnyVerifier& verifier = *gate.verifier;
   const Info& info = verifier.info();

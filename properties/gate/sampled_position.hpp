@@ -18,6 +18,11 @@ struct SampledPosition {
 /// token. The power tables in docs/studies/gate_power.md use it too.
 std::string standard_source(int vocabulary, int proposals);
 
+/// Returns a source in which one token has probability 0.93, and usually a larger one in the draft. Tokens with such
+/// probabilities are frequent at low temperatures, and a program may treat them separately. In the standard source with
+/// V = 1031 the likeliest token has probability 0.08.
+std::string likely_token_source(int vocabulary, int proposals);
+
 /// Tests the verifier's output distribution with this drafter at the source, position and number of drafts of
 /// the options. The standard source has V = 32,000, or V = 12 if noise is shared or a plan enumerates tuples. If
 /// trials make passes over the vocabulary, V is reduced to the profile's limit of tokens, and the note gives V.

@@ -32,13 +32,17 @@ TEST(ExternalSampled, RightProgramsHold) {
         checks.push_back(finding.property);
       }
       EXPECT_EQ(checks, level == Level::chain
-                            ? (std::vector<std::string>{"distribution of one draft at V = 32",
-                                                        "distribution of a path of 4 or 8 drafts at V = 32"})
-                            : (std::vector<std::string>{"distribution of 4 drafts at V = 32"}))
+                            ? (std::vector<std::string>{
+                                  "distribution of one draft at V = 32",
+                                  "distribution of one draft at V = 32, one token likely",
+                                  "distribution of a path of 4 or 8 drafts at V = 32",
+                                  "distribution of a path of 4 or 8 drafts at V = 32, one token likely"})
+                            : (std::vector<std::string>{"distribution of 4 drafts at V = 32",
+                                                        "distribution of 4 drafts at V = 32, one token likely"}))
           << result.note;
       EXPECT_EQ(program->asked, std::set{randomness});
       EXPECT_EQ(result.draft_samplings.front(), "iid");
-      EXPECT_EQ(result.draft_samplings.size(), checks.size());
+      EXPECT_EQ(result.draft_samplings.size(), checks.size() / 2);
       EXPECT_GE(result.work, 1u << 16);
     }
   // Trials have the declared number of drafts and, for independent drafts, one proposal per draft.
@@ -47,7 +51,7 @@ TEST(ExternalSampled, RightProgramsHold) {
     declaration.fewest_drafts = declaration.most_drafts = drafts;
     const GateResult result = sampled_gate(std::make_shared<Rejection>(declaration));
     EXPECT_EQ(result.status, Status::passed) << result.note;
-    ASSERT_EQ(result.findings.size(), 1u);
+    ASSERT_EQ(result.findings.size(), 2u);
     EXPECT_EQ(result.findings[0].property, "distribution of " + std::to_string(drafts) + " drafts at V = 32");
   }
   Declaration declaration = rejection_of(Level::position);
@@ -98,6 +102,25 @@ TEST(ExternalSampled, WrongProgramsAreFound) {
   const Finding path = sampled_gate(program).findings.back();
   EXPECT_EQ(path.status, Status::failed);
   expect_words(path.evidence, "token 5 of a trial");
+}
+
+TEST(ExternalSampled, ARuleForLikelyTokensIsFound) {
+  for (const Level level : {Level::position, Level::chain}) {
+    Declaration declaration = rejection_of(level);
+    declaration.most_vocabulary = 0;
+    const auto program = std::make_shared<Rejection>(declaration);
+    program->sampling.accepts = [](double u, double p, double q) { return p > 0.9 || u * q < p; };
+    const GateResult result = sampled_gate(program);
+    EXPECT_EQ(result.status, Status::failed);
+    ASSERT_EQ(result.findings.front().status, Status::passed);
+    for (std::size_t i = 0; i < result.findings.size(); ++i) {
+      const Finding& finding = result.findings[i];
+      const bool likely = finding.property.ends_with(" at V = 1031, one token likely");
+      EXPECT_EQ(likely, i % 2 == 1);
+      EXPECT_EQ(finding.status, likely ? Status::failed : Status::passed) << finding.property;
+      if (likely) expect_words(finding.replay, "--source 'zipf:vocabulary=1031,exponent=8.8,");
+    }
+  }
 }
 
 TEST(ExternalSampled, ALostLastBlockIsFound) {
