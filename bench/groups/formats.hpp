@@ -63,8 +63,7 @@ struct Formats {
       const std::span<const Entry> p(entries.data() + at, size), q(entries.data() + at + size, size);
       const FreshRows<Entry> fresh(p, q);
       Refusing random;
-      const Verdict verdict =
-          verifiers::RecursiveRejection{}.verify(DraftedPosition(fresh, tokens.data(), drafts), random);
+      Verdict verdict = verifiers::RecursiveRejection{}.verify(DraftedPosition(fresh, tokens.data(), drafts), random);
       if (verdict.accepted >= 0) state.SkipWithError("a draft was accepted");
       benchmark::DoNotOptimize(verdict);
       at = (at + 2 * size) % entries.size();

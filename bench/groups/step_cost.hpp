@@ -73,7 +73,7 @@ struct StepCost {
       const auto conditionals = rows.conditionals(tree.length());
       const auto decider = form(conditionals, shape);
       Philox random(2, trial++, Philox::Role::verify);
-      const StepOutput step = decider->decide(tree, {}, random);
+      StepOutput step = decider->decide(tree, {}, random);
       benchmark::DoNotOptimize(step);
       visited += conditionals.visited();
       tokens += static_cast<std::uint64_t>(tree.depth(step.node)) + 1;
