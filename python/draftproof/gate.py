@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import inspect
+import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -41,6 +42,7 @@ def check(
     models: int | None = None,
     predictions: int | None = None,
     instance: str | Sequence[str] = (),
+    source: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
     share: float | None = None,
     gates: int | None = None,
@@ -60,6 +62,8 @@ def check(
                  `profile`
     seed         seed of all random numbers; 1 if None
     instance     models to check first, in the form of counterexamples
+    source       rows of the sampled tier: the path of a capture, or a family such as "zipf:vocabulary=32000"; None:
+                 rows of V = 1031, or of the largest V that fn takes
     time_limit   seconds of the whole check; checks without a verdict by then are undecided. None: no limit, but a
                  call that does not return within 60 s ends the check
     share        part of a build's false-alarm probability of 1e-9, which `gates` sampled gates divide
@@ -90,6 +94,8 @@ def check(
     tiers = [tier] if isinstance(tier, str) or not isinstance(tier or (), Iterable) else list(tier or ())
     if tier is not None and not tiers:
         raise ValueError("tier: got none, expected some of proof, edge, sampled")
+    if source is not None and not (isinstance(source, str | os.PathLike) and os.fspath(source)):
+        raise ValueError(f"source: got {source!r:.60}, expected the path of a capture or a family of rows")
     if wrong := [one for one in tiers if one not in ("proof", "edge", "sampled")]:
         raise ValueError(f"tier: got {wrong[0]!r:.60}, expected some of proof, edge, sampled")
     options = {
@@ -98,6 +104,7 @@ def check(
         "--tier": ",".join(tiers) or None,
         "--models": models,
         "--predictions": predictions,
+        "--source": None if source is None else os.fspath(source),
         "--adapter-limit": _NEVER,
         "--share": DEFAULTS["share"] if share is None else share,
         "--gates": DEFAULTS["gates"] if gates is None else gates,

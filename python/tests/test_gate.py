@@ -94,6 +94,23 @@ def test_trials_are_skipped_after_a_proof_has_refuted_the_function_unless_they_a
     assert usual.status == "failed"
 
 
+def test_a_bug_of_large_vocabularies_is_found_on_a_source_that_has_them(in_a_folder: Path) -> None:
+    def of_the_first_tokens(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
+        p = np.where(np.arange(p.shape[1]) < 1100, p, 0)  # a table of fixed length
+        return right(p, q, drafts, rng)
+
+    sampled: dict[str, Any] = {"tier": "sampled", "raises": False}
+    assert draftproof.check(of_the_first_tokens, **sampled).status == "passed"
+    verdict = draftproof.check(of_the_first_tokens, source="zipf:vocabulary=4000", **sampled)
+    assert verdict.status == "failed"
+    assert "at V = 4000" in str(verdict)
+    with pytest.raises(draftproof.ProgramError, match="got no parameter"):
+        draftproof.check(right, source="zipf:size=4", **sampled)
+    for wrong in 4000, "", b"run.npz":
+        with pytest.raises(ValueError, match=r"^source: got"):
+            draftproof.check(right, source=wrong, **sampled)
+
+
 def test_the_end_of_the_time_says_what_was_judged_and_what_was_not_asked() -> None:
     def slow(p: Any, q: Any, drafts: Any, rng: Any) -> list[int]:
         time.sleep(0.004)
