@@ -128,6 +128,12 @@ void read_numbers_strictly(CLI::App& app) {
   for (CLI::App* const sub : app.get_subcommands([](CLI::App*) { return true; })) read_numbers_strictly(*sub);
 }
 
+void take_lists_as_one_argument(CLI::App& app) {
+  for (CLI::Option* const option : app.get_options())
+    if (option->get_delimiter() != '\0') option->allow_extra_args(false);
+  for (CLI::App* const sub : app.get_subcommands([](CLI::App*) { return true; })) take_lists_as_one_argument(*sub);
+}
+
 namespace {
 
 namespace fs = std::filesystem;
