@@ -70,6 +70,13 @@ int drafts_of_trials(const Declaration& declaration, int drafts) {
   return std::max(declaration.fewest_drafts, std::min(drafts, most));
 }
 
+/// Returns the replay line with its profile, unless that is the usual one: with the fewer trials of the usual profile a
+/// failure of `nightly` may not be seen again.
+std::string of_profile(std::string replay, const Profile& profile) {
+  if (!replay.empty() && profile.name != profiles.front().name) replay += fmt::format(" --profile {}", profile.name);
+  return replay;
+}
+
 /// Returns the sources of trials: the one that the caller named, or the standard source and one with a likely token.
 std::vector<std::string> sources_of_trials(const Declaration& declaration, const std::string& named, int proposals) {
   if (!named.empty()) return {named};
@@ -285,16 +292,19 @@ void ExternalGate::examine_tier(GateResult& result, const GateOptions& options) 
     result.findings.push_back(finding_of("stopped", result.gate.tier, Answer::undecided(silent.what()), 0));
   } catch (const RequestFailed& failed) {  // earlier findings are kept
     result.findings.push_back(finding_of("answers", result.gate.tier, Answer::failed(failed.what()), 0, {},
-                                         replay_check(result.gate.tier, options.seed)));
+                                         of_profile(replay_check(result.gate.tier, options), options.profile)));
   } catch (const AdapterError& error) {  // a program that breaks the protocol has not passed
     result.findings.push_back(finding_of("protocol", result.gate.tier, Answer::failed(error.what()), 0, {},
-                                         replay_check(result.gate.tier, options.seed)));
+                                         of_profile(replay_check(result.gate.tier, options), options.profile)));
   }
 }
 
-std::string ExternalGate::replay_check(Tier tier, std::uint64_t seed) const {
+std::string ExternalGate::replay_check(Tier tier, const GateOptions& options) const {
   return replay_line("check", "",
-                     {{"adapter", adapter_}, {"tier", std::string(to_text(tier))}, {"seed", std::to_string(seed)}});
+                     {{"adapter", adapter_},
+                      {"tier", std::string(to_text(tier))},
+                      {"drafts", options.drafts == usual_drafts ? "" : std::to_string(options.drafts)},
+                      {"seed", std::to_string(options.seed)}});
 }
 
 void ExternalGate::examine_batches(GateResult& result, const GateOptions& options) const {
@@ -380,9 +390,10 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
   // The false-alarm level is divided: 1/2 for decisions, 1/4 for drafts, 1/4 for text. A chain's decisions are checked
   // on one draft and on paths, with half of the trials each.
   const double alpha = options.false_alarm * options.share / 4 / options.gates;
-  const auto add = [&result](std::vector<Finding> findings) {
+  const auto add = [&](std::vector<Finding> findings) {
     for (Finding& finding : findings) {
       result.work += finding.work;
+      finding.replay = of_profile(std::move(finding.replay), options.profile);
       result.findings.push_back(std::move(finding));
     }
   };
@@ -416,7 +427,7 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
                       half_precision_fault(*served_, options.seed, drafts, 1 << std::min(11, log2_drafts - 1))};
     for (std::optional<Finding>& fault : faults) {
       if (!fault) continue;
-      fault->replay = replay_check(Tier::sampled, options.seed);
+      fault->replay = replay_check(Tier::sampled, options);
       add({std::move(*fault)});
     }
   }

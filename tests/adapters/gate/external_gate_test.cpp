@@ -106,21 +106,39 @@ TEST(ExternalSampled, WrongProgramsAreFound) {
 
 TEST(ExternalSampled, ARuleForLikelyTokensIsFound) {
   for (const Level level : {Level::position, Level::chain}) {
-    Declaration declaration = rejection_of(level);
-    declaration.most_vocabulary = 0;
-    const auto program = std::make_shared<Rejection>(declaration);
+    const auto program = std::make_shared<Rejection>(rejection_of(level));
     program->sampling.accepts = [](double u, double p, double q) { return p > 0.9 || u * q < p; };
     const GateResult result = sampled_gate(program);
     EXPECT_EQ(result.status, Status::failed);
     ASSERT_EQ(result.findings.front().status, Status::passed);
     for (std::size_t i = 0; i < result.findings.size(); ++i) {
       const Finding& finding = result.findings[i];
-      const bool likely = finding.property.ends_with(" at V = 1031, one token likely");
+      const bool likely = finding.property.ends_with(" at V = 32, one token likely");
       EXPECT_EQ(likely, i % 2 == 1);
       EXPECT_EQ(finding.status, likely ? Status::failed : Status::passed) << finding.property;
-      if (likely) expect_words(finding.replay, "--source 'zipf:vocabulary=1031,exponent=8.8,");
+      if (likely) expect_words(finding.replay, "--source 'zipf:vocabulary=32,exponent=8.8,");
     }
   }
+}
+
+TEST(ExternalSampled, ReplayLinesHaveTheProfileAndTheDrafts) {
+  const auto program = std::make_shared<Rejection>(rejection_of(Level::chain));
+  program->sampling.residual = residual_is_p;
+  program->sampling.fallback = Fallback::never;
+  const ExternalGate gate("exec:mine", nullptr, program);
+  const GateResult result =
+      run_gate({.external = &gate, .tier = Tier::sampled}, {.profile = profiles.back(), .threads = 1, .drafts = 3});
+  EXPECT_EQ(result.findings.size(), 2u);
+  for (const Finding& finding : result.findings) {
+    EXPECT_EQ(finding.status, Status::failed);
+    EXPECT_TRUE(finding.replay.ends_with(" --seed 1 --profile quick")) << finding.replay;
+  }
+  program->sampling.residual = residual_of;
+  const Finding near =
+      run_gate({.external = &gate, .tier = Tier::sampled}, {.profile = profiles.back(), .threads = 1, .drafts = 3})
+          .findings.back();
+  EXPECT_EQ(near.property, "answers");
+  EXPECT_EQ(near.replay, "draftproof check --adapter 'exec:mine' --tier sampled --drafts 3 --seed 1 --profile quick");
 }
 
 TEST(ExternalSampled, ALostLastBlockIsFound) {
