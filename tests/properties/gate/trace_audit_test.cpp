@@ -22,7 +22,7 @@ AuditResult audited(const Form& form, const Bugs& bugs, std::uint64_t seed, Audi
   return audit_trace(recording.trace(), options);
 }
 
-const AuditFamily& family(const AuditResult& result, const std::string& name) {
+const AuditFamily& family(const AuditResult& result, std::string_view name) {
   return *std::find_if(result.families.begin(), result.families.end(), [&](const auto& f) { return f.name == name; });
 }
 
