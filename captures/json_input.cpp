@@ -1,5 +1,6 @@
 #include <draftproof/captures/json_input.hpp>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,15 @@ nlohmann::json parse_json_object(std::string_view text, const std::string& file)
   json parsed;
   try {
     parsed = json::parse(text.begin(), text.end(), guard);
+  } catch (const json::parse_error& error) {
+    // The message of nlohmann::json quotes all of the text up to the error.
+    const std::size_t end = std::min(error.byte, text.size()), begin = end - std::min<std::size_t>(end, 24);
+    const std::string_view near = text.substr(begin, 32);
+    const bool number = near.find("NaN") != near.npos || near.find("Infinity") != near.npos;
+    throw file_error(file,
+                     fmt::format("no JSON: {} at byte {}, near {}", in_quotes(without_identifier(error.what())),
+                                 error.byte, in_quotes(near)),
+                     number ? "a JSON object; JSON has no NaN or infinity" : "a JSON object");
   } catch (const json::exception& error) {
     // The message of nlohmann::json quotes the file's text; in_quotes makes the message printable and short.
     throw file_error(file, "no JSON: " + in_quotes(without_identifier(error.what())), "a JSON object");

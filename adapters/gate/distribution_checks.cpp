@@ -138,6 +138,7 @@ class Checker {
     std::uint64_t spent = 0;           // calls on undecided instances
     bool answered = !shrinks_them;     // a replay reports results even if every row fails
     std::optional<Finding> lost;
+    std::optional<I> lost_on;
     std::string silent;
     std::vector<std::pair<double, Case>> postponed;  // with their departures
     // Examines a case. Returns false if no further case is to be examined.
@@ -153,6 +154,7 @@ class Checker {
       } catch (const AdapterError& error) {  // the program has ended
         lost = finding_of("protocol", Tier::proof, Answer::failed(error.what()), 0, instance.text(),
                           replay_of(instance));
+        lost_on = instance;
         return false;
       }
       result.calls += answers.calls;
@@ -263,6 +265,12 @@ class Checker {
     }
     if (lost) {
       lost->work = result.calls;
+      const auto alone = shrinks_them ? findings_alone(*lost_on) : std::nullopt;
+      if (alone &&
+          std::ranges::none_of(*alone, [](const Finding& finding) { return finding.property == "protocol"; })) {
+        lost->evidence += needs_earlier_calls;
+        lost->replay = options_.again;
+      }
       result.findings.push_back(std::move(*lost));
     }
     return result;
@@ -310,20 +318,25 @@ class Checker {
     return replay_line("replay", "", {{"adapter", options_.adapter}, {"instance", instance.text()}});
   }
 
-  /// Whether the check passes on the instance in a program that has had no earlier calls, as when its replay line is
-  /// run. False if the program cannot be started again.
-  bool passes_alone(const I& instance, std::size_t check) const {
+  /// Returns the findings on the instance of a program that has had no earlier calls, as when its replay line is run;
+  /// nothing if the program cannot be started again.
+  std::optional<std::vector<Finding>> findings_alone(const I& instance) const {
     try {
       const std::shared_ptr<Program> fresh = options_.fresh ? options_.fresh() : nullptr;
       const DistributionCheckOptions alone{.seed = options_.seed};  // the options that `draftproof replay` uses
-      const auto findings =
-          Checker(fresh ? *fresh : program_, declaration_, alone).examine(cases_of(instance, true), false).findings;
-      return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
-        return finding.property == distribution_checks()[check] && finding.status == Status::passed;
-      });
+      return Checker(fresh ? *fresh : program_, declaration_, alone)
+          .examine(cases_of(instance, true), false)
+          .findings;
     } catch (const std::runtime_error&) {
-      return false;
+      return std::nullopt;
     }
+  }
+  /// Whether the check passes on the instance in a program that has had no earlier calls.
+  bool passes_alone(const I& instance, std::size_t check) const {
+    const auto findings = findings_alone(instance);
+    return findings && std::ranges::any_of(*findings, [&](const Finding& finding) {
+             return finding.property == distribution_checks()[check] && finding.status == Status::passed;
+           });
   }
 
   /// Returns the number of drafts of a position and 1, or of paths and of drafts in a path.

@@ -1,6 +1,7 @@
 #include <draftproof/adapters/wire/message.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -102,7 +103,9 @@ class ListReader {
 
  private:
   AdapterError refuse(const nlohmann::json& found, std::string_view wanted) const {
-    return AdapterError(fmt::format("{}: {}: got {}, expected {}", place_, known_.name, shown_json(found), wanted));
+    const std::string at = at_.empty() ? "" : fmt::format("[{}]", fmt::join(at_, ", "));
+    return AdapterError(
+        fmt::format("{}: {}{}: got {}, expected {}", place_, known_.name, at, shown_json(found), wanted));
   }
   bool padded(std::size_t dimension) const { return known_.dtype == DType::I32 && dimension == 1; }
 
@@ -119,7 +122,12 @@ class ListReader {
   }
   void fill(const nlohmann::json& list, std::size_t dimension) {
     if (dimension == known_.dimensions) return put(list);
-    for (const nlohmann::json& entry : list) fill(entry, dimension + 1);
+    at_.push_back(0);
+    for (const nlohmann::json& entry : list) {
+      fill(entry, dimension + 1);
+      ++at_.back();
+    }
+    at_.pop_back();
     if (padded(dimension))
       for (std::size_t i = list.size(); i < shape_[1]; ++i) store(std::int32_t{-1});
   }
@@ -146,6 +154,7 @@ class ListReader {
   const KnownArray& known_;
   const std::string& place_;
   std::vector<std::uint64_t> shape_;
+  std::vector<std::size_t> at_;  ///< indices of the entry that is being filled in
   std::byte* to_ = nullptr;
 };
 

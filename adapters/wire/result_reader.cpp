@@ -215,11 +215,11 @@ void read_state(const Message& reply, int rows, int first, ServedResult& result)
   }
 }
 
-void check_row(std::span<const std::int32_t> tokens, std::int32_t count, int number, int least, int vocabulary) {
-  const auto most = static_cast<std::int32_t>(tokens.size());
+void check_row(std::span<const std::int32_t> tokens, std::int32_t count, int number, int least, int most,
+               int vocabulary) {
   if (count < least || count > most)
     throw row_fault(number, "counts", fmt::format("{}", count), fmt::format("{} .. {}", least, most));
-  for (std::int32_t i = 0; i < most; ++i) {
+  for (std::int32_t i = 0; i < std::ssize(tokens); ++i) {
     const std::int32_t token = tokens[static_cast<std::size_t>(i)];
     if (i < count ? static_cast<std::uint32_t>(token) >= static_cast<std::uint32_t>(vocabulary) : token != -1)
       throw row_fault(
@@ -283,7 +283,9 @@ void read_result(const Message& reply, Form form, const ServedBatch& batch, Wire
     if (state != 0) continue;
     const auto given = all.subspan(i * static_cast<std::size_t>(have), static_cast<std::size_t>(have));
     std::copy(given.begin(), given.end(), result.tokens_of(row).begin());
-    check_row(result.tokens_of(row), counts[i], row, ask == WireFunction::verify ? 1 : 0, batch.vocabulary);
+    const bool verifies = ask == WireFunction::verify;
+    const int most = verifies && !batch.lengths.empty() ? batch.lengths[i] + width - batch.drafts_a_row : width;
+    check_row(result.tokens_of(row), counts[i], row, verifies ? 1 : 0, most, batch.vocabulary);
     result.counts[static_cast<std::size_t>(row)] = counts[i];
   }
   if (result.state_size > 0) read_state(reply, batch.rows, first, result);

@@ -42,6 +42,16 @@ TEST(ReplayLines, OfAChildThatIsWrongLater) {
   });
 }
 
+TEST(ReplayLines, OfAChildThatEndsLater) {
+  const Finding ended =
+      found("exec:python3 '" DRAFTPROOF_SOURCE_DIR "/tests/adapters/children/later.py' 4000 ends", Tier::proof);
+  EXPECT_EQ(ended.property, "protocol");
+  expect_words(ended.evidence, "died in 3 batches, but on no row alone");
+  expect_words(ended.evidence, needs_earlier_calls);
+  expect_words(ended.replay, "^draftproof check --adapter '");
+  expect_words(ended.replay, "--tier proof --profile pr --models 12");
+}
+
 TEST(ReplayLines, OfALibraryThatIsWrongLater) {
   expect_replays("a library", [](long right) {
     return "exec:DRAFTPROOF_RIGHT_ROWS=" + std::to_string(right) +

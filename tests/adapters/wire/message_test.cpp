@@ -117,7 +117,10 @@ TEST(Message, BadLinesAreRefusedWithPlaceFoundAndWanted) {
   };
   refused("garbage", "no JSON");
   refused("[1]", "expected a JSON object");
+  refused(R"({"tokens": [[0]], "weights": [NaN]})", "JSON has no NaN or infinity");
+  refused(R"({"tokens": [[0]], "weights": [NaN]})", R"([NaN]}")");
   refused(R"({"tokens": [1, 2]})", "tokens: got \"1\", expected lists, 2 deep");
+  refused(R"({"tokens": [[0, 1], [2, 1.5]]})", R"(tokens[1, 1]: got "1.5", expected whole numbers)");
   refused(R"({"tokens": [[1.5]]})", "expected whole numbers");
   refused(R"({"tokens": [[2147483648]]})", "32 bits");
   refused(R"({"seeds": [18446744073709551615]})", "expected whole numbers");

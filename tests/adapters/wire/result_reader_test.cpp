@@ -66,6 +66,20 @@ TEST(ResultReader, FaultsOfLinesHaveRowFieldFoundAndWanted) {
   refused("[[], []]", "status: got i32 [1], expected i32 [2]", R"(, "status": [0])");
 }
 
+TEST(ResultReader, ARowHasAtMostOneTokenMoreThanItsOwnDrafts) {
+  const std::vector<std::int32_t> lengths{2, 1};
+  ServedBatch batch = two_rows;
+  batch.lengths = lengths;
+  const auto read = [&](const std::string& tokens, const std::string& counts) {
+    ServedResult result;
+    size_result(batch, WireFunction::verify, result);
+    read_result(decode_line(line_of(tokens, counts, ", \"draws\": [[], []]"), "reply"), Form::lines, batch,
+                WireFunction::verify, 24, 0, result);
+  };
+  EXPECT_NO_THROW(read("[[1, 2, 0], [0, 1]]", "[3, 2]"));
+  expect_error([&] { read("[[1, 2, 0], [0, 1, 1]]", "[3, 3]"); }, "row 1: counts: got 3, expected 1 .. 2");
+}
+
 TEST(ResultReader, ATextInPlaceOfAnArrayIsShown) {
   expect_error([] { read_line(line_of("\"no\"", "[1, 1]", "")); }, "tokens: got \"no\", expected an array");
   expect_error([] { read_line(R"({"type": "result", "tokens": [[1], [0]]})"); }, "counts: got nothing");
