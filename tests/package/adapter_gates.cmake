@@ -1,5 +1,6 @@
 # Runs the gates of a user's project on its libraries. The correct library passes every tier; the wrong library fails
-# with a counterexample and a replay line that reproduces it. Arguments: FOLDER (built), PROGRAM, CTEST, GATES.
+# with a counterexample and a replay line that reproduces it.
+# Arguments: FOLDER (built), PROGRAM, CTEST, GATES, GENERATOR.
 cmake_minimum_required(VERSION 3.25)
 
 function(says text pattern)
@@ -49,8 +50,8 @@ foreach(words "PROFILE=slow;TIER=proof;got PROFILE slow, expected quick, pr or n
   list(GET words 0 profile)
   list(GET words 1 tier)
   list(GET words 2 wanted)
-  execute_process(COMMAND ${CMAKE_COMMAND} -S ${FOLDER}/mistakes -B ${FOLDER}/mistakes/build -D${profile} -D${tier}
-                  RESULT_VARIABLE code OUTPUT_QUIET ERROR_VARIABLE error)
+  execute_process(COMMAND ${CMAKE_COMMAND} -S ${FOLDER}/mistakes -B ${FOLDER}/mistakes/build -G ${GENERATOR}
+                          -D${profile} -D${tier} RESULT_VARIABLE code OUTPUT_QUIET ERROR_VARIABLE error)
   if(code EQUAL 0)
     message(FATAL_ERROR "${words}: configured")
   endif()
