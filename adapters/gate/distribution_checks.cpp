@@ -265,9 +265,7 @@ class Checker {
     }
     if (lost) {
       lost->work = result.calls;
-      const auto alone = shrinks_them ? findings_alone(*lost_on) : std::nullopt;
-      if (alone &&
-          std::ranges::none_of(*alone, [](const Finding& finding) { return finding.property == "protocol"; })) {
+      if (shrinks_them && answers_alone(*lost_on)) {
         lost->evidence += needs_earlier_calls;
         lost->replay = options_.again;
       }
@@ -330,6 +328,13 @@ class Checker {
     } catch (const std::runtime_error&) {
       return std::nullopt;
     }
+  }
+  /// Whether a program that has had no earlier calls answers on the instance: some check passes, and it does not end.
+  bool answers_alone(const I& instance) const {
+    const auto findings = findings_alone(instance);
+    const auto passed = [](const Finding& finding) { return finding.status == Status::passed; };
+    const auto ended = [](const Finding& finding) { return finding.property == "protocol"; };
+    return findings && std::ranges::any_of(*findings, passed) && std::ranges::none_of(*findings, ended);
   }
   /// Whether the check passes on the instance in a program that has had no earlier calls.
   bool passes_alone(const I& instance, std::size_t check) const {
