@@ -29,7 +29,8 @@ def at_temperature(row: Row, temperature: float, fault: str = "") -> list[float]
 
 
 def drawn(weights: Row, u: float) -> int:
-    return int(np.searchsorted(np.cumsum(weights), u * sum(weights), side="right"))
+    sums = np.cumsum(weights)  # sum() may be larger than the last of them: since Python 3.12 it is compensated
+    return int(np.searchsorted(sums, u * sums[-1], side="right"))
 
 
 def verified(
