@@ -29,10 +29,11 @@ nlohmann::json parse_json_object(std::string_view text, const std::string& file)
   try {
     parsed = json::parse(text.begin(), text.end(), guard);
   } catch (const json::parse_error& error) {
-    // The message of nlohmann::json quotes all of the text up to the error.
+    // The message of nlohmann::json may quote much of the text before the error.
     const std::size_t end = std::min(error.byte, text.size()), begin = end - std::min<std::size_t>(end, 24);
     const std::string_view near = text.substr(begin, 32);
-    const bool number = near.find("NaN") != near.npos || near.find("Infinity") != near.npos;
+    const std::string_view at = text.substr(end - std::min<std::size_t>(end, 1));  // begins with the last letter read
+    const bool number = at.starts_with("NaN") || at.starts_with("Infinity");
     throw file_error(file,
                      fmt::format("no JSON: {} at byte {}, near {}", in_quotes(without_identifier(error.what())),
                                  error.byte, in_quotes(near)),

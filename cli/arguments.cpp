@@ -130,7 +130,7 @@ void read_numbers_strictly(CLI::App& app) {
 
 void take_lists_as_one_argument(CLI::App& app) {
   for (CLI::Option* const option : app.get_options())
-    if (option->get_delimiter() != '\0') option->allow_extra_args(false);
+    if (option->get_delimiter() != '\0' && kind_of(*option) == NumberKind::none) option->allow_extra_args(false);
   for (CLI::App* const sub : app.get_subcommands([](CLI::App*) { return true; })) take_lists_as_one_argument(*sub);
 }
 

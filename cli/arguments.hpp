@@ -32,8 +32,9 @@ inline CLI::Validator many() { return between(1, 1e15); }
 /// option, the text and the expected range. Requires that all options were added before.
 void read_numbers_strictly(CLI::App& app);
 
-/// Makes every option that takes a list with commas take it as one argument, because `--tier proof NAME` would otherwise
-/// read NAME as a tier. The option may be repeated. Requires that all options were added before.
+/// Makes every option that takes a list of names take it as one argument, with commas, because `--tier proof NAME`
+/// would otherwise read NAME as a tier. The option may be repeated. Lists of numbers are unchanged: `-K 2 4 8` is
+/// three numbers. Requires that all options were added before.
 void take_lists_as_one_argument(CLI::App& app);
 
 /// Compares the files of options of type `written_file` with the files of all other options and arguments of a parsed

@@ -70,38 +70,56 @@ int drafts_of_trials(const Declaration& declaration, int drafts) {
   return std::max(declaration.fewest_drafts, std::min(drafts, most));
 }
 
-/// Returns the replay line with its profile, unless that is the usual one: with the fewer trials of the usual profile a
-/// failure of `nightly` may not be seen again.
-std::string of_profile(std::string replay, const Profile& profile) {
-  if (!replay.empty() && profile.name != profiles.front().name) replay += fmt::format(" --profile {}", profile.name);
+/// Returns the replay line with its profile, unless that is the default or the line has one: with the fewer trials of
+/// the default profile a failure of `nightly` may not be seen again.
+std::string with_profile(std::string replay, const Profile& profile) {
+  if (!replay.empty() && profile.name != profiles.front().name && replay.find(" --profile ") == std::string::npos)
+    replay += fmt::format(" --profile {}", profile.name);
   return replay;
 }
 
+std::string drafts_option(const GateOptions& options) {
+  return options.drafts == usual_drafts ? "" : std::to_string(options.drafts);
+}
+
 /// Returns the sources of trials: the one that the caller named, or the standard source and one with a likely token.
+/// Rows of 16 bits get the standard source alone. The gate compares tokens with the rows before they are rounded; the
+/// rounding of a probability near 1, up to 2^-9 in bfloat16, would look like a bug to the trials of `nightly`.
 std::vector<std::string> sources_of_trials(const Declaration& declaration, const std::string& named, int proposals) {
   if (!named.empty()) return {named};
   const int most = declaration.most_vocabulary,
             vocabulary = most > 0 ? std::min(usual_vocabulary, most) : usual_vocabulary;
-  return {standard_source(vocabulary, proposals), likely_token_source(vocabulary, proposals)};
+  const std::string standard = standard_source(vocabulary, proposals);
+  if (significant_bits(declaration.dtypes.front()) <= significant_bits(Dtype::float16)) return {standard};
+  return {standard, likely_token_source(vocabulary, proposals)};
 }
 
 /// Runs `trials(source, log2_less)` at each source, 2^log2_less times fewer at the second one, until a finding has not
-/// passed. Returns the findings.
-template <class Trials>
-std::vector<Finding> at_each(const std::vector<std::string>& sources, const Trials& trials) {
-  std::vector<Finding> findings;
+/// passed, and calls `add` with each finding. A program that fails on every row of the second source is refuted,
+/// because it has answered at the first one; `replay(source)` is then the replay line.
+template <class Trials, class Add, class Replay>
+void at_each(const std::vector<std::string>& sources, const Trials& trials, const Add& add, const Replay& replay) {
+  bool second = false;
   for (const std::string& source : sources) {
-    const bool second = !findings.empty();
-    std::optional<Finding> finding = trials(source, second ? 2 : 0);
-    if (!finding) break;
+    std::optional<Finding> finding;
+    try {
+      finding = trials(source, second ? 2 : 0);
+    } catch (const ProgramFails& fails) {
+      if (!second) throw;
+      finding = finding_of("answers", Tier::sampled,
+                           Answer::failed(fmt::format("on rows with a likely token: {}", fails.what())), 0, {},
+                           replay(source));
+    }
+    if (!finding) return;
     if (second) {
       finding->property += ", one token likely";
       finding->sensitivity.clear();  // the tier states the distance at the standard source
     }
-    findings.push_back(std::move(*finding));
-    if (findings.back().status != Status::passed) break;
+    const bool passed = finding->status == Status::passed;
+    add(std::move(*finding));
+    if (!passed) return;
+    second = true;
   }
-  return findings;
 }
 
 /// Returns a model of near rows (edge_rows.hpp), at one position and with as many drafts as the program's trials have;
@@ -292,19 +310,22 @@ void ExternalGate::examine_tier(GateResult& result, const GateOptions& options) 
     result.findings.push_back(finding_of("stopped", result.gate.tier, Answer::undecided(silent.what()), 0));
   } catch (const RequestFailed& failed) {  // earlier findings are kept
     result.findings.push_back(finding_of("answers", result.gate.tier, Answer::failed(failed.what()), 0, {},
-                                         of_profile(replay_check(result.gate.tier, options), options.profile)));
+                                         replay_check(result.gate.tier, options)));
   } catch (const AdapterError& error) {  // a program that breaks the protocol has not passed
     result.findings.push_back(finding_of("protocol", result.gate.tier, Answer::failed(error.what()), 0, {},
-                                         of_profile(replay_check(result.gate.tier, options), options.profile)));
+                                         replay_check(result.gate.tier, options)));
   }
 }
 
-std::string ExternalGate::replay_check(Tier tier, const GateOptions& options) const {
-  return replay_line("check", "",
-                     {{"adapter", adapter_},
-                      {"tier", std::string(to_text(tier))},
-                      {"drafts", options.drafts == usual_drafts ? "" : std::to_string(options.drafts)},
-                      {"seed", std::to_string(options.seed)}});
+std::string ExternalGate::replay_check(Tier tier, const GateOptions& options, const std::string& source) const {
+  return with_profile(replay_line("check", "",
+                                  {{"adapter", adapter_},
+                                   {"tier", std::string(to_text(tier))},
+                                   {"source", source.empty() ? options.source : source},
+                                   {"position", options.position == 0 ? "" : std::to_string(options.position)},
+                                   {"drafts", drafts_option(options)},
+                                   {"seed", std::to_string(options.seed)}}),
+                      options.profile);
 }
 
 void ExternalGate::examine_batches(GateResult& result, const GateOptions& options) const {
@@ -388,19 +409,30 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
   const bool positions = decides && decides_positions(declaration),
              paths = decides && decides_paths(declaration, options.drafts);
   // The false-alarm level is divided: 1/2 for decisions, 1/4 for drafts, 1/4 for text. A chain's decisions are checked
-  // on one draft and on paths, with half of the trials each.
+  // on one draft and on paths, with half of the trials each. Each part is divided equally between the sources of its
+  // trials.
   const double alpha = options.false_alarm * options.share / 4 / options.gates;
-  const auto add = [&](std::vector<Finding> findings) {
-    for (Finding& finding : findings) {
-      result.work += finding.work;
-      finding.replay = of_profile(std::move(finding.replay), options.profile);
-      result.findings.push_back(std::move(finding));
-    }
+  const auto add = [&](Finding finding) {
+    result.work += finding.work;
+    finding.replay = with_profile(std::move(finding.replay), options.profile);
+    result.findings.push_back(std::move(finding));
   };
+  const auto replay_at = [&](const std::string& source) { return replay_check(Tier::sampled, options, source); };
   if (positions) {
     GateOptions asked = options;
     if (paths) asked.share /= 2;  // sample_position() uses half of this share
-    add(verified_trials(result, asked));
+    const AnyDrafter& drafter = drafter_of_positions();
+    result.draft_samplings.emplace_back(drafter.info().name);
+    const std::vector<std::string> sources =
+        sources_of_trials(declaration, options.source,
+                          drafter.info().several_proposals ? drafts_of_trials(declaration, options.drafts) : 1);
+    asked.share /= static_cast<double>(sources.size());
+    const auto trials = [&](const std::string& source, int log2_less) {
+      asked.source = source;
+      asked.profile.log2_trials = asked.profile.adapter_log2_trials - log2_less;
+      return verified_trials(result, drafter, asked);
+    };
+    at_each(sources, trials, add, replay_at);
   }
   if (paths) {
     result.draft_samplings.emplace_back(path_sampling(declaration));
@@ -408,7 +440,7 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
     if (options.source.empty())
       for (std::string& source : sources) source += ",positions=4";
     const double parts = (positions ? 1 : 0.5) * static_cast<double>(sources.size());
-    add(at_each(sources, [&](const std::string& source, int log2_less) {
+    const auto trials = [&](const std::string& source, int log2_less) {
       return std::optional(
           check_paths(*served_, {.log2_trials = options.profile.adapter_log2_trials - (positions ? 1 : 0) - log2_less,
                                  .drafts = options.drafts,
@@ -418,7 +450,8 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
                                  .adapter = adapter_,
                                  .stop = options.stop,
                                  .progress = options.progress}));
-    }));
+    };
+    at_each(sources, trials, add, replay_at);
   }
   const int log2_drafts = options.profile.adapter_log2_drafts, log2_long = std::min(11, log2_drafts - 2);
   if (declaration.has("verify")) {
@@ -428,55 +461,46 @@ void ExternalGate::examine_trials(GateResult& result, const GateOptions& options
     for (std::optional<Finding>& fault : faults) {
       if (!fault) continue;
       fault->replay = replay_check(Tier::sampled, options);
-      add({std::move(*fault)});
+      add(std::move(*fault));
     }
   }
+  const auto add_all = [&](std::vector<Finding> findings) {
+    for (Finding& finding : findings) add(std::move(finding));
+  };
   if (declaration.has("draft"))
-    add(check_drafts(*served_, {.log2_small = log2_drafts,
-                                .log2_large = log2_drafts - 2,
-                                .log2_kept = log2_long,
-                                .alpha = alpha,
-                                .seed = options.seed,
-                                .adapter = adapter_,
-                                .drafts = options.drafts}));
+    add_all(check_drafts(*served_, {.log2_small = log2_drafts,
+                                    .log2_large = log2_drafts - 2,
+                                    .log2_kept = log2_long,
+                                    .alpha = alpha,
+                                    .seed = options.seed,
+                                    .adapter = adapter_,
+                                    .drafts = options.drafts}));
   if (declaration.has("generate"))
-    add(check_text(*served_, {.log2_tokens = options.profile.adapter_log2_tokens,
-                              .alpha = alpha,
-                              .seed = options.seed,
-                              .adapter = adapter_}));
+    add_all(check_text(*served_, {.log2_tokens = options.profile.adapter_log2_tokens,
+                                  .alpha = alpha,
+                                  .seed = options.seed,
+                                  .adapter = adapter_}));
 }
 
-std::vector<Finding> ExternalGate::verified_trials(GateResult& result, const GateOptions& options) const {
+const AnyDrafter& ExternalGate::drafter_of_positions() const {
   const Declaration& declaration = served_->declaration();
   // A single draft of a chain is one draw from q.
   const std::string sampling = declaration.level == Level::chain ? "iid" : declaration.draft_sampling;
-  const AnyDrafter* drafter = registry().drafter(sampling);
-  if (!drafter)
-    throw AdapterError(
-        fmt::format("draft_sampling: got \"{}\", expected a draft sampling of `draftproof list`", sampling));
-  result.draft_samplings.push_back(sampling);
-  GateOptions asked = options;
-  asked.drafts = drafts_of_trials(declaration, options.drafts);
-  asked.draft_samplings = {sampling};
-  asked.device = nullptr;
-  asked.profile.log2_trials = asked.profile.adapter_log2_trials;
-  const std::vector<std::string> sources =
-      sources_of_trials(declaration, options.source, drafter->info().several_proposals ? asked.drafts : 1);
-  asked.share /= static_cast<double>(sources.size());
-  return at_each(sources, [&](const std::string& source, int log2_less) {
-    GateOptions part = asked;
-    part.source = source;
-    part.profile.log2_trials -= log2_less;
-    return trials_at(*drafter, part, result);
-  });
+  if (const AnyDrafter* drafter = registry().drafter(sampling)) return *drafter;
+  throw AdapterError(
+      fmt::format("draft_sampling: got \"{}\", expected a draft sampling of `draftproof list`", sampling));
 }
 
-std::optional<Finding> ExternalGate::trials_at(const AnyDrafter& drafter, const GateOptions& asked,
-                                               GateResult& result) const {
+std::optional<Finding> ExternalGate::verified_trials(GateResult& result, const AnyDrafter& drafter,
+                                                     const GateOptions& options) const {
   const Declaration& declaration = served_->declaration();
   const ExternalVerifier verifier(served_);
+  GateOptions asked = options;
+  asked.drafts = drafts_of_trials(declaration, options.drafts);
+  asked.draft_samplings = {std::string(drafter.info().name)};
+  asked.device = nullptr;
   SampledPosition sampled = sample_position({.verifier = &verifier, .tier = Tier::sampled}, drafter, asked);
-  result.note = sampled.note;
+  if (result.findings.empty()) result.note = sampled.note;
   if (!sampled.finding) return std::nullopt;
   if (const Unanswered& none = verifier.unanswered(); none.trials > 0) {
     const Outcome first{.status = none.status, .message = none.message};
@@ -486,12 +510,14 @@ std::optional<Finding> ExternalGate::trials_at(const AnyDrafter& drafter, const 
                                             none.trials, sampled.finding->work, none.first, outcome_text(first));
   }
   if (!sampled.finding->replay.empty())
-    sampled.finding->replay = replay_line("check", "",
-                                          {{"adapter", adapter_},
-                                           {"tier", "sampled"},
-                                           {"source", asked.source},
-                                           {"position", std::to_string(asked.position)},
-                                           {"seed", std::to_string(asked.seed)}});
+    sampled.finding->replay =
+        replay_line("check", "",
+                    {{"adapter", adapter_},
+                     {"tier", "sampled"},
+                     {"source", asked.source},
+                     {"position", std::to_string(asked.position)},
+                     {"drafts", declaration.level == Level::chain ? "" : drafts_option(options)},
+                     {"seed", std::to_string(asked.seed)}});
   return std::move(sampled.finding);
 }
 

@@ -41,10 +41,12 @@ class ExternalGate final : public ExternalSubject {
   void try_replays(std::vector<Finding>& findings, const GateOptions& options) const;
   void examine_trials(GateResult& result, const GateOptions& options) const;
   /// Returns the command line that runs one tier again.
-  std::string replay_check(Tier tier, const GateOptions& options) const;
-  std::vector<Finding> verified_trials(GateResult& result, const GateOptions& options) const;
-  /// Runs trials at the source of the options; nothing if the program does not run there.
-  std::optional<Finding> trials_at(const AnyDrafter& drafter, const GateOptions& options, GateResult& result) const;
+  std::string replay_check(Tier tier, const GateOptions& options, const std::string& source = {}) const;
+  /// Returns the draft sampling of trials at one position. Throws: AdapterError if no drafter has the declared one.
+  const AnyDrafter& drafter_of_positions() const;
+  /// Runs trials at one position of the source of the options; nothing if the program does not run there.
+  std::optional<Finding> verified_trials(GateResult& result, const AnyDrafter& drafter,
+                                         const GateOptions& options) const;
 
   std::string adapter_;
   std::shared_ptr<Program> program_;

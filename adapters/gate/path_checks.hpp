@@ -150,7 +150,7 @@ struct PathCheckOptions {
   int drafts = 4;       ///< drafts of a chain; children of the wide trees; if 1, trees have one path
   double alpha = 1e-9;  ///< probability of a false alarm
   std::uint64_t seed = 1;
-  std::string source{};   ///< source of the rows that trials use
+  std::string source{};   ///< source of the rows that trials use; required
   std::string adapter{};  ///< text of --adapter, for replay lines
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};

@@ -176,8 +176,8 @@ std::string standard_source(int vocabulary, int proposals) {
 }
 
 std::string likely_token_source(int vocabulary, int proposals) {
-  return fmt::format("zipf:vocabulary={},exponent=8.8,draft_exponent=13.2,offset=1.7,noise=0.8,shuffle=1,drafts={}",
-                     vocabulary, proposals);
+  return fmt::format("zipf:vocabulary={},exponent=4.5,draft_exponent=6.5,noise=0.8,shuffle=1,drafts={}",
+                     std::min(vocabulary, 8), proposals);
 }
 
 SampledPosition sample_position(const Gate& gate, const AnyDrafter& drafter, const GateOptions& options) {

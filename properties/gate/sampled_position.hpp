@@ -18,9 +18,9 @@ struct SampledPosition {
 /// token. The power tables in docs/studies/gate_power.md use it too.
 std::string standard_source(int vocabulary, int proposals);
 
-/// Returns a source in which one token has probability 0.93, and usually a larger one in the draft. Tokens with such
-/// probabilities are frequent at low temperatures, and a program may treat them separately. In the standard source with
-/// V = 1031 the likeliest token has probability 0.08.
+/// Returns a source of at most 8 tokens, of which one has p = 0.95 and usually a larger q. Such rows are frequent at
+/// low temperatures, and a program may treat likely tokens separately; in the standard source with V = 1031 the largest
+/// p is 0.08. V is small because the smallest p and q, about 1e-4 and 1e-6, must not be lost in a program's rounding.
 std::string likely_token_source(int vocabulary, int proposals);
 
 /// Tests the verifier's output distribution with this drafter at the source, position and number of drafts of

@@ -63,7 +63,7 @@ def check(
     seed         seed of all random numbers; 1 if None
     instance     models to check first, in the form of counterexamples
     source       rows of the sampled tier: the path of a capture, or a family such as "zipf:vocabulary=32000"; None:
-                 rows of V = 1031, or of the largest V that fn takes
+                 rows of V = 1031, or of the largest V that fn takes, and rows of V = 8 with one likely token
     time_limit   seconds of the whole check; checks without a verdict by then are undecided. None: no limit, but a
                  call that does not return within 60 s ends the check
     share        part of a build's false-alarm probability of 1e-9, which `gates` sampled gates divide
@@ -94,7 +94,8 @@ def check(
     tiers = [tier] if isinstance(tier, str) or not isinstance(tier or (), Iterable) else list(tier or ())
     if tier is not None and not tiers:
         raise ValueError("tier: got none, expected some of proof, edge, sampled")
-    if source is not None and not (isinstance(source, str | os.PathLike) and os.fspath(source)):
+    rows = os.fspath(source) if isinstance(source, str | os.PathLike) else source
+    if rows is not None and not (isinstance(rows, str) and rows):
         raise ValueError(f"source: got {source!r:.60}, expected the path of a capture or a family of rows")
     if wrong := [one for one in tiers if one not in ("proof", "edge", "sampled")]:
         raise ValueError(f"tier: got {wrong[0]!r:.60}, expected some of proof, edge, sampled")
@@ -104,7 +105,7 @@ def check(
         "--tier": ",".join(tiers) or None,
         "--models": models,
         "--predictions": predictions,
-        "--source": None if source is None else os.fspath(source),
+        "--source": rows,
         "--adapter-limit": _NEVER,
         "--share": DEFAULTS["share"] if share is None else share,
         "--gates": DEFAULTS["gates"] if gates is None else gates,

@@ -104,6 +104,8 @@ def test_a_bug_of_large_vocabularies_is_found_on_a_source_that_has_them(in_a_fol
     verdict = draftproof.check(of_the_first_tokens, source="zipf:vocabulary=4000", **sampled)
     assert verdict.status == "failed"
     assert "at V = 4000" in str(verdict)
+    capture = Path(__file__).parents[2] / "data" / "stories512_positions.npz"
+    assert "V = 512" in str(draftproof.check(right, source=capture, **sampled))
     with pytest.raises(draftproof.ProgramError, match="got no parameter"):
         draftproof.check(right, source="zipf:size=4", **sampled)
     for wrong in 4000, "", b"run.npz":

@@ -13,6 +13,7 @@
 
 #include <draftproof/adapters/gate/distribution_checks.hpp>
 #include <draftproof/adapters/wire/served.hpp>
+#include <draftproof/sim/numeric/short_float.hpp>
 #include <draftproof/tests/support/adapters_in_process.hpp>
 
 namespace draftproof::adapters {
@@ -123,16 +124,22 @@ class SeedUniforms final : public Draws {
 inline Input input_of_row(const ServedBatch& batch, int row) {
   Input input;
   const auto read = [&](const auto& entries) {
-    Weights values(entries.begin(), entries.end());
+    Weights values;
+    for (const auto entry : entries) values.push_back(static_cast<double>(entry));
     if (batch.kind == RowKind::logits)
       for (double& value : values) value = std::exp(value);
     return values;
   };
-  const bool wide = batch.dtype == Dtype::float64;
-  for (int i = 0; i < batch.target_rows; ++i)
-    input.p.push_back(wide ? read(batch.target<double>(row, i)) : read(batch.target<float>(row, i)));
-  for (int i = 0; i < batch.proposal_rows; ++i)
-    input.q.push_back(wide ? read(batch.proposal<double>(row, i)) : read(batch.proposal<float>(row, i)));
+  const auto rows = [&]<class Entry>(Entry) {
+    for (int i = 0; i < batch.target_rows; ++i) input.p.push_back(read(batch.target<Entry>(row, i)));
+    for (int i = 0; i < batch.proposal_rows; ++i) input.q.push_back(read(batch.proposal<Entry>(row, i)));
+  };
+  if (batch.dtype == Dtype::float64)
+    rows(double{});
+  else if (batch.dtype == Dtype::bfloat16)
+    rows(ShortFloat<8>{});
+  else
+    rows(float{});
   if (batch.lengths.empty()) return input;
   const auto first = batch.drafts.begin() + std::ptrdiff_t{row} * batch.drafts_a_row;
   input.drafts.assign(first, first + batch.lengths[static_cast<std::size_t>(row)]);
@@ -148,6 +155,7 @@ class Rejection final : public Served {
   RejectionSampling sampling{.fallback = Fallback::always};
   int fails_at = -1;              ///< number of the batch whose rows get the status failed; -1: none
   bool always_fails = false;      ///< whether all rows of all batches get the status failed
+  double fails_above = 1;         ///< rows with a larger p get the status failed
   int breaks_at = -1;             ///< number of the batch whose reply breaks the protocol; -1: none
   std::set<int> sizes{};          ///< numbers of rows of the batches received
   std::set<Randomness> asked{};   ///< randomness of the batches received
@@ -171,7 +179,12 @@ class Rejection final : public Served {
       const bool seeded = batch.randomness == Randomness::seeded;
       SeedUniforms random(seeded ? static_cast<std::uint64_t>(batch.seeds[static_cast<std::size_t>(row)])
                                  : 0xD1342543DE82EF95u * ++rows_so_far_);
-      const std::vector<Token> tokens = sampling(input_of_row(batch, row), random);
+      const Input input = input_of_row(batch, row);
+      if (*std::ranges::max_element(input.p.front()) > fails_above) {
+        result.set(row, RowStatus::failed, "a likely token");
+        continue;
+      }
+      const std::vector<Token> tokens = sampling(input, random);
       std::copy(tokens.begin(), tokens.end(), result.tokens_of(row).begin());
       result.counts[static_cast<std::size_t>(row)] = static_cast<std::int32_t>(tokens.size());
     }

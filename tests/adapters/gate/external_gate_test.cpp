@@ -31,18 +31,18 @@ TEST(ExternalSampled, RightProgramsHold) {
         EXPECT_EQ(finding.status, Status::passed) << finding.evidence;
         checks.push_back(finding.property);
       }
-      EXPECT_EQ(checks, level == Level::chain
-                            ? (std::vector<std::string>{
-                                  "distribution of one draft at V = 32",
-                                  "distribution of one draft at V = 32, one token likely",
-                                  "distribution of a path of 4 or 8 drafts at V = 32",
-                                  "distribution of a path of 4 or 8 drafts at V = 32, one token likely"})
-                            : (std::vector<std::string>{"distribution of 4 drafts at V = 32",
-                                                        "distribution of 4 drafts at V = 32, one token likely"}))
+      EXPECT_EQ(checks,
+                level == Level::chain
+                    ? (std::vector<std::string>{"distribution of one draft at V = 32",
+                                                "distribution of one draft at V = 8, one token likely",
+                                                "distribution of a path of 4 or 8 drafts at V = 32",
+                                                "distribution of a path of 4 or 8 drafts at V = 8, one token likely"})
+                    : (std::vector<std::string>{"distribution of 4 drafts at V = 32",
+                                                "distribution of 4 drafts at V = 8, one token likely"}))
           << result.note;
       EXPECT_EQ(program->asked, std::set{randomness});
       EXPECT_EQ(result.draft_samplings.front(), "iid");
-      EXPECT_EQ(result.draft_samplings.size(), checks.size() / 2);
+      EXPECT_EQ(result.draft_samplings.size(), level == Level::chain ? 2u : 1u);
       EXPECT_GE(result.work, 1u << 16);
     }
   // Trials have the declared number of drafts and, for independent drafts, one proposal per draft.
@@ -110,14 +110,37 @@ TEST(ExternalSampled, ARuleForLikelyTokensIsFound) {
     program->sampling.accepts = [](double u, double p, double q) { return p > 0.9 || u * q < p; };
     const GateResult result = sampled_gate(program);
     EXPECT_EQ(result.status, Status::failed);
-    ASSERT_EQ(result.findings.front().status, Status::passed);
+    ASSERT_EQ(result.findings.size(), level == Level::chain ? 4u : 2u);
     for (std::size_t i = 0; i < result.findings.size(); ++i) {
       const Finding& finding = result.findings[i];
-      const bool likely = finding.property.ends_with(" at V = 32, one token likely");
+      const bool likely = finding.property.ends_with(" at V = 8, one token likely");
       EXPECT_EQ(likely, i % 2 == 1);
       EXPECT_EQ(finding.status, likely ? Status::failed : Status::passed) << finding.property;
-      if (likely) expect_words(finding.replay, "--source 'zipf:vocabulary=32,exponent=8.8,");
+      if (likely) expect_words(finding.replay, "--source 'zipf:vocabulary=8,exponent=4.5,");
     }
+  }
+}
+
+TEST(ExternalSampled, AProgramThatFailsOnLikelyTokensAloneIsRefuted) {
+  for (const Level level : {Level::position, Level::chain}) {
+    const auto program = std::make_shared<Rejection>(rejection_of(level));
+    program->fails_above = 0.9;
+    const GateResult result = sampled_gate(program);
+    EXPECT_EQ(result.status, Status::failed);
+    EXPECT_EQ(result.findings[0].status, Status::passed);
+    EXPECT_EQ(result.findings[1].status, Status::failed);
+    expect_words(result.findings[1].replay, "--source 'zipf:vocabulary=8,");
+  }
+}
+
+TEST(ExternalSampled, RowsOfSixteenBitsHaveTheStandardSourceAlone) {
+  for (const Level level : {Level::position, Level::chain}) {
+    Declaration declaration = rejection_of(level);
+    declaration.dtypes = {Dtype::bfloat16};
+    const GateResult result = sampled_gate(std::make_shared<Rejection>(declaration));
+    EXPECT_EQ(result.status, Status::passed);
+    ASSERT_EQ(result.findings.size(), level == Level::chain ? 2u : 1u);
+    for (const Finding& finding : result.findings) EXPECT_TRUE(finding.property.ends_with("V = 32"));
   }
 }
 
@@ -133,6 +156,12 @@ TEST(ExternalSampled, ReplayLinesHaveTheProfileAndTheDrafts) {
     EXPECT_EQ(finding.status, Status::failed);
     EXPECT_TRUE(finding.replay.ends_with(" --seed 1 --profile quick")) << finding.replay;
   }
+  expect_words(result.findings.back().replay, "--drafts 3");
+  const auto position = std::make_shared<Rejection>(rejection_of(Level::position));
+  position->sampling.residual = residual_is_p;
+  const ExternalGate other("exec:mine", nullptr, position);
+  expect_words(run_gate({.external = &other, .tier = Tier::sampled}, {.threads = 1, .drafts = 3}).findings[0].replay,
+               "--position 0 --drafts 3 --seed 1$");
   program->sampling.residual = residual_of;
   const Finding near =
       run_gate({.external = &gate, .tier = Tier::sampled}, {.profile = profiles.back(), .threads = 1, .drafts = 3})
