@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -128,10 +129,30 @@ void read_numbers_strictly(CLI::App& app) {
   for (CLI::App* const sub : app.get_subcommands([](CLI::App*) { return true; })) read_numbers_strictly(*sub);
 }
 
-void take_lists_as_one_argument(CLI::App& app) {
+namespace {
+
+/// Sets whether options of lists of names, and those of lists of numbers, take several words.
+void set_lists(CLI::App& app, bool names, bool numbers) {
   for (CLI::Option* const option : app.get_options())
-    if (option->get_delimiter() != '\0' && kind_of(*option) == NumberKind::none) option->allow_extra_args(false);
-  for (CLI::App* const sub : app.get_subcommands([](CLI::App*) { return true; })) take_lists_as_one_argument(*sub);
+    if (option->get_delimiter() != '\0')
+      option->allow_extra_args(kind_of(*option) == NumberKind::none ? names : numbers);
+  for (CLI::App* const sub : app.get_subcommands([](CLI::App*) { return true; })) set_lists(*sub, names, numbers);
+}
+
+}  // namespace
+
+void parse_words(CLI::App& app, const std::vector<std::string>& words) {
+  for (const auto& [names, numbers] : {std::pair{true, true}, {false, true}, {true, false}, {false, false}}) {
+    set_lists(app, names, numbers);
+    try {
+      return app.parse(std::vector(words));
+    } catch (const CLI::Success&) {  // a request for help
+      throw;
+    } catch (const CLI::ParseError&) {
+    }
+  }
+  set_lists(app, true, true);
+  app.parse(std::vector(words));
 }
 
 namespace {

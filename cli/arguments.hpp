@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -32,10 +33,11 @@ inline CLI::Validator many() { return between(1, 1e15); }
 /// option, the text and the expected range. Requires that all options were added before.
 void read_numbers_strictly(CLI::App& app);
 
-/// Makes every option that takes a list of names take it as one argument, with commas, because `--tier proof NAME`
-/// would otherwise read NAME as a tier. The option may be repeated. Lists of numbers are unchanged: `-K 2 4 8` is
-/// three numbers. Requires that all options were added before.
-void take_lists_as_one_argument(CLI::App& app);
+/// Parses the words, which are in reverse order. An option of a list, such as --tier, takes all words up to the next
+/// option. If the words cannot be parsed so, options of lists of names, of numbers, or both take one word, whose
+/// entries have commas, so that a name or a source may follow: `--tier proof NAME`.
+/// Throws: the CLI::ParseError of the first try if all fail.
+void parse_words(CLI::App& app, const std::vector<std::string>& words);
 
 /// Compares the files of options of type `written_file` with the files of all other options and arguments of a parsed
 /// command line, also inside `FILE:NAME`, `exec:PROGRAM FILE` and lists.

@@ -112,10 +112,9 @@ int run(std::vector<std::string> words, std::shared_ptr<draftproof::Checkpoint> 
   std::vector<std::pair<CLI::App*, std::function<int(const Session&)>>> commands;
   for (const Command& command : found_commands()) commands.push_back(command.add(app));
   read_numbers_strictly(app);
-  take_lists_as_one_argument(app);
   try {
     std::reverse(words.begin(), words.end());  // CLI11 reads arguments from the back
-    app.parse(std::move(words));
+    parse_words(app, words);
   } catch (const CLI::RequiredError& error) {
     // If the first word is not a command, CLI11 reports only that a subcommand is missing. The InputError names the
     // word.
