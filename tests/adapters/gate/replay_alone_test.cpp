@@ -42,14 +42,18 @@ TEST(ReplayLines, OfAChildThatIsWrongLater) {
   });
 }
 
-TEST(ReplayLines, OfAChildThatEndsLater) {
-  const Finding ended =
-      found("exec:python3 '" DRAFTPROOF_SOURCE_DIR "/tests/adapters/children/later.py' 4000 ends", Tier::proof);
-  EXPECT_EQ(ended.property, "protocol");
-  expect_words(ended.evidence, "died in 3 batches, but on no row alone");
-  expect_words(ended.evidence, needs_earlier_calls);
-  expect_words(ended.replay, "^draftproof check --adapter '");
-  expect_words(ended.replay, "--tier proof --profile pr --models 12");
+TEST(ReplayLines, OfAChildThatEnds) {
+  const std::string child = "exec:python3 '" DRAFTPROOF_SOURCE_DIR "/tests/adapters/children/later.py' ";
+  const Finding late = found(child + "4000 ends", Tier::proof);
+  EXPECT_EQ(late.property, "protocol");
+  expect_words(late.evidence, "died in 3 batches, but on no row alone");
+  expect_words(late.evidence, needs_earlier_calls);
+  expect_words(late.replay, "^draftproof check --adapter '");
+  expect_words(late.replay, "--tier proof --profile pr --models 12");
+  const Finding always = found(child + "0 ends", Tier::proof);
+  EXPECT_EQ(always.property, "protocol");
+  EXPECT_EQ(always.evidence.find(needs_earlier_calls), std::string::npos) << always.evidence;
+  expect_words(always.replay, "^draftproof replay --adapter '");
 }
 
 TEST(ReplayLines, OfALibraryThatIsWrongLater) {
