@@ -135,6 +135,13 @@ TEST(HeatMaps, HaveASignInEveryCell) {
   EXPECT_NE(svg.find("<title>r: hit failed</title>"), std::string::npos);
   EXPECT_NE(svg.find("class=\"sign\""), std::string::npos);
   EXPECT_NE(svg.find("class=\"dot\""), std::string::npos);
+  // Each cell is a square and its sign; the first square with class "kept" is that of the second column.
+  const auto sign_of = [&svg](const std::string& first) {
+    const std::size_t at = svg.find(first);
+    return at == std::string::npos ? "" : svg.substr(at, svg.find("<rect", at) - at);
+  };
+  EXPECT_NE(sign_of("class=\"hit\"").find("class=\"sign\""), std::string::npos);
+  EXPECT_NE(sign_of("class=\"kept\"").find("class=\"dot\""), std::string::npos);
 }
 
 }  // namespace
