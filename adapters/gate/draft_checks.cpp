@@ -211,7 +211,7 @@ class DraftChecks {
                       replay_line("check", "",
                                   {{"adapter", options_.adapter},
                                    {"tier", "sampled"},
-                                   {"drafts", options_.drafts == usual_drafts ? "" : std::to_string(options_.drafts)},
+                                   {"drafts", drafts_option(options_.drafts)},
                                    {"seed", std::to_string(options_.seed)}}));
   }
 

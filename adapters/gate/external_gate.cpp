@@ -78,10 +78,6 @@ std::string with_profile(std::string replay, const Profile& profile) {
   return replay;
 }
 
-std::string drafts_option(const GateOptions& options) {
-  return options.drafts == usual_drafts ? "" : std::to_string(options.drafts);
-}
-
 /// Returns the sources of trials: the one that the caller named, or the standard source and one with a likely token.
 /// Rows of 16 bits get the standard source alone. The gate compares tokens with the rows before they are rounded; the
 /// rounding of a probability near 1, up to 2^-9 in bfloat16, would look like a bug to the trials of `nightly`.
@@ -323,7 +319,7 @@ std::string ExternalGate::replay_check(Tier tier, const GateOptions& options, co
                                    {"tier", std::string(to_text(tier))},
                                    {"source", source.empty() ? options.source : source},
                                    {"position", options.position == 0 ? "" : std::to_string(options.position)},
-                                   {"drafts", drafts_option(options)},
+                                   {"drafts", drafts_option(options.drafts)},
                                    {"seed", std::to_string(options.seed)}}),
                       options.profile);
 }
@@ -500,7 +496,7 @@ std::optional<Finding> ExternalGate::verified_trials(GateResult& result, const A
   asked.draft_samplings = {std::string(drafter.info().name)};
   asked.device = nullptr;
   SampledPosition sampled = sample_position({.verifier = &verifier, .tier = Tier::sampled}, drafter, asked);
-  if (result.findings.empty()) result.note = sampled.note;
+  if (result.findings.empty()) result.note = sampled.note;  // the note of the first source
   if (!sampled.finding) return std::nullopt;
   if (const Unanswered& none = verifier.unanswered(); none.trials > 0) {
     const Outcome first{.status = none.status, .message = none.message};
@@ -509,15 +505,7 @@ std::optional<Finding> ExternalGate::verified_trials(GateResult& result, const A
     sampled.finding->evidence = fmt::format("{} of {} trials have no answer; the first, trial {}, has {}",
                                             none.trials, sampled.finding->work, none.first, outcome_text(first));
   }
-  if (!sampled.finding->replay.empty())
-    sampled.finding->replay =
-        replay_line("check", "",
-                    {{"adapter", adapter_},
-                     {"tier", "sampled"},
-                     {"source", asked.source},
-                     {"position", std::to_string(asked.position)},
-                     {"drafts", declaration.level == Level::chain ? "" : drafts_option(options)},
-                     {"seed", std::to_string(asked.seed)}});
+  if (!sampled.finding->replay.empty()) sampled.finding->replay = replay_check(Tier::sampled, options);
   return std::move(sampled.finding);
 }
 

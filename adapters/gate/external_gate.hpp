@@ -42,7 +42,7 @@ class ExternalGate final : public ExternalSubject {
   void examine_trials(GateResult& result, const GateOptions& options) const;
   /// Returns the command line that runs one tier again.
   std::string replay_check(Tier tier, const GateOptions& options, const std::string& source = {}) const;
-  /// Returns the draft sampling of trials at one position. Throws: AdapterError if no drafter has the declared one.
+  /// Returns the drafter of trials at one position. Throws: AdapterError if none has the declared draft sampling.
   const AnyDrafter& drafter_of_positions() const;
   /// Runs trials at one position of the source of the options; nothing if the program does not run there.
   std::optional<Finding> verified_trials(GateResult& result, const AnyDrafter& drafter,

@@ -463,7 +463,7 @@ Finding check_paths(Served& program, const PathCheckOptions& options) {
                                  {{"adapter", options.adapter},
                                   {"tier", "sampled"},
                                   {"source", options.source},
-                                  {"drafts", options.drafts == usual_drafts ? "" : std::to_string(options.drafts)},
+                                  {"drafts", drafts_option(options.drafts)},
                                   {"seed", std::to_string(options.seed)}});
   return finding;
 }

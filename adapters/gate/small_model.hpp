@@ -100,6 +100,8 @@ void check_instance(const Declaration& declaration, const std::string& text);
 /// Largest number of drafts of generated instances, but for one chain of 6 among the first 32. Tuples of drafts have at
 /// most 3 unless the program requires more; paths of trees have at most 3.
 inline constexpr int usual_drafts = 4;
+/// Returns the value of --drafts for a replay line: empty, which leaves the option out, for the default.
+inline std::string drafts_option(int drafts) { return drafts == usual_drafts ? "" : std::to_string(drafts); }
 /// Vocabulary of the sampled tier if no source is named: small, because every trial sends its rows through the adapter;
 /// a prime, because a kernel may lose the last block of a vocabulary that blocks do not divide.
 inline constexpr int usual_vocabulary = 1031;

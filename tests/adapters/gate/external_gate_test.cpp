@@ -161,7 +161,7 @@ TEST(ExternalSampled, ReplayLinesHaveTheProfileAndTheDrafts) {
   position->sampling.residual = residual_is_p;
   const ExternalGate other("exec:mine", nullptr, position);
   expect_words(run_gate({.external = &other, .tier = Tier::sampled}, {.threads = 1, .drafts = 3}).findings[0].replay,
-               "--position 0 --drafts 3 --seed 1$");
+               "' --drafts 3 --seed 1$");
   program->sampling.residual = residual_of;
   const Finding near =
       run_gate({.external = &gate, .tier = Tier::sampled}, {.profile = profiles.back(), .threads = 1, .drafts = 3})
