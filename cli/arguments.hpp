@@ -19,7 +19,7 @@ CLI::Validator not_negative();
 CLI::Validator positive();
 
 /// Type names of options, which say what the option's text may be: a file that the command writes, or no file at all.
-inline constexpr const char* written_file = "NEW_FILE";
+inline constexpr const char* written_file = "OUT_FILE";
 inline constexpr const char* no_file = "NAME";
 
 /// Group of the options that change how a command runs and what it writes, but not what it computes.

@@ -157,7 +157,7 @@ void SourceChoice::declare(CLI::App& app) {
   app.add_option_function<std::string>(
          "--positions",
          [this](const std::string& text) { options.selection = parse_positions(text, options.selection); },
-         "a:b, such as 0:1000: use positions a to b - 1, from 0")
+         "a:b, such as 0:1000: use positions a to b - 1, from 0; those past the last position are left out")
       ->type_name("TEXT");
   app.add_option("--sample", options.selection.sample, "use this many positions, evenly spaced")->check(many());
   app.add_option("--draft-temperatures", options.draft_temperatures,

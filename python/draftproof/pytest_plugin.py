@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 TIERS = ("proof", "edge", "sampled")
 _MARKER = "draftproof"
+_STATUSES = ("passed", "failed", "undecided", "skipped")
 
 
 def gates(
@@ -173,24 +174,32 @@ def _record(item: pytest.Item, document: dict[str, Any]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    reports = [report for reports in terminalreporter.stats.values() for report in reports]
-    reports = [report for report in reports if getattr(report, "when", "") == "call"]
-    found = [value for report in reports for key, value in getattr(report, "user_properties", ()) if key == _MARKER]
-    documents = [document for value in found if (document := _document(value)) is not None]
+    documents, expected = [], 0
+    for outcome, reports in terminalreporter.stats.items():
+        for report in reports:
+            if getattr(report, "when", "") != "call":
+                continue
+            values = [value for key, value in getattr(report, "user_properties", ()) if key == _MARKER]
+            found = [document for value in values if (document := _document(value)) is not None]
+            documents += found
+            expected += _failed(found) if outcome == "xfailed" else 0
     if not documents:
         return
     tiers = [one for document in documents for one in document.get("gates", ())]
     sampled = sum(1 for one in tiers if one["tier"] == "sampled")
     share = terminalreporter.config.getoption("--draftproof-budget") or 1.0
-    statuses = ", ".join(
-        f"{count} {status}"
-        for status in ("passed", "failed", "undecided", "skipped")
-        if (count := sum(1 for one in tiers if one["status"] == status))
-    )
+    counts = {status: sum(1 for one in tiers if one["status"] == status) for status in _STATUSES}
+    counts["failed"] -= expected
+    counts["failed as expected"] = expected
+    statuses = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
     budget = f"; {sampled} sampled gates share a false-alarm probability of {share * 1e-9:g}" if sampled else ""
     terminalreporter.write_line(f"draftproof: {len(tiers)} gates: {statuses}{budget}")
     if page := terminalreporter.config.getoption("--draftproof-page"):
         terminalreporter.write_line(f"draftproof: {_write_page(documents, page)}")
+
+
+def _failed(documents: Sequence[dict[str, Any]]) -> int:
+    return sum(1 for document in documents for one in document["gates"] if one["status"] == "failed")
 
 
 def _document(value: Any) -> dict[str, Any] | None:

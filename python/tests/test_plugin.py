@@ -185,3 +185,15 @@ def test_workers_share_the_budget(run: pytest.Pytester) -> None:
 def test_a_property_of_a_test_with_the_name_of_the_package(value: str, run: pytest.Pytester) -> None:
     run.makepyfile(test_mine=f"def test_mine(record_property):\n    record_property('draftproof', {value})\n")
     run.runpytest_subprocess("-q").assert_outcomes(passed=1)
+
+
+def test_expected_failures_are_told_from_others(run: pytest.Pytester) -> None:
+    (run.path / "test_mine.py").write_text(
+        MODULE
+        + """
+test_known = __import__("pytest").mark.xfail(draftproof.gates(wrong, tiers=["proof"], **few))
+"""
+    )
+    result = run.runpytest_subprocess(*plugin(), "-k", "wrong or known")
+    result.assert_outcomes(failed=1, xfailed=1)
+    result.stdout.fnmatch_lines(["draftproof: 2 gates: 1 failed, 1 failed as expected"])

@@ -105,7 +105,7 @@ def files(words, usual, folder):
 def places(command, words, folder, slow):
     """Yields runs, and whether each is right, for every option that names an output file, with each of PLACES at this
     path."""
-    names = [option.name for option in command.options if option.kind == "NEW_FILE"] + ["--output"]
+    names = [option.name for option in command.options if option.kind == "OUT_FILE"] + ["--output"]
     for name, (kind, make) in ((name, place) for name in names for place in PLACES.items()):
         path = os.path.join(folder, kind + name)
         if slow and kind in ("full", "link"):

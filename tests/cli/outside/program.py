@@ -26,7 +26,7 @@ FEWER = {"check": ["--tier", "edge"], "survey": ["--verifier", "k_seq"], "survey
 @dataclass
 class Option:
     name: str  # "--tuples", or the name of an argument
-    kind: str  # INT, UINT, FLOAT, TEXT, NEW_FILE for an output file, or "" for an option without a value
+    kind: str  # INT, UINT, FLOAT, TEXT, OUT_FILE for an output file, or "" for an option without a value
     listed: bool  # whether it takes several values
     required: bool = False
     most: str = ""  # the largest value that the help allows
@@ -72,7 +72,7 @@ def read_help(words=()):
     for line in run([*words, "--help"]).out.decode().splitlines():
         if re.match(r"\w+:$", line):
             section = line[:-1]
-        entry = re.match(r"  (\S+)(?: (INT|UINT|FLOAT|TEXT|NEW_FILE)(\S*))?(.*)", line)
+        entry = re.match(r"  (\S+)(?: (INT|UINT|FLOAT|TEXT|OUT_FILE)(\S*))?(.*)", line)
         if not entry or line.startswith("   "):
             continue
         names, kind, _, rest = entry.groups()
