@@ -56,9 +56,10 @@ def test_seconds_of_a_step_by_hand() -> None:
     # The draft passes are over 1, 2 and 2 tokens; the target reads 6 drafts and the token before them.
     found = seconds_of(setting("recursive_rejection_tree", 2, 3, 3.0), costs, 512, 1, 128)
     assert found.value == pytest.approx(0.004 + 2 * 0.006 + 0.050 + 0.003)
-    draft_of_two = math.hypot(2 / 3 * 0.00004, 1 / 3 * 0.0001)
+    # A pass over 2 tokens has 2/3 of the entry of 1 token, and 1/3 of that of 4.
+    draft = math.hypot((1 + 2 * 2 / 3) * 0.00004, 2 / 3 * 0.0001)
     target = math.hypot(0.5 * 0.00048, 0.5 * 0.00052)
-    assert found.error == pytest.approx(math.hypot(0.00004, 2 * draft_of_two, target))
+    assert found.error == pytest.approx(math.hypot(draft, target))
     with pytest.raises(OutOfTable, match="the verifier is not one of those timed, recursive_rejection"):
         seconds_of(setting("block", 1, 3, 3.0), costs, 512, 1, 128)
     with pytest.raises(OutOfTable, match="recursive_rejection_tree of 1 paths and vocabulary 512: not timed"):

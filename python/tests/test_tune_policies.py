@@ -35,8 +35,9 @@ def test_a_policy_costs_the_passes_and_tokens_of_its_steps() -> None:
     assert chosen().verified == 1.25 and chosen(sizes=()).verified == 3
     times = np.array([0.044, 0.050, 0.056])
     spread = np.sqrt(np.average((times - np.average(times, weights=[1, 1, 2])) ** 2, weights=[1, 1, 2]) / 100)
-    timed_two, timed_three = (math.hypot((4 - n) / 4 * 0.0004, n / 4 * 0.00048) for n in (1, 2))
-    parts = [2.25 * 0.00004, 0.25 * 0.0004, 0.25 * timed_two, 0.5 * timed_three, spread]
+    # A target pass over 2 or 3 tokens has 3/4 or 1/2 of the entry of 1 token, and the rest of that of 5.
+    target = [(0.25 + 0.25 * 3 / 4 + 0.5 / 2) * 0.0004, (0.25 / 4 + 0.5 / 2) * 0.00048]
+    parts = [2.25 * 0.00004, *target, spread]
     assert found.error == pytest.approx(math.hypot(*parts))
     later = chosen(sizes=(StepSize(2, 10, 10, 1.0),))
     with pytest.raises(OutOfTable, match="got 11 tokens, expected 1 to 9"):

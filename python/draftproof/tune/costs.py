@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,13 +45,41 @@ class Seconds:
     error: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entry:
-    """Seconds of one measurement; `key` is (batch, context) of a pass, (paths, vocabulary) of a verifier."""
+    """Seconds of one measurement; `key` is (batch, context) of a pass, (paths, vocabulary) of a verifier. Entries of
+    equal figures are different measurements."""
 
     tokens: int
     key: tuple[int, int]
     seconds: Seconds
+
+
+@dataclass(frozen=True)
+class Time:
+    """A sum of entries, each with its weight. Times that share an entry are not independent: they are added by
+    `total`."""
+
+    weights: Mapping[Entry, float]
+
+    @property
+    def value(self) -> float:
+        """The seconds."""
+        return sum(weight * entry.seconds.value for entry, weight in self.weights.items())
+
+    @property
+    def error(self) -> float:
+        """The standard error in seconds. The entries are independent measurements."""
+        return math.hypot(*(weight * entry.seconds.error for entry, weight in self.weights.items()))
+
+
+def total(parts: Iterable[tuple[float, Time]]) -> Time:
+    """Returns the sum of times, each multiplied by its number."""
+    weights = defaultdict[Entry, float](float)
+    for number, time in parts:
+        for entry, weight in time.weights.items():
+            weights[entry] += number * weight
+    return Time(weights)
 
 
 @dataclass(frozen=True)
@@ -85,7 +114,7 @@ class Costs:
         entries = (entry for table in (self.passes, self.verifiers) for each in table.values() for entry in each)
         return any(entry.seconds.error > 0 for entry in entries)
 
-    def of_pass(self, name: str, tokens: float, batch: int, context: int) -> Seconds:
+    def of_pass(self, name: str, tokens: float, batch: int, context: int) -> Time:
         """Returns the seconds of a pass over `tokens` new tokens of each of `batch` texts, on average. Raises:
         OutOfTable."""
         entries = [entry for entry in self.passes[name] if entry.key == (batch, context)]
@@ -101,7 +130,7 @@ class Costs:
 
     def of_verifier(
         self, name: str, drafts: float, paths: int, vocabulary: int, batch: int, *, at_most: bool = False
-    ) -> Seconds:
+    ) -> Time:
         """Returns the seconds of a verifier that is called for `batch` texts, one after another, with `drafts` drafts
         each, on average. With `at_most` fewer drafts than were timed take the seconds of the fewest timed.
 
@@ -110,7 +139,7 @@ class Costs:
         Raises: OutOfTable.
         """
         if not self.verifiers:
-            return Seconds(0.0)
+            return Time({})
         plain = name.removesuffix("_tree")
         names = (name, plain, TORCH_NAMES.get(plain, plain))
         found = next((self.verifiers[one] for one in names if one in self.verifiers), None)
@@ -121,10 +150,10 @@ class Costs:
         if at_most and entries:
             drafts = max(drafts, min(entry.tokens for entry in entries))
         one = _interpolated(entries, drafts, f"{name} of {paths} paths and vocabulary {vocabulary}")
-        return Seconds(batch * one.value, batch * one.error)
+        return total([(batch, one)])
 
 
-def _interpolated(entries: Sequence[Entry], tokens: float, what: str) -> Seconds:
+def _interpolated(entries: Sequence[Entry], tokens: float, what: str) -> Time:
     """Interpolates linearly between the token counts next to `tokens`. Raises: OutOfTable outside of their range."""
     ordered = sorted(entries, key=lambda entry: entry.tokens)
     if not ordered:
@@ -136,11 +165,10 @@ def _interpolated(entries: Sequence[Entry], tokens: float, what: str) -> Seconds
     above = next(i for i, entry in enumerate(ordered) if entry.tokens >= tokens)
     high = ordered[above]
     if high.tokens == tokens:
-        return high.seconds
+        return Time({high: 1.0})
     low = ordered[above - 1]
     share = (tokens - low.tokens) / (high.tokens - low.tokens)
-    value = (1 - share) * low.seconds.value + share * high.seconds.value
-    return Seconds(value, math.hypot((1 - share) * low.seconds.error, share * high.seconds.error))
+    return Time({low: 1 - share, high: share})
 
 
 def read_costs(path: Path) -> Costs:

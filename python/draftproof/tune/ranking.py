@@ -10,7 +10,7 @@ from statistics import NormalDist
 from typing import Any
 
 from draftproof.results import Table, axes_of
-from draftproof.tune.costs import Costs, OutOfTable, Seconds
+from draftproof.tune.costs import Costs, OutOfTable, Seconds, Time, total
 from draftproof.tune.settings import Setting, Survey
 
 
@@ -213,34 +213,23 @@ def seconds_of(setting: Setting, costs: Costs, vocabulary: int, batch: int, cont
         if times > 0
     ]
     parts.append((1, costs.of_verifier(setting.verifier, setting.drafts, setting.paths, vocabulary, batch)))
-    return Seconds(
-        sum(times * one.value for times, one in parts), math.hypot(*(times * one.error for times, one in parts))
-    )
+    mean = total(parts)
+    return Seconds(mean.value, mean.error)
 
 
 def _seconds_of_sizes(setting: Setting, costs: Costs, vocabulary: int, batch: int, context: int) -> Seconds:
     """Returns the mean over the sizes of a step. The standard error is that of the timings and of the sizes, which were
     simulated."""
     draft = costs.of_pass("draft_pass", 1, batch, context)
-    parts, times = defaultdict[tuple[str, float], float](float), []
-
-    def seconds(part: str, number: float) -> Seconds:
-        if part == "target_pass":
-            return costs.of_pass(part, number, batch, context)
-        return costs.of_verifier(setting.verifier, number, setting.paths, vocabulary, batch, at_most=True)
-
+    shares, times = [one.share for one in setting.sizes], list[Time]()
     for one in setting.sizes:
-        mean = one.verified / batch
-        own = ("target_pass", 1 + (mean if costs.packed else one.longest)), ("verifier", mean)
-        times.append(one.passes * draft.value + sum(seconds(*part).value for part in own))
-        for part in own:
-            parts[part] += one.share
-    shares = [one.share for one in setting.sizes]
-    value = sum(share * time for share, time in zip(shares, times, strict=True))
-    spread = sum(share * (time - value) ** 2 for share, time in zip(shares, times, strict=True))
-    errors = [share * seconds(*part).error for part, share in parts.items()]
-    errors.append(sum(one.share * one.passes for one in setting.sizes) * draft.error)
-    return Seconds(value, math.hypot(*errors, math.sqrt(spread / setting.steps)))
+        drafts = one.verified / batch
+        target = costs.of_pass("target_pass", 1 + (drafts if costs.packed else one.longest), batch, context)
+        verifier = costs.of_verifier(setting.verifier, drafts, setting.paths, vocabulary, batch, at_most=True)
+        times.append(total([(one.passes, draft), (1, target), (1, verifier)]))
+    mean = total(zip(shares, times, strict=True))
+    spread = sum(share * (time.value - mean.value) ** 2 for share, time in zip(shares, times, strict=True))
+    return Seconds(mean.value, math.hypot(mean.error, math.sqrt(spread / setting.steps)))
 
 
 _MOST_SPREAD = 100.0
@@ -274,7 +263,8 @@ def ranked(
         return Choice(setting, batch, seconds, rate, rate / factor, rate * factor)
 
     try:
-        plain = choice(None, costs.of_pass("target_pass", 1, batch, context))
+        one_pass = costs.of_pass("target_pass", 1, batch, context)
+        plain = choice(None, Seconds(one_pass.value, one_pass.error))
     except OutOfTable as error:
         raise OutOfTable(f"plain decoding: {error}") from None
     choices, refused = [], Counter[str]()
