@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from cost_tables import passes, setting, table, timed
 
-from draftproof.tune import Setting
+from draftproof.tune import Setting, Survey, ranked
 from draftproof.tune.costs import PASSES, costs_of
 from draftproof.tune.ranking import seconds_of
 from draftproof.tune.settings import StepSize
@@ -76,3 +76,18 @@ def test_entries_of_equal_figures_are_two_measurements() -> None:
     costs = costs_of(table(**{name: passes((1, 0.03), (2, 0.04)) for name in PASSES}))
     found = seconds_of(replace(setting("block", 1, 1, 2.0), all_accepted=1.0), costs, 512, 1, 128)
     assert found.value == pytest.approx(0.08) and found.error == pytest.approx(math.hypot(0.0004, 0.0004))
+
+
+def test_a_setting_beats_plain_decoding_if_the_fastest_has_a_wide_interval() -> None:
+    """The fastest setting has the interval 14 to 190 tokens per second, plain decoding 24.5 to 25.5, and a slower
+    setting more than 25.5."""
+    chain, costs = setting("block", 1, 4, 3.0), costs_of(table())
+
+    def found(*settings: Setting) -> Any:
+        return ranked(Survey("x", 512, settings, False, {}), costs, batch=1, context=128, default=("", 1, None))
+
+    wide, narrow = replace(chain, tokens=3.3, error=2.2), replace(chain, tokens=1.8)
+    both, alone = found(wide, narrow), found(wide)
+    assert both.best.low < both.plain.high < both.choices[1].low
+    assert both.beats_plain and "no setting is faster" not in both.text()
+    assert not alone.beats_plain and "no setting is faster than plain decoding" in alone.text()
