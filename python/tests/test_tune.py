@@ -414,46 +414,6 @@ def test_broken_tables_are_refused_with_a_place(
     assert errors.startswith(f"draftproof tune: {path}: ") and "Traceback" not in errors
 
 
-def test_other_bad_input(costs_file: Path, tmp_path: Path, capsys: Any) -> None:
-    text = tmp_path / "text.json"
-    text.write_text("no json")
-    wrong = tmp_path / "wrong.npz"
-    wrong.write_text("no capture")
-    known = ["--costs", str(costs_file)]
-    hardware = "bandwidth=1e12,flops=1e14,target_bytes=1e11"
-    for arguments, said in (
-        ([TREES, "--costs", str(text)], "got text that is not JSON"),
-        ([TREES, "--costs", "/dev/zero"], "/dev/zero: got more than 16777216 bytes"),
-        ([TREES, "--costs", str(tmp_path / "none.json")], "No such file"),
-        ([TREES], "one of the arguments --costs --hardware is required"),
-        (known, "capture: got nothing"),
-        ([str(wrong), *known], "wrong.npz"),
-        ([str(tmp_path / "none.npz"), *known], "none.npz"),
-        ([TREES, *known, "--batch", "3"], "--batch: got 3, expected one of 1"),
-        ([TREES, *known, "--context", "7"], "--context: got 7, expected one of 128"),
-        ([TREES, *known, "-K", "0"], "got '0', expected integers of at least 1"),
-        ([TREES, *known, "-K", "9", "-L", "2"], "got 9, expected at most 4"),
-        ([TREES, *known, "--verifier", "blok"], "blok"),
-        ([TREES, *known, *FEW, "--policy", "row_maximun"], "--policy: got 'row_maximun', expected none or some of "),
-        ([TREES, *known, "--confidence", "1"], "--confidence: got 1.0"),
-        ([TREES, *known, "--samples", "1"], "--samples: got 1, expected at least 16"),
-        ([TREES, *known, "--best", "0"], "--best: got 0, expected at least 1"),
-        ([TREES, *known, *FEW, "--default", "blok"], "--default: got 'blok'"),
-        ([TREES, *known, *FEW, "--default", "block:x"], "--default: got 'block:x'"),
-        (
-            [TREES, *known, *FEW, "--default", "block:1:7"],
-            "got 'block:1:7', expected block with one of 1:2, 1:4",
-        ),
-        ([TREES, "--hardware", hardware], "hardware: got no draft_bytes"),
-        ([TREES, "--hardware", hardware + ",draft_bytes=-1"], "hardware: draft_bytes: got '-1', expected a number"),
-        ([TREES, "--hardware", hardware + ",draft_bytes=nan"], "hardware: draft_bytes: got 'nan'"),
-        ([TREES, "--hardware", "speed=1"], "hardware: got 'speed', expected one of bandwidth"),
-    ):
-        assert run_command(arguments) == 2, arguments
-        errors = capsys.readouterr().err
-        assert said in errors and "Traceback" not in errors, errors
-
-
 def commands_of(page: str, verb: str) -> list[list[str]]:
     """Returns the arguments of each command `python -m draftproof VERB` on the page, for VERB = `verb`."""
     text = (DATA.parent / "docs" / page).read_text().replace("\\\n", " ")

@@ -144,7 +144,7 @@ def _names(text: str | None) -> list[str]:
 
 def _with_policies(given: argparse.Namespace, found: Survey, costs: Costs, batch: int, context: int) -> Survey:
     """Returns the survey with the settings of selection policies, which choose drafts of one path."""
-    if given.policy == "none":
+    if given.policy == "none" or not found.settings:
         return found
     if given.paths and 1 not in given.paths:
         reason = {"selection policies": "they choose drafts of one path, -K 1"} if given.policy else {}

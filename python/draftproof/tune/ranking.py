@@ -275,7 +275,9 @@ def ranked(
         except OutOfTable as error:
             refused[str(error)] += 1
     if not choices:
-        raise OutOfTable("; ".join(f"{reason} ({count} settings)" for reason, count in refused.items()) or "no setting")
+        left_out = "; ".join(f"{name}: {reason}" for name, reason in survey.left_out.items())
+        nothing = "settings: got none" + (f" ({left_out})" if left_out else "") + ", expected at least one"
+        raise OutOfTable("; ".join(f"{reason} ({count} settings)" for reason, count in refused.items()) or nothing)
     choices.sort(key=lambda one: -one.rate)
     return Tuned(batch, context, plain, tuple(choices), _default(choices, default), dict(refused))
 

@@ -194,7 +194,7 @@ def _of_positions(
     asked = _asked(capture, paths, options, verifiers or lossless)
     document = complete(["survey", *asked, "--tuples", str(samples)])
     settings: dict[tuple[str, str, int, int], Setting] = {}
-    left_out = dict(_UP_TO_A_TOLERANCE)
+    left_out = {name: reason for name, reason in _UP_TO_A_TOLERANCE.items() if not verifiers or name in verifiers}
     for row in (row for source in program.member(document, "sources") for row in source["rows"]):
         name, k, rate = row["verifier"], row["drafts"], row["draft_accepted"]
         if name not in lossless:
