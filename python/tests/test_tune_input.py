@@ -33,6 +33,11 @@ def test_bad_input_is_refused_with_a_place(costs_file: Path, tmp_path: Path, cap
         ([TREES, *known, "-K", "9", "-L", "2"], "got 9, expected at most 4"),
         ([TREES, *known, "--verifier", "blok"], "blok"),
         (
+            [TREES, *known, "--verifier", ","],
+            "--verifier: got ',', expected names with commas between them, none empty",
+        ),
+        ([TREES, *known, "--policy", "row_maximum,"], "--policy: got 'row_maximum,', expected names with commas"),
+        (
             [TREES, *known, "--verifier", "mars_tree,greedy_block"],
             "settings: got none (greedy_block: its later steps depend on earlier ones, and captured trees have the "
             "first step only; mars_tree: not lossless), expected at least one",
@@ -42,6 +47,10 @@ def test_bad_input_is_refused_with_a_place(costs_file: Path, tmp_path: Path, cap
             "settings: got none (mars: not lossless), expected at least one",
         ),
         ([TREES, *known, *FEW, "--policy", "row_maximun"], "--policy: got 'row_maximun', expected none or some of "),
+        # Also where no policy is ranked: other numbers of paths, other verifiers, captured positions.
+        ([TREES, *known, "-K", "2", "--policy", "no,none"], "--policy: got 'no', expected none or some of confidence_"),
+        ([TREES, *known, "--verifier", "ladder_block", "--policy", "no"], "--policy: got 'no', expected none or some"),
+        (["zipf:vocabulary=50", *known, "--policy", "no"], "--policy: got 'no', expected none or some of "),
         ([TREES, *known, "--confidence", "1"], "--confidence: got 1.0"),
         ([TREES, *known, "--samples", "1"], "--samples: got 1, expected at least 16"),
         ([TREES, *known, "--best", "0"], "--best: got 0, expected at least 1"),

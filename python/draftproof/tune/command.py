@@ -14,9 +14,11 @@ from draftproof.files import with_metadata, writable, written
 from draftproof.program import BAD_INPUT, PASSED, UNDECIDED, Parser, ProgramError, ProgramNotFound, say, short
 from draftproof.results import for_plots
 from draftproof.tune.costs import HARDWARE, CostError, Costs, OutOfTable, derived_costs, parse_hardware, read_costs
-from draftproof.tune.policies import FEWEST_BATCHES, with_policies
+from draftproof.tune.policies import FEWEST_BATCHES, check_policies, with_policies
 from draftproof.tune.ranking import Tuned, ranked
 from draftproof.tune.settings import Survey, survey
+
+NO_POLICIES = ["none"]
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -53,8 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--context", type=int, metavar="N", help="a context length of the table [its smallest]")
     parser.add_argument("--default", metavar="VERIFIER[:K[:L]]",
                         help="setting of the engine now [a chain of single drafts at its fastest length]")  # fmt: skip
-    parser.add_argument("--verifier", metavar="NAME,..", help="only these verifiers")
-    parser.add_argument("--policy", metavar="NAME,..",
+    parser.add_argument("--verifier", type=_names, metavar="NAME,..", help="only these verifiers")
+    parser.add_argument("--policy", type=_names, metavar="NAME,..",
                         help="only these selection policies, or none: docs/selection.md [all]")  # fmt: skip
     parser.add_argument(
         "--samples", type=int, default=8192, help="steps, or draft tuples, to simulate for each setting (8192)"
@@ -82,6 +84,13 @@ def _counts(text: str) -> list[int]:
     return list(dict.fromkeys(values))
 
 
+def _names(text: str) -> list[str]:
+    names = text.split(",")
+    if "" in names:
+        raise argparse.ArgumentTypeError(f"got {short(text)}, expected names with commas between them, none empty")
+    return names
+
+
 def _run(given: argparse.Namespace) -> int:
     if not 0 < given.confidence < 1:
         raise CostError(f"--confidence: got {given.confidence}, expected a level between 0 and 1")
@@ -105,13 +114,15 @@ def _run(given: argparse.Namespace) -> int:
             return PASSED
         raise CostError("capture: got nothing, expected a file of captured rows or a family")
     places = _places(given, costs)
+    if given.policy and given.policy != NO_POLICIES:
+        check_policies(given.policy)
     found = survey(
         given.capture,
         given.paths,
         given.lengths,
         samples=given.samples,
         options=_options(given),
-        verifiers=_names(given.verifier),
+        verifiers=given.verifier or (),
     )
     if given.vocabulary is not None:
         found = replace(found, vocabulary=given.vocabulary)
@@ -138,13 +149,9 @@ def _run(given: argparse.Namespace) -> int:
     return PASSED
 
 
-def _names(text: str | None) -> list[str]:
-    return text.split(",") if text else []
-
-
 def _with_policies(given: argparse.Namespace, found: Survey, costs: Costs, batch: int, context: int) -> Survey:
     """Returns the survey with the settings of selection policies, which choose drafts of one path."""
-    if given.policy == "none" or not found.settings:
+    if given.policy == NO_POLICIES or not found.settings:
         return found
     if given.paths and 1 not in given.paths:
         reason = {"selection policies": "they choose drafts of one path, -K 1"} if given.policy else {}
@@ -157,8 +164,8 @@ def _with_policies(given: argparse.Namespace, found: Survey, costs: Costs, batch
         lengths=given.lengths,
         samples=given.samples,
         options=_options(given),
-        verifiers=_names(given.verifier),
-        policies=_names(given.policy),
+        verifiers=given.verifier or (),
+        policies=given.policy or (),
     )
 
 

@@ -43,6 +43,8 @@ def with_policies(
 
     Raises: CostError for an unknown policy; ProgramError, ProgramNotFound.
     """
+    if policies:
+        check_policies(policies)
     wanted = [name for name in VERIFIERS if not verifiers or name in verifiers]
     if trees_of(survey.source) is None:
         return replace(survey, left_out={**survey.left_out, "selection policies": "they need captured trees"})
@@ -67,9 +69,6 @@ def with_policies(
             asked += ["--batches", str(max(-(-samples // batch), FEWEST_BATCHES)), *options]
             asked += ["--verifier", ",".join(VERIFIERS[one] for one in wanted)]
             (source,) = program.member(complete(asked), "sources")
-            known = {row["policy"] for row in source["rows"]}
-            if unknown := [name for name in policies if name not in known]:
-                raise CostError(f"--policy: got {unknown[0]!r}, expected none or some of {', '.join(sorted(known))}")
             for row in source["rows"]:
                 setting = _setting_of(row, length, batch, None if budget == batch * length else budget)
                 if (policies and setting.policy not in policies) or setting.verifier not in wanted:
@@ -84,6 +83,14 @@ def with_policies(
     ranked = {one.policy for one in found.values()}
     left_out = {name: reason for name, reason in left_out.items() if name not in ranked}
     return replace(survey, settings=(*survey.settings, *found.values()), left_out={**survey.left_out, **left_out})
+
+
+def check_policies(names: Sequence[str]) -> None:
+    """Raises: CostError if one of `names` is no selection policy of the program; ProgramError, ProgramNotFound."""
+    components = (one["name"].partition("/") for one in program.member(program.run(["list"]), "components"))
+    known = sorted(name for kind, _, name in components if kind == "selection")
+    if unknown := [name for name in names if name not in known]:
+        raise CostError(f"--policy: got {program.short(unknown[0])}, expected none or some of {', '.join(known)}")
 
 
 _ALL_VERIFIED = "it verifies every draft here, so its steps are as long as without it"
