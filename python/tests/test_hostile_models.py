@@ -18,7 +18,9 @@ transformers = pytest.importorskip("transformers")
 
 from draftproof.capture import CaptureError, capture  # noqa: E402
 from draftproof.costs import costs  # noqa: E402
+from draftproof.costs import main as costs_command  # noqa: E402
 from draftproof.decode import decode  # noqa: E402
+from draftproof.decode import main as decode_command  # noqa: E402
 
 IDS = [list(range(16))]
 
@@ -110,3 +112,42 @@ def test_arguments_of_other_types(call: Callable[[str], Any], words: str) -> Non
     with pytest.raises(CaptureError) as caught:
         call("/nowhere/model")
     assert words in str(caught.value) and "expected" in str(caught.value)
+
+
+@pytest.fixture
+def broken(folder: Path) -> Path:
+    """Returns the folder of a copy of the model whose logit of token 20, which the texts lack, is NaN in every row."""
+    model = transformers.GPT2LMHeadModel.from_pretrained(folder)
+    with torch.no_grad():
+        model.transformer.wte.weight[20] = torch.nan
+    model.save_pretrained(folder.parent / "broken")
+    return folder.parent / "broken"
+
+
+@pytest.mark.parametrize("side", ["target", "draft"])
+@pytest.mark.parametrize("top_k", ["0", "4"])  # Top-k would remove the NaN.
+@pytest.mark.parametrize("main", [decode_command, costs_command])
+def test_logits_that_are_no_numbers(
+    main: Callable[[list[str]], int], top_k: str, side: str, folder: Path, broken: Path, capsys: Any
+) -> None:
+    (folder.parent / "texts.jsonl").write_text(json.dumps(IDS[0]))
+    models = {"target": folder, "draft": folder, side: broken}
+    given = [f"--{name}={path}" for name, path in models.items()] + [f"--texts={folder.parent / 'texts.jsonl'}"]
+    given += ["--shape=1x2", "--verifier=single_draft", "--rounds=1", "--tokens=2", "--target-top-k", top_k]
+    given += ["--proposal-top-k", top_k, "-q", *(["--context=4"] if main is costs_command else ["--drafts=model"])]
+    assert main(given) == 2
+    said = capsys.readouterr().err
+    assert f"{broken}, after " in said and "tokens, token 20: got nan, expected finite or -inf" in said
+    assert "Traceback" not in said
+
+
+def test_a_token_that_cannot_occur_is_no_fault(folder: Path) -> None:
+    model = transformers.GPT2LMHeadModel.from_pretrained(folder)
+    model.lm_head = torch.nn.Linear(8, 32)
+    with torch.no_grad():
+        model.lm_head.bias[20] = -torch.inf
+    assert decode(model, IDS, draft=model, tokens=8, rounds=1)["settings"]
+    with torch.no_grad():
+        model.lm_head.bias.fill_(-torch.inf)
+    with pytest.raises(CaptureError, match=r"model, after 1?\d tokens: got -inf for every token"):
+        decode(model, IDS, draft=model, tokens=8, rounds=1)

@@ -43,7 +43,7 @@ class Context:
 
         parents: for each token the node before it; None for a chain after the last node.
 
-        Raises: CaptureError if the text becomes longer than the model takes.
+        Raises: CaptureError if the text becomes longer than the model takes, or if logits are no distribution.
         Cost: one pass over the new nodes.
         """
         before = len(self.nodes)
@@ -59,6 +59,7 @@ class Context:
         with torch.inference_mode():
             ids = torch.tensor([list(tokens)], device=device).expand(self._batch, -1)
             result = self._model.model(input_ids=ids, use_cache=True, **{self._model.cache_name: self._cache}, **extra)
+            self._check_rows(result.logits[0], before)
             return distributions(result.logits[0] if self._batch == 1 else result.logits, self._by, self._vocabulary)
 
     def commit(self, path: Sequence[int]) -> None:
@@ -88,6 +89,15 @@ class Context:
             mask[i, [kept + node for node in ancestors]] = 0
         positions = torch.tensor([[kept + len(ancestors) - 1 for ancestors in fresh]], device=device)
         return {"attention_mask": mask[None, None].to(device), "position_ids": positions}
+
+    def _check_rows(self, logits: Tensor, before: int) -> None:
+        """Checks the logits [n, V] after the nodes from `before` on, as `capture` does. Without the check, drafts from
+        rows of NaN are tokens that the verifiers accept, and top-k removes a NaN."""
+        bad = ~torch.isfinite(logits.amax(-1))  # The largest entry of a row is NaN if any entry is.
+        if bad.any():
+            i = int(bad.nonzero()[0])
+            place = f"{self._model.name}, after {len(self.text) + len(self._ancestors[before + i])} tokens"
+            log_distribution(to_numpy(logits[i]), "logit", place)
 
     def _check_length(self, length: int) -> None:
         most = self._model.longest
