@@ -75,6 +75,21 @@ def test_a_device_that_torch_does_not_have(device: Any, folder: Path) -> None:
         captured(folder, device=device)
 
 
+def test_a_loaded_model_stays_on_its_device(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    lines = f"import transformers\nMODEL = transformers.GPT2LMHeadModel.from_pretrained({str(folder)!r})\n"
+    (folder.parent / "loaded_on_a_cpu.py").write_text(lines)
+    (folder.parent / "texts.jsonl").write_text(json.dumps(IDS[0]))
+    monkeypatch.syspath_prepend(folder.parent)
+    given = ["--target", "python:loaded_on_a_cpu:MODEL", "--texts", str(folder.parent / "texts.jsonl"), "--rounds", "1"]
+    words = f"device: got 'cuda' for {folder}, which is loaded on cpu, expected no device"
+    for main in (decode_command, costs_command):
+        assert main([*given, "--device", "cuda"]) == 2 and words in capsys.readouterr().err
+    assert decode_command([*given, "--device", "no_such_device"]) == 2
+    assert "device: got 'no_such_device' for" in capsys.readouterr().err
+    for device in ("cpu", "cpu:0"):
+        assert decode_command([*given, "--device", device, "--tokens", "2", "-q"]) == 0
+
+
 def decoded(**changes: Any) -> Callable[[str], Any]:
     return lambda model: decode(model, IDS, **{"tokens": 2, "rounds": 1, **changes})
 

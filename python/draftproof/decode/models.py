@@ -15,6 +15,7 @@ from ..capture.options import Options
 from ..capture.pair import Pair, pair
 from ..capture.texts import encoded, read_texts
 from ..capture.tokens import open_tokenizer
+from ..program import short
 from .context import Context
 from .drafters import Drafter, Lookup, ModelDrafter, NGram
 from .settings import Settings
@@ -120,10 +121,24 @@ class Models:
 
 
 def opened(given: Any, options: Options, tokenizer: Any) -> TransformersModel:
-    """Opens a model. Raises: CaptureError if the model is not of transformers, whose caches are needed."""
+    """Opens a model. Raises: CaptureError if the model is not of transformers, whose caches are needed, or is loaded on
+    another device than the one asked for. The device `cpu` is not compared, because it is the default."""
     model = open_model(given, options, tokenizer)
     if not isinstance(model, TransformersModel):
         raise CaptureError(
             "model", f"{model.name}, not a model of transformers", "a model of transformers with a cache"
         )
+    device = next(model.model.parameters()).device
+    if options.device != Options().device and not _names(options.device, device):
+        found = f"{short(options.device)} for {model.name}, which is loaded on {device}"
+        raise CaptureError("device", found, "no device: a loaded model stays where it is")
     return model
+
+
+def _names(given: Any, device: torch.device) -> bool:
+    """Whether `given` is this device, or its kind without a number."""
+    try:
+        named = torch.device(given)
+    except (RuntimeError, TypeError):
+        return False
+    return named.type == device.type and (None in (named.index, device.index) or named.index == device.index)
