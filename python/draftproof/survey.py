@@ -144,8 +144,9 @@ def acceptance(
     common = [source, "--seed", numbers["seed"], "--instances", "0", "-K", *map(str, counts)]
     if trees_of(capture):
         arguments = ["survey-paths", *common, "-L", numbers["length"], "--steps", numbers["tuples"], "--verifier", name]
-        sources = member(ask(subject, arguments, progress=progress), "sources")
-        found = of_counts(shown, [row["accepted"] for row in sources[0]["rows"]], false_alarm)
+        measured = member(ask(subject, arguments, progress=progress), "sources")[0]["rows"]
+        proposed = max((row["drafts"] * row["length"] for row in measured), default=None)
+        found = of_counts(shown, [row["accepted"] for row in measured], false_alarm, proposed)
         require(found, at_least)
         return found
     arguments = ["survey", *common, "--tuples", numbers["tuples"], "--verifier", ",".join([name, *beside])]

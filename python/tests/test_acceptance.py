@@ -129,7 +129,8 @@ def test_a_position_states_its_count() -> None:
         draftproof.acceptance(of_position, "zipf:vocabulary=50", level="position", at_least=0.5)
     asked: dict[str, Any] = {"level": "position", "count": lambda answer: answer[1], "dtype": "float64"}
     assert accepted_lengths(of_position, (p, q), **asked).mean == Fraction(3, 4)
-    assert accepted_lengths(of_position, (p, q), k=2, **asked).mean == Fraction(3, 4)
+    two = accepted_lengths(of_position, (p, q), k=2, **asked)
+    assert (two.mean, two.lengths.draft_rate) == (Fraction(3, 4), Fraction(3, 8))  # one of two drafts at most
     found = accepted_lengths(of_position, (p, q), exact=False, steps=4000, **asked)
     assert found.low < 0.75 < found.high
 
@@ -157,6 +158,8 @@ def test_a_tree_is_enumerated_and_simulated() -> None:
     assert exact.lengths.probabilities == (Fraction(1, 4), Fraction(3, 16), Fraction(9, 16))
     found = accepted_lengths(of_tree, (p, q), exact=False, steps=4000, **asked)
     assert found.low < float(exact.mean) < found.high < found.low + 0.3
+    for one in (exact, found):
+        assert one.lengths.drafts == 3 and one.lengths.draft_rate == one.mean / 3  # three nodes, at two depths
     with pytest.raises(ValueError, match="parents: got None"):
         accepted_lengths(of_tree, (p, q), level="tree")
 
@@ -194,6 +197,27 @@ def test_captured_trees_have_the_programs_lengths() -> None:
     assert found.low < 2.628 < found.high  # token_path has the mean 2.628 at 65,536 steps
     with pytest.raises(draftproof.TooFewAccepted, match=r"^right: got 2\.\d+ \(at most 2\.\d+\) accepted drafts"):
         draftproof.acceptance(right, DATA / "stories512_trees.npz", length=4, tuples=4000, at_least=2.9)
+
+
+def test_the_drafts_of_all_captured_paths_are_counted() -> None:
+    def of_paths(p: Any, q: Any, drafts: Any, parents: Any, rng: Any) -> list[int]:
+        """Accepts the first path up to its second token, without a test."""
+        return [int(drafts[0]), int(drafts[1]), pick(p[2], rng)]
+
+    asked: dict[str, Any] = {"drafts": "iid_paths", "level": "tree", "k": 2, "length": 3, "tuples": 50}
+    lengths = draftproof.acceptance(of_paths, DATA / "stories512_trees.npz", **asked).lengths
+    assert (lengths.mean, lengths.drafts, lengths.draft_rate) == (2, 6, Fraction(1, 3))
+    assert lengths.document()["drafts"] == 6 and "accepted drafts per draft     0.333333 = 1/3" in str(lengths)
+
+
+def test_rates_of_steps_with_different_numbers_of_drafts_are_pooled() -> None:
+    one, three = Lengths.of_counts([1, 1]), Lengths((Fraction(0), Fraction(1)), drafts=3)
+    both = Lengths.mixed([one, three])
+    assert (both.drafts, both.draft_rate) == (2, Fraction(3, 8))  # 1/2 and 1 of 1 and 3 drafts
+    assert both.shortened(0.5).drafts == 2 and Lengths.mixed([one, one]) == one
+    assert Lengths.mixed([one, Lengths.of_counts([1, 1], drafts=4)]).document()["drafts"] == 2.5
+    with pytest.raises(ValueError, match=r"drafts: got 0.5, expected a number that is at least the mean of 1 accepted"):
+        Lengths((0.0, 1.0), drafts=0.5)
 
 
 def test_mean_bounds_hold() -> None:

@@ -34,6 +34,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "mixed": Lengths.mixed,
     "shortened": LENGTHS.shortened,
     "Lengths": Lengths,
+    "Lengths: drafts": lambda one: Lengths((0.25, 0.75), one),
     "pooled": pooled,
     "bound: lengths": lambda one: bound(one, 10),
     "bound: steps": lambda one: bound(LENGTHS, one),
@@ -48,7 +49,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "adapter: draft": lambda one: draftproof.adapter(accepts_nothing, draft=one),
     "gates: tiers": lambda one: draftproof.gates(accepts_nothing, tiers=one),
 }
-FINE = {("adapter: draft", None), ("bound: between", 1.5)}
+FINE = {("adapter: draft", None), ("bound: between", 1.5), ("Lengths: drafts", None), ("Lengths: drafts", 1.5)}
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Real
 from typing import Any
@@ -23,11 +23,15 @@ class Lengths(Table):
     """The distribution of the number of accepted drafts of a step, and the numbers that engines print of it.
 
     probabilities  of 0, 1, .. L accepted drafts, [L + 1]. All are fractions, or all are floats
+    drafts         mean number of drafts that a step proposes: all nodes of a tree, all K drafts at a position. None: L,
+                   as on a chain
 
-    Raises: ValueError for other things than numbers, entries below 0 or not finite, or a sum that is not 1.
+    Raises: ValueError for other things than numbers, entries below 0 or not finite, a sum that is not 1, or fewer
+    drafts than are accepted.
     """
 
     probabilities: tuple[Number, ...]
+    drafts: Number | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "probabilities", numbers_in("probabilities of accepted lengths", self.probabilities))
@@ -37,6 +41,11 @@ class Lengths(Table):
         total: Number = sum(self.probabilities, start=Fraction(0))
         if abs(float(total) - 1) > 1e-6:
             raise ValueError(f"probabilities of accepted lengths: got a sum of {float(total)!r}, expected 1")
+        if self.drafts is None:
+            object.__setattr__(self, "drafts", self.longest)
+        elif not (is_finite(self.drafts) and self.drafts >= self.mean * (1 - 1e-6)):
+            wanted = f"a number that is at least the mean of {float(self.mean):.6g} accepted drafts"
+            raise ValueError(f"drafts: got {_told(self.drafts)}, expected {wanted}")
 
     @classmethod
     def of_marginal(cls, rates: Sequence[Number]) -> Lengths:
@@ -67,10 +76,11 @@ class Lengths(Table):
         return cls.of_marginal(marginal)
 
     @classmethod
-    def of_counts(cls, counts: Sequence[int]) -> Lengths:
-        """Returns the lengths of steps, from the numbers of steps that accepted 0, 1, .. L drafts.
+    def of_counts(cls, counts: Sequence[int], drafts: Number | None = None) -> Lengths:
+        """Returns the lengths of steps, from the numbers of steps that accepted 0, 1, .. L drafts. `drafts` is the mean
+        number that a step proposed, L if None.
 
-        Raises: ValueError for things that are not counts, or counts that are all 0.
+        Raises: ValueError for things that are not counts, counts that are all 0, or fewer drafts than were accepted.
         """
         numbers = numbers_in("steps", counts)
         for i, count in enumerate(numbers):
@@ -80,7 +90,7 @@ class Lengths(Table):
         total = int(sum(numbers))
         if total == 0:
             raise ValueError("steps: got 0, expected at least one")
-        return cls(tuple(Fraction(int(count), total) for count in numbers))
+        return cls(tuple(Fraction(int(count), total) for count in numbers), drafts)
 
     @classmethod
     def of_rows(cls, p: Any, q: Any) -> Lengths:
@@ -114,11 +124,12 @@ class Lengths(Table):
             raise ValueError(f"lengths: got {short(lengths)}, expected one or more Lengths")
         longest = max(one.longest for one in all_lengths)
         rows = [[*one.probabilities, *[0] * (longest - one.longest)] for one in all_lengths]
-        return cls(tuple(sum(column) / len(rows) for column in zip(*rows, strict=True)))
+        drafts = sum((one.drafts or 0 for one in all_lengths), start=Fraction(0)) / len(rows)
+        return cls(tuple(sum(column) / len(rows) for column in zip(*rows, strict=True)), drafts)
 
     @property
     def longest(self) -> int:
-        """L, the number of drafts of a step."""
+        """L, the most drafts that a step can accept: the depth of a tree, the number of drafts of a chain."""
         return len(self.probabilities) - 1
 
     @property
@@ -150,8 +161,9 @@ class Lengths(Table):
 
     @property
     def draft_rate(self) -> Number:
-        """Accepted drafts per draft."""
-        return self.mean / self.longest if self.longest else 0
+        """Accepted drafts per proposed draft, both summed over all steps: the mean number of accepted drafts of a step,
+        divided by `drafts`. On a tree of more nodes than its depth it stays below 1."""
+        return self.mean / self.drafts if self.drafts else 0
 
     def shortened(self, loss: float) -> Lengths:
         """Returns the lengths of a rule that also rejects each otherwise accepted draft with a constant probability,
@@ -167,12 +179,14 @@ class Lengths(Table):
                 low = keep
             else:
                 high = keep
-        return Lengths.of_marginal([rate * high ** (i + 1) for i, rate in enumerate(rates)])
+        shorter = Lengths.of_marginal([rate * high ** (i + 1) for i, rate in enumerate(rates)])
+        return replace(shorter, drafts=self.drafts)
 
     def document(self) -> dict[str, Any]:
-        """Returns every number as a float, for JSON."""
+        """Returns every number as a float, for JSON; `drafts` as an integer if it is whole."""
+        drafts = self.drafts or 0
         return {
-            "drafts": self.longest,
+            "drafts": int(drafts) if drafts == int(drafts) else float(drafts),
             "mean_accepted": float(self.mean),
             "mean_with_bonus": float(self.mean_with_bonus),
             "variance": float(self.variance),

@@ -325,7 +325,7 @@ def _enumerated(question: _Question, seed: int) -> AcceptedLengths:
         )
     # The sum of a row of doubles may differ from 1 by rounding, and so may the total weight of the draft tuples.
     by_rows = [[one / sum(row) if fractions else float(one / sum(row)) for one in row] for row in sums]
-    found = tuple(Lengths(tuple(row)) for row in by_rows)
+    found = tuple(Lengths(tuple(row), question.n) for row in by_rows)
     lengths = Lengths.mixed(found)
     slack = 0.0 if fractions else (rounding + unexplored) * question.longest
     return AcceptedLengths(
@@ -356,18 +356,20 @@ def _simulated(question: _Question, steps: int, false_alarm: float, seed: int) -
             drafts = _drawn(question.proposals(q), min(batch, each - begin), random)
             for tokens in _answers(question, p, q, drafts, random):
                 counts[i, question.length(tokens)] += 1
-    return of_counts(subject.declaration.name, counts.tolist(), false_alarm)
+    return of_counts(subject.declaration.name, counts.tolist(), false_alarm, question.n)
 
 
-def of_counts(name: str, counts: Sequence[Sequence[int]], false_alarm: float) -> AcceptedLengths:
+def of_counts(
+    name: str, counts: Sequence[Sequence[int]], false_alarm: float, drafts: Number | None = None
+) -> AcceptedLengths:
     """Returns the lengths, from the numbers of simulated steps that accepted 0, 1, .. L drafts on each of several
-    rows."""
+    rows, and the mean number of drafts that a step proposed, L if None."""
     total = [sum(column) for column in zip(*counts, strict=True)]
-    lengths = Lengths.of_counts(total)
+    lengths = Lengths.of_counts(total, drafts)
     error = false_alarm / max(1, lengths.longest)
     ends = [mean_bounds(float(rate), sum(total), error) for rate in lengths.marginal]
     low, high = (sum(end[i] for end in ends) for i in (0, 1))
-    by_rows = tuple(map(Lengths.of_counts, counts))
+    by_rows = tuple(Lengths.of_counts(one, drafts) for one in counts)
     return AcceptedLengths(name, lengths, by_rows, "no", low, high, steps=sum(total), calls=sum(total))
 
 
