@@ -86,9 +86,9 @@ def acceptance(
     drafts: str = "iid",
     *,
     k: int | Sequence[int] = 1,
-    length: int = 4,
+    length: int | None = None,
     tuples: int = 20_000,
-    beside: Sequence[str] = ("ladder",),
+    beside: Sequence[str] | None = None,
     at_least: float | None = None,
     false_alarm: float = 1e-6,
     seed: int = 1,
@@ -102,9 +102,9 @@ def acceptance(
     capture      file or family that `draftproof survey` takes. For captured trees the result is the accepted lengths of
                  fn alone
     k            numbers of drafts; 1 for a function of level chain. For captured trees, one number of paths
-    length       drafted tokens of a path of captured trees
+    length       drafted tokens of a path of captured trees, 4 if None; None for other captures
     tuples       number of draft tuples for each row, spread over the positions
-    beside       names of verifiers to compare with
+    beside       names of verifiers to compare with; None: ladder. For captured trees None or ()
     at_least     the share of tuples, or for captured trees the mean number of drafts, that fn has to accept
     false_alarm  probability that a function that accepts `at_least` fails
     seed         seed of all random numbers
@@ -125,12 +125,24 @@ def acceptance(
     counts = [k] if isinstance(k, Integral) else list(k) if isinstance(k, Iterable) else []
     if not counts or not all(isinstance(one, Integral) for one in counts):
         raise ValueError(f"k: got {k!r:.60}, expected a number of drafts, or several")
+    trees = trees_of(capture) is not None
+    if beside is None:
+        beside = () if trees else ("ladder",)
     if isinstance(beside, str) or not isinstance(beside, Iterable):
         raise ValueError(f"beside: got {beside!r:.60}, expected a list of names of verifiers")
     beside = [text_of_argument("beside", one) for one in beside]
+    tokens = 4 if length is None else length
     numbers = {name: text_of_argument(name, str(value))
-               for name, value in (("seed", seed), ("tuples", tuples), ("length", length))}  # fmt: skip
+               for name, value in (("seed", seed), ("tuples", tuples), ("length", tokens))}  # fmt: skip
     subject = subject_of("acceptance", fn, drafts, declared)
+    if subject.declaration.level == "chain" and any(one != 1 for one in counts):
+        raise ValueError(f"k: got {k!r:.60} for a function of level chain, expected 1")
+    if trees and len(counts) > 1:
+        raise ValueError(f"k: got {k!r:.60} for captured trees, expected one number of paths")
+    if trees and beside:
+        raise ValueError(f"beside: got {beside!r:.60} for captured trees, expected none: the result has fn alone")
+    if not trees and length is not None:
+        raise ValueError(f"length: got {length!r:.60} for a capture without trees, expected None")
     says_count = subject.declaration.level != "position"
     if at_least is not None and not says_count:
         raise ValueError(
@@ -142,7 +154,7 @@ def acceptance(
     subject = replace(subject, declaration=replace(subject.declaration, name=name))
     source = text_of_argument("capture", capture)
     common = [source, "--seed", numbers["seed"], "--instances", "0", "-K", *map(str, counts)]
-    if trees_of(capture):
+    if trees:
         arguments = ["survey-paths", *common, "-L", numbers["length"], "--steps", numbers["tuples"], "--verifier", name]
         measured = member(ask(subject, arguments, progress=progress), "sources")[0]["rows"]
         proposed = max((row["drafts"] * row["length"] for row in measured), default=None)

@@ -210,6 +210,23 @@ def test_the_drafts_of_all_captured_paths_are_counted() -> None:
     assert lengths.document()["drafts"] == 6 and "accepted drafts per draft     0.333333 = 1/3" in str(lengths)
 
 
+@pytest.mark.parametrize(
+    "rows, named, said",
+    [
+        ("trees", {"level": "tree", "k": [1, 2]}, r"k: got \[1, 2\] for captured trees, expected one number of paths"),
+        ("trees", {"k": 2}, "k: got 2 for a function of level chain, expected 1"),
+        ("trees", {"beside": ["nothing"]}, r"beside: got \['nothing'\] for captured trees, expected none"),
+        ("positions", {"k": [1, 2]}, r"k: got \[1, 2\] for a function of level chain, expected 1"),
+        ("positions", {"length": 4}, "length: got 4 for a capture without trees, expected None"),
+        (QUARTERS, {"k": 2}, "k: got 2 for a function of level chain, expected 1"),
+    ],
+)
+def test_an_argument_without_effect_is_refused(rows: Any, named: dict[str, Any], said: str) -> None:
+    captured = DATA / f"stories512_{rows}.npz" if isinstance(rows, str) else rows
+    with pytest.raises(ValueError, match=said):
+        draftproof.acceptance(accepts_nothing, captured, **named)
+
+
 def test_rates_of_steps_with_different_numbers_of_drafts_are_pooled() -> None:
     one, three = Lengths.of_counts([1, 1]), Lengths((Fraction(0), Fraction(1)), drafts=3)
     both = Lengths.mixed([one, three])

@@ -129,7 +129,7 @@ def accepted_lengths(
     fn            the function, or a result of `adapter`
     rows          (p, q) in the shapes of `adapter`, or a list of such pairs. The rows do not depend on the drafts
     drafts        `iid`: drafts are drawn from the proposal rows
-    k             number of drafts of a function of level position
+    k             number of drafts of a function of level position; 1 at other levels
     at_least      the mean number of accepted drafts that is required, without the bonus token
     count         a function that returns the number of accepted drafts in a result of fn. None, for a chain or a tree:
                   its tokens less one. A function of level position needs `count`, and a result with more than its
@@ -172,6 +172,8 @@ def accepted_lengths(
         raise ValueError("rows: got none, expected a pair (p, q) or a list of pairs")
     if level == "tree" and parents is None:
         raise ValueError("parents: got None for a function of level tree, expected the parent of each draft, -1: root")
+    if k != 1 and level != "position":
+        raise ValueError(f"k: got {k} for a function of level {level}, expected 1: the rows state its drafts")
     width = {k if level == "position" else len(q) for _, q in pairs}
     if len(width) != 1:
         raise ValueError(f"rows: got {', '.join(map(str, sorted(width)))} drafts, expected the same number in all rows")
