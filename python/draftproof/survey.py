@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ from draftproof.subject import Subject
 class AcceptanceRow:
     """The share of draft tuples with an accepted draft, 0 to 1.
 
-    verifier   name of the function or the verifier
+    verifier   name of the function or the verifier; a function that is named like a verifier beside it has `@python`
+               at its end
     drafts     number of drafts of a tuple
     rate       the estimated share, with the 95 % interval `low` to `high`
     optimum    the largest share that a lossless verifier of the same draft sampling can have
@@ -48,10 +49,12 @@ class Acceptance(Table):
 
     source     name of the capture or family
     rows       an AcceptanceRow for each number of drafts of the function and of the verifiers beside it
+    left_out   verifiers without a row, as in `optimal_transport, K = 2`, each with the reason
     """
 
     source: str
     rows: tuple[AcceptanceRow, ...]
+    left_out: dict[str, str] = field(default_factory=dict)
 
     def records(self) -> list[dict[str, Any]]:
         """Returns the entries of `rows`."""
@@ -77,7 +80,7 @@ class Acceptance(Table):
             f"optimum {row.optimum:.4f}"
             for row in self.rows
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  left out: {name}: {reason}" for name, reason in self.left_out.items())])
 
 
 def acceptance(
@@ -163,22 +166,27 @@ def acceptance(
         return found
     arguments = ["survey", *common, "--tuples", numbers["tuples"], "--verifier", ",".join([name, *beside])]
     document = ask(subject, arguments, progress=progress)
-    rows = [
-        AcceptanceRow(
-            verifier=row["verifier"],
-            drafts=row["drafts"],
-            optimum=row["optimum"],
-            tuples=row["tuples"],
-            **{key: row["draft_accepted" if says_count else "draft_emitted"][key] for key in ("rate", "low", "high")},
-        )
-        for source in member(document, "sources")
-        for row in source["rows"]
-        if row["draft_sampling"] == subject.declaration.draft_sampling
-    ]
-    for row in rows:
-        if row.verifier == name and says_count:
-            require(of_counts(shown, [[row.tuples - (n := round(row.rate * row.tuples)), n]], false_alarm), at_least)
-    return Acceptance(os.fspath(capture), tuple(rows))
+    sampling = subject.declaration.draft_sampling
+    measured = [row for source in member(document, "sources") for row in source["rows"]]
+    fits = {row["verifier"] for row in measured if row["draft_sampling"] == sampling}
+    rows, left_out = [], {}
+    for row in measured:
+        verifier, drawn, rate = row["verifier"], row["drafts"], row["draft_accepted" if says_count else "draft_emitted"]
+        if verifier not in fits:
+            left_out[verifier] = f"got drafts of {row['draft_sampling']}, expected {sampling}"
+        elif row["draft_sampling"] != sampling:
+            continue
+        elif rate is None:
+            left_out[f"{verifier}, K = {drawn}"] = row.get("not_run", "it did not run")
+        else:
+            label = shown if verifier == name and shown not in beside else verifier
+            rows.append(
+                AcceptanceRow(label, drawn, rate["rate"], rate["low"], rate["high"], row["optimum"], row["tuples"])
+            )
+            if verifier == name and says_count:
+                steps = [row["tuples"] - rate["count"], rate["count"]]
+                require(of_counts(shown, [steps], false_alarm), at_least)
+    return Acceptance(os.fspath(capture), tuple(rows), left_out)
 
 
 def nodes_of(capture: str | os.PathLike[str]) -> NDArray[np.int64] | None:

@@ -433,10 +433,27 @@ def test_verdicts_are_tables_and_plots(in_a_folder: Path) -> None:
 def test_acceptance_beside_the_optimum(in_a_folder: Path) -> None:
     found = draftproof.acceptance(right, "zipf:vocabulary=50,positions=4", tuples=4000)
     rows = {row.verifier: row for row in found.rows}
-    mine = rows["right@python"]
+    mine = rows["right"]
     assert mine.low - 0.02 <= mine.optimum <= mine.high + 0.02  # with one draft `right` attains the optimum
     assert "ladder" in rows
-    assert "right@python" in str(found)
+    assert "\n  right  " in str(found) and "@python" not in str(found) and found.left_out == {}
+    again = draftproof.acceptance(right, "zipf:vocabulary=50,positions=4", tuples=100, name="ladder")
+    assert [row.verifier for row in again.rows] == ["ladder", "ladder@python"]
+
+
+def test_acceptance_states_verifiers_that_did_not_run(in_a_folder: Path) -> None:
+    def drawn(p: Any, q: Any, drafts: Any, rng: Any) -> int:
+        return int(rng.choice(len(p), p=np.asarray(p, float) / np.sum(p, dtype=float)))
+
+    beside = ["optimal_transport", "ladder_wor", "sample_and_match"]  # the last one takes drafts of two samplings
+    asked: dict[str, Any] = {"level": "position", "k": 2, "tuples": 50, "beside": beside}
+    found = draftproof.acceptance(drawn, "zipf:vocabulary=512,positions=2", **asked)
+    assert [(row.verifier, row.drafts) for row in found.rows] == [("drawn", 2), ("sample_and_match", 2)]
+    assert found.left_out == {
+        "optimal_transport, K = 2": "the plan enumerates V^K draft tuples",
+        "ladder_wor": "got drafts of without_replacement, expected iid",
+    }
+    assert "\n  left out: optimal_transport, K = 2: the plan enumerates V^K draft tuples" in str(found)
 
 
 def test_passed_tiers_state_the_fault_that_they_would_have_shown() -> None:
