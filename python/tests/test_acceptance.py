@@ -286,6 +286,37 @@ def test_no_fewer_steps_are_enough(marginal: list[float]) -> None:
         assert plan.steps == math.ceil(math.log(0.01) / math.log(kept**2)) == 344
 
 
+def test_recommended_prompts_suffice_and_more_do_too(capsys: Any) -> None:
+    """The probability of a miss is a sawtooth of the number of steps: 750 steps sufficed in the first case, the 752
+    steps of 47 prompts did not."""
+    random = np.random.default_rng(3)
+    cases: list[tuple[list[float], float, float, float, int]] = [
+        ([0.875, 0.872], 0.1, 1e-5, 0.01, 16),
+        ([0.5], 0.3, 0.01, 0.05, 1),
+        ([0.5] * 4, 0.05, 0.2, 1e-4, 7),  # sums are multiples of 4
+        ([0.5] + [0.4999] * 3, 0.05, 0.2, 1e-4, 7),  # nearly so
+        ([1.0] * 3, 0.05, 1e-5, 0.01, 1),
+    ]
+    for _ in range(40):
+        rates = np.sort(random.choice([0.25, 0.5, 0.8, random.random(), 1.0], random.integers(1, 5)))[::-1].tolist()
+        loss, alarm, miss = random.choice([0.1, 0.2, 0.5]), random.choice([1e-5, 0.01, 0.2]), random.choice([1e-3, 0.1])
+        cases.append((rates, float(loss), float(alarm), float(miss), int(random.choice([1, 2, 16, 64]))))
+    for rates, loss, alarm, miss, each in cases:
+        lengths = Lengths.of_marginal(rates)
+        common = ["--marginal", ",".join(map(str, rates)), f"--loss={loss}", f"--false-alarm={alarm}", f"--miss={miss}"]
+        assert run_command(["prompts", *common, f"--steps-per-prompt={each}", "--json"]) == 0
+        plan = json.loads(capsys.readouterr().out)
+        assert plan["steps"] == plan["prompts"] * each
+        assert run_command(["judge", *common, f"--steps={plan['steps']}", f"--got={float(lengths.mean)}"]) == 0
+        capsys.readouterr()
+        first = plan["prompts"]
+        misses = [
+            bound(lengths, n * each, loss=loss, false_alarm=alarm).miss for n in range(max(1, first - 1), first + 20)
+        ]
+        assert max(misses[-20:]) <= miss
+        assert first == 1 or misses[0] > miss
+
+
 def test_shortened_lengths_have_the_loss() -> None:
     lengths = Lengths.of_marginal([0.8, 0.6, 0.4])
     assert lengths.shortened(0.1).mean == pytest.approx(0.9 * 1.8)

@@ -42,6 +42,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "bound: between": lambda one: bound(LENGTHS, 10, between=one),
     "steps_for: lengths": steps_for,
     "steps_for: miss": lambda one: steps_for(LENGTHS, miss=one),
+    "steps_for: steps_per_prompt": lambda one: steps_for(LENGTHS, steps_per_prompt=one),
     "first": FOUND.first,
     "keyed: fn": draftproof.keyed,
     "keyed: keys": lambda one: draftproof.keyed(accepts_nothing, one),

@@ -178,9 +178,14 @@ def _between(given: argparse.Namespace) -> float:
 
 def _prompts(given: argparse.Namespace) -> int:
     found = steps_for(
-        _lengths(given), loss=given.loss, false_alarm=given.false_alarm, miss=given.miss, between=_between(given)
+        _lengths(given),
+        loss=given.loss,
+        false_alarm=given.false_alarm,
+        miss=given.miss,
+        between=_between(given),
+        steps_per_prompt=given.steps_per_prompt,
     )
-    prompts = -(-found.steps // given.steps_per_prompt)
+    prompts = found.steps // given.steps_per_prompt
     _say(given, vars(found) | {"prompts": prompts}, "\n".join([
         f"prompts   {prompts:,} of {given.steps_per_prompt} steps",
         f"steps     {found.steps:,}",

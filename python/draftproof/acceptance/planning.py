@@ -20,6 +20,7 @@ from draftproof.program import is_finite, short
 
 MOST_CELLS = 1 << 24  # most entries of a transform; longer sums are approximated by a normal distribution
 MOST_STEPS = 10**15  # most steps that can be planned; no measurement has more
+_MORE_CELLS = 1 << 22  # entries of the transforms with which a planned number of steps is lowered one by one
 LEAST_ERROR = 1e-9  # rounding of a transform in double precision stays below this
 
 
@@ -75,32 +76,66 @@ def bound(
     _check(lengths, between)
     if not (isinstance(steps, Integral) and 1 <= steps <= MOST_STEPS):
         raise ValueError(f"steps: got {short(steps)}, expected an integer of 1 to {MOST_STEPS:.0e}")
-    mean, worse = float(lengths.mean), lengths.shortened(loss)
+    return _bound(lengths, lengths.shortened(loss), int(steps), loss, false_alarm, between)[0]
+
+
+def _bound(
+    lengths: Lengths, worse: Lengths, steps: int, loss: float, false_alarm: float, between: float
+) -> tuple[Bound, float]:
+    """Returns the bound, and the upper envelope of `miss`, which falls with the number of steps.
+
+    Because a sum is a whole number, so is its bound, and `miss` is a sawtooth of `steps`. The envelope is the miss of
+    the lowest bound that rounding can give: one distance of sums below the fraction at which an interpolated
+    probability of a false alarm is `false_alarm`.
+    """
+    mean = float(lengths.mean)
     if between == 0 and steps * lengths.longest < MOST_CELLS:
         below = np.cumsum(distribution_of_sum(lengths, steps))  # below[t] = P(sum <= t)
         least = int(np.searchsorted(below, false_alarm, side="right"))  # P(sum < least) <= false_alarm
-        alarm = float(below[least - 1]) if least else 0.0
-        caught = float(np.cumsum(distribution_of_sum(worse, steps))[least - 1]) if least else 0.0
-        return Bound(mean, least / steps, steps, alarm, loss, max(0.0, 1.0 - caught), True)
+        if least == 0:
+            return Bound(mean, 0.0, steps, 0.0, loss, 1.0, True), 1.0
+        alarm = float(below[least - 1])
+        of_worse = distribution_of_sum(worse, steps)
+        miss = max(0.0, 1.0 - float(np.cumsum(of_worse)[least - 1]))
+        share = (false_alarm - alarm) / (float(below[least]) - alarm)
+        # The distance of sums that occur. Lengths that few steps have do not fill the gaps between the other sums.
+        usual = [i for i, one in enumerate(lengths.probabilities) if one * steps > 10]
+        apart = math.gcd(*(i - usual[0] for i in usual)) or (lengths.longest if lengths.variance > 0 else 0)
+        passed_over = float(of_worse[max(0, least - apart) : least].sum())
+        return Bound(mean, least / steps, steps, alarm, loss, miss, True), miss + (1 - share) * passed_over
     normal = NormalDist()
     error = math.sqrt((float(lengths.variance) + between) / steps)
     error_of_worse = math.sqrt((float(worse.variance) + between) / steps)
     least_mean = mean + normal.inv_cdf(false_alarm) * error
     miss = 1 - normal.cdf((least_mean - float(worse.mean)) / error_of_worse) if error_of_worse else 0.0
-    return Bound(mean, least_mean, steps, false_alarm, loss, miss, False)
+    return Bound(mean, least_mean, steps, false_alarm, loss, miss, False), miss
 
 
 def steps_for(
-    lengths: Lengths, *, loss: float = 0.01, false_alarm: float = 1e-5, miss: float = 0.01, between: float = 0.0
+    lengths: Lengths,
+    *,
+    loss: float = 0.01,
+    false_alarm: float = 1e-5,
+    miss: float = 0.01,
+    between: float = 0.0,
+    steps_per_prompt: int = 1,
 ) -> Bound:
-    """Returns the bound with the fewest steps, within 0.1 %, that misses a loss of the share `loss` with at most the
-    probability `miss`.
+    """Returns the bound for a number of whole prompts whose steps miss a loss of the share `loss` with at most the
+    probability `miss`, as those of every larger number of prompts do.
+
+    The number of prompts is the smallest such number. Some smaller numbers can suffice although a number above them
+    does not, because the bound of a sum of drafts is a whole number. Where a search of every number would take long,
+    the result is up to 0.03 % and 2 L / (loss * mean) steps above the smallest.
 
     Raises: ValueError for numbers out of range, or lengths of mean 0.
+    Cost: 10 to 20 transforms of steps * L entries, and as many more as have 4 Mi entries in all.
     """
     check_error("miss", miss)
     check_error("false_alarm", false_alarm)
     _check(lengths, between)
+    if not (isinstance(steps_per_prompt, Integral) and 1 <= steps_per_prompt <= MOST_STEPS):
+        wanted = f"an integer of 1 to {MOST_STEPS:.0e}"
+        raise ValueError(f"steps_per_prompt: got {short(steps_per_prompt)}, expected {wanted}")
     if not float(lengths.mean) > 0:
         raise ValueError("lengths: got a mean of 0, expected a rule that accepts drafts")
     normal, worse = NormalDist(), lengths.shortened(loss)
@@ -113,20 +148,27 @@ def steps_for(
         )
     first = max(1, math.ceil((reach / (loss * float(lengths.mean))) ** 2))
 
-    def found(steps: int) -> Bound:
-        return bound(lengths, steps, loss=loss, false_alarm=false_alarm, between=between)
+    def found(prompts: int) -> tuple[Bound, float]:
+        return _bound(lengths, worse, prompts * int(steps_per_prompt), loss, false_alarm, between)
 
-    low, high = 0, first
-    while found(high).miss > miss:
-        low, high = high, max(high + 1, math.ceil(high * 1.05))
+    low, high, share = 0, -(-first // int(steps_per_prompt)), 0.01
+    while found(high)[1] > miss:
+        low, high, share = high, max(high + 1, math.ceil(high * (1 + share))), 2 * share
     if low == 0:
-        low = math.floor(high * 0.8)
-        while low > 0 and found(low).miss <= miss:
-            low, high = math.floor(low * 0.8), low
-    while high - low > max(1, high // 1000):
+        low = math.floor(high * (1 - share))
+        while low > 0 and found(low)[1] <= miss:
+            share = min(0.5, 2 * share)
+            low, high = math.floor(low * (1 - share)), low
+    while high - low > max(1, high // 4000):
         middle = (low + high) // 2
-        low, high = (low, middle) if found(middle).miss <= miss else (middle, high)
-    return found(high)
+        low, high = (low, middle) if found(middle)[1] <= miss else (middle, high)
+    best = found(high)[0]
+    for prompts in range(high - 1, max(0, high - 1 - _MORE_CELLS // (best.steps * lengths.longest + 1)), -1):
+        lower = found(prompts)[0]
+        if lower.miss > miss:
+            break
+        best = lower
+    return best
 
 
 def between_steps(deviation: float, steps: int) -> float:
