@@ -37,14 +37,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             expected = f"expected it to be installed in {sys.executable}"
             say("draftproof", f"{given[0]}: got no module {error.name}, {expected}")
             return BAD_INPUT
-        return verb(given[1:])
+        return _flushed(verb(given[1:]))
     try:
         program = os.fspath(find())
     except ProgramNotFound as error:
         say("draftproof", error)
         return BAD_INPUT
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:  # as it is if its descriptor was closed at the start
+            stream.flush()
     try:
         if given in (["-h"], ["--help"]):
             code = subprocess.run([program, *given], check=False).returncode
@@ -57,6 +58,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         say("draftproof", cannot_start(program, error))
         return BAD_INPUT
+
+
+def _flushed(code: int) -> int:
+    """Returns the exit code of a verb, or BAD_INPUT if standard output cannot be written. Without this the interpreter
+    would find that out at its end, and exit with code 120."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # which takes what is left in the buffer
+        say(
+            "draftproof", f"standard output: got {error.strerror or error}, expected a file or pipe that can be written"
+        )
+        return BAD_INPUT
+    return code
 
 
 def verb_source(word: str) -> Path | None:

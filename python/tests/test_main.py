@@ -51,6 +51,38 @@ def test_a_verb_without_its_library(tmp_path: Path) -> None:
     assert ended.stderr.startswith("draftproof: acceptance: got no module numpy, expected it to be installed in ")
 
 
+HARDWARE = "bandwidth=3.35e12,flops=9.9e14,target_bytes=1.4e11,draft_bytes=2e9"
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("place", ["a full device", "a pipe without a reader"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        "acceptance judge --marginal 0.9 --steps 100000 --got 0.9",
+        f"tune zipf:vocabulary=20,positions=2 --hardware {HARDWARE} --verifier ladder -K 1 --samples 64",
+    ],
+)
+def test_a_result_that_cannot_be_written_is_no_verdict(verb: str, place: str, unbuffered: str) -> None:
+    if place == "a full device":
+        output = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reader, output = os.pipe()
+        os.close(reader)
+    paths = {"PYTHONPATH": str(Path(__main__.__file__).parents[1]), "PYTHONUNBUFFERED": unbuffered}
+    command = [sys.executable, "-m", "draftproof", *verb.split()]
+    ended = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, text=True, check=False,
+                           env=os.environ | paths)  # fmt: skip
+    os.close(output)
+    (line,) = ended.stderr.splitlines()
+    assert ended.returncode == 2 and ("No space left" in line or "Broken pipe" in line)
+
+
+def test_the_program_says_that_standard_output_is_closed() -> None:
+    ended = python("-c", "import os, sys; os.close(1); os.execv(sys.executable, sys.argv)", "-m", "draftproof", "list")
+    assert (ended.returncode, ended.stderr) == (4, "draftproof: standard output cannot be written\n")
+
+
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Returns a folder that replaces the package's folder."""

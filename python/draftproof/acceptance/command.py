@@ -25,7 +25,7 @@ def run_command(arguments: Sequence[str]) -> int:
         return int(given.run(given))
     except SystemExit as ended:
         return int(ended.code or 0)
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         say("draftproof acceptance", error)
         return BAD_INPUT
 
