@@ -187,7 +187,8 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
     return {exit_bad_input, fmt::format("{}: got {}, expected a path that can be used", error.path1().string(),
                                         error.code().message())};
   } catch (const std::bad_alloc&) {
-    return {exit_bad_input, "got a source larger than memory, expected fewer positions or tokens"};
+    return {exit_bad_input,
+            "got a run that needs more than the memory, expected fewer positions or tokens, or less --effort"};
   } catch (const std::exception& error) {
     return {exit_internal, std::string("internal error: ") + error.what()};
   }

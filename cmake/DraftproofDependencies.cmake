@@ -45,6 +45,10 @@ endif()
 if(draftproof_missing)
   list(JOIN draftproof_missing ", " draftproof_missing)
   list(JOIN draftproof_missing_packages " " draftproof_missing_packages)
-  message(FATAL_ERROR "draftproof: not found: ${draftproof_missing}\n"
-                      "On Debian and Ubuntu: apt-get install ${draftproof_missing_packages}")
+  set(draftproof_NOT_FOUND_MESSAGE "draftproof: not found: ${draftproof_missing}\n"
+                                   "On Debian and Ubuntu: apt-get install ${draftproof_missing_packages}")
+  if(NOT CMAKE_FIND_PACKAGE_NAME STREQUAL "draftproof")
+    message(FATAL_ERROR ${draftproof_NOT_FOUND_MESSAGE})
+  endif()
+  list(JOIN draftproof_NOT_FOUND_MESSAGE "" draftproof_NOT_FOUND_MESSAGE)
 endif()

@@ -158,6 +158,16 @@ void @function@() {
 ")
 endfunction()
 
+# Stops at unknown arguments of `function`, and if it was called without files.
+macro(draftproof_check_files function)
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "${function}(${target}): got ${arg_UNPARSED_ARGUMENTS}, expected known arguments")
+  endif()
+  if(NOT arg_FILES)
+    message(FATAL_ERROR "${function}(${target}): got no FILES, expected headers")
+  endif()
+endmacro()
+
 # draftproof_add(<target> KIND kind [NAMESPACE ns] FILES a.hpp ...): registers the types of these files in a target that
 # links draftproof::cli. Like built-in types they are listed, proved, surveyed and gated; if the target links
 # draftproof::bench, they are also benchmarked. A file my_thing.hpp defines the struct MyThing of the namespace.
@@ -176,6 +186,7 @@ function(draftproof_add target)
                         "after path_, drafter, wrong_drafter, tree_drafter, wrong_tree_drafter, property, path_property, distribution_property, generator, or component, "
                         "mutant or check after sampler_, batch_, counter_, target_, selection_ or grammar_")
   endif()
+  draftproof_check_files(draftproof_add)
   if(NOT arg_NAMESPACE)
     set(arg_NAMESPACE draftproof::verifiers)
   endif()
@@ -191,7 +202,19 @@ function(draftproof_add target)
     get_filename_component(path ${file} ABSOLUTE)
     get_filename_component(name ${file} NAME_WE)
     draftproof_type_name(type ${file})
-    set(output ${CMAKE_CURRENT_BINARY_DIR}/draftproof_found/${target}_${kind}_${name}.cpp)
+    if(NOT name MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
+      message(FATAL_ERROR "draftproof_add(${target}): got ${file}, expected a file name of letters, digits and _, "
+                          "because it names the type")
+    endif()
+    # Files of one name have a type of one name, so their namespaces tell them apart.
+    string(MAKE_C_IDENTIFIER "${target}_${kind}_${arg_NAMESPACE}_${name}" stem)
+    get_property(known TARGET ${target} PROPERTY draftproof_${stem})
+    if(known AND NOT known STREQUAL path)
+      message(FATAL_ERROR "draftproof_add(${target}): got ${path} beside ${known}, expected another NAMESPACE or another "
+                          "file name")
+    endif()
+    set_property(TARGET ${target} PROPERTY draftproof_${stem} ${path})
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/draftproof_found/${stem}.cpp)
     file(CONFIGURE OUTPUT ${output} @ONLY CONTENT
 "// Generated from @path@.
 #include \"@path@\"
@@ -215,6 +238,11 @@ bool registered_@kind@_@name@() {
 }
 ")
     target_sources(${target} PRIVATE ${output})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+      # Disables false warnings about intrinsics, whose pragmas a precompiled header loses (GCC bug 105593).
+      set_property(SOURCE ${output} TARGET_DIRECTORY ${target} APPEND PROPERTY
+                   COMPILE_OPTIONS -Wno-maybe-uninitialized -Wno-uninitialized)
+    endif()
   endforeach()
   # At this depth g++ names the call that a verifier lacks.
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconcepts-diagnostics-depth=3>)
@@ -226,6 +254,7 @@ endfunction()
 # MUTANTS, wrong verifiers.
 function(draftproof_add_verifiers target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "MUTANTS" "NAMESPACE" "FILES")
+  draftproof_check_files(draftproof_add_verifiers)
   set(kind verifier)
   if(arg_MUTANTS)
     set(kind mutant)

@@ -93,13 +93,9 @@ function(draftproof_add_adapter_gates name)
   if(arg_PROFILE STREQUAL nightly)
     list(APPEND arg_LABELS slow)
   endif()
-  set(program draftproof::draftproof)
-  if(TARGET draftproof)
-    set(program draftproof)
-  endif()
   foreach(tier ${arg_TIERS})
     set(test ${arg_PREFIX}${name}.${tier})
-    add_test(NAME ${test} COMMAND ${program} check --adapter ${arg_ADAPTER} --tier ${tier} --profile ${arg_PROFILE}
+    add_test(NAME ${test} COMMAND draftproof::draftproof check --adapter "${arg_ADAPTER}" --tier ${tier} --profile ${arg_PROFILE}
                                   --seed ${arg_SEED} --share ${arg_SHARE} --gates 1 --quiet)
     set_tests_properties(${test} PROPERTIES LABELS "gate;${tier};${arg_LABELS}" SKIP_RETURN_CODE 77
                                             TIMEOUT ${arg_TIMEOUT})

@@ -146,6 +146,7 @@ endif()
 # The linker takes main from the archive draftproof_cli. The generated source is empty; CMake requires one per target.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/found/program.cpp CONTENT "// main comes from the library.\n")
 add_executable(draftproof ${PROJECT_BINARY_DIR}/found/program.cpp)
+add_executable(draftproof::draftproof ALIAS draftproof)
 target_link_libraries(draftproof PRIVATE draftproof::cli $<TARGET_NAME_IF_EXISTS:draftproof_studies>)
 draftproof_own_target(draftproof)
 

@@ -7,8 +7,11 @@ function(draftproof_own_target target)
             -Wextra
             -Wpedantic
             -Wshadow
-            -Wconversion
-            -Werror>)
+            -Wconversion>)
+  # Because a parent project or a newer compiler may add warnings, they are errors only in our own build.
+  if(PROJECT_IS_TOP_LEVEL)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+  endif()
   # Disables false warnings of g++ 12: overlapping copies in inlined std::string concatenation (GCC bug 105651),
   # uninitialised reads in Boost.Multiprecision, and undefined operands of intrinsics, whose pragmas a precompiled
   # header loses (GCC bug 105593). Sanitizers and clang detect real errors of these kinds.

@@ -59,7 +59,7 @@ if(last GREATER_EQUAL 0)
       list(APPEND labels gpu)
     endif()
     string(APPEND text
-      "add_test([==[${name}]==] [==[${PROGRAM}]==] check ${verifier} --tier ${tier} --profile ${PROFILE}"
+      "add_test([==[${name}]==] [==[${PROGRAM}]==] check [==[${verifier}]==] --tier ${tier} --profile ${PROFILE}"
       " --seed ${SEED} --share ${SHARE} --gates ${sampled}${place} --quiet)\n"
       "set_tests_properties([==[${name}]==] PROPERTIES LABELS \"${labels}\" SKIP_RETURN_CODE 77"
       " TIMEOUT ${TIMEOUT} PROCESSORS 2)\n")

@@ -1,6 +1,7 @@
 #include <draftproof/cli/report/text.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -109,6 +110,11 @@ std::string grouped(std::uint64_t value) {
 
 std::string percent_closed(double share, bool within_noise) {
   return fmt::format("{:.0f} %", 100 * (within_noise ? std::min(share, 1.0) : share));
+}
+
+std::string with_error(double mean, double standard_error) {
+  return std::isnan(standard_error) ? fmt::format("{:.4f}", mean)
+                                    : fmt::format("{:.4f} ±{:.4f}", mean, standard_error);
 }
 
 std::string counted(std::uint64_t count, std::string_view noun) {

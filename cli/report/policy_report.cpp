@@ -46,7 +46,7 @@ ResultRow row_of(const PolicySurvey& survey, const PolicyRow& row, const std::ve
   if (several_verifiers) line.cell("verifier", {std::string(survey_name(row.rule))});
   line.fixed("verified", "verified", verified, 4).data("accepted", accepted);
   line.data("standard_error", survey.standard_error(tally));
-  line.number("accepted", {fmt::format("{:.4f} ±{:.4f}", accepted, survey.standard_error(tally))});
+  line.number("accepted", {with_error(accepted, survey.standard_error(tally))});
   line.fixed("accepted_per_verified", "per verified", efficiency, 4);
   line.fixed("tokens_per_call", "tokens per call", survey.per_request(tally.emitted), 4);
   line.fixed("best", "best", row.best, 4);

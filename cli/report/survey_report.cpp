@@ -162,7 +162,7 @@ ResultRow row_of(const StepRow& row, const PathProof* proof, int length, bool ti
   line.number("K", {std::to_string(row.drafts)}).text("verdict", "exact?", verdict_of(proof, row));
   line.data("trials", tally.trials).data("steps", tally.steps).data("mean_accepted", tally.mean_accepted());
   line.data("standard_error", tally.standard_error());
-  line.number("accepted", {fmt::format("{:.4f} ±{:.4f}", tally.mean_accepted(), tally.standard_error())});
+  line.number("accepted", {with_error(tally.mean_accepted(), tally.standard_error())});
   line.fixed("block_efficiency", "block efficiency", tally.block_efficiency(), 4)
       .data("impossible", tally.impossible);
   line.number("accepts >= 1", {fmt::format("{:.4f}", tally.at_least(1))});

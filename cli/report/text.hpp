@@ -34,6 +34,9 @@ std::string listed(const List& list, Text text) {
 /// if the interval of the acceptance reaches down to the optimum, which is known exactly.
 std::string percent_closed(double share, bool within_noise);
 
+/// Returns a mean and its standard error: "3.2500 ±0.0120"; without an error that is NaN.
+std::string with_error(double mean, double standard_error);
+
 /// Returns the number and the noun: "500 instances", "1 instance".
 std::string counted(std::uint64_t count, std::string_view noun);
 

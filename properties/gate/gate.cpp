@@ -269,6 +269,11 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
     } catch (const std::exception& error) {  // of the verifier; the other gates still run
       result.findings.push_back(
           {.property = "function", .tier = gate.tier, .status = Status::failed, .evidence = error.what()});
+    } catch (...) {
+      result.findings.push_back({.property = "function",
+                                 .tier = gate.tier,
+                                 .status = Status::failed,
+                                 .evidence = "it threw an object that is not a std::exception"});
     }
   }
   if (options.device) name_places(result);

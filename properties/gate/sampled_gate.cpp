@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <draftproof/properties/blocks/run_blocks.hpp>
+#include <draftproof/properties/prover/registry.hpp>
 #include <draftproof/properties/simulation/backend.hpp>
 #include <draftproof/properties/simulation/sampled_trials.hpp>
 #include <draftproof/properties/statistics/count_models.hpp>
@@ -54,6 +55,15 @@ void require_conserved(const SampledCounts& counts) {
         counts.impossible, counts.trials, counts.draft_emitted));
 }
 
+/// Returns the scheme whose distribution of (accepted draft, token) the counts must have: of a mutant the one that it is
+/// derived from, of a registered verifier its own. Of other verifiers it is unknown, whatever their names, and a program
+/// that is called does not report which of several equal drafts it accepted.
+std::string_view scheme_of(const AnyVerifier& verifier) {
+  const Info& info = verifier.info();
+  if (!info.derived_from.empty()) return info.derived_from;
+  return registry().verifier(info.name) == &verifier ? info.name : std::string_view();
+}
+
 /// Returns the number of trials in the options, or, if they have a distance, the number of trials that detects the
 /// distance. The latter is a multiple of 2^16, so that rounding errors in the computed power do not change it.
 std::uint64_t planned_trials(const SampledGateOptions& options, const RatioTable& table) {
@@ -84,16 +94,13 @@ const GateComponent& SampledVerdict::strongest() const {
 template <class L>
 SampledVerdict sampled_gate(const AnyVerifier& verifier, const AnyDrafter& drafter, const L& distributions,
                             const RatioTable& table, int drafts, const SampledGateOptions& options) {
-  // A mutant is compared with the scheme that it is derived from.
   const Info& info = verifier.info();
-  const std::string_view imitated = !options.imitates.empty()   ? options.imitates
-                                    : info.derived_from.empty() ? info.name
-                                                                : info.derived_from;
+  const std::string_view scheme = options.imitates.empty() ? scheme_of(verifier) : options.imitates;
   // Built on first use, because most processes of a sharded run never run a batch of this gate.
   std::optional<SampledNull> null_made;
   std::optional<SampledTrials<L>> run_made;
   const auto null = [&]() -> const SampledNull& {
-    return null_made ? *null_made : null_made.emplace(imitated, drafter, table, drafts);
+    return null_made ? *null_made : null_made.emplace(scheme, drafter, table, drafts);
   };
   const auto run = [&]() -> const SampledTrials<L>& {
     return run_made ? *run_made

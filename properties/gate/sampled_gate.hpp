@@ -38,8 +38,8 @@ struct SampledGateOptions {
   int threads = 0;          ///< 0: all processors
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};
-  /// Scheme whose path distribution is compared with this verifier's counts. Empty: the scheme that the
-  /// verifier is derived from, or the verifier itself, if the path distribution is known.
+  /// Scheme whose path distribution is compared with this verifier's counts. Empty: the scheme that the verifier is
+  /// derived from, or itself if it is registered, if the path distribution is known.
   std::string_view imitates{};
   /// Planned trials of the first batch, at least 1; later batches double. More batches take more time, but do not raise
   /// the probability of a false alarm.

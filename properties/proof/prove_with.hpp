@@ -107,6 +107,8 @@ class Prover {
       throw;
     } catch (const std::exception& error) {
       return Answer::failed(error.what());
+    } catch (...) {
+      return Answer::failed("it threw an object that is not a std::exception");
     }
   }
 
@@ -121,7 +123,7 @@ class Prover {
       return Level::distance(at);
     } catch (const std::bad_alloc&) {
       throw;
-    } catch (const std::exception&) {  // as in ask(), or EnumerationCut; a finding reports it
+    } catch (...) {  // as in ask(), or EnumerationCut; a finding reports it
       return std::nullopt;
     }
   }

@@ -1,6 +1,8 @@
 #include <draftproof/properties/survey/path_simulation.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -75,7 +77,7 @@ StepTally& StepTally::operator+=(const StepTally& other) {
 }
 
 double StepTally::standard_error() const {
-  if (trials < 2 || steps == 0) return 0;
+  if (trials < 2 || steps == 0) return std::numeric_limits<double>::quiet_NaN();
   const double n = static_cast<double>(trials), mean = static_cast<double>(trial_tokens) / n;
   const double variance = std::max(0.0, static_cast<double>(trial_tokens_squared) / n - mean * mean) * n / (n - 1);
   return std::sqrt(variance / n) * n / static_cast<double>(steps);

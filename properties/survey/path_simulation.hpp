@@ -45,7 +45,7 @@ struct StepTally {
   }
   /// Returns the mean number of emitted tokens per target call.
   double block_efficiency() const { return mean_accepted() + 1; }
-  /// Returns the standard error of mean_accepted(), from the variance between trials.
+  /// Returns the standard error of mean_accepted(), from the variance between trials; NaN for fewer than two.
   double standard_error() const;
   /// Returns the share of steps with at least `tokens` accepted tokens.
   double at_least(int tokens) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -313,7 +314,7 @@ bool fails(const PolicyRow& row, const Finding& finding) {
 }
 
 double PolicySurvey::standard_error(const PolicyTally& tally) const {
-  if (batches < 2) return 0;
+  if (batches < 2) return std::numeric_limits<double>::quiet_NaN();
   const double n = static_cast<double>(batches), mean = static_cast<double>(tally.accepted) / n;
   const double variance = std::max(0.0, static_cast<double>(tally.accepted_squared) / n - mean * mean) * n / (n - 1);
   return std::sqrt(variance / n) * n / static_cast<double>(requests);

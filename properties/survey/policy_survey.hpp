@@ -100,7 +100,8 @@ struct PolicySurvey {
   double per_request(std::uint64_t count) const {
     return requests == 0 ? 0 : static_cast<double>(count) / static_cast<double>(requests);
   }
-  /// Returns the standard error of the accepted drafts of a request, from the variance between batches.
+  /// Returns the standard error of the accepted drafts of a request, from the variance between batches; NaN for
+  /// one batch.
   double standard_error(const PolicyTally& tally) const;
 };
 

@@ -118,7 +118,11 @@ void check_memory(const Source& source, const SurveyOptions& options, const std:
 // many. A block has trials of all rows, so blocks have about equal costs.
 //
 //   sums     for each row: its counts, processor time in nanoseconds
-//   record   for each draft sampling and number of drafts: positions counted, and sums of their `single` and optimum
+//   record   for each draft sampling and number of drafts: positions counted, and sums of their `single` and optimum; a
+//            block of 1/n of the trials at a position counts 1/n of it
+//
+// The optimum is a mean over the same positions as the rows' rates only if all rows have the same trials. So an
+// interrupted block leaves out a position where a row lacks trials.
 //
 // Cost: memory for the rows that are computed at the moment, and for the counts and records of at most 2^14 ranges, for
 // any number of positions.
@@ -153,10 +157,17 @@ class PreparedPosition {
         pair_{std::move(pair)},
         table_(pair_.target, pair_.proposals),
         on_table_(rows),
-        on_rows_(rows) {}
+        on_rows_(rows),
+        optima_(rows) {}
 
   std::size_t position() const { return position_; }
   const RatioTable& table() const { return table_; }
+  /// Returns the optimum of measure m of the survey, which is `sampling` with this number of drafts.
+  std::optional<double> optimum(std::size_t m, const AnyDrafter& sampling, int drafts) {
+    const std::lock_guard lock(mutex_);
+    if (!optima_[m]) optima_[m] = optimum_of(sampling, table_, drafts);
+    return *optima_[m];
+  }
   /// Runs trials of row r of the survey, with numbers from `first` on. Trial t reads the random bits of trial
   /// what.first + t.
   Tally simulate(std::size_t r, const Simulation& what, std::uint64_t first, const TrialBudget& budget) {
@@ -193,6 +204,7 @@ class PreparedPosition {
   std::optional<Rows<double>> rows_{};
   std::vector<Made<RatioTable>> on_table_;
   std::vector<Made<Rows<double>>> on_rows_;
+  std::vector<std::optional<std::optional<double>>> optima_;  ///< by measure
   std::mutex mutex_{};
 };
 
@@ -320,7 +332,7 @@ class SurveyBlocks {
     return result;
   }
 
-  /// Adds part `part` of the trials at position i. Returns whether all of its trials ran.
+  /// Adds part `part` of the trials at position i, nothing if not all of them ran. Returns whether they ran.
   bool at_position(std::size_t i, std::uint64_t part, const BlockTask& task, Filled& filled) {
     const auto report = [this](std::uint64_t total) {
       const std::lock_guard lock(mutex_);
@@ -331,8 +343,7 @@ class SurveyBlocks {
     const auto clock = task.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID;
     BackendChooser places(options_.device, table);
     std::vector<char> counted(measures_.size(), 0);
-    std::vector<Tally> tallies(planned_.size());
-    bool whole = true;
+    std::vector<RowCounts> counts(planned_.size());
     for (std::size_t r = 0; r < planned_.size(); ++r) {
       const SurveyRow& row = planned_[r];
       if (!row.not_run.empty()) {
@@ -348,7 +359,7 @@ class SurveyBlocks {
                                .progress = [&](std::uint64_t trials) { report(tuples_ + trials); }};
       const Backend place = places.of(*row.verifier, *row.drafter, row.drafts);
       const double start = cpu_clock(clock);
-      Tally& tally = tallies[r];
+      Tally& tally = counts[r].tally;
       if (place.on_device()) {
         Simulation from = what;
         from.first += first;
@@ -357,28 +368,32 @@ class SurveyBlocks {
         tally = at->simulate(r, what, first, budget);
       }
       if (!place.on_device())
-        filled.rows[r].nanoseconds += static_cast<std::uint64_t>(std::llround(1e9 * (cpu_clock(clock) - start)));
+        counts[r].nanoseconds = static_cast<std::uint64_t>(std::llround(1e9 * (cpu_clock(clock) - start)));
       if (tally.trials > 0) counted[measure_of_[r]] = 1;
-      whole = whole && tally.trials == budget.trials;
+      if (tally.trials < budget.trials) return false;
       tuples_ += tally.trials;
-      filled.rows[r].tally += tally;
       if (!place.asked()) continue;
       const std::lock_guard lock(mutex_);
       if (i < places_[r].first) places_[r] = {i, place};
     }
+    for (std::size_t r = 0; r < counts.size(); ++r) {
+      filled.rows[r].tally += counts[r].tally;
+      filled.rows[r].nanoseconds += counts[r].nanoseconds;
+    }
     std::vector<std::optional<double>> optima(measures_.size());
-    for (std::size_t m = 0; m < measures_.size() && part == 0; ++m) {
+    const double weight = 1 / static_cast<double>(parts_);
+    for (std::size_t m = 0; m < measures_.size(); ++m) {
       if (!counted[m]) continue;
       Measure& measure = filled.measures[m];
-      optima[m] = optimum_of(*measure.drafter, table, measure.drafts);
-      measure.used += 1;
-      measure.single += 1 - table.residual_mass(1);
-      measure.optimum += optima[m].value_or(std::nan(""));  // NaN if any position has no optimum
+      optima[m] = at->optimum(m, *measure.drafter, measure.drafts);
+      measure.used += weight;
+      measure.single += weight * (1 - table.residual_mass(1));
+      measure.optimum += weight * optima[m].value_or(std::nan(""));  // NaN if any position has no optimum
     }
     if (options_.by_position)
       for (std::size_t r = 0; r < at_.size(); ++r)
-        at_[r][i] = {tallies[r].trials, tallies[r].draft_emitted, optima[measure_of_[r]]};
-    return whole;
+        at_[r][i] = {counts[r].tally.trials, counts[r].tally.draft_emitted, optima[measure_of_[r]]};
+    return true;
   }
 
   const Source& source_;

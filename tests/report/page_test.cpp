@@ -267,6 +267,47 @@ TEST(Comparison, AcceptanceBeyondBothIntervals) {
   EXPECT_EQ(change(survey(0.3, 0.2, 0.39)), "less");
 }
 
+TEST(Comparison, RowsOfOtherLengthsAreOthers) {
+  const auto of_length = [](int length) {
+    Json data = survey(0.5, 0.4, 0.6);
+    data["sources"][0]["rows"][0]["length"] = length;
+    return data;
+  };
+  EXPECT_EQ(compare({"", of_length(2)}, {"", of_length(2)}).gone, 0);
+  EXPECT_EQ(compare({"", of_length(2)}, {"", of_length(4)}).gone, 1);
+}
+
+TEST(Comparison, NamesWhatDiffersApartFromVerifiers) {
+  Json before = survey(0.5, 0.4, 0.6), after = before;
+  before["sources"][0]["about"] = {{"target_filter", {{"temperature", 1.0}}}, {"positions", 4}};
+  after["sources"][0]["about"] = {{"target_filter", {{"temperature", 0.7}}}, {"positions", 4}};
+  after["complete"] = false;
+  const std::string source = before["sources"][0]["source"];
+  const Json expected = {"new.json was interrupted", source + ": target_filter/temperature was 1, is 0.7"};
+  const Document document = compare({"old.json", before}, {"new.json", after}).document;
+  EXPECT_EQ(document.data["differences"], expected);
+  EXPECT_EQ(document.sections[0].before.size(), 3u);
+  EXPECT_TRUE(compare({"", before}, {"", before}).document.data["differences"].empty());
+}
+
+TEST(Comparison, ReadsVerdictsOfPolicies) {
+  const auto policy = [](const char* verdict) -> Json {
+    const Json row{{"policy", "best"}, {"verdict", verdict}};
+    return {{"schema", "draftproof.survey-policies/1"}, {"sources", {{{"source", "a"}, {"rows", {row}}}}}};
+  };
+  EXPECT_EQ(compare({"", policy("passed")}, {"", policy("failed: non_anticipation")}).worse, 1);
+  EXPECT_EQ(compare({"", policy("passed")}, {"", policy("passed")}).document.data["same_verdicts"], 1);
+}
+
+TEST(Comparison, RefusesResultsThatItDoesNotRead) {
+  Json simulated{{"schema", "draftproof.simulate/3"}, {"draft_emitted", 5}};
+  const Result read{"old.json", proofs({proof("a", "proved")})};
+  EXPECT_THROW(compare(read, {"new.json", simulated}), InputError);
+  EXPECT_THROW(compare({"new.json", simulated}, read), InputError);
+  simulated["complete"] = false;  // an interrupted run may have no verdict yet
+  EXPECT_EQ(compare(read, {"new.json", simulated}).gone, 1);
+}
+
 TEST(Comparison, OfJoinedResultsTakesTheWorstVerdict) {
   const Json joint = joined({{"1", proofs({proof("a", "refuted")})}, {"2", proofs({proof("a", "proved")})}});
   EXPECT_EQ(compare({"", proofs({proof("a", "proved")})}, {"", joint}).worse, 1);

@@ -183,6 +183,12 @@ TEST(CsvWriter, QuotesAndKeepsDigits) {
   EXPECT_EQ(as("csv", Json{{"schema", "draftproof.x/1"}}), "");
 }
 
+TEST(CsvWriter, OfAStudyHasItsLongestList) {
+  const Json model{{"model", "a"}, {"passed", true}, {"lengths", {{{"length", 1}}, {{"length", 2}}}}};
+  const Json study{{"schema", "draftproof.study.s/1"}, {"models", {model}}};
+  EXPECT_EQ(as("csv", study), "model,passed,length\r\na,true,1\r\na,true,2\r\n");
+}
+
 TEST(JsonlWriter, HasARowALine) {
   EXPECT_EQ(as("jsonl", survey(0.1, 0.05, 0.2)),
             "{\"source\":\"s, "

@@ -123,6 +123,7 @@ TEST(PoissonCount, DistributionIsNowhereAbovePoissonByMoreThanStated) {
     std::uint64_t total = 0;
     for_each_poisson_mass(mean, [&](std::uint64_t k, std::uint64_t mass) {
       EXPECT_TRUE(masses.emplace(k, mass).second) << k << " twice";
+      EXPECT_GT(mass, 0u) << k;
       total += mass;
       return true;
     });

@@ -104,6 +104,14 @@ struct Throws {
     throw std::runtime_error("trouble of its own");
   }
 };
+/// Throws an object that is not a std::exception.
+struct ThrowsANumber {
+  static constexpr Info info = named("throws_a_number");
+  template <Position P, RandomSource R>
+  Verdict verify(const P&, R&) const {
+    throw 3;
+  }
+};
 /// Reads a second draft, also at positions with a single draft.
 struct ReadsTwoDrafts {
   static constexpr Info info = named("reads_two_drafts");

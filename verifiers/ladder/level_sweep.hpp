@@ -144,7 +144,8 @@ class LadderSweep {
     const int n = last_;
     workspace_.each(n + 1, [&](int j) {
       Break& b = breaks_[at(j)] = Break{};
-      b.missed = Scalar{1} - goal_.s[at(j)];
+      // Rows whose sum exceeds 1 by rounding would have a negative slope at the last bin, and its tokens be accepted.
+      b.missed = goal_.s[at(j)] < Scalar{1} ? Scalar(Scalar{1} - goal_.s[at(j)]) : Scalar{0};
       b.left = index(j - 1);
       b.right = index(j + 1);
       b.segment = index(j);  // the segment that starts here

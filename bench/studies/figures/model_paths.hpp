@@ -229,7 +229,7 @@ struct LivePaths {
         if (tally.trials != episodes) return false;
         const double mean = tally.mean_accepted(), error = tally.standard_error();
         rows.add({word("scheme", "verifier", scheme), number("L", "length", length), datum("steps", tally.steps),
-                  cell("accepted", fmt::format("{:.4f} ±{:.4f}", mean, error)), datum("mean_accepted", mean),
+                  cell("accepted", with_error(mean, error)), datum("mean_accepted", mean),
                   datum("standard_error", error),
                   number("tokens per call", "block_efficiency", tally.block_efficiency(), "{:.4f}")});
       }

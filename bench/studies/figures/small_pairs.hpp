@@ -261,6 +261,7 @@ struct TwoUniformDrafts {
                                        {.80, "0.755556", "0.688889", "0.712167"}}}};
 
   static StudyResult run(const StudyOptions& options) {
+    limit_effort(options, 100'000, "at most 100000 steps");
     const std::uint64_t steps = options.effort > 0 ? options.effort : 20;
     StudyResult result;
     auto& data = result.document.data = {{"schema", "draftproof.study.two_uniform_drafts/2"}, {"steps", steps}};

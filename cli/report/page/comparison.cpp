@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <draftproof/captures/input_error.hpp>
 #include <draftproof/cli/report/text.hpp>
 
 namespace draftproof::page {
@@ -42,7 +43,8 @@ std::map<std::string, SurveyedRate> rates_in(const Json& data) {
     for (const SurveyOfSource& survey : surveys_in(result.data))
       for (const SurveyedRate& rate : survey.rates) {
         std::string name =
-            fmt::format("{}, {}, {}, K = {}", rate.verifier, survey.source, rate.distribution, rate.drafts);
+            fmt::format("{}, {}, {}, K = {}", rate.verifier, survey.name, rate.distribution, rate.drafts);
+        if (survey.paths) name += fmt::format(", L = {}", rate.length);
         while (!rates.try_emplace(name, rate).second) name += ", again";  // equal names are compared in their order
       }
   return rates;
@@ -114,6 +116,48 @@ void compare_rates(const Json& before, const Json& after, Comparison& comparison
   comparison.gone += gone;
 }
 
+/// Adds what makes two results differ apart from the verifiers: that one is not complete, and other rows of a source of
+/// the same name.
+void compare_requests(const Result& before, const Result& after, Json& data) {
+  Json& differences = data["differences"] = Json::array();
+  for (const Result* of : {&before, &after})
+    for (const Result& result : results_in(of->data))
+      if (member(result.data, "complete") == false) differences.push_back(of->name + " was interrupted");
+  std::map<std::string, Json> known;
+  for (const Result& result : results_in(before.data))
+    for (const Json* source : objects_in(member(result.data, "sources")))
+      known.try_emplace(text_of(*source, "source"), member(*source, "about"));
+  for (const Result& result : results_in(after.data))
+    for (const Json* source : objects_in(member(result.data, "sources"))) {
+      const auto was = known.find(text_of(*source, "source"));
+      if (was == known.end() || !was->second.is_object() || !member(*source, "about").is_object()) continue;
+      const Json old_parts = was->second.flatten(), new_parts = member(*source, "about").flatten();
+      Json parts = old_parts;
+      parts.update(new_parts);
+      for (const auto& part : parts.items()) {
+        const Json &is = member(new_parts, part.key().c_str()), &old = member(old_parts, part.key().c_str());
+        if (is != old)
+          differences.push_back(
+              fmt::format("{}: {} was {}, is {}", was->first, part.key().substr(1), value_text(old), value_text(is)));
+      }
+    }
+}
+
+/// Throws: InputError if a result has nothing that is compared, unless it was interrupted.
+void require_comparable(const Result& result) {
+  const auto results = results_in(result.data);
+  if (std::any_of(results.begin(), results.end(), [](const Result& one) {
+        return !verdicts_in(one.data).empty() || !surveys_in(one.data).empty() || one.data.contains("benchmarks") ||
+               member(one.data, "complete") == false;
+      }))
+    return;
+  throw InputError(
+      {.file = result.name,
+       .got = in_quotes(text_of(results.empty() ? result.data : results.front().data, "schema")) +
+              " without verdicts, surveyed acceptance and benchmarks",
+       .expected = "a result of prove, check, mutants, survey, survey-paths, survey-policies, audit or bench"});
+}
+
 }  // namespace
 
 std::vector<CostComparison>& found_cost_comparisons() {
@@ -122,6 +166,8 @@ std::vector<CostComparison>& found_cost_comparisons() {
 }
 
 Comparison compare(const Result& before, const Result& after) {
+  require_comparable(before);
+  require_comparable(after);
   Comparison comparison;
   auto& data = comparison.document.data;
   data = {{"schema", "draftproof.report.compare/1"},
@@ -133,6 +179,7 @@ Comparison compare(const Result& before, const Result& after) {
   compare_verdicts(before.data, after.data, comparison);
   data["gone"] = comparison.gone;
   compare_rates(before.data, after.data, comparison);
+  compare_requests(before, after, data);
   for (const CostComparison& costs : found_cost_comparisons())
     for (const CostChange& change : costs(before.data, after.data))
       data["cost"].push_back({{"benchmark", change.name},
@@ -160,6 +207,7 @@ std::vector<Section> sections_of_comparison(const Json& data) {
   Section verdicts{.title = fmt::format("Verdicts: {} worse, {} gone, {} the same", count_of(data, "worse"),
                                         count_of(data, "gone"), count_of(data, "same_verdicts")),
                    .before = {fmt::format("  {} -> {}", text_of(data, "old"), text_of(data, "new"))}};
+  for (const Json& difference : member(data, "differences")) verdicts.before.push_back("  " + value_text(difference));
   for (const Json* entry : objects_in(member(data, "verdicts"))) {
     ResultRow row;
     row.cell("scheme", text(*entry, "subject")).cell("of", text(*entry, "where"));

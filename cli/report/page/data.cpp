@@ -97,6 +97,8 @@ Json read_result(const std::string& file) {
 
 namespace {
 
+bool is_study(const Json& data) { return begins(text_of(data, "schema"), "draftproof.study."); }
+
 bool lists_objects(const Json& value) { return value.is_array() && !value.empty() && value.front().is_object(); }
 
 /// Adds the scalars of `object` and of the objects in it; lists of objects become separate tables.
@@ -109,15 +111,22 @@ void flatten(const Json& object, const std::string& prefix, Json& row) {
   }
 }
 
-/// Returns the members of an element that identify it; the rows of its nested lists repeat these members.
-Json names_of(const Json& parent) {
+/// Returns the members of an element that identify it; the rows of its nested lists repeat these members. Of a study,
+/// whose elements have no fixed members, these are all scalars.
+Json names_of(const Json& parent, bool study) {
   Json names = Json::object();
+  if (study) {
+    for (const auto& [key, value] : parent.items())
+      if (value.is_primitive()) names[key] = value;
+    return names;
+  }
   for (const char* key : {"level", "source", "verifier", "mutant", "draft_sampling", "tier", "with"})
     if (const Json& value = member(parent, key); value.is_string()) names[key] = value;
   return names;
 }
 
-void add_table(const std::string& name, const Json& list, const Json& names, std::vector<Records>& tables) {
+void add_table(const std::string& name, const Json& list, const Json& names, bool study,
+               std::vector<Records>& tables) {
   for (const Json* element : objects_in(list)) {
     auto table = std::find_if(tables.begin(), tables.end(), [&](const Records& known) { return known.name == name; });
     if (table == tables.end()) table = tables.insert(tables.end(), {name, {}, {}});
@@ -125,9 +134,9 @@ void add_table(const std::string& name, const Json& list, const Json& names, std
     flatten(*element, "", row);
     table->rows.push_back(std::move(row));
     Json below = names;
-    below.update(names_of(*element));
+    below.update(names_of(*element, study));
     for (const auto& [key, value] : element->items())
-      if (lists_objects(value)) add_table(name + "." + key, value, below, tables);
+      if (lists_objects(value)) add_table(name + "." + key, value, below, study, tables);
   }
 }
 
@@ -137,7 +146,7 @@ std::vector<Records> records_in(const Json& data) {
   std::vector<Records> tables;
   if (!data.is_object()) return tables;
   for (const auto& [key, value] : data.items())
-    if (lists_objects(value)) add_table(key, value, Json::object(), tables);
+    if (lists_objects(value)) add_table(key, value, Json::object(), is_study(data), tables);
   for (Records& table : tables)
     for (const Json& row : table.rows)
       for (const auto& item : row.items())
@@ -152,6 +161,8 @@ Records main_records(const Json& data) {
   for (const char* name : {"sources.optimum", "sources.rows"})
     for (std::size_t i = 0; i < tables.size(); ++i)
       if (tables[i].name == name) chosen = i;
+  for (std::size_t i = 0; is_study(data) && i < tables.size(); ++i)
+    if (tables[i].rows.size() > tables[chosen].rows.size()) chosen = i;
   Records found = tables.empty() ? Records{} : std::move(tables[chosen]);
   if (member(data, "complete") != false) return found;
   found.columns.emplace_back("complete");
@@ -230,6 +241,10 @@ std::vector<Verdict> verdicts_in(const Json& data) {
       add(judged.kind, text_of(*one, judged.subject), text_of(*one, judged.where), std::move(text),
           std::move(detail));
     }
+  for (const Json* source : objects_in(member(data, "sources")))
+    for (const Json* row : objects_in(member(*source, "rows")))
+      if (row->contains("policy"))
+        add("policy", text_of(*row, "policy"), text_of(*source, "source"), text_of(*row, "verdict"), "");
   if (data.is_object() && data.contains("log10_threshold"))
     add("audit", text_of(data, "engine"), text_of(data, "trace"), text_of(data, "status"), "");
   for (const VerdictReader& reader : found_verdict_readers()) reader(data, verdicts);

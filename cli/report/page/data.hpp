@@ -94,15 +94,15 @@ struct Records {
 /// Returns the tables in the order of the data.
 std::vector<Records> records_in(const Json& data);
 
-/// Returns the table of measurements: `sources.rows` of a survey or `sources.optimum` if there is one, else the first
-/// table. It is empty if there are no tables. If the run was not complete, each row has `complete` = false.
+/// Returns the table of measurements: `sources.rows` of a survey or `sources.optimum` if there is one, of a study the
+/// table with the most rows, else the first. It is empty if there are no tables. If the run was not complete, each row has `complete` = false.
 Records main_records(const Json& data);
 
 /// From good to bad; a change to a later grade is a change for the worse.
 enum class Grade { good, open, lossy, bad };
 
 struct Verdict {
-  std::string kind;     ///< "proof", "gate", "mutant", "control", "audit", "goal"
+  std::string kind;     ///< "proof", "gate", "mutant", "control", "policy", "audit", "goal"
   std::string subject;  ///< the scheme
   std::string where;    ///< its draft sampling, level or tier
   std::string text;     ///< "proved", "refuted", "passed", "caught", ..

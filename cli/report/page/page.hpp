@@ -36,7 +36,8 @@ struct Comparison {
   int gone = 0;       ///< verdicts and rates that only the old result has, so it is unknown whether they still hold
 };
 
-/// Compares all results in `before` with all in `after`.
+/// Compares all results in `before` with all in `after`. Throws: InputError for a result without verdicts, rates of
+/// surveys and benchmarks.
 Comparison compare(const Result& before, const Result& after);
 
 /// Returns the tables of data of schema draftproof.report.compare/1.
