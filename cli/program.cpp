@@ -188,7 +188,7 @@ std::pair<int, std::string> outcome(const std::function<int()>& work) {
                                         error.code().message())};
   } catch (const std::bad_alloc&) {
     return {exit_bad_input,
-            "got a run that needs more than the memory, expected fewer positions or tokens, or less --effort"};
+            "got a run that needs more memory than there is, expected fewer positions or tokens, or less --effort"};
   } catch (const std::exception& error) {
     return {exit_internal, std::string("internal error: ") + error.what()};
   }

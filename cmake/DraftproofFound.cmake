@@ -207,11 +207,12 @@ function(draftproof_add target)
                           "because it names the type")
     endif()
     # Files of one name have a type of one name, so their namespaces tell them apart.
-    string(MAKE_C_IDENTIFIER "${target}_${kind}_${arg_NAMESPACE}_${name}" stem)
+    string(MAKE_C_IDENTIFIER "${arg_NAMESPACE}" space)
+    set(stem ${target}_${kind}/${space}/${name})
     get_property(known TARGET ${target} PROPERTY draftproof_${stem})
     if(known AND NOT known STREQUAL path)
-      message(FATAL_ERROR "draftproof_add(${target}): got ${path} beside ${known}, expected another NAMESPACE or another "
-                          "file name")
+      message(FATAL_ERROR "draftproof_add(${target}): got ${path} beside ${known}, expected another NAMESPACE or "
+                          "another file name")
     endif()
     set_property(TARGET ${target} PROPERTY draftproof_${stem} ${path})
     set(output ${CMAKE_CURRENT_BINARY_DIR}/draftproof_found/${stem}.cpp)

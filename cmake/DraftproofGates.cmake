@@ -31,7 +31,7 @@ endmacro()
 #             label gpu and report skipped without a device; other tiers do not use it
 #   PREFIX    start of the names of the tests, which are PREFIX<target>.<verifier>.<tier>
 #   LABELS    in addition to gate and the tier
-# time limit of one test, in seconds; 300, nightly 1800
+#   TIMEOUT   time limit of one test, in seconds; 300, nightly 1800
 #   ALL       also the verifiers that come with draftproof
 function(draftproof_discover_gates target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ALL" "PROFILE;SEED;SHARE;DEVICE;PREFIX;TIMEOUT" "TIERS;LABELS")
@@ -95,8 +95,8 @@ function(draftproof_add_adapter_gates name)
   endif()
   foreach(tier ${arg_TIERS})
     set(test ${arg_PREFIX}${name}.${tier})
-    add_test(NAME ${test} COMMAND draftproof::draftproof check --adapter "${arg_ADAPTER}" --tier ${tier} --profile ${arg_PROFILE}
-                                  --seed ${arg_SEED} --share ${arg_SHARE} --gates 1 --quiet)
+    add_test(NAME ${test} COMMAND draftproof::draftproof check --adapter "${arg_ADAPTER}" --tier ${tier}
+                                  --profile ${arg_PROFILE} --seed ${arg_SEED} --share ${arg_SHARE} --gates 1 --quiet)
     set_tests_properties(${test} PROPERTIES LABELS "gate;${tier};${arg_LABELS}" SKIP_RETURN_CODE 77
                                             TIMEOUT ${arg_TIMEOUT})
   endforeach()

@@ -149,9 +149,15 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
     row.number("deviation / sigma", {fmt::format("{:+.1f}", sigma)});
     output.table.add(data["farthest_tokens"], std::move(row));
   }
+  // Smaller counts are not nearly normal, and a token with p = 0 does not deviate.
+  const auto usual = static_cast<std::size_t>(
+      std::count_if(target.begin(), target.end(), [trials](double p) { return p * trials >= 5; }));
+  std::string farthest = fmt::format("  the {} farthest from the target", counted(order.size(), "token"));
+  if (usual > 0)
+    farthest += fmt::format("; of {} with expected counts of 5 or more, the largest has median {:.1f} sigma",
+                            counted(usual, "deviation"), median_of_largest(usual));
   output.after = {
-      fmt::format("  the {} tokens farthest from the target; the largest of {} deviations has median {:.1f} sigma",
-                  order.size(), grouped(target.size()), median_of_largest(target.size())),
+      std::move(farthest),
       fmt::format("  total variation observed {:.2e}, expected of an exact verifier {:.2e} (sampling noise)",
                   observed, expected)};
   document.sections.push_back(std::move(output));

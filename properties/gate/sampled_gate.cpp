@@ -55,9 +55,9 @@ void require_conserved(const SampledCounts& counts) {
         counts.impossible, counts.trials, counts.draft_emitted));
 }
 
-/// Returns the scheme whose distribution of (accepted draft, token) the counts must have: of a mutant the one that it is
-/// derived from, of a registered verifier its own. Of other verifiers it is unknown, whatever their names, and a program
-/// that is called does not report which of several equal drafts it accepted.
+/// Returns the scheme whose distribution of (accepted draft, token) the counts must have: of a mutant the one that it
+/// is derived from, of a registered verifier its own. Of other verifiers it is unknown, whatever their names, and a
+/// program that is called does not report which of several equal drafts it accepted.
 std::string_view scheme_of(const AnyVerifier& verifier) {
   const Info& info = verifier.info();
   if (!info.derived_from.empty()) return info.derived_from;

@@ -39,7 +39,7 @@ struct SampledGateOptions {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::uint64_t trials)> progress{};
   /// Scheme whose path distribution is compared with this verifier's counts. Empty: the scheme that the verifier is
-  /// derived from, or itself if it is registered, if the path distribution is known.
+  /// derived from, or a registered verifier itself. Without a known path distribution nothing is compared.
   std::string_view imitates{};
   /// Planned trials of the first batch, at least 1; later batches double. More batches take more time, but do not raise
   /// the probability of a false alarm.

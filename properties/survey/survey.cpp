@@ -122,7 +122,7 @@ void check_memory(const Source& source, const SurveyOptions& options, const std:
 //            block of 1/n of the trials at a position counts 1/n of it
 //
 // The optimum is a mean over the same positions as the rows' rates only if all rows have the same trials. So an
-// interrupted block leaves out a position where a row lacks trials.
+// interrupted block leaves out a position where a row lacks trials, unless the source has no other.
 //
 // Cost: memory for the rows that are computed at the moment, and for the counts and records of at most 2^14 ranges, for
 // any number of positions.
@@ -332,7 +332,8 @@ class SurveyBlocks {
     return result;
   }
 
-  /// Adds part `part` of the trials at position i, nothing if not all of them ran. Returns whether they ran.
+  /// Adds part `part` of the trials at position i; of several positions, nothing if not all of them ran. Returns
+  /// whether they ran.
   bool at_position(std::size_t i, std::uint64_t part, const BlockTask& task, Filled& filled) {
     const auto report = [this](std::uint64_t total) {
       const std::lock_guard lock(mutex_);
@@ -344,6 +345,7 @@ class SurveyBlocks {
     BackendChooser places(options_.device, table);
     std::vector<char> counted(measures_.size(), 0);
     std::vector<RowCounts> counts(planned_.size());
+    bool whole = true;
     for (std::size_t r = 0; r < planned_.size(); ++r) {
       const SurveyRow& row = planned_[r];
       if (!row.not_run.empty()) {
@@ -370,7 +372,8 @@ class SurveyBlocks {
       if (!place.on_device())
         counts[r].nanoseconds = static_cast<std::uint64_t>(std::llround(1e9 * (cpu_clock(clock) - start)));
       if (tally.trials > 0) counted[measure_of_[r]] = 1;
-      if (tally.trials < budget.trials) return false;
+      whole = whole && tally.trials == budget.trials;
+      if (!whole && source_.positions() > 1) return false;
       tuples_ += tally.trials;
       if (!place.asked()) continue;
       const std::lock_guard lock(mutex_);
@@ -393,7 +396,7 @@ class SurveyBlocks {
     if (options_.by_position)
       for (std::size_t r = 0; r < at_.size(); ++r)
         at_[r][i] = {counts[r].tally.trials, counts[r].tally.draft_emitted, optima[measure_of_[r]]};
-    return true;
+    return whole;
   }
 
   const Source& source_;

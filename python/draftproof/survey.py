@@ -177,7 +177,10 @@ def acceptance(
         elif row["draft_sampling"] != sampling:
             continue
         elif rate is None:
-            left_out[f"{verifier}, K = {drawn}"] = row.get("not_run", "it did not run")
+            label = shown if verifier == name else verifier
+            left_out[f"{label}, K = {drawn}"] = reason = row.get("not_run", "it did not run")
+            if verifier == name and at_least is not None:
+                raise ValueError(f"at_least: got no acceptance of {shown}: {reason}")
         else:
             label = shown if verifier == name and shown not in beside else verifier
             rows.append(

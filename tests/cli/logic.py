@@ -106,7 +106,7 @@ def device_gates(case):
         written = case.read(f"{device}/CTestTestfile.cmake")
         # The false-alarm budget is divided among all gates that draw trials.
         drawing = len(re.findall("--tier sampled ", written))
-        for pattern in (rf"check single_draft --tier sampled [^\n]* --device {device} ",
+        for pattern in (rf"check \[==\[single_draft]==] --tier sampled [^\n]* --device {device} ",
                         r'mine.single_draft.sampled]==\] PROPERTIES LABELS "gate;sampled;gpu"',
                         r'mine.single_draft.proof]==\] PROPERTIES LABELS "gate;proof"',
                         rf"--tier sampled [^\n]* --gates {drawing} "):

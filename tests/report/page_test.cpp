@@ -297,6 +297,26 @@ TEST(Comparison, ReadsVerdictsOfPolicies) {
   };
   EXPECT_EQ(compare({"", policy("passed")}, {"", policy("failed: non_anticipation")}).worse, 1);
   EXPECT_EQ(compare({"", policy("passed")}, {"", policy("passed")}).document.data["same_verdicts"], 1);
+  Json two = policy("passed");
+  auto& rows = two["sources"][0]["rows"];
+  rows.push_back({{"policy", "best"}, {"verdict", "passed"}, {"verifier", "block"}});
+  EXPECT_EQ(compare({"", two}, {"", two}).document.data["same_verdicts"], 2) << "one for each verifier";
+}
+
+TEST(Comparison, OfEqualNamesIsInTheirOrder) {
+  Json data = survey(0.5, 0.4, 0.6);
+  data["sources"].push_back(data["sources"][0]);
+  for (const std::size_t i : {0u, 1u}) data["sources"][i]["about"] = {{"temperature", i}};
+  EXPECT_TRUE(compare({"", data}, {"", data}).document.data["differences"].empty());
+}
+
+TEST(Comparison, ARateWithoutErrorIsNotCompared) {
+  const auto one_step = [](double mean) -> Json {
+    const Json row{{"verifier", "a"}, {"draft_sampling", "iid"}, {"drafts", 1},
+                   {"length", 1},     {"mean_accepted", mean},   {"standard_error", nullptr}};
+    return {{"schema", "draftproof.survey-paths/3"}, {"sources", {{{"source", "a"}, {"rows", {row}}}}}};
+  };
+  EXPECT_EQ(compare({"", one_step(0)}, {"", one_step(1)}).document.data["same_acceptance"], 1);
 }
 
 TEST(Comparison, RefusesResultsThatItDoesNotRead) {

@@ -144,8 +144,7 @@ class LadderSweep {
     const int n = last_;
     workspace_.each(n + 1, [&](int j) {
       Break& b = breaks_[at(j)] = Break{};
-      // Rows whose sum exceeds 1 by rounding would have a negative slope at the last bin, and its tokens be accepted.
-      b.missed = goal_.s[at(j)] < Scalar{1} ? Scalar(Scalar{1} - goal_.s[at(j)]) : Scalar{0};
+      b.missed = Scalar{1} - goal_.s[at(j)];
       b.left = index(j - 1);
       b.right = index(j + 1);
       b.segment = index(j);  // the segment that starts here
@@ -182,8 +181,10 @@ class LadderSweep {
     });
     plan.leaving.resize(at(leaving));
     workspace_.each(n, [&](int j) {
+      // Below 0 only by rounding, on rows whose sum exceeds 1; a flip would then accept a token with p = 0.
+      const Scalar share = shares_[at(j)] > Scalar{0} ? shares_[at(j)] : Scalar{0};
       for (int bin = goal_.corner[at(j)]; bin < static_cast<int>(goal_.corner[at(j + 1)]); ++bin)
-        plan.slope[at(bin)] = shares_[at(j)];
+        plan.slope[at(bin)] = share;
     });
   }
 

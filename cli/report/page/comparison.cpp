@@ -123,22 +123,27 @@ void compare_requests(const Result& before, const Result& after, Json& data) {
   for (const Result* of : {&before, &after})
     for (const Result& result : results_in(of->data))
       if (member(result.data, "complete") == false) differences.push_back(of->name + " was interrupted");
-  std::map<std::string, Json> known;
-  for (const Result& result : results_in(before.data))
-    for (const Json* source : objects_in(member(result.data, "sources")))
-      known.try_emplace(text_of(*source, "source"), member(*source, "about"));
-  for (const Result& result : results_in(after.data))
-    for (const Json* source : objects_in(member(result.data, "sources"))) {
-      const auto was = known.find(text_of(*source, "source"));
-      if (was == known.end() || !was->second.is_object() || !member(*source, "about").is_object()) continue;
-      const Json old_parts = was->second.flatten(), new_parts = member(*source, "about").flatten();
+  // Sources of equal names are compared in their order, as their rates are.
+  const auto abouts = [](const Json& joined_data) {
+    std::map<std::string, std::vector<Json>> all;
+    for (const Result& result : results_in(joined_data))
+      for (const Json* source : objects_in(member(result.data, "sources")))
+        all[text_of(*source, "source")].push_back(member(*source, "about"));
+    return all;
+  };
+  auto known = abouts(before.data);
+  for (const auto& [name, found] : abouts(after.data))
+    for (std::size_t i = 0; i < std::min(found.size(), known[name].size()); ++i) {
+      const Json &was = known[name][i], &now = found[i];
+      if (!was.is_object() || !now.is_object()) continue;
+      const Json old_parts = was.flatten(), new_parts = now.flatten();
       Json parts = old_parts;
       parts.update(new_parts);
       for (const auto& part : parts.items()) {
         const Json &is = member(new_parts, part.key().c_str()), &old = member(old_parts, part.key().c_str());
         if (is != old)
           differences.push_back(
-              fmt::format("{}: {} was {}, is {}", was->first, part.key().substr(1), value_text(old), value_text(is)));
+              fmt::format("{}: {} was {}, is {}", name, part.key().substr(1), value_text(old), value_text(is)));
       }
     }
 }

@@ -244,7 +244,8 @@ std::vector<Verdict> verdicts_in(const Json& data) {
   for (const Json* source : objects_in(member(data, "sources")))
     for (const Json* row : objects_in(member(*source, "rows")))
       if (row->contains("policy"))
-        add("policy", text_of(*row, "policy"), text_of(*source, "source"), text_of(*row, "verdict"), "");
+        add("policy", text_of(*row, "policy"), text_of(*source, "source") + ", " + text_of(*row, "verifier"),
+            text_of(*row, "verdict"), "");
   if (data.is_object() && data.contains("log10_threshold"))
     add("audit", text_of(data, "engine"), text_of(data, "trace"), text_of(data, "status"), "");
   for (const VerdictReader& reader : found_verdict_readers()) reader(data, verdicts);
@@ -291,10 +292,10 @@ std::optional<SurveyedRate> rate_in(const Json& row) {
     rate.low = number_of(emitted, "low").value_or(*value);
     rate.high = number_of(emitted, "high").value_or(*value);
   } else if (const auto mean = number_of(row, "mean_accepted")) {
-    const double half = 1.96 * number_of(row, "standard_error").value_or(0);
+    const auto error = number_of(row, "standard_error");
     rate.rate = *mean;
-    rate.low = *mean - half;
-    rate.high = *mean + half;
+    rate.low = error ? *mean - 1.96 * *error : 0;  // one trial has no error
+    rate.high = error ? *mean + 1.96 * *error : rate.length;
     std::vector<double> counts;
     for (const Json& count : member(row, "accepted"))
       if (count.is_number()) counts.push_back(count.get<double>());

@@ -95,7 +95,8 @@ struct Records {
 std::vector<Records> records_in(const Json& data);
 
 /// Returns the table of measurements: `sources.rows` of a survey or `sources.optimum` if there is one, of a study the
-/// table with the most rows, else the first. It is empty if there are no tables. If the run was not complete, each row has `complete` = false.
+/// table with the most rows, else the first. It is empty if there are no tables. If the run was not complete, each row
+/// has `complete` = false.
 Records main_records(const Json& data);
 
 /// From good to bad; a change to a later grade is a change for the worse.
