@@ -149,13 +149,16 @@ Document report_simulation(const SimulatedPosition& at, double confidence, int t
     row.number("deviation / sigma", {fmt::format("{:+.1f}", sigma)});
     output.table.add(data["farthest_tokens"], std::move(row));
   }
-  // Smaller counts are not nearly normal, and a token with p = 0 does not deviate.
+  // From an expected count of 5 on, the usual rule, a deviation is nearly normal. A token with p = 0 does not deviate.
   const auto usual = static_cast<std::size_t>(
       std::count_if(target.begin(), target.end(), [trials](double p) { return p * trials >= 5; }));
   std::string farthest = fmt::format("  the {} farthest from the target", counted(order.size(), "token"));
   if (usual > 0)
-    farthest += fmt::format("; of {} with expected counts of 5 or more, the largest has median {:.1f} sigma",
-                            counted(usual, "deviation"), median_of_largest(usual));
+    farthest += fmt::format(
+        "; of an exact verifier the largest deviation has median {:.1f} sigma, among {} with an expected count of 5 "
+        "or "
+        "more",
+        median_of_largest(usual), counted(usual, "token"));
   output.after = {
       std::move(farthest),
       fmt::format("  total variation observed {:.2e}, expected of an exact verifier {:.2e} (sampling noise)",

@@ -273,7 +273,7 @@ GateResult run_gate(const Gate& gate, const GateOptions& options) {
       result.findings.push_back({.property = "function",
                                  .tier = gate.tier,
                                  .status = Status::failed,
-                                 .evidence = "it threw an object that is not a std::exception"});
+                                 .evidence = "the verifier threw an object that is not a std::exception"});
     }
   }
   if (options.device) name_places(result);

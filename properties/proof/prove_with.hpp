@@ -108,7 +108,7 @@ class Prover {
     } catch (const std::exception& error) {
       return Answer::failed(error.what());
     } catch (...) {
-      return Answer::failed("it threw an object that is not a std::exception");
+      return Answer::failed("the verifier threw an object that is not a std::exception");
     }
   }
 

@@ -116,8 +116,8 @@ void compare_rates(const Json& before, const Json& after, Comparison& comparison
   comparison.gone += gone;
 }
 
-/// Adds what makes two results differ apart from the verifiers: that one is not complete, and other rows of a source of
-/// the same name.
+/// Adds reasons other than the verifiers for which two results may differ: a run that was interrupted, and values in
+/// the description of a source, such as a temperature.
 void compare_requests(const Result& before, const Result& after, Json& data) {
   Json& differences = data["differences"] = Json::array();
   for (const Result* of : {&before, &after})

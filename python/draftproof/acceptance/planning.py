@@ -84,9 +84,9 @@ def _bound(
 ) -> tuple[Bound, float]:
     """Returns the bound, and the upper envelope of `miss`, which falls with the number of steps.
 
-    Because a sum is a whole number, so is its bound, and `miss` is a sawtooth of `steps`. The envelope is the miss of
-    the lowest bound that rounding can give: one distance of sums below the fraction at which an interpolated
-    probability of a false alarm is `false_alarm`.
+    The sum of accepted drafts is a whole number, and so is its bound. So `miss` rises and falls with `steps`. The
+    envelope is the miss if the bound were a fraction: the one at which the probability of a false alarm, interpolated
+    between neighbouring sums, is `false_alarm`, lowered by one distance between sums, the most that rounding takes.
     """
     mean = float(lengths.mean)
     if between == 0 and steps * lengths.longest < MOST_CELLS:
@@ -98,7 +98,8 @@ def _bound(
         of_worse = distribution_of_sum(worse, steps)
         miss = max(0.0, 1.0 - float(np.cumsum(of_worse)[least - 1]))
         share = (false_alarm - alarm) / (float(below[least]) - alarm)
-        # The distance of sums that occur. Lengths that few steps have do not fill the gaps between the other sums.
+        # The distance between sums that occur. Lengths of 10 steps or fewer, on average, hardly fill the gaps between
+        # the other sums, so they are left out; with them the distance, and so the envelope, would be smaller.
         usual = [i for i, one in enumerate(lengths.probabilities) if one * steps > 10]
         apart = math.gcd(*(i - usual[0] for i in usual)) or (lengths.longest if lengths.variance > 0 else 0)
         passed_over = float(of_worse[max(0, least - apart) : least].sum())

@@ -176,7 +176,8 @@ TEST(Properties, AProgramThatDrawsWithoutEndIsUndecided) {
 
 TEST(Properties, AnExceptionIsAViolation) {
   const Proof number = proof_of<ThrowsANumber>();
-  EXPECT_EQ(finding_of(number, "exact_distribution")->evidence, "it threw an object that is not a std::exception");
+  EXPECT_EQ(finding_of(number, "exact_distribution")->evidence,
+            "the verifier threw an object that is not a std::exception");
   const Proof proof = proof_of<Throws>();
   expect_failed(proof, "exact_distribution");
   EXPECT_EQ(finding_of(proof, "exact_distribution")->evidence, "trouble of its own");

@@ -222,7 +222,7 @@ TEST(RunGate, ExceptionsOfAVerifierAndVerdictsThatDoNotExistAreFindings) {
   };
   EXPECT_EQ(evidence(VerifierOf<wrong_verifiers::Throws>(Kind::verifier)), "trouble of its own");
   EXPECT_EQ(evidence(VerifierOf<wrong_verifiers::ThrowsANumber>(Kind::verifier)),
-            "it threw an object that is not a std::exception");
+            "the verifier threw an object that is not a std::exception");
   EXPECT_EQ(
       evidence(VerifierOf<wrong_verifiers::EmitsOutside>(Kind::verifier)).rfind("a verdict has token 1000040", 0),
       0u);
